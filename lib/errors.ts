@@ -1,0 +1,143 @@
+/** Facts about one error code: what a caller sees. A code never changes its meaning and is never reused. */
+export interface ErrorRow {
+  readonly status: number
+  /** The public sentence. It names the remedy and never anything internal. */
+  readonly text: string
+}
+
+/** One faulty place in the input, such as `body.scopes[2]`. */
+export interface FieldError {
+  readonly location: string
+  readonly code: string
+  readonly message: string
+}
+
+export interface ErrorExtras {
+  /** Replaces the row's text where a sentence about this very case helps more. Public. */
+  readonly message?: string
+  /** Machine-readable facts for the caller. Public. */
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly errors?: readonly FieldError[]
+  /** For logs alone. */
+  readonly internal?: string
+  readonly cause?: unknown
+}
+
+/** An expected refusal with a stable code; whatever else is thrown is a defect. */
+export class KeyhookError<Code extends string = string> extends Error {
+  override readonly name = 'KeyhookError'
+  readonly code: Code
+  readonly status: number
+  readonly details: Readonly<Record<string, unknown>> | undefined
+  readonly errors: readonly FieldError[]
+  readonly internal: string | undefined
+
+  constructor(code: Code, row: ErrorRow, extras: ErrorExtras = {}) {
+    super(extras.message ?? row.text, 'cause' in extras ? { cause: extras.cause } : undefined)
+    this.code = code
+    this.status = row.status
+    this.details = extras.details
+    this.errors = extras.errors ?? []
+    this.internal = extras.internal
+  }
+}
+
+export interface ErrorTable<Code extends string> {
+  (code: Code, extras?: ErrorExtras): KeyhookError<Code>
+  readonly rows: Readonly<Record<Code, ErrorRow>>
+}
+
+/**
+ * Declares a closed set of codes once; the answer makes the errors and lists the rows for the docs.
+ *
+ * @example
+ * const keyError = defineErrors({ key_not_found: { status: 404, text: 'No key with this id is visible to you.' } })
+ * throw keyError('key_not_found')
+ */
+export function defineErrors<const Code extends string>(
+  rows: Readonly<Record<Code, ErrorRow>>,
+): ErrorTable<Code> {
+  const make = (code: Code, extras?: ErrorExtras): KeyhookError<Code> =>
+    new KeyhookError(code, rows[code], extras)
+  return Object.assign(make, { rows })
+}
+
+export type KernelErrorCode =
+  | 'missing_credentials'
+  | 'invalid_key'
+  | 'key_expired'
+  | 'key_revoked'
+  | 'account_suspended'
+  | 'insufficient_scope'
+  | 'key_pinned'
+  | 'app_not_found'
+  | 'invalid_scope'
+  | 'scope_not_delegable'
+  | 'scope_widening_forbidden'
+  | 'delegation_too_deep'
+  | 'previous_value_restricted'
+  | 'key_not_managed'
+  | 'key_not_active'
+  | 'invalid_url'
+  | 'url_not_public'
+  | 'invalid_event'
+  | 'event_too_large'
+  | 'invalid_schedule'
+  | 'secret_unreadable'
+  | 'unavailable'
+
+/** The kernel's own errors. */
+export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelErrorCode>({
+  missing_credentials: {
+    status: 401,
+    text: 'Send a developer key in the Authorization header: "Authorization: Bearer <key>".',
+  },
+  invalid_key: {
+    status: 401,
+    text: 'This is not a key of this service. Check that it was copied whole.',
+  },
+  key_expired: { status: 401, text: 'This key has expired. Ask its owner for a new one.' },
+  key_revoked: { status: 401, text: 'This key was revoked.' },
+  account_suspended: { status: 403, text: 'The account is suspended.' },
+  insufficient_scope: { status: 403, text: 'The key lacks a scope that this operation needs.' },
+  key_pinned: { status: 403, text: 'A key that is pinned to apps cannot do this.' },
+  app_not_found: { status: 404, text: 'No app with this id is visible to you.' },
+  invalid_scope: {
+    status: 400,
+    text: 'A scope is family:action, family:*, *:read or *:*, of the families that discovery lists.',
+  },
+  scope_not_delegable: {
+    status: 403,
+    text: 'A key can only give what it holds: scopes, apps and expiry must lie within its own.',
+  },
+  scope_widening_forbidden: {
+    status: 403,
+    text: 'Scopes can be narrowed, never widened. Create another key for more.',
+  },
+  delegation_too_deep: { status: 403, text: 'Keys can be delegated through at most 8 levels.' },
+  previous_value_restricted: {
+    status: 403,
+    text: 'The previous value of a rotated key cannot create, rotate or change keys. Use the current value.',
+  },
+  key_not_managed: {
+    status: 403,
+    text: 'This key holds authority beyond yours, so you cannot manage it.',
+  },
+  key_not_active: { status: 409, text: 'The key is expired or revoked, and stays so.' },
+  invalid_url: { status: 400, text: 'The url must be an absolute https address.' },
+  url_not_public: {
+    status: 400,
+    text: 'The url must lead to a public address. Private targets must be listed by the operator.',
+  },
+  invalid_event: { status: 400, text: 'The event is not well-formed.' },
+  event_too_large: { status: 413, text: 'An event is at most 256 KiB.' },
+  invalid_schedule: {
+    status: 400,
+    text: 'A retry schedule is 1 to 20 delays in seconds, each from 0 to 604800.',
+  },
+  secret_unreadable: {
+    status: 503,
+    text: 'A stored secret cannot be read with the current master keys.',
+  },
+  unavailable: { status: 503, text: 'The state cannot be known right now. Try again.' },
+})
