@@ -1,0 +1,89 @@
+import { kernelError } from '../errors.ts'
+import type { Scope } from '../scope/canonical.ts'
+import { uncovered } from '../scope/cover.ts'
+import type { Instant } from '../time.ts'
+import type { Authority, Pins } from './authority.ts'
+
+/** What was asked beyond the holder's authority. */
+export interface Uncovered {
+  readonly scopes: readonly Scope[]
+  /** `all`: every app was asked for, and the holder is pinned. */
+  readonly apps: readonly string[] | 'all'
+  /** The asked expiry lies after the holder's. */
+  readonly expires_at: boolean
+}
+
+/** How deep below its root, which has depth 0, a key may lie. */
+export const MAX_DEPTH = 8
+
+/**
+ * What an asked authority has beyond the holder's; undefined when it lies within.
+ *
+ * @example
+ * exceeds({ scopes: readScopes('apps:*'), pins: 'all', expires_at: null }, FULL_AUTHORITY)
+ * // { scopes: ['*:*'], apps: [], expires_at: false }
+ */
+export function exceeds(holder: Authority, asked: Authority): Uncovered | undefined {
+  const scopes = uncovered(holder.scopes, asked.scopes)
+  const apps = uncoveredApps(holder.pins, asked.pins)
+  const expiresAt = outlives(asked.expires_at, holder.expires_at)
+  if (scopes.length === 0 && apps.length === 0 && !expiresAt) return undefined
+  return { scopes, apps, expires_at: expiresAt }
+}
+
+function uncoveredApps(holder: Pins, asked: Pins): readonly string[] | 'all' {
+  if (holder === 'all') return []
+  return asked === 'all' ? 'all' : [...asked].filter((app) => !holder.has(app))
+}
+
+function outlives(asked: Instant | null, holder: Instant | null): boolean {
+  return holder !== null && (asked === null || asked > holder)
+}
+
+/**
+ * Lets an authority be given only by who holds it; else throws `scope_not_delegable`, whose details
+ * name what is uncovered.
+ *
+ * The holder's authority must be its effective one, read inside the transaction that writes.
+ *
+ * @example
+ * const minter = { scopes: readScopes('apps:*'), pins: 'all', expires_at: null } as const
+ * refuseDelegation(minter, { ...minter, scopes: readScopes('*:read') }) // throws
+ */
+export function refuseDelegation(holder: Authority, asked: Authority): void {
+  const beyond = exceeds(holder, asked)
+  if (beyond === undefined) return
+  throw kernelError('scope_not_delegable', {
+    details: {
+      uncovered_scopes: beyond.scopes,
+      uncovered_apps: beyond.apps,
+      expires_at_beyond: beyond.expires_at,
+    },
+  })
+}
+
+/**
+ * The pins of a key to be made: those asked for, else the minter's; throws TypeError for an empty
+ * list, which must not come to mean every app.
+ *
+ * @example
+ * inheritPins(undefined, new Set(['a1'])) // Set { 'a1' }
+ */
+export function inheritPins(asked: readonly string[] | undefined, minter: Pins): Pins {
+  if (asked === undefined) return minter
+  if (asked.length === 0) throw new TypeError('Pins name at least one app')
+  return new Set(asked)
+}
+
+/**
+ * The expiry of a key to be made: the one asked for (null is never), else the minter's.
+ *
+ * @example
+ * inheritExpiry(undefined, 1000) // 1000
+ */
+export function inheritExpiry(
+  asked: Instant | null | undefined,
+  minter: Instant | null,
+): Instant | null {
+  return asked === undefined ? minter : asked
+}

@@ -1,0 +1,42 @@
+import type { Pins } from '../grant/authority.ts'
+import type { ScopeSet } from '../scope/canonical.ts'
+import type { Instant } from '../time.ts'
+import type { KeySecret } from './lifecycle.ts'
+
+/** Who made a record. */
+export interface Creator {
+  readonly type: 'key' | 'user' | 'operator'
+  /** The key's or user's id; null for the operator. */
+  readonly id: string | null
+}
+
+/** A developer key: its identity, never its value. */
+export interface KeyRecord {
+  readonly id: string
+  readonly account_id: string
+  readonly name: string
+  readonly scopes: ScopeSet
+  readonly pins: Pins
+  /** The key that minted it; null for a root. */
+  readonly parent_id: string | null
+  /** 0 for a root. */
+  readonly depth: number
+  readonly expires_at: Instant | null
+  readonly revoked_at: Instant | null
+  readonly created_by: Creator
+  readonly created_at: Instant
+  readonly updated_at: Instant
+  readonly last_used_at: Instant | null
+  /** Which of its secrets is the current one. */
+  readonly version: number
+  /** Its secrets, newest first; at most two are live. */
+  readonly secrets: readonly KeySecret[]
+}
+
+/** What verification needs of one value: the secret, its key, and every ancestor. */
+export interface KeyChain {
+  readonly secret: KeySecret
+  /** Root first, the key itself last; never empty. */
+  readonly chain: readonly KeyRecord[]
+  readonly account: { readonly id: string; readonly suspended: boolean }
+}
