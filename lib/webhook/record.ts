@@ -1,0 +1,36 @@
+import type { WebhookHealth } from '../delivery/health.ts'
+import type { Creator } from '../key/record.ts'
+import type { Instant } from '../time.ts'
+
+/** A signing secret at rest: sealed, because signing needs it back. */
+export interface SealedSecret {
+  readonly id: string
+  readonly sealed: string
+  /** The first characters, shown so that owners can tell secrets apart. */
+  readonly display: string
+  readonly created_at: Instant
+  /** When a replaced secret stops signing; null for the current one. */
+  readonly not_after: Instant | null
+}
+
+/** An address that receives events. */
+export interface WebhookRecord extends WebhookHealth {
+  readonly id: string
+  readonly account_id: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly description: string | null
+  /** Only events of these apps; null for all. */
+  readonly apps: readonly string[] | null
+  readonly status: 'active' | 'disabled'
+  readonly disabled_reason: 'failures' | 'gone' | 'manual' | 'key_revoked' | null
+  readonly disabled_at: Instant | null
+  readonly standard_headers: boolean
+  readonly last_success_at: Instant | null
+  readonly last_delivery_at: Instant | null
+  readonly created_by: Creator
+  readonly created_at: Instant
+  readonly updated_at: Instant
+  /** Newest first. */
+  readonly secrets: readonly SealedSecret[]
+}

@@ -1,0 +1,67 @@
+import { createHmac } from 'node:crypto'
+import { secretBytes } from './secret.ts'
+
+/**
+ * Signs a delivery as the `Service-Signature` header carries it: `t=<seconds>,v1=<hex>`, one `v1`
+ * for each live secret.
+ *
+ * Each signature is HMAC-SHA256 over `{t}.{raw body bytes}`, keyed with the whole `whsec_` string.
+ * `timestampSeconds` is Unix time in whole seconds: the time of the attempt, not of the event.
+ *
+ * @throws TypeError for a timestamp that is no whole number of seconds, or for no secret.
+ * @example
+ * signatureHeader(1700000000, new TextEncoder().encode('{}'), ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])
+ * // 't=1700000000,v1=…64 hex digits…'
+ */
+export function signatureHeader(
+  timestampSeconds: number,
+  body: Uint8Array,
+  secrets: readonly string[],
+): string {
+  refuseMisuse(timestampSeconds, secrets)
+  const prefix = `${timestampSeconds}.`
+  let header = `t=${timestampSeconds}`
+  for (const secret of secrets) {
+    header += `,v1=${createHmac('sha256', secret).update(prefix).update(body).digest('hex')}`
+  }
+  return header
+}
+
+/**
+ * Signs a delivery as the `webhook-signature` header of Standard Webhooks carries it:
+ * `v1,<base64>`, one for each live secret, separated by spaces.
+ *
+ * Each signature is HMAC-SHA256 over `{id}.{t}.{raw body bytes}`, keyed with the decoded bytes of
+ * the secret. `id` and `timestampSeconds` are what `webhook-id` and `webhook-timestamp` carry.
+ *
+ * @throws TypeError for a malformed secret, an id with a dot (the signed text would be ambiguous),
+ * a timestamp that is no whole number of seconds, or for no secret.
+ * @example
+ * standardSignature('evt_1', 1700000000, body, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])
+ * // 'v1,…44 base64 characters…'
+ */
+export function standardSignature(
+  id: string,
+  timestampSeconds: number,
+  body: Uint8Array,
+  secrets: readonly string[],
+): string {
+  refuseMisuse(timestampSeconds, secrets)
+  if (id === '' || id.includes('.')) {
+    throw new TypeError('the signed id must be non-empty and hold no dot')
+  }
+  const prefix = `${id}.${timestampSeconds}.`
+  let header = ''
+  for (const secret of secrets) {
+    const hmac = createHmac('sha256', secretBytes(secret)).update(prefix).update(body)
+    header += `${header === '' ? '' : ' '}v1,${hmac.digest('base64')}`
+  }
+  return header
+}
+
+function refuseMisuse(timestampSeconds: number, secrets: readonly string[]): void {
+  if (!Number.isSafeInteger(timestampSeconds) || timestampSeconds < 0) {
+    throw new TypeError('the timestamp must be Unix time in whole seconds')
+  }
+  if (secrets.length === 0) throw new TypeError('at least one secret must sign')
+}

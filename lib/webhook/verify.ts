@@ -1,0 +1,298 @@
+/** Why a delivery is refused. A code never changes its meaning. */
+export type VerificationErrorCode =
+  | 'body_not_raw'
+  | 'secret_malformed'
+  | 'header_missing'
+  | 'header_malformed'
+  | 'too_many_signatures'
+  | 'timestamp_outside_tolerance'
+  | 'signature_mismatch'
+  | 'body_malformed'
+
+const TEXTS: Readonly<Record<VerificationErrorCode, string>> = {
+  body_not_raw:
+    'Pass the raw request body (bytes or string) as it arrived, before any JSON parser reads it.',
+  secret_malformed:
+    'The secret is not a signing secret: "whsec_" and the base64 of 24 to 64 bytes, copied whole.',
+  header_missing: 'The request carries no webhook signature.',
+  header_malformed: 'The signature headers are malformed or sent more than once.',
+  too_many_signatures: 'The request carries more than 16 signatures.',
+  timestamp_outside_tolerance: 'The signature is too old or from the future. Check the clock.',
+  signature_mismatch: 'No signature matches: another secret signed it, or the body was changed.',
+  body_malformed: 'The body is signed, but it is not an event.',
+}
+
+/** A delivery that must not be trusted: answer it with 400 and do nothing else. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError'
+  readonly code: VerificationErrorCode
+
+  constructor(code: VerificationErrorCode, options?: ErrorOptions) {
+    super(TEXTS[code], options)
+    this.code = code
+  }
+}
+
+/** The headers of a request: a Fetch `Headers`, or Node's, Koa's or Express's record in any case. */
+export type WebhookHeaders =
+  | { get(name: string): string | null | undefined }
+  | Readonly<Record<string, string | readonly string[] | undefined>>
+
+export interface VerifyOptions {
+  /** How many seconds the timestamp may be off, either way. Default 300. */
+  readonly tolerance?: number
+  /** The current time in milliseconds. Default `Date.now()`. */
+  readonly now?: number
+  /** The name of the sender's signature header. Default `Service-Signature`. */
+  readonly signatureHeader?: string
+}
+
+/** An event whose signature holds. */
+export interface VerifiedWebhook {
+  /** The same over all attempts and webhooks: remember it, and drop what comes again. */
+  readonly id: string
+  readonly type: string
+  /** ISO 8601, UTC, with `Z`: when it happened. */
+  readonly created_at: string
+  /** As `JSON.parse` gives it. Validate before use. */
+  readonly data: Readonly<Record<string, unknown>>
+  /** Unix time in seconds: when this attempt was signed. */
+  readonly timestamp: number
+  /** From its own header, which no signature covers: for logs and support alone. */
+  readonly deliveryId: string | undefined
+}
+
+/**
+ * Verifies a delivery and gives its event; nothing of the body is read before the signature holds.
+ *
+ * `secret` may be a list, where two are live. Without the brand's header, the Standard Webhooks ones
+ * (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are verified instead. A captured delivery
+ * verifies again within the tolerance: keep each `id` for twice that time and drop repetitions.
+ *
+ * @throws WebhookVerificationError, and nothing else, whatever arrives.
+ * @example
+ * const event = await verifyWebhook(await request.text(), request.headers, 'whsec_…')
+ * if (event.type === 'app.deployed') console.log(event.data['app_id'])
+ */
+export async function verifyWebhook(
+  rawBody: Uint8Array | ArrayBuffer | string,
+  headers: WebhookHeaders,
+  secret: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<VerifiedWebhook> {
+  const body = bodyBytes(rawBody)
+  const secrets = readSecrets(secret)
+  const headerName = options.signatureHeader ?? DEFAULT_SIGNATURE_HEADER
+  const signed = readSigned(headers, headerName)
+  refuseOutdated(signed.timestamp, options)
+  await refuseMismatch(signed, body, secrets)
+  const deliveryId = readHeader(headers, deliveryHeaderOf(headerName))
+  return { ...readEvent(body), timestamp: Number(signed.timestamp), deliveryId }
+}
+
+const DEFAULT_SIGNATURE_HEADER = 'Service-Signature'
+const DEFAULT_TOLERANCE = 300
+const MAX_SIGNATURES = 16
+
+/** What the headers claim, in the one shape that both forms share. */
+interface Signed {
+  readonly timestamp: string
+  /** The signed text up to the body. */
+  readonly prefix: string
+  /** Decoded `v1` values; those that cannot be a SHA-256 are left out, for they match nothing. */
+  readonly signatures: readonly Bytes[]
+  readonly keyOf: (secret: Secret) => Bytes
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+interface Secret {
+  readonly text: Bytes
+  readonly decoded: Bytes
+}
+
+function refuse(code: VerificationErrorCode, options?: ErrorOptions): never {
+  throw new WebhookVerificationError(code, options)
+}
+
+/** A copy: what is verified is what is parsed, also when the caller reuses its buffer meanwhile. */
+function bodyBytes(rawBody: unknown): Bytes {
+  if (typeof rawBody === 'string') return utf8(rawBody)
+  if (ArrayBuffer.isView(rawBody)) {
+    return new Uint8Array(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength).slice()
+  }
+  return isArrayBuffer(rawBody) ? new Uint8Array(rawBody).slice() : refuse('body_not_raw')
+}
+
+/** By its tag, for test runners and frames hand over buffers of another realm. */
+function isArrayBuffer(value: unknown): value is ArrayBuffer {
+  return Object.prototype.toString.call(value) === '[object ArrayBuffer]'
+}
+
+function readSecrets(secret: string | readonly string[]): readonly Secret[] {
+  const texts: readonly unknown[] = Array.isArray(secret) ? secret : [secret]
+  if (texts.length === 0) refuse('secret_malformed')
+  return texts.map((text) => {
+    const [, encoded] = typeof text === 'string' ? (SECRET.exec(text) ?? []) : []
+    const decoded = encoded === undefined ? undefined : fromBase64(encoded)
+    if (decoded === undefined || decoded.length < 24 || decoded.length > 64) {
+      return refuse('secret_malformed')
+    }
+    return { text: utf8(`whsec_${encoded}`), decoded }
+  })
+}
+
+const SECRET = /^whsec_(.+)$/
+
+function readSigned(headers: WebhookHeaders, headerName: string): Signed {
+  const own = readHeader(headers, headerName)
+  if (own !== undefined) return readOwnForm(own)
+  const id = readHeader(headers, 'webhook-id')
+  const timestamp = readHeader(headers, 'webhook-timestamp')
+  const list = readHeader(headers, 'webhook-signature')
+  if (id === undefined || timestamp === undefined || list === undefined) {
+    return refuse('header_missing')
+  }
+  return readStandardForm(id, timestamp, list)
+}
+
+/** Finds the one value of a header; sent twice it is malformed, since each reader would pick another. */
+function readHeader(headers: WebhookHeaders, name: string): string | undefined {
+  const values = headerValues(headers, name)
+  if (values.length > 1) refuse('header_malformed')
+  const value = values[0]
+  if (value === undefined) return undefined
+  return typeof value === 'string' ? value : refuse('header_malformed')
+}
+
+function headerValues(headers: unknown, name: string): readonly unknown[] {
+  if (typeof headers !== 'object' || headers === null) return []
+  if ('get' in headers && typeof headers.get === 'function') {
+    const value: unknown = headers.get(name)
+    return value === null || value === undefined ? [] : [value]
+  }
+  const lowerName = name.toLowerCase()
+  return Object.entries(headers)
+    .filter(([key, value]) => key.toLowerCase() === lowerName && value !== undefined)
+    .flatMap(([, value]: [string, unknown]) => value)
+}
+
+const OWN_PART = /^([a-z][a-z0-9]*)=(.*)$/s
+
+/** Reads `t=<seconds>,v1=<hex>[,v1=<hex>…]`: exactly one `t`, other schemes passed over. */
+function readOwnForm(header: string): Signed {
+  // One part is the timestamp; the split stops where one too many is known.
+  const parts = header.split(',', MAX_SIGNATURES + 2)
+  if (parts.length > MAX_SIGNATURES + 1) refuse('too_many_signatures')
+  let timestamp: string | undefined
+  const signatures: Bytes[] = []
+  for (const part of parts) {
+    const [, scheme, value = ''] = OWN_PART.exec(part) ?? refuse('header_malformed')
+    if (scheme === 't') {
+      if (timestamp !== undefined) refuse('header_malformed')
+      timestamp = value
+    } else if (scheme === 'v1') {
+      const signature = fromHex(value)
+      if (signature?.length === 32) signatures.push(signature)
+    }
+  }
+  if (timestamp === undefined || !TIMESTAMP.test(timestamp)) return refuse('header_malformed')
+  return { timestamp, prefix: `${timestamp}.`, signatures, keyOf: (secret) => secret.text }
+}
+
+const TIMESTAMP = /^[0-9]{1,12}$/
+const STANDARD_ID = /^[A-Za-z0-9_-]{1,256}$/
+// A second comma is the sign of two headers that were joined.
+const STANDARD_PART = /^([A-Za-z0-9]+),([^,]*)$/
+
+/** Reads `v1,<base64>[ v1,<base64>…]` and the two headers beside it; other schemes are passed over. */
+function readStandardForm(id: string, timestamp: string, list: string): Signed {
+  if (!STANDARD_ID.test(id) || !TIMESTAMP.test(timestamp)) refuse('header_malformed')
+  const parts = list.split(' ', MAX_SIGNATURES + 1)
+  if (parts.length > MAX_SIGNATURES) refuse('too_many_signatures')
+  const signatures: Bytes[] = []
+  for (const part of parts) {
+    const [, scheme, value = ''] = STANDARD_PART.exec(part) ?? refuse('header_malformed')
+    const signature = scheme === 'v1' ? fromBase64(value) : undefined
+    if (signature?.length === 32) signatures.push(signature)
+  }
+  const prefix = `${id}.${timestamp}.`
+  return { timestamp, prefix, signatures, keyOf: (secret) => secret.decoded }
+}
+
+function refuseOutdated(timestamp: string, options: VerifyOptions): void {
+  const nowSeconds = Math.floor((options.now ?? Date.now()) / 1000)
+  const tolerance = options.tolerance ?? DEFAULT_TOLERANCE
+  // Written so that NaN on either side refuses.
+  const isWithin = Math.abs(nowSeconds - Number(timestamp)) <= tolerance
+  if (!isWithin) refuse('timestamp_outside_tolerance')
+}
+
+/** `subtle.verify` compares in constant time: no early answer tells how much of a guess was right. */
+async function refuseMismatch(
+  signed: Signed,
+  body: Bytes,
+  secrets: readonly Secret[],
+): Promise<void> {
+  if (signed.signatures.length === 0) refuse('signature_mismatch')
+  const { subtle } = globalThis.crypto
+  const message = concat(utf8(signed.prefix), body)
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  for (const secret of secrets) {
+    const key = await subtle.importKey('raw', signed.keyOf(secret), algorithm, false, ['verify'])
+    for (const signature of signed.signatures) {
+      if (await subtle.verify('HMAC', key, signature, message)) return
+    }
+  }
+  refuse('signature_mismatch')
+}
+
+function readEvent(body: Bytes): Pick<VerifiedWebhook, 'id' | 'type' | 'created_at' | 'data'> {
+  let event: unknown
+  try {
+    event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (cause) {
+    return refuse('body_malformed', { cause })
+  }
+  if (!isRecord(event)) return refuse('body_malformed')
+  const { id, type, created_at, data } = event
+  if (typeof id !== 'string' || typeof type !== 'string' || typeof created_at !== 'string') {
+    return refuse('body_malformed')
+  }
+  return isRecord(data) ? { id, type, created_at, data } : refuse('body_malformed')
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The sender's headers share its brand: `Service-Signature` goes with `X-Service-Delivery-ID`. */
+function deliveryHeaderOf(signatureHeader: string): string {
+  return `X-${signatureHeader.replace(/-signature$/i, '')}-Delivery-ID`
+}
+
+// This module imports nothing, so that a receiver can copy or bundle it alone: hence its own codecs.
+
+function utf8(text: string): Bytes {
+  return new Uint8Array(new TextEncoder().encode(text))
+}
+
+function concat(head: Bytes, tail: Bytes): Bytes {
+  const joined = new Uint8Array(head.length + tail.length)
+  joined.set(head)
+  joined.set(tail, head.length)
+  return joined
+}
+
+function fromHex(text: string): Bytes | undefined {
+  if (!/^(?:[0-9a-f]{2})+$/.test(text)) return undefined
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16))
+}
+
+/** Strict: the standard alphabet, full padding, no white space, one form for each value. */
+function fromBase64(text: string): Bytes | undefined {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.length % 4 !== 0) return undefined
+  const binary = atob(text)
+  if (btoa(binary) !== text) return undefined
+  return Uint8Array.from(binary, (char) => char.charCodeAt(0))
+}
