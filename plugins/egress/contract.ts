@@ -1,0 +1,77 @@
+import type { RefusalReason, UrlVerdict } from '../../lib/egress/url.ts'
+import type { Millis } from '../../lib/time.ts'
+
+/** One outbound call. */
+export interface EgressRequest {
+  readonly url: string
+  readonly method: 'POST' | 'GET'
+  /**
+   * As sent, in this order. `host`, `content-length`, `accept-encoding` and hop-by-hop headers are
+   * the client's own: a request that brings one, or a name or value that HTTP does not permit, ends
+   * as `protocol` and is not sent.
+   */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  /** For everything from the call to the last byte of the answer: DNS, connect, status and body. */
+  readonly timeout: Millis
+  /** How much of the answer's body is kept; the exchange ends when there is more. */
+  readonly maxResponseBytes: number
+}
+
+/** Why there is no status line; the text is public and says nothing about the target's network. */
+export const EGRESS_ERRORS = {
+  dns: 'The host name could not be resolved.',
+  connect: 'The connection could not be opened.',
+  tls: 'The TLS handshake failed or the certificate is not valid for the host.',
+  timeout: 'No answer came in time.',
+  refused_address: 'The target is not permitted.',
+  protocol: 'The exchange did not follow HTTP/1.1.',
+  reset: 'The connection was closed before an answer came.',
+  aborted: 'The service stopped before an answer came.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type EgressErrorCode = keyof typeof EGRESS_ERRORS
+
+export interface EgressAnswer {
+  readonly ok: true
+  /** 200 to 599, redirects included: they are never followed. */
+  readonly status: number
+  /** The raw `Retry-After`, at most 128 characters; read from answers other than 2xx. */
+  readonly retryAfter: string | undefined
+  /** At most `maxResponseBytes`; a copy that the caller owns. */
+  readonly body: Uint8Array
+  /** Whether the body was cut: by the limit, the deadline, or the receiver. */
+  readonly truncated: boolean
+  /** Whether the target was on the operator's allow list, so that the body may be confidential. */
+  readonly private: boolean
+  readonly durationMs: Millis
+}
+
+export interface EgressFailure {
+  readonly ok: false
+  readonly code: EgressErrorCode
+  /** The text of `EGRESS_ERRORS`. Public. */
+  readonly message: string
+  /** For logs and the one who registers the url. A reason may tell what a name resolved to. */
+  readonly reason?: RefusalReason
+  readonly durationMs: Millis
+}
+
+/** The status line decides: once it is there the result is `ok`, whatever becomes of the body. */
+export type EgressResult = EgressAnswer | EgressFailure
+
+/** The guarded HTTP client: every outbound call of the product goes through one. */
+export interface EgressClient {
+  /**
+   * Judges a url for registration, its name's present addresses included. A name that does not
+   * resolve now is accepted: `send` judges again.
+   */
+  judge(url: string): Promise<UrlVerdict>
+  /**
+   * Carries out one call and settles exactly once, within the timeout; never rejects, never
+   * follows a redirect, never sends twice. Concurrent calls share connections.
+   */
+  send(request: EgressRequest): Promise<EgressResult>
+  /** Refuses new calls as `aborted`, waits for those under way, and closes every connection. */
+  close(): Promise<void>
+}

@@ -1,0 +1,170 @@
+import type { Socket } from 'node:net'
+import {
+  judgeAnswers,
+  judgeUrl,
+  type CanonicalTarget,
+  type EgressPolicy,
+  type UrlVerdict,
+} from '../../lib/egress/url.ts'
+import { MINUTE, SECOND, type Millis } from '../../lib/time.ts'
+import type { EgressClient, EgressRequest, EgressResult } from './contract.ts'
+import { Exchange } from './exchange.ts'
+import { failureOf } from './failures.ts'
+import { createHeaderLayout } from './headers.ts'
+import { createResolver, tryResolve, type Resolve } from './resolve.ts'
+import { Route, type RouteContext, type RouteVerdict } from './route.ts'
+
+export interface EgressClientOptions {
+  readonly policy: EgressPolicy
+  /** Default: DNS with 2 s a question, the system's resolver for listed names. */
+  readonly resolve?: Resolve
+  /** Milliseconds that never go back. Default: `performance.now`. */
+  readonly clock?: () => number
+  /** Connections, and so requests at once, to one origin. Default 16. */
+  readonly maxSocketsPerOrigin?: number
+  /** Certificate authorities in PEM instead of the bundled ones. */
+  readonly tls?: { readonly ca?: string }
+}
+
+const MAX_TARGETS = 10_000
+const MAX_ROUTES = 2000
+const ROUTE_IDLE: Millis = MINUTE
+const SWEEP_EVERY: Millis = 15 * SECOND
+
+/**
+ * Creates the guarded HTTP client. A target is judged three times: its url, every address its name
+ * resolves to (a verdict holds at most 5 s), and the remote address of each new connection before
+ * its first byte. Connections live at most 60 s; proxies of the environment are ignored.
+ *
+ * @example
+ * const client = createEgressClient({ policy: { schemes: ['https'], allow: parseAllowList('') } })
+ * const result = await client.send({
+ *   url: 'https://hooks.example.com/in', method: 'POST', headers: {}, body: new Uint8Array(0),
+ *   timeout: 10_000, maxResponseBytes: 4096,
+ * })
+ */
+export function createEgressClient(options: EgressClientOptions): EgressClient {
+  return new GuardedClient(options)
+}
+
+class GuardedClient implements EgressClient {
+  readonly #context: RouteContext
+  readonly #clock: () => number
+  readonly #layOut = createHeaderLayout()
+  readonly #targets = new Map<string, UrlVerdict>()
+  readonly #routes = new Map<string, Route>()
+  readonly #sockets = new Set<Socket>()
+  readonly #sweeper: NodeJS.Timeout
+  #inFlight = 0
+  #isClosed = false
+  #onDrained: (() => void) | undefined
+
+  constructor(options: EgressClientOptions) {
+    const { policy } = options
+    const systemHosts = policy.allow.hosts.map(({ host }) => host)
+    this.#clock = options.clock ?? (() => performance.now())
+    this.#context = {
+      policy,
+      resolve: options.resolve ?? createResolver({ timeout: 2 * SECOND, systemHosts }),
+      clock: this.#clock,
+      maxSocketsPerOrigin: options.maxSocketsPerOrigin ?? 16,
+      ca: options.tls?.ca,
+      sockets: this.#sockets,
+    }
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY)
+    this.#sweeper.unref()
+  }
+
+  async judge(url: string): Promise<UrlVerdict> {
+    const { policy, resolve } = this.#context
+    const verdict = judgeUrl(url, policy)
+    if (!verdict.ok || verdict.url.literal) return verdict
+    const answers = await tryResolve(resolve, verdict.url.hostname)
+    const judged = judgeAnswers(answers ?? [], verdict.url, policy)
+    return judged.ok || judged.reason === 'no_answer' ? verdict : judged
+  }
+
+  send(request: EgressRequest): Promise<EgressResult> {
+    const startedAt = this.#clock()
+    if (this.#isClosed) return Promise.resolve(failureOf('aborted', 0))
+    const judged = this.#judged(request.url)
+    if (!judged.ok) return Promise.resolve(failureOf('refused_address', 0, judged.reason))
+    const headers = this.#layOut(request.headers)
+    if (!headers) return Promise.resolve(failureOf('protocol', 0))
+    const { method, body } = request
+    const wire = { path: judged.url.path, method, headers, body }
+    this.#inFlight += 1
+    return new Promise((resolve) => {
+      const exchange = new Exchange(request, startedAt, this.#clock, (result) => {
+        this.#leave()
+        resolve(result)
+      })
+      const dispatch = (verdict: RouteVerdict): void => {
+        if (verdict.ok) exchange.dispatch(verdict.pool, wire, verdict.isPrivate)
+        else exchange.fail(verdict.code, verdict.reason)
+      }
+      const verdict = this.#route(judged.url).take(startedAt)
+      if (verdict instanceof Promise) void verdict.then(dispatch)
+      else dispatch(verdict)
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#sweeper)
+    if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
+    await Promise.all([...this.#routes.values()].map((route) => route.destroy()))
+    this.#routes.clear()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  #leave(): void {
+    this.#inFlight -= 1
+    if (this.#inFlight === 0) this.#onDrained?.()
+  }
+
+  /** The verdict on a url's text never changes under one policy, so it is parsed once. */
+  #judged(url: string): UrlVerdict {
+    const known = this.#targets.get(url)
+    if (known) return known
+    const verdict = judgeUrl(url, this.#context.policy)
+    if (this.#targets.size >= MAX_TARGETS) deleteFirst(this.#targets)
+    this.#targets.set(url, verdict)
+    return verdict
+  }
+
+  #route(target: CanonicalTarget): Route {
+    const known = this.#routes.get(target.origin)
+    if (known) return known
+    const route = new Route(target, this.#context)
+    if (this.#routes.size >= MAX_ROUTES) this.#evict()
+    this.#routes.set(target.origin, route)
+    return route
+  }
+
+  /** Drops the oldest route; not one that is being resolved, since it is about to open a pool. */
+  #evict(): void {
+    for (const [origin, route] of this.#routes) {
+      if (route.isPending) continue
+      route.retire()
+      this.#routes.delete(origin)
+      return
+    }
+  }
+
+  #sweep(): void {
+    const before = this.#clock() - ROUTE_IDLE
+    for (const [origin, route] of this.#routes) {
+      if (route.usedAt >= before || route.isPending) continue
+      route.retire()
+      this.#routes.delete(origin)
+    }
+  }
+}
+
+function deleteFirst(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key)
+    return
+  }
+}
