@@ -1,0 +1,91 @@
+import type { Instant } from '../time.ts'
+import type { Verdict } from './outcome.ts'
+import type { RetrySchedule } from './schedule.ts'
+import { nextDelay } from './schedule.ts'
+import type { DeliveryState, DeliveryStatus } from './state.ts'
+import { FINAL_STATUSES } from './state.ts'
+
+/** Everything that can happen to a delivery after it was born. */
+export type DeliveryFact =
+  | { readonly type: 'claimed'; readonly lease_until: Instant }
+  | {
+      readonly type: 'attempted'
+      readonly verdict: Verdict
+      readonly retryAfter: number | null
+      readonly chance: number
+    }
+  | { readonly type: 'lease_ended' }
+  | { readonly type: 'retry_requested' }
+  | { readonly type: 'webhook_disabled' }
+  | { readonly type: 'webhook_deleted' }
+
+/**
+ * From which statuses each fact leads on; elsewhere it changes nothing.
+ *
+ * Stores take the guards of their statements from this table, so that the law and the SQL cannot part.
+ */
+export const MOVES: Readonly<Record<DeliveryFact['type'], readonly DeliveryStatus[]>> = {
+  claimed: ['pending', 'delivering'],
+  attempted: ['delivering'],
+  lease_ended: ['delivering'],
+  retry_requested: FINAL_STATUSES,
+  webhook_disabled: ['pending'],
+  webhook_deleted: ['pending', 'delivering'],
+}
+
+/** Applies one fact; a fact that does not apply answers the same state. */
+export function transition(
+  state: DeliveryState,
+  fact: DeliveryFact,
+  now: Instant,
+  schedule: RetrySchedule,
+): DeliveryState {
+  if (!MOVES[fact.type].includes(state.status)) return state
+  switch (fact.type) {
+    case 'claimed':
+      return { ...state, status: 'delivering', next_at: fact.lease_until }
+    case 'attempted':
+      return afterAttempt(state, fact, now, schedule)
+    case 'lease_ended':
+      return { ...state, status: 'pending', next_at: now }
+    case 'retry_requested':
+      return { ...state, status: 'pending', trigger: 'manual', next_at: now }
+    case 'webhook_disabled':
+      return { ...state, status: 'skipped', next_at: null }
+    case 'webhook_deleted':
+      return { ...state, status: 'canceled', next_at: null }
+  }
+}
+
+const FINAL_OF: Readonly<Record<Verdict, DeliveryStatus>> = {
+  succeeded: 'succeeded',
+  failed: 'exhausted',
+  gone: 'exhausted',
+  blocked: 'blocked',
+}
+
+/** A manual attempt adds none of its own: it ends final whatever comes of it. */
+function afterAttempt(
+  state: DeliveryState,
+  fact: Extract<DeliveryFact, { type: 'attempted' }>,
+  now: Instant,
+  schedule: RetrySchedule,
+): DeliveryState {
+  const manual = state.trigger === 'manual' || state.trigger === 'test'
+  const automatic = state.automatic + (manual ? 0 : 1)
+  const attempts = state.attempts + 1
+  const delay =
+    manual || fact.verdict !== 'failed'
+      ? null
+      : nextDelay(schedule, automatic, fact.retryAfter, fact.chance)
+  if (delay !== null) {
+    return { status: 'pending', attempts, automatic, trigger: 'retry', next_at: now + delay }
+  }
+  return {
+    ...state,
+    status: FINAL_OF[fact.verdict],
+    attempts,
+    automatic,
+    next_at: null,
+  }
+}

@@ -1,0 +1,97 @@
+import type { Verdict } from '../delivery/outcome.ts'
+import { judgeResult } from '../delivery/outcome.ts'
+import type { RetrySchedule } from '../delivery/schedule.ts'
+import { isFinal } from '../delivery/state.ts'
+import { transition } from '../delivery/transition.ts'
+import type { Millis } from '../time.ts'
+import { SECOND } from '../time.ts'
+import type { BrandNames } from '../webhook/headers.ts'
+import { deliveryHeaders } from '../webhook/headers.ts'
+import type { Clock, DeliveryRecord, Sender, SettledAttempt } from './ports.ts'
+import type { OpenSecret, Target } from './targets.ts'
+import { liveSecrets } from './targets.ts'
+
+/** An attempt that was made and is not recorded yet. */
+export interface FinishedAttempt extends SettledAttempt {
+  readonly webhook_id: string
+  readonly account_id: string
+  readonly verdict: Verdict
+}
+
+export interface AttemptOptions {
+  readonly sender: Sender
+  readonly clock: Clock
+  readonly names: BrandNames
+  readonly schedule: RetrySchedule
+  readonly timeout: Millis
+  /** Uniform in [0, 1), for jitter. */
+  readonly chance: () => number
+}
+
+/** How much of an answer is kept. */
+const MAX_RESPONSE_BYTES = 4096
+
+export type MakeAttempt = (
+  delivery: DeliveryRecord,
+  claim: string,
+  body: Uint8Array,
+  target: Target & { readonly secrets: readonly OpenSecret[] },
+) => Promise<FinishedAttempt>
+
+/** Makes one attempt: signs, sends, judges the answer and says what becomes of the delivery. */
+export function createAttempt(options: AttemptOptions): MakeAttempt {
+  const { sender, clock, names, schedule, timeout, chance } = options
+  return async (delivery, claim, body, target) => {
+    const started = clock.now()
+    const result = await sender.send({
+      url: target.webhook.url,
+      method: 'POST',
+      headers: deliveryHeaders(names, {
+        eventType: delivery.event_type,
+        eventId: delivery.event_id,
+        deliveryId: delivery.id,
+        timestampSeconds: Math.floor(started / SECOND),
+        body,
+        secrets: liveSecrets(target.secrets, started),
+        standardHeaders: target.webhook.standard_headers,
+        custom: {},
+      }),
+      body,
+      timeout,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+    })
+    const now = clock.now()
+    const { verdict, retryAfter, ...outcome } = judgeResult(result, now)
+    const fact = {
+      type: 'attempted',
+      verdict,
+      retryAfter,
+      chance: verdict === 'failed' ? chance() : 0,
+    } as const
+    const after = transition(delivery, fact, now, schedule)
+    return {
+      delivery_id: delivery.id,
+      webhook_id: delivery.webhook_id,
+      account_id: delivery.account_id,
+      claim,
+      verdict,
+      after: {
+        status: after.status,
+        attempts: after.attempts,
+        automatic: after.automatic,
+        trigger: after.trigger,
+        next_at: after.next_at,
+      },
+      done_at: isFinal(after.status) ? now : null,
+      attempt: {
+        number: after.attempts,
+        trigger: delivery.trigger,
+        started_at: started,
+        duration: outcome.duration,
+        status_code: outcome.status_code,
+        error: outcome.error,
+        response: outcome.response,
+      },
+    }
+  }
+}

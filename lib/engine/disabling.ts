@@ -1,0 +1,89 @@
+import type { DisablingRule } from '../delivery/health.ts'
+import { judgeHealth } from '../delivery/health.ts'
+import type { Instant } from '../time.ts'
+import type { WebhookRecord } from '../webhook/record.ts'
+import type { PublishIn } from './birth.ts'
+import type {
+  Clock,
+  EngineEvents,
+  EngineStore,
+  EngineTx,
+  FailedWebhook,
+  NewEvent,
+} from './ports.ts'
+import type { SettledGroup } from './recorder.ts'
+import type { Signal } from './signal.ts'
+import type { Targets } from './targets.ts'
+
+export interface DisablingOptions {
+  readonly store: Pick<EngineStore, 'write'>
+  readonly targets: Pick<Targets, 'drop'>
+  readonly settled: Signal<SettledGroup>
+  readonly publishIn: PublishIn
+  readonly rule: DisablingRule
+  readonly clock: Clock
+  readonly newEvent: (accountId: string, type: string, data: object, now: Instant) => NewEvent
+  readonly events?: Partial<EngineEvents>
+}
+
+/**
+ * Disables webhooks that fail persistently, at once on a 410, and tells the account's other webhooks.
+ *
+ * It judges after the outcomes are committed. When the process dies in between, the next failed
+ * attempt finds the same counters and judges again.
+ */
+export function watchHealth(options: DisablingOptions): void {
+  const { store, targets, publishIn, rule, clock, newEvent } = options
+
+  async function act({ webhook_id, account_id, ...seen }: FailedWebhook, gone: boolean) {
+    const now = clock.now()
+    if (!gone && judgeHealth(seen, rule, now) === 'well') return
+    const disabled = await store.write(async (tx) => {
+      const webhooks = await tx.webhooksOf(account_id)
+      const webhook = webhooks.find(({ id }) => id === webhook_id)
+      if (webhook === undefined) return false
+      // Judged anew: a success or its owner may have cleared the counters since.
+      const verdict = gone ? 'disable' : judgeHealth(webhook, rule, now)
+      if (verdict === 'disable') return disable(tx, webhook, gone ? 'gone' : 'failures', now)
+      if (verdict === 'failing') await warn(tx, webhook, now)
+      return false
+    })
+    if (disabled) options.events?.disabled?.(webhook_id)
+  }
+
+  async function disable(
+    tx: EngineTx,
+    { id, account_id, consecutive_failures }: WebhookRecord,
+    reason: 'gone' | 'failures',
+    now: Instant,
+  ): Promise<boolean> {
+    if (!(await tx.disableWebhook(id, reason, now))) return false
+    const data = { webhook_id: id, reason, consecutive_failures }
+    await publishIn(tx, newEvent(account_id, 'webhook.disabled', data, now))
+    tx.afterCommit(() => {
+      targets.drop(account_id)
+    })
+    return true
+  }
+
+  async function warn(
+    tx: EngineTx,
+    { id, account_id, consecutive_failures }: WebhookRecord,
+    now: Instant,
+  ): Promise<void> {
+    if (!(await tx.markFailing(id, now))) return
+    const data = { webhook_id: id, consecutive_failures }
+    await publishIn(tx, newEvent(account_id, 'webhook.failing', data, now))
+  }
+
+  options.settled.listen(({ attempts, failed }) => {
+    for (const webhook of failed) {
+      const gone = attempts.some(
+        ({ webhook_id, verdict }) => webhook_id === webhook.webhook_id && verdict === 'gone',
+      )
+      act(webhook, gone).catch((cause: unknown) => {
+        options.events?.healthFailed?.(webhook.webhook_id, cause)
+      })
+    }
+  })
+}

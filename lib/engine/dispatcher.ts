@@ -1,0 +1,297 @@
+import type { Instant, Millis } from '../time.ts'
+import { HOUR, MINUTE, SECOND } from '../time.ts'
+import type { FinishedAttempt, MakeAttempt } from './attempt.ts'
+import type { Woken } from './birth.ts'
+import type { Lane, LaneLimits } from './lanes.ts'
+import { createLanes } from './lanes.ts'
+import type { Handover } from './outbox.ts'
+import type { ClaimedDelivery, Clock, DeliveryRecord, EngineEvents, EngineStore } from './ports.ts'
+import type { Recorder } from './recorder.ts'
+import type { Signal } from './signal.ts'
+import type { OpenSecret, Target, Targets } from './targets.ts'
+
+/** Sends what is due: fresh deliveries from memory, a backlog from the store. */
+export interface Dispatcher extends Handover {
+  /** Takes back claims of earlier processes and starts sending. */
+  start(): Promise<void>
+  /** Stops claiming, waits for what is under way, and hands the rest back. */
+  stop(): Promise<void>
+  /**
+   * Sends one claimed delivery now, beside every limit, and resolves once its outcome is recorded; one
+   * whose secret cannot be opened is handed back unsent.
+   */
+  sendNow(delivery: DeliveryRecord, body: Uint8Array, target: Target): Promise<void>
+}
+
+export interface DispatcherOptions {
+  readonly store: Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release'>
+  readonly targets: Pick<Targets, 'find'>
+  readonly attempt: MakeAttempt
+  readonly recorder: Recorder
+  readonly recovered: Signal<void>
+  readonly woken: Signal<Woken>
+  readonly clock: Clock
+  readonly limits: LaneLimits
+  /** The longest an attempt takes; a send starts only while its lease outlasts it. */
+  readonly timeout: Millis
+  readonly lease: Millis
+  /** Makes the fencing token of a claim; no two are the same. */
+  readonly newClaim: () => string
+  readonly events?: Partial<EngineEvents>
+}
+
+type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
+
+const MAX_QUEUED = 500
+const MAX_CLAIMED_LANES = 50
+const CLAIM_RETRY: Millis = SECOND
+/** What cannot be sent now is not claimed and handed back in a busy loop. */
+const PARK: Millis = SECOND
+/** A webhook whose secret cannot be opened, or which cannot be signed for, waits for the operator. */
+const UNREADABLE_PARK: Millis = MINUTE
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { store, targets, attempt, recorder, clock, limits, timeout, lease, newClaim } = options
+  const lanes = createLanes(limits)
+  const births = newClaim()
+  let running = false
+  let claiming: Promise<void> | undefined
+  let claimAgain = false
+  /** Work is due that found no room in the queue: the next slot that is freed looks again. */
+  let starved = false
+  let cancelTimer = (): void => undefined
+  let idlers: (() => void)[] = []
+
+  options.recovered.listen(() => {
+    fillSlots()
+    pump()
+  })
+  options.woken.listen(({ webhook_id, account_id, due }) => {
+    wake(lanes.get(webhook_id, account_id), due, false)
+  })
+
+  function wake(lane: Lane, due: Instant, retry: boolean): void {
+    lanes.note(lane, due, retry)
+    if (due <= clock.now()) pump()
+    else arm(clock.now())
+  }
+
+  function pump(): void {
+    if (!running || recorder.stuck) return
+    claimAgain = true
+    claiming ??= claimWhileDue().finally(() => {
+      claiming = undefined
+      // Whoever called since the loop's last look is not lost.
+      if (claimAgain) pump()
+      else arm(clock.now())
+    })
+  }
+
+  async function claimWhileDue(): Promise<void> {
+    try {
+      while (claimAgain && running) {
+        claimAgain = false
+        while (await claimOnce());
+      }
+    } catch (cause) {
+      options.events?.claimFailed?.(cause)
+    }
+  }
+
+  async function claimOnce(): Promise<boolean> {
+    if (!running || recorder.stuck) return false
+    const now = clock.now()
+    const room = MAX_QUEUED - lanes.queued
+    starved = room <= 0
+    const turn = starved ? [] : lanes.claimable(now, MAX_CLAIMED_LANES)
+    if (turn.length === 0) return false
+    try {
+      await claimFor(turn, Math.ceil(room / turn.length), now)
+    } catch (cause) {
+      const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
+      for (const lane of turn) lanes.learn(lane, again)
+      throw cause
+    }
+    return true
+  }
+
+  async function claimFor(turn: readonly Lane[], share: number, now: Instant): Promise<void> {
+    for (const lane of turn) lanes.forget(lane)
+    const claimed = await store.claim({
+      lanes: turn.map((lane) => ({
+        webhook_id: lane.webhook_id,
+        limit: Math.min(share, 2 * limits.perWebhook - lane.busy - lane.queue.length),
+      })),
+      now,
+      lease_until: now + lease,
+      token: newClaim(),
+    })
+    for (const lane of turn) {
+      lanes.enqueue(
+        lane,
+        claimed.filter(({ delivery }) => delivery.webhook_id === lane.webhook_id),
+      )
+    }
+    fillSlots()
+    const heads = await store.lanes(turn.map(({ webhook_id }) => webhook_id))
+    for (const lane of turn) {
+      lanes.learn(
+        lane,
+        heads.find((head) => head.webhook_id === lane.webhook_id),
+      )
+    }
+  }
+
+  function fillSlots(): void {
+    if (!running || recorder.stuck) return
+    for (let next = lanes.next(); next !== undefined; next = lanes.next()) {
+      void sendClaimed(next.lane, next.claimed)
+    }
+  }
+
+  async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
+    const target = await findTarget(delivery)
+    const enough = (delivery.next_at ?? 0) - clock.now() >= timeout
+    if (target === undefined || !isActive(target)) park(lane, PARK)
+    else if (!isSendable(target)) park(lane, UNREADABLE_PARK)
+    else if (enough && running) return sendInSlot(lane, delivery, body, target)
+    await giveBack([delivery])
+    freeSlot(lane)
+  }
+
+  function park(lane: Lane, rest: Millis): void {
+    lane.parked_until = clock.now() + rest
+  }
+
+  async function findTarget(delivery: DeliveryRecord): Promise<Target | undefined> {
+    try {
+      return await targets.find(delivery.account_id, delivery.webhook_id)
+    } catch (cause) {
+      options.events?.claimFailed?.(cause)
+      return undefined
+    }
+  }
+
+  async function sendInSlot(
+    lane: Lane,
+    delivery: DeliveryRecord,
+    body: Uint8Array,
+    target: Sendable,
+  ): Promise<void> {
+    try {
+      void record(await attempt(delivery, delivery.claim ?? births, body, target))
+    } catch (cause) {
+      // It could not even be made: its secret cannot sign, or the sender broke its promise.
+      options.events?.claimFailed?.(cause)
+      park(lane, UNREADABLE_PARK)
+      await giveBack([delivery])
+    }
+    freeSlot(lane)
+  }
+
+  function record(finished: FinishedAttempt): Promise<void> {
+    options.events?.attempted?.(finished.attempt)
+    return new Promise((resolve) => {
+      recorder.add(finished, () => {
+        noteRetry(finished)
+        resolve()
+      })
+    })
+  }
+
+  function noteRetry({ after, webhook_id, account_id }: FinishedAttempt): void {
+    if (after.next_at !== null) wake(lanes.get(webhook_id, account_id), after.next_at, true)
+  }
+
+  function freeSlot(lane: Lane): void {
+    lanes.free(lane)
+    if (lanes.busy === 0) for (const resolve of idlers.splice(0)) resolve()
+    fillSlots()
+    const due = Math.min(lane.first_due ?? Infinity, lane.retry_due ?? Infinity)
+    if (starved || due <= clock.now()) pump()
+  }
+
+  /** What cannot be given back now is given back by its lease. */
+  async function giveBack(deliveries: readonly DeliveryRecord[]): Promise<void> {
+    const now = clock.now()
+    const claims = deliveries.map(({ id, claim }) => ({ delivery_id: id, claim: claim ?? births }))
+    try {
+      if (claims.length > 0) await store.release(claims, now)
+      for (const delivery of deliveries) note(delivery, now)
+    } catch (cause) {
+      options.events?.claimFailed?.(cause)
+      for (const delivery of deliveries) note(delivery, delivery.next_at ?? now)
+    }
+  }
+
+  function note(delivery: DeliveryRecord, due: Instant): void {
+    const lane = lanes.get(delivery.webhook_id, delivery.account_id)
+    wake(lane, due, delivery.trigger === 'retry')
+  }
+
+  /** Sleeps until the next due time; what is due and has no room waits for a slot instead. */
+  function arm(now: Instant): void {
+    if (!running || claiming !== undefined) return
+    cancelTimer()
+    const due = lanes.nextDue(now)
+    if (due !== null) cancelTimer = clock.after(Math.min(due - now, HOUR), pump)
+  }
+
+  return {
+    reserve(target) {
+      if (!running || recorder.stuck || !isActive(target) || !isSendable(target)) return undefined
+      const lane = lanes.get(target.webhook.id, target.webhook.account_id)
+      // A backlog goes first: what is born now takes its place behind it. What is due later is none:
+      // the lease of a send under way looks the same.
+      const backlog = (lane.first_due ?? Infinity) <= clock.now() || lane.queue.length > 0
+      return !backlog && lanes.take(lane) ? births : undefined
+    },
+    cancel(webhookId) {
+      const lane = lanes.find(webhookId)
+      if (lane !== undefined) freeSlot(lane)
+    },
+    send(claimed) {
+      const { webhook_id, account_id } = claimed.delivery
+      void sendClaimed(lanes.get(webhook_id, account_id), claimed)
+    },
+    async sendNow(delivery, body, target) {
+      if (!isSendable(target)) return giveBack([delivery])
+      const claim = delivery.claim ?? births
+      const finished = await attempt(delivery, claim, body, target).catch(
+        async (cause: unknown) => {
+          await giveBack([delivery])
+          throw cause
+        },
+      )
+      await record(finished)
+    },
+    async start() {
+      await store.recover(clock.now())
+      for (const head of await store.lanes()) {
+        lanes.learn(lanes.get(head.webhook_id, head.account_id), head)
+      }
+      running = true
+      pump()
+    },
+    async stop() {
+      running = false
+      await claiming
+      cancelTimer()
+      await giveBack(lanes.drain().map(({ delivery }) => delivery))
+      if (lanes.busy > 0) {
+        await new Promise<void>((resolve) => {
+          idlers = [...idlers, resolve]
+        })
+      }
+      await recorder.idle()
+    },
+  }
+}
+
+function isActive(target: Target): boolean {
+  return target.webhook.status === 'active'
+}
+
+function isSendable(target: Target): target is Sendable {
+  return target.secrets !== undefined
+}

@@ -1,0 +1,121 @@
+import type { DisablingRule } from '../delivery/health.ts'
+import type { RetrySchedule } from '../delivery/schedule.ts'
+import type { Millis } from '../time.ts'
+import { SECOND } from '../time.ts'
+import { createEventId, serializeEvent } from '../webhook/event.ts'
+import type { BrandNames } from '../webhook/headers.ts'
+import { createAttempt } from './attempt.ts'
+import type { PublishIn, Woken } from './birth.ts'
+import { createPublishIn } from './birth.ts'
+import { watchHealth } from './disabling.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { createDispatcher } from './dispatcher.ts'
+import type { Keyring } from './keyring.ts'
+import type { LaneLimits } from './lanes.ts'
+import { guardListeners } from './listeners.ts'
+import type { Outbox } from './outbox.ts'
+import { createOutbox } from './outbox.ts'
+import type { Clock, EngineEvents, EngineStore, NewEvent, RandomBytes, Sender } from './ports.ts'
+import type { SettledGroup } from './recorder.ts'
+import { createRecorder } from './recorder.ts'
+import { createSignal } from './signal.ts'
+import type { Targets } from './targets.ts'
+import { createTargets } from './targets.ts'
+
+export interface EngineOptions {
+  readonly store: EngineStore
+  readonly sender: Sender
+  readonly clock: Clock
+  readonly random: RandomBytes
+  /** Time-ordered unique ids (UUIDv7). */
+  readonly newId: () => string
+  readonly keyring: Keyring
+  readonly names: BrandNames
+  readonly schedule: RetrySchedule
+  readonly disabling: DisablingRule
+  readonly limits: LaneLimits
+  /** How long one attempt may take, DNS and connect included. */
+  readonly timeout: Millis
+  /** How long a claim is held, longer than the timeout. Default: the timeout and 20 s. */
+  readonly lease?: Millis
+  readonly events?: Partial<EngineEvents>
+}
+
+/** Publishing and delivering: what makes webhooks durable. */
+export interface Engine {
+  readonly outbox: Outbox
+  readonly dispatcher: Dispatcher
+  readonly targets: Targets
+  readonly publishIn: PublishIn
+  /** An event of the product's own, serialised once. */
+  newEvent(
+    accountId: string,
+    type: string,
+    data: object,
+    now?: number,
+    appId?: string | null,
+  ): NewEvent
+  /** Tells the dispatcher of pending work that was committed beside it, such as a manual retry. */
+  wake(work: Woken): void
+  readonly lease: Millis
+}
+
+const LEASE_MARGIN: Millis = 20 * SECOND
+
+/** @throws TypeError when the lease is not longer than the timeout: then nothing could ever be sent */
+export function createEngine(options: EngineOptions): Engine {
+  const { store, sender, clock, random, newId, keyring, names, schedule, limits, timeout } = options
+  const events = guardListeners(options.events ?? {})
+  const lease = options.lease ?? timeout + LEASE_MARGIN
+  if (lease <= timeout) throw new TypeError('the lease must be longer than the timeout')
+  const woken = createSignal<Woken>()
+  const settled = createSignal<SettledGroup>()
+  const recovered = createSignal<void>()
+
+  const newEvent: Engine['newEvent'] = (accountId, type, data, now = clock.now(), appId = null) => {
+    const id = createEventId(now, random)
+    const body = serializeEvent({ id, type, created_at: now, data })
+    return {
+      id,
+      account_id: accountId,
+      app_id: appId,
+      type,
+      created_at: now,
+      body,
+      supplied: false,
+    }
+  }
+
+  const targets = createTargets((accountId) => store.webhooksOf(accountId), keyring)
+  const publishIn = createPublishIn({ clock, newId, woken })
+  const recorder = createRecorder({ store, clock, events, settled, recovered })
+  const chance = (): number => (random(1)[0] ?? 0) / 256
+  const dispatcher = createDispatcher({
+    store,
+    targets,
+    attempt: createAttempt({ sender, clock, names, schedule, timeout, chance }),
+    recorder,
+    recovered,
+    woken,
+    clock,
+    limits,
+    timeout,
+    lease,
+    newClaim: newId,
+    events,
+  })
+  const outbox = createOutbox({
+    store,
+    targets,
+    handover: dispatcher,
+    woken,
+    clock,
+    newId,
+    lease,
+    events,
+  })
+  const rule = options.disabling
+  watchHealth({ store, targets, settled, publishIn, rule, clock, newEvent, events })
+
+  return { outbox, dispatcher, targets, publishIn, newEvent, wake: woken.emit, lease }
+}

@@ -1,0 +1,191 @@
+import type { Instant } from '../time.ts'
+import type { ClaimedDelivery, LaneHead } from './ports.ts'
+
+/** One webhook's work as this process knows it. */
+export interface Lane {
+  readonly webhook_id: string
+  readonly account_id: string
+  /** Slots held: reserved for a birth, or being sent. */
+  busy: number
+  /** Claimed and waiting for a slot, first attempts before retries. */
+  queue: ClaimedDelivery[]
+  /** When the store's earliest pending first attempt and retry are due; null when it holds none. */
+  first_due: Instant | null
+  retry_due: Instant | null
+  /** Nothing is claimed for it before this instant. */
+  parked_until: Instant
+  /** The store is being asked about it: it stays this webhook's one lane until it learns the answer. */
+  asked: boolean
+}
+
+/** The lanes of one process: who has work, who has room, whose turn it is. */
+export interface Lanes {
+  readonly busy: number
+  readonly queued: number
+  get(webhookId: string, accountId: string): Lane
+  find(webhookId: string): Lane | undefined
+  /** Takes one of the lane's slots, if it and the process have a free one. */
+  take(lane: Lane): boolean
+  free(lane: Lane): void
+  enqueue(lane: Lane, claimed: readonly ClaimedDelivery[]): void
+  /** Takes the next queued delivery that has a slot free, lane by lane; undefined when none has. */
+  next(): { lane: Lane; claimed: ClaimedDelivery } | undefined
+  /** Empties the queues, for handing claims back. */
+  drain(): readonly ClaimedDelivery[]
+  note(lane: Lane, due: Instant, retry: boolean): void
+  /** Before the store is asked anew: what is noted from here on is not lost to an older answer. */
+  forget(lane: Lane): void
+  /** Takes in the store's answer; undefined when it holds no work of this lane. */
+  learn(lane: Lane, head: Pick<LaneHead, 'first_due' | 'retry_due'> | undefined): void
+  /**
+   * Lanes whose turn it is: work due and room for it, those with first attempts before those with
+   * retries alone.
+   */
+  claimable(now: Instant, most: number): readonly Lane[]
+  /** When the earliest work not due yet is due; null when there is none. */
+  nextDue(now: Instant): Instant | null
+}
+
+export interface LaneLimits {
+  /** Sends under way in the process. */
+  readonly total: number
+  /** Sends under way to one webhook. */
+  readonly perWebhook: number
+}
+
+export function createLanes(limits: LaneLimits): Lanes {
+  const lanes = new Map<string, Lane>()
+  // Insertion order is the turn: a lane that was served goes to the end.
+  const waiting = new Set<Lane>()
+  const pending = new Set<Lane>()
+  let busy = 0
+  let queued = 0
+
+  function refile(lane: Lane): void {
+    const due = lane.first_due !== null || lane.retry_due !== null
+    if (due) pending.add(lane)
+    else pending.delete(lane)
+    const idle = lane.busy === 0 && lane.queue.length === 0 && !lane.asked
+    if (!due && idle) lanes.delete(lane.webhook_id)
+  }
+
+  const hasRoom = (lane: Lane): boolean => lane.busy < limits.perWebhook
+  const isDue = (lane: Lane, now: Instant): boolean => (earliest(lane) ?? Infinity) <= now
+  // Refilling at half keeps the sends going while a claim is under way.
+  const isHungry = (lane: Lane): boolean =>
+    lane.busy + lane.queue.length < limits.perWebhook + Math.ceil(limits.perWebhook / 2)
+
+  return {
+    get busy() {
+      return busy
+    },
+    get queued() {
+      return queued
+    },
+    get(webhookId, accountId) {
+      const known = lanes.get(webhookId)
+      if (known !== undefined) return known
+      const lane = newLane(webhookId, accountId)
+      lanes.set(webhookId, lane)
+      return lane
+    },
+    find: (webhookId) => lanes.get(webhookId),
+    take(lane) {
+      if (busy >= limits.total || !hasRoom(lane)) return false
+      lane.busy++
+      busy++
+      return true
+    },
+    free(lane) {
+      lane.busy--
+      busy--
+      refile(lane)
+    },
+    enqueue(lane, claimed) {
+      if (claimed.length === 0) return
+      lane.queue.push(...claimed)
+      queued += claimed.length
+      waiting.add(lane)
+    },
+    next() {
+      if (busy >= limits.total) return undefined
+      for (const lane of waiting) {
+        if (!hasRoom(lane)) continue
+        waiting.delete(lane)
+        const claimed = lane.queue.shift()
+        if (claimed === undefined) continue
+        queued--
+        if (lane.queue.length > 0) waiting.add(lane)
+        lane.busy++
+        busy++
+        return { lane, claimed }
+      }
+      return undefined
+    },
+    drain() {
+      const left = [...waiting].flatMap((lane) => lane.queue.splice(0))
+      waiting.clear()
+      queued = 0
+      return left
+    },
+    note(lane, due, retry) {
+      if (retry) lane.retry_due = sooner(lane.retry_due, due)
+      else lane.first_due = sooner(lane.first_due, due)
+      pending.add(lane)
+    },
+    forget(lane) {
+      lane.first_due = null
+      lane.retry_due = null
+      lane.asked = true
+    },
+    learn(lane, head) {
+      lane.asked = false
+      lane.first_due = sooner(lane.first_due, head?.first_due ?? null)
+      lane.retry_due = sooner(lane.retry_due, head?.retry_due ?? null)
+      refile(lane)
+    },
+    claimable(now, most) {
+      const due = [...pending].filter(
+        (lane) => isDue(lane, now) && lane.parked_until <= now && isHungry(lane),
+      )
+      const hasFirst = (lane: Lane): boolean => (lane.first_due ?? Infinity) <= now
+      const turn = [...due.filter(hasFirst), ...due.filter((lane) => !hasFirst(lane))].slice(
+        0,
+        most,
+      )
+      for (const lane of turn) {
+        pending.delete(lane)
+        pending.add(lane)
+      }
+      return turn
+    },
+    nextDue(now) {
+      let next: Instant | null = null
+      for (const lane of pending) {
+        const at = Math.max(earliest(lane) ?? Infinity, lane.parked_until)
+        if (at > now && at < (next ?? Infinity)) next = at
+      }
+      return next
+    },
+  }
+}
+
+const earliest = (lane: Lane): Instant | null => sooner(lane.first_due, lane.retry_due)
+
+function sooner(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
+}
+
+function newLane(webhookId: string, accountId: string): Lane {
+  return {
+    webhook_id: webhookId,
+    account_id: accountId,
+    busy: 0,
+    queue: [],
+    first_due: null,
+    retry_due: null,
+    parked_until: 0,
+    asked: false,
+  }
+}

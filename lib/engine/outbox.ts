@@ -1,0 +1,210 @@
+import { KeyhookError, kernelError } from '../errors.ts'
+import type { Millis } from '../time.ts'
+import { matches } from '../webhook/match.ts'
+import type { Woken } from './birth.ts'
+import { bear } from './birth.ts'
+import type {
+  ClaimedDelivery,
+  Clock,
+  DeliveryRecord,
+  EngineEvents,
+  EngineStore,
+  NewEvent,
+  Publication,
+  PublishOutcome,
+} from './ports.ts'
+import type { Signal } from './signal.ts'
+import type { Target, Targets } from './targets.ts'
+
+/** The dispatcher as the outbox sees it: it may take a delivery over in memory, without reading it back. */
+export interface Handover {
+  /** A claim token when this webhook can be sent to and a slot was free, which is now held; else undefined. */
+  reserve(target: Target): string | undefined
+  /** Gives a held slot back unused. */
+  cancel(webhookId: string): void
+  /** Sends a delivery whose birth is committed, in the slot that was reserved for it. */
+  send(claimed: ClaimedDelivery): void
+}
+
+export interface Outbox {
+  /**
+   * Publishes events of one account together; resolves after the commit, one outcome per event.
+   *
+   * @throws KeyhookError `unavailable` when they are not, or cannot be known to be, committed;
+   * TypeError for events of several accounts
+   */
+  publish(events: readonly NewEvent[]): Promise<readonly PublishOutcome[]>
+}
+
+export interface OutboxOptions {
+  readonly store: Pick<EngineStore, 'publish'>
+  readonly targets: Pick<Targets, 'peek' | 'get'>
+  readonly handover: Handover
+  readonly woken: Signal<Woken>
+  readonly clock: Clock
+  /** Time-ordered ids for deliveries. */
+  readonly newId: () => string
+  /** How long a delivery that is born claimed stays claimed. */
+  readonly lease: Millis
+  readonly events?: Partial<EngineEvents>
+  /** Events that one commit takes; more wait for the next. Default 256. */
+  readonly maxGroup?: number
+}
+
+/** One call's events, waiting for a commit. */
+interface Waiting {
+  readonly events: readonly NewEvent[]
+  /** Its group failed for a reason that might be another's, so it is tried by itself. */
+  readonly alone: boolean
+  readonly resolve: (outcomes: readonly PublishOutcome[]) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/**
+ * Commits concurrent publishes in groups: one fsync for many.
+ *
+ * While one group commits the next collects, with no timer: a window would only add its own length
+ * to every answer.
+ */
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { store, targets, handover, woken, clock, newId, lease } = options
+  const maxGroup = options.maxGroup ?? 256
+  let waiting: Waiting[] = []
+  let running = false
+
+  async function drain(): Promise<void> {
+    running = true
+    while (waiting.length > 0) {
+      await loadTargets()
+      await commitGroup()
+    }
+    running = false
+  }
+
+  async function loadTargets(): Promise<void> {
+    for (const call of waiting) {
+      const accountId = accountOf(call)
+      if (targets.peek(accountId) !== undefined) continue
+      try {
+        await targets.get(accountId)
+      } catch (cause) {
+        waiting = waiting.filter((other) => other !== call)
+        refuse([call], cause)
+      }
+    }
+  }
+
+  /** Takes calls up to the size of a group whose webhooks are known at this very moment. */
+  function takeReady(): Waiting[] {
+    const taken: Waiting[] = []
+    const left: Waiting[] = []
+    let size = 0
+    for (const call of waiting) {
+      const fits = size === 0 || (!call.alone && size + call.events.length <= maxGroup)
+      const ready = fits && targets.peek(accountOf(call)) !== undefined
+      ;(ready ? taken : left).push(call)
+      if (ready) size += call.alone ? maxGroup : call.events.length
+    }
+    waiting = left
+    return taken
+  }
+
+  async function commitGroup(): Promise<void> {
+    let calls: readonly Waiting[] = []
+    let births: readonly Publication[] = []
+    let outcomes: readonly PublishOutcome[]
+    try {
+      outcomes = await store.publish(() => {
+        calls = takeReady()
+        births = calls.flatMap(({ events }) => events.map(build))
+        return births
+      })
+    } catch (cause) {
+      for (const birth of births) leave(birth)
+      // A store may fail before it is this group's turn: then nobody was taken yet.
+      refuse(calls.length === 0 ? takeReady() : calls, cause)
+      return
+    }
+    for (const [index, birth] of births.entries()) handOver(birth, outcomes[index] === 'stored')
+    if (births.length > 0) options.events?.committed?.(births.length)
+    answer(calls, outcomes)
+  }
+
+  /** A failed commit may still have been made: then its deliveries are due when their lease ends. */
+  function leave(birth: Publication): void {
+    cancel(birth)
+    const due = clock.now() + lease
+    for (const { status, webhook_id, account_id } of birth.deliveries) {
+      if (status !== 'skipped') woken.emit({ webhook_id, account_id, due })
+    }
+  }
+
+  /** A fault of the machine refuses the whole group; any other may be one event's, so each goes alone. */
+  function refuse(calls: readonly Waiting[], cause: unknown): void {
+    if (calls.length > 1 && !(cause instanceof KeyhookError)) {
+      waiting = [...calls.map((call) => ({ ...call, alone: true })), ...waiting]
+      return
+    }
+    const reason = cause instanceof KeyhookError ? cause : kernelError('unavailable', { cause })
+    for (const call of calls) call.reject(reason)
+  }
+
+  function build(event: NewEvent): Publication {
+    const now = clock.now()
+    const matching = (targets.peek(event.account_id) ?? []).filter(({ webhook }) =>
+      matches(webhook, event),
+    )
+    const deliveries = matching.map((target): DeliveryRecord => {
+      const delivery = bear(newId(), event, target.webhook, now)
+      const claim = handover.reserve(target)
+      return claim === undefined
+        ? delivery
+        : { ...delivery, status: 'delivering', claim, next_at: now + lease }
+    })
+    return { event, deliveries }
+  }
+
+  function handOver(birth: Publication, stored: boolean): void {
+    if (!stored) {
+      cancel(birth)
+      return
+    }
+    for (const delivery of birth.deliveries) {
+      if (delivery.claim !== null) {
+        handover.send({ delivery, body: birth.event.body })
+      } else if (delivery.status === 'pending') {
+        const { webhook_id, account_id, created_at } = delivery
+        woken.emit({ webhook_id, account_id, due: created_at })
+      }
+    }
+  }
+
+  function cancel({ deliveries }: Publication): void {
+    for (const { claim, webhook_id } of deliveries) if (claim !== null) handover.cancel(webhook_id)
+  }
+
+  return {
+    publish(events) {
+      if (events.length === 0) return Promise.resolve([])
+      return new Promise((resolve, reject) => {
+        if (new Set(events.map(({ account_id }) => account_id)).size > 1) {
+          throw new TypeError('events that are published together must be of one account')
+        }
+        waiting.push({ events, alone: false, resolve, reject })
+        if (!running) void drain()
+      })
+    },
+  }
+}
+
+function accountOf(call: Waiting): string {
+  return call.events[0]?.account_id ?? ''
+}
+
+function answer(calls: readonly Waiting[], outcomes: readonly PublishOutcome[]): void {
+  let from = 0
+  for (const call of calls) {
+    call.resolve(outcomes.slice(from, from + call.events.length))
+    from += call.events.length
+  }
+}

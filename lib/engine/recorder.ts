@@ -1,0 +1,118 @@
+import type { HealthTally } from '../delivery/health.ts'
+import { emptyTally, tally } from '../delivery/health.ts'
+import type { Millis } from '../time.ts'
+import { SECOND } from '../time.ts'
+import type { FinishedAttempt } from './attempt.ts'
+import type { Clock, EngineEvents, EngineStore, FailedWebhook } from './ports.ts'
+import type { Signal } from './signal.ts'
+
+/** Records finished attempts in groups; what could not be recorded waits and is never dropped. */
+export interface Recorder {
+  /** @param recorded called after the commit */
+  add(finished: FinishedAttempt, recorded?: () => void): void
+  /** True while recording fails: nothing new may be sent that could not be recorded. */
+  readonly stuck: boolean
+  /** Resolves once everything added so far is recorded. */
+  idle(): Promise<void>
+}
+
+export interface RecorderOptions {
+  readonly store: Pick<EngineStore, 'settle'>
+  readonly clock: Clock
+  readonly events?: Partial<EngineEvents>
+  /** Told after each commit. */
+  readonly settled: Signal<SettledGroup>
+  /** Told when recording works again. */
+  readonly recovered: Signal<void>
+}
+
+/** Attempts that were recorded together, with the health of the webhooks that failed among them. */
+export interface SettledGroup {
+  readonly attempts: readonly FinishedAttempt[]
+  readonly failed: readonly FailedWebhook[]
+}
+
+interface Entry {
+  readonly finished: FinishedAttempt
+  readonly recorded: (() => void) | undefined
+}
+
+const MAX_GROUP = 500
+const RETRY_DELAY: Millis = SECOND
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { store, clock, settled } = options
+  let waiting: Entry[] = []
+  let running = false
+  let stuck = false
+  let idlers: (() => void)[] = []
+
+  async function drain(): Promise<void> {
+    running = true
+    while (waiting.length > 0) {
+      const group = waiting.slice(0, MAX_GROUP)
+      if (await settle(group)) waiting = waiting.slice(group.length)
+      else await new Promise<void>((resolve) => clock.after(RETRY_DELAY, resolve))
+      // Not before all are recorded: a lease may have ended meanwhile, and what is claimed anew then
+      // would be sent again.
+      if (waiting.length === 0) leaveStuck()
+    }
+    running = false
+    for (const resolve of idlers.splice(0)) resolve()
+  }
+
+  async function settle(group: readonly Entry[]): Promise<boolean> {
+    const attempts = group.map(({ finished }) => finished)
+    const failed = await record(attempts)
+    if (failed === undefined) return false
+    options.events?.settled?.(attempts.length)
+    settled.emit({ attempts, failed })
+    for (const { recorded } of group) recorded?.()
+    return true
+  }
+
+  async function record(
+    attempts: readonly FinishedAttempt[],
+  ): Promise<readonly FailedWebhook[] | undefined> {
+    try {
+      return await store.settle({ attempts, tallies: tallyUp(attempts) })
+    } catch (cause) {
+      stuck = true
+      options.events?.settleFailed?.(waiting.length, cause)
+      return undefined
+    }
+  }
+
+  function leaveStuck(): void {
+    if (!stuck) return
+    stuck = false
+    options.recovered.emit()
+  }
+
+  return {
+    add(finished, recorded) {
+      waiting.push({ finished, recorded })
+      if (!running) void drain()
+    },
+    get stuck() {
+      return stuck
+    },
+    idle: () =>
+      running
+        ? new Promise((resolve) => {
+            idlers = [...idlers, resolve]
+          })
+        : Promise.resolve(),
+  }
+}
+
+/** One row per webhook, in the order the attempts ended. */
+function tallyUp(attempts: readonly FinishedAttempt[]): readonly HealthTally[] {
+  const sums = new Map<string, HealthTally>()
+  for (const { webhook_id, verdict, attempt } of attempts) {
+    const at = attempt.started_at + attempt.duration
+    const sum = sums.get(webhook_id) ?? emptyTally(webhook_id, at)
+    sums.set(webhook_id, tally(sum, verdict, attempt.trigger, at))
+  }
+  return [...sums.values()]
+}

@@ -1,0 +1,66 @@
+import type { Instant } from '../time.ts'
+import type { WebhookRecord } from '../webhook/record.ts'
+import type { AccountCache } from './account-cache.ts'
+import { createAccountCache } from './account-cache.ts'
+import type { Keyring } from './keyring.ts'
+
+/** A webhook ready to be sent to: its record with its secrets opened. */
+export interface Target {
+  readonly webhook: WebhookRecord
+  /** Undefined when one cannot be opened: then nothing is sent, rather than sent unsigned. */
+  readonly secrets: readonly OpenSecret[] | undefined
+}
+
+export interface OpenSecret {
+  readonly value: string
+  readonly not_after: Instant | null
+}
+
+export interface Targets extends AccountCache<readonly Target[]> {
+  /** The webhook as it is now; undefined when it was deleted. */
+  find(accountId: string, webhookId: string): Promise<Target | undefined>
+}
+
+/** Where a webhook's secret is sealed to. */
+export function secretPlace(secretId: string): string {
+  return `webhook_secret|${secretId}`
+}
+
+/** The webhooks of each account, opened once and kept until one of them changes. */
+export function createTargets(
+  webhooksOf: (accountId: string) => Promise<readonly WebhookRecord[]>,
+  keyring: Keyring,
+): Targets {
+  const cache = createAccountCache(async (accountId) =>
+    (await webhooksOf(accountId)).map((webhook) => openTarget(webhook, keyring)),
+  )
+  return {
+    ...cache,
+    async find(accountId, webhookId) {
+      const targets = cache.peek(accountId) ?? (await cache.get(accountId))
+      return targets.find(({ webhook }) => webhook.id === webhookId)
+    },
+  }
+}
+
+function openTarget(webhook: WebhookRecord, keyring: Keyring): Target {
+  return { webhook, secrets: openSecrets(webhook, keyring) }
+}
+
+function openSecrets(webhook: WebhookRecord, keyring: Keyring): readonly OpenSecret[] | undefined {
+  try {
+    return webhook.secrets.map(({ id, sealed, not_after }) => ({
+      value: keyring.open(sealed, secretPlace(id)),
+      not_after,
+    }))
+  } catch {
+    return undefined
+  }
+}
+
+/** The secrets that sign at an instant, the current one first. */
+export function liveSecrets(secrets: readonly OpenSecret[], now: Instant): readonly string[] {
+  return secrets
+    .filter(({ not_after }) => not_after === null || now < not_after)
+    .map(({ value }) => value)
+}

@@ -1,0 +1,145 @@
+import { kernelError } from '../errors.ts'
+import type { Authority } from '../grant/authority.ts'
+import { effectiveAuthority } from '../grant/authority.ts'
+import { hashToken } from '../key/hash.ts'
+import { keyStatus, secretStanding } from '../key/lifecycle.ts'
+import type { KeyChain, KeyRecord } from '../key/record.ts'
+import { isToken } from '../key/token.ts'
+import type { Instant } from '../time.ts'
+import type { Clock, KeyStore } from './ports.ts'
+
+/** A value that was verified: whose it is and what it may do right now. */
+export interface VerifiedKey {
+  readonly key: KeyRecord
+  /** The meet over the key and all its ancestors. */
+  readonly authority: Authority
+  /** `previous`: the value that rotation left working for a while. */
+  readonly secret: 'current' | 'previous'
+}
+
+/** Verifies developer keys, from memory where it can. */
+export interface Verifier {
+  /**
+   * @throws KeyhookError `invalid_key` for whatever the caller does not hold; `key_expired`,
+   *   `key_revoked`, `account_suspended` for who holds the value; `unavailable` when the state cannot
+   *   be known
+   */
+  verify(value: string): Promise<VerifiedKey>
+  /** Forgets a key and everything below it. Called in the tick of the commit that changed it. */
+  dropKey(keyId: string): void
+  dropAccount(accountId: string): void
+  /** The latest use of each key since this was last asked. */
+  takeUses(): readonly { readonly id: string; readonly at: Instant }[]
+}
+
+interface Entry {
+  readonly chain: KeyChain
+  readonly authority: Authority
+}
+
+const MAX_ENTRIES = 50_000
+
+/**
+ * A cache of chains in front of the store.
+ *
+ * A fill that a change overtook is not kept: it stores only when no drop came after its read began.
+ *
+ * @param prefix what values of this service begin with
+ */
+export function createVerifier(options: {
+  readonly store: KeyStore
+  readonly clock: Clock
+  readonly prefix: string
+  readonly maxEntries?: number
+}): Verifier {
+  const { store, clock, prefix } = options
+  const maxEntries = options.maxEntries ?? MAX_ENTRIES
+  const entries = new Map<string, Entry>()
+  /** Hashes under every key of their chain, and under their account. */
+  const holders = new Map<string, Set<string>>()
+  const uses = new Map<string, Instant>()
+  let generation = 0
+
+  async function fill(hash: string): Promise<Entry> {
+    const before = generation
+    const chain = await readChain(hash)
+    if (chain === undefined) throw kernelError('invalid_key')
+    const entry = { chain, authority: effectiveAuthority(chain.chain) }
+    if (generation === before) keep(hash, entry)
+    return entry
+  }
+
+  async function readChain(hash: string): Promise<KeyChain | undefined> {
+    try {
+      return await store.findChain(hash)
+    } catch (cause) {
+      throw kernelError('unavailable', { cause })
+    }
+  }
+
+  function keep(hash: string, entry: Entry): void {
+    const oldest = entries.size >= maxEntries ? entries.keys().next().value : undefined
+    if (oldest !== undefined) forget(oldest)
+    entries.set(hash, entry)
+    for (const place of placesOf(entry)) {
+      const hashes = holders.get(place)
+      if (hashes === undefined) holders.set(place, new Set([hash]))
+      else hashes.add(hash)
+    }
+  }
+
+  function forget(hash: string): void {
+    const entry = entries.get(hash)
+    if (entry === undefined) return
+    entries.delete(hash)
+    for (const place of placesOf(entry)) {
+      const hashes = holders.get(place)
+      hashes?.delete(hash)
+      if (hashes?.size === 0) holders.delete(place)
+    }
+  }
+
+  function drop(place: string): void {
+    generation++
+    for (const hash of holders.get(place) ?? []) forget(hash)
+  }
+
+  return {
+    async verify(value) {
+      if (!isToken(prefix, value)) throw kernelError('invalid_key')
+      const hash = hashToken(value)
+      const { chain, authority } = entries.get(hash) ?? (await fill(hash))
+      const now = clock.now()
+      const verified = judgeChain(chain, authority, now)
+      uses.set(verified.key.id, now)
+      return verified
+    },
+    dropKey: (keyId) => {
+      drop(`key ${keyId}`)
+    },
+    dropAccount: (accountId) => {
+      drop(`account ${accountId}`)
+    },
+    takeUses() {
+      const taken = [...uses].map(([id, at]) => ({ id, at }))
+      uses.clear()
+      return taken
+    },
+  }
+}
+
+function placesOf({ chain }: Entry): readonly string[] {
+  return [`account ${chain.account.id}`, ...chain.chain.map(({ id }) => `key ${id}`)]
+}
+
+/** A key lives only while every ancestor does; its holder is told which end it met. */
+function judgeChain(chain: KeyChain, authority: Authority, now: Instant): VerifiedKey {
+  const key = chain.chain.at(-1)
+  if (key === undefined) throw kernelError('invalid_key')
+  const ends = chain.chain.map((link) => keyStatus(link, link.secrets, now))
+  if (ends.includes('revoked')) throw kernelError('key_revoked')
+  const standing = secretStanding(key, chain.secret, key.version, now)
+  if (ends.includes('expired') || standing === 'ended') throw kernelError('key_expired')
+  if (chain.account.suspended) throw kernelError('account_suspended')
+  return { key, authority, secret: standing }
+}
