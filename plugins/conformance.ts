@@ -1,0 +1,55 @@
+/**
+ * What every room's published suite is made of: cases that assert with `node:assert` alone, so that any
+ * runner can run them.
+ *
+ * @module
+ */
+
+/** One behaviour, or one race, that every implementation of a contract must show. */
+export interface ConformanceCase<Harness> {
+  /** The behaviour, as a sentence. */
+  readonly name: string
+  /** A capability without which the case means nothing. */
+  readonly requires?: string
+  /** Rejects when the implementation behaves otherwise. */
+  run(harness: Harness): Promise<void>
+}
+
+/** What an implementation gives a case to work with; it is made anew for every case. */
+export interface ConformanceHarness {
+  /** Frees what the case opened. */
+  close?(): Promise<void>
+}
+
+/**
+ * Hands every case to a runner, each with a harness of its own that is closed afterwards.
+ *
+ * A case that requires a capability which is not listed is left out. Answers the names of those left
+ * out, so that an implementation's test can state them.
+ *
+ * @param register a runner's `test`: registers a title with what must resolve
+ * @param capabilities what the implementation claims to be able to do; default none
+ * @example
+ * import { test } from 'node:test'
+ * runCases(storeCases, makeHarness, (name, run) => void test(name, run))
+ */
+export function runCases<Harness extends ConformanceHarness>(
+  cases: readonly ConformanceCase<Harness>[],
+  makeHarness: () => Promise<Harness>,
+  register: (name: string, run: () => Promise<void>) => void,
+  capabilities: readonly string[] = [],
+): readonly string[] {
+  const isAble = ({ requires }: ConformanceCase<Harness>): boolean =>
+    requires === undefined || capabilities.includes(requires)
+  for (const one of cases.filter(isAble)) {
+    register(one.name, async () => {
+      const harness = await makeHarness()
+      try {
+        await one.run(harness)
+      } finally {
+        await harness.close?.()
+      }
+    })
+  }
+  return cases.filter((one) => !isAble(one)).map(({ name }) => name)
+}

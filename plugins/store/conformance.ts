@@ -1,0 +1,43 @@
+/**
+ * The store's published suite: what every implementation of the contract must show.
+ *
+ * @example
+ * import { test } from 'node:test'
+ * import { runCases } from 'keyhook/plugins/conformance'
+ * import { storeCases } from 'keyhook/plugins/store/conformance'
+ *
+ * const clock = { now: Date.now }
+ * const makeHarness = async () => ({ open: async () => createMemoryStore(), clock })
+ * runCases(storeCases, makeHarness, (name, run) => void test(name, run))
+ *
+ * @module
+ */
+import { accountCases } from './conformance/accounts.ts'
+import { deliveryCases } from './conformance/deliveries.ts'
+import { dispatchCases } from './conformance/dispatch.ts'
+import { eventCases } from './conformance/events.ts'
+import type { StoreCase } from './conformance/harness.ts'
+import { keyChangeCases } from './conformance/key-changes.ts'
+import { keyCases } from './conformance/keys.ts'
+import { publishCases } from './conformance/publish.ts'
+import { requestCases } from './conformance/requests.ts'
+import { settleCases } from './conformance/settle.ts'
+import { unitOfWorkCases } from './conformance/unit-of-work.ts'
+import { webhookCases } from './conformance/webhooks.ts'
+
+export type { StoreCase, StoreHarness } from './conformance/harness.ts'
+
+/** Every case of the store, each on an empty store of its own. */
+export const storeCases: readonly StoreCase[] = [
+  ...accountCases,
+  ...keyCases,
+  ...keyChangeCases,
+  ...webhookCases,
+  ...eventCases,
+  ...publishCases,
+  ...dispatchCases,
+  ...settleCases,
+  ...deliveryCases,
+  ...requestCases,
+  ...unitOfWorkCases,
+]

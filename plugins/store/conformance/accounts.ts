@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from './harness.ts'
+import { assertOneWon, openRacers, readPages } from './harness.ts'
+import { ACCOUNT, BORN, sampleAccount, sampleUser } from './samples.ts'
+
+export const accountCases: readonly StoreCase[] = [
+  {
+    name: 'accounts: a record comes back as it was inserted, and an unknown id finds nothing',
+    async run({ open }) {
+      const store = await open()
+      const account = sampleAccount({ name: 'Ünïcode 🔑', suspended_at: BORN + 1 })
+      await store.write((tx) => tx.accounts.insert(account))
+      assert.deepEqual(await store.accounts.get(ACCOUNT), account)
+      assert.equal(await store.accounts.get('acc_unknown'), undefined)
+    },
+  },
+  {
+    name: 'accounts: pages run newest first and stay whole while accounts are inserted',
+    async run({ open }) {
+      const store = await open()
+      const insert = (id: string) => store.write((tx) => tx.accounts.insert(sampleAccount({ id })))
+      for (const id of ['acc_10', 'acc_11', 'acc_12', 'acc_13']) await insert(id)
+      let next = 20
+      const seen = await readPages(
+        (after) => store.accounts.list({ limit: 2, after }),
+        () => insert(`acc_${next++}`),
+      )
+      assert.deepEqual(seen, ['acc_13', 'acc_12', 'acc_11', 'acc_10'])
+    },
+  },
+  {
+    name: 'setPlan: changes the plan alone; false for an unknown account',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await store.write((tx) => tx.accounts.insert(sampleAccount()))
+      assert.equal(await store.write((tx) => tx.accounts.setPlan(ACCOUNT, 'pro', now)), true)
+      assert.equal(await store.write((tx) => tx.accounts.setPlan('acc_9', 'pro', now)), false)
+      const expected = sampleAccount({ plan: 'pro', updated_at: now })
+      assert.deepEqual(await store.accounts.get(ACCOUNT), expected)
+    },
+  },
+  {
+    name: 'insertUser: of two callers with one address one wins, and the other changes nothing',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      await a.write((tx) => tx.accounts.insert(sampleAccount()))
+      assert.equal(await a.accounts.anyUser(), false)
+      const won = await Promise.all([
+        a.write((tx) => tx.accounts.insertUser(sampleUser({ id: 'usr_a' }))),
+        b.write((tx) => tx.accounts.insertUser(sampleUser({ id: 'usr_b' }))),
+      ])
+      assertOneWon(won)
+      const winner = sampleUser({ id: won[0] ? 'usr_a' : 'usr_b' })
+      assert.deepEqual(await b.accounts.userByEmail('owner@example.com'), winner)
+      assert.equal(await b.accounts.anyUser(), true)
+      assert.equal(await b.accounts.userByEmail('other@example.com'), undefined)
+    },
+  },
+  {
+    name: 'setPassword: changes the hash alone',
+    async run({ open, clock }) {
+      const store = await open()
+      await store.write(async (tx) => {
+        await tx.accounts.insert(sampleAccount())
+        await tx.accounts.insertUser(sampleUser())
+        await tx.accounts.setPassword('usr_1', 'scrypt$2', clock.now())
+      })
+      const expected = sampleUser({ password: 'scrypt$2', updated_at: clock.now() })
+      assert.deepEqual(await store.accounts.userByEmail(expected.email), expected)
+    },
+  },
+  {
+    name: 'sessions: a session comes with its user, expired or not, until it is deleted',
+    async run({ open }) {
+      const store = await open()
+      const user = sampleUser()
+      const session = { hash: 'h1', user_id: user.id, created_at: BORN, expires_at: BORN + 1 }
+      await store.write(async (tx) => {
+        await tx.accounts.insert(sampleAccount())
+        await tx.accounts.insertUser(user)
+        for (const hash of ['h1', 'h2', 'h3']) await tx.accounts.insertSession({ ...session, hash })
+      })
+      assert.deepEqual(await store.accounts.session('h1'), { session, user })
+      await store.write((tx) => tx.accounts.deleteSession('h1'))
+      assert.equal(await store.accounts.session('h1'), undefined)
+      assert.notEqual(await store.accounts.session('h2'), undefined)
+      await store.write((tx) => tx.accounts.deleteSessionsOf(user.id))
+      assert.equal(await store.accounts.session('h2'), undefined)
+      assert.equal(await store.accounts.session('h3'), undefined)
+    },
+  },
+  {
+    name: 'takeSetupLink: of two callers exactly one gets it',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      const now = harness.clock.now()
+      await a.write((tx) => tx.accounts.putSetupLink('link', now + 1))
+      const taken = await Promise.all(
+        [a, b, a].map((store) => store.write((tx) => tx.accounts.takeSetupLink('link', now))),
+      )
+      assertOneWon(taken)
+    },
+  },
+  {
+    name: 'takeSetupLink: a link that expires now, is unknown or was replaced is nobody’s',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const take = (hash: string, at: number) =>
+        store.write((tx) => tx.accounts.takeSetupLink(hash, at))
+      await store.write((tx) => tx.accounts.putSetupLink('first', now + 1000))
+      await store.write((tx) => tx.accounts.putSetupLink('second', now + 1000))
+      assert.equal(await take('first', now), false)
+      assert.equal(await take('unknown', now), false)
+      assert.equal(await take('second', now + 1000), false)
+      assert.equal(await take('second', now + 999), true)
+    },
+  },
+  {
+    name: 'putMetaOnce: the first value under a name is kept and answered to everyone',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      assert.equal(await a.accounts.meta('brand'), undefined)
+      const answers = await Promise.all([
+        a.write((tx) => tx.accounts.putMetaOnce('brand', 'one')),
+        b.write((tx) => tx.accounts.putMetaOnce('brand', 'two')),
+      ])
+      const kept = await b.accounts.meta('brand')
+      assert.ok(kept === 'one' || kept === 'two')
+      assert.deepEqual(answers, [kept, kept])
+      assert.equal(await a.write((tx) => tx.accounts.putMetaOnce('brand', 'three')), kept)
+      assert.equal(await a.write((tx) => tx.accounts.putMetaOnce('other', 'four')), 'four')
+    },
+  },
+]

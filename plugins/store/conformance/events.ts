@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { toHex } from '../../../lib/internal/bytes.ts'
+import type { EventListQuery } from '../contract/events.ts'
+import type { Store } from '../contract.ts'
+import type { StoreCase } from './harness.ts'
+import { openRacers } from './harness.ts'
+import { ACCOUNT, BORN, STRANGER, deliveryOf, publicationOf, publishDeliveries } from './samples.ts'
+import { sampleClaim, sampleDelivery, sampleEvent } from './samples.ts'
+
+const ALL: EventListQuery = {
+  account_id: ACCOUNT,
+  type: null,
+  apps: null,
+  order: 'asc',
+  after: null,
+  limit: 100,
+}
+
+async function listIds(store: Store, query: Partial<EventListQuery>): Promise<readonly string[]> {
+  const { rows } = await store.events.list({ ...ALL, ...query })
+  return rows.map(({ id }) => id)
+}
+
+const TYPE = {
+  account_id: ACCOUNT,
+  type: 'order.paid',
+  description: 'An order was paid.',
+  schema: '{"type":"object"}',
+  sample: null,
+  created_at: BORN,
+  updated_at: BORN,
+}
+
+const readCases: readonly StoreCase[] = [
+  {
+    name: 'events: bodies come back as the same bytes, invalid UTF-8 included',
+    async run({ open, clock }) {
+      const store = await open()
+      const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+      const bodies = [everyByte, Uint8Array.of(0), Uint8Array.of(0xff, 0xfe, 0x22, 0x00, 0xc3)]
+      await store.publish(() =>
+        bodies.map((body, index) => ({
+          event: { ...sampleEvent(`evt_${index}`), body },
+          deliveries: [sampleDelivery(`d${index}`, { event_id: `evt_${index}` })],
+        })),
+      )
+      const claimed = await store.claim(sampleClaim(clock.now()))
+      for (const [index, body] of bodies.entries()) {
+        const event = await store.events.get(ACCOUNT, `evt_${index}`)
+        assert.equal(toHex(event?.body ?? Uint8Array.of()), toHex(body))
+        const sent = claimed.find(({ delivery }) => delivery.id === `d${index}`)
+        assert.equal(toHex(sent?.body ?? Uint8Array.of()), toHex(body))
+      }
+    },
+  },
+  {
+    name: 'events: an event comes back as it was published; a foreign or unknown id finds nothing',
+    async run({ open }) {
+      const store = await open()
+      const { supplied, ...event } = sampleEvent('evt_1', { app_id: 'app_a' })
+      await store.publish(() => [{ event: { ...event, supplied }, deliveries: [] }])
+      const found = await store.events.get(ACCOUNT, 'evt_1')
+      assert.ok(found)
+      const { position, body, ...columns } = found
+      assert.deepEqual({ ...columns, body: toHex(body) }, { ...event, body: toHex(event.body) })
+      assert.ok(Number.isSafeInteger(position) && position > 0)
+      assert.equal(await store.events.get(STRANGER, 'evt_1'), undefined)
+      assert.equal(await store.events.get(ACCOUNT, 'evt_2'), undefined)
+      assert.deepEqual(await listIds(store, { account_id: STRANGER }), [])
+    },
+  },
+  {
+    name: 'events: lists in the order of commits either way, whatever their ids, by type and apps',
+    async run({ open }) {
+      const store = await open()
+      const publish = (id: string, changes: object = {}) =>
+        store.publish(() => [{ event: sampleEvent(id, changes), deliveries: [] }])
+      await publish('evt_3', { app_id: 'app_a' })
+      await publish('evt_1', { app_id: 'app_b', type: 'order.shipped' })
+      await publish('evt_2')
+      assert.deepEqual(await listIds(store, {}), ['evt_3', 'evt_1', 'evt_2'])
+      assert.deepEqual(await listIds(store, { order: 'desc' }), ['evt_2', 'evt_1', 'evt_3'])
+      assert.deepEqual(await listIds(store, { type: 'order.shipped' }), ['evt_1'])
+      assert.deepEqual(await listIds(store, { apps: ['app_a', 'app_b'] }), ['evt_3', 'evt_1'])
+      assert.deepEqual(await listIds(store, { apps: [] }), [])
+      const first = await store.events.list({ ...ALL, limit: 2 })
+      assert.equal(first.more, true)
+      const after = first.rows.at(-1)?.position ?? null
+      assert.deepEqual(await listIds(store, { after }), ['evt_2'])
+      assert.deepEqual(await listIds(store, { after, order: 'desc' }), ['evt_3'])
+    },
+  },
+  {
+    name: 'events: who reads on from the last position misses none that is published meanwhile',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      let isPublished = false
+      const publishing = Array.from({ length: 30 }, (_, index) =>
+        (index % 2 === 0 ? a : b).publish(() => [
+          { event: sampleEvent(`evt_${index}`), deliveries: [] },
+        ]),
+      )
+      const readOn = async () => {
+        const seen: string[] = []
+        let after: number | null = null
+        for (let ended = false; !ended;) {
+          const isLast = isPublished
+          const { rows } = await b.events.list({ ...ALL, after, limit: 4 })
+          seen.push(...rows.map(({ id }) => id))
+          after = rows.at(-1)?.position ?? after
+          // A store that answers the same rows again must fail, not go on for ever.
+          ended = (isLast && rows.length === 0) || seen.length > publishing.length
+        }
+        return seen
+      }
+      const published = Promise.all(publishing).finally(() => {
+        isPublished = true
+      })
+      const [, seen] = await Promise.all([published, readOn()])
+      assert.deepEqual(seen, await listIds(a, {}))
+      assert.equal(seen.length, 30)
+    },
+  },
+]
+
+const writeCases: readonly StoreCase[] = [
+  {
+    name: 'putType: replaces a declaration, keeps its first instant, and answers what is kept',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const put = (type: typeof TYPE) => store.write((tx) => tx.events.putType(type))
+      assert.deepEqual(await put(TYPE), TYPE)
+      const again = { ...TYPE, description: 'Paid.', created_at: now, updated_at: now }
+      const kept = { ...again, created_at: BORN }
+      assert.deepEqual(await put(again), kept)
+      assert.deepEqual(await store.events.types(ACCOUNT), [kept])
+    },
+  },
+  {
+    name: 'types: those of the account and of the operator, by name, and nobody else’s',
+    async run({ open }) {
+      const store = await open()
+      await store.write(async (tx) => {
+        await tx.events.putType({ ...TYPE, type: 'order.shipped' })
+        await tx.events.putType({ ...TYPE, type: 'audit.done', account_id: '' })
+        await tx.events.putType({ ...TYPE, type: 'foreign.type', account_id: STRANGER })
+      })
+      const types = (await store.events.types(ACCOUNT)).map(({ type }) => type)
+      assert.deepEqual(types, ['audit.done', 'order.shipped'])
+    },
+  },
+  {
+    name: 'insert: events commit with their unit of work, judged as publish judges them',
+    async run({ open }) {
+      const store = await open()
+      const event = sampleEvent('evt_1', { supplied: true })
+      await store.publish(() => [{ event, deliveries: [] }])
+      const outcomes = await store.write((tx) =>
+        tx.events.insert([
+          { event, deliveries: [sampleDelivery('d1', { event_id: 'evt_1' })] },
+          publicationOf(sampleDelivery('d2')),
+          { event: sampleEvent('evt_1', { supplied: true, data: { total: 13 } }), deliveries: [] },
+        ]),
+      )
+      assert.deepEqual(outcomes, ['duplicate', 'stored', 'conflict'])
+      assert.equal(await deliveryOf(store, 'd1'), undefined)
+      assert.deepEqual(await deliveryOf(store, 'd2'), sampleDelivery('d2'))
+    },
+  },
+  {
+    name: 'insert: a unit that rejects takes its events and deliveries back',
+    async run({ open }) {
+      const store = await open()
+      await publishDeliveries(store, sampleDelivery('d1'))
+      const failing = store.write(async (tx) => {
+        await tx.insertPublished([publicationOf(sampleDelivery('d2'))])
+        throw new Error('changed my mind')
+      })
+      await assert.rejects(failing, /changed my mind/)
+      assert.deepEqual(await listIds(store, {}), ['evt_d1'])
+      assert.equal(await deliveryOf(store, 'd2'), undefined)
+    },
+  },
+]
+
+export const eventCases: readonly StoreCase[] = [...readCases, ...writeCases]

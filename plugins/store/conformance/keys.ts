@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from './harness.ts'
+import { readPages } from './harness.ts'
+import {
+  ACCOUNT,
+  BORN,
+  STRANGER,
+  insertKeys,
+  sampleAccount,
+  sampleKey,
+  sampleSecret,
+} from './samples.ts'
+
+export const keyCases: readonly StoreCase[] = [
+  {
+    name: 'keys: a key comes back as it was inserted, pins, scopes and secrets included',
+    async run({ open }) {
+      const store = await open()
+      const pinned = sampleKey('key_1', {
+        pins: new Set(['app_a', 'app_b']),
+        expires_at: BORN + 5,
+        version: 2,
+        secrets: [
+          sampleSecret('current', { version: 2 }),
+          sampleSecret('before', { not_after: BORN + 3 }),
+        ],
+      })
+      const plain = sampleKey('key_2', { created_by: { type: 'operator', id: null } })
+      await insertKeys(store, pinned, plain)
+      assert.deepEqual(await store.keys.get(ACCOUNT, 'key_1'), pinned)
+      assert.deepEqual(await store.keys.get(ACCOUNT, 'key_2'), plain)
+    },
+  },
+  {
+    name: 'keys: a foreign or unknown id finds nothing',
+    async run({ open }) {
+      const store = await open()
+      await insertKeys(store, sampleKey('key_1'))
+      assert.equal(await store.keys.get(STRANGER, 'key_1'), undefined)
+      assert.deepEqual(await store.keys.chain(STRANGER, 'key_1'), [])
+      assert.equal(await store.keys.get(ACCOUNT, 'key_9'), undefined)
+      assert.deepEqual(await store.keys.chain(ACCOUNT, 'key_9'), [])
+      assert.deepEqual(await store.keys.descendants('key_9'), [])
+      const page = await store.keys.list({
+        account_id: STRANGER,
+        live_at: null,
+        limit: 9,
+        after: null,
+      })
+      assert.deepEqual(page, { rows: [], more: false })
+    },
+  },
+  {
+    name: 'keys: pages run newest first and stay whole while keys are inserted',
+    async run({ open }) {
+      const store = await open()
+      const query = { account_id: ACCOUNT, live_at: null, limit: 2 }
+      await insertKeys(store, ...['key_10', 'key_11', 'key_12'].map((id) => sampleKey(id)))
+      let next = 20
+      const seen = await readPages(
+        (after) => store.keys.list({ ...query, after }),
+        () => insertKeys(store, sampleKey(`key_${next++}`)),
+      )
+      assert.deepEqual(seen, ['key_12', 'key_11', 'key_10'])
+    },
+  },
+  {
+    name: 'keys: live_at leaves out keys that are revoked, expired or expire at that instant',
+    async run({ open }) {
+      const store = await open()
+      await insertKeys(
+        store,
+        sampleKey('key_1'),
+        sampleKey('key_2', { expires_at: BORN + 10 }),
+        sampleKey('key_3', { expires_at: BORN + 11 }),
+        sampleKey('key_4', { revoked_at: BORN }),
+      )
+      const query = { account_id: ACCOUNT, limit: 9, after: null }
+      const live = await store.keys.list({ ...query, live_at: BORN + 10 })
+      assert.deepEqual(
+        live.rows.map(({ id }) => id),
+        ['key_3', 'key_1'],
+      )
+      const all = await store.keys.list({ ...query, live_at: null })
+      assert.equal(all.rows.length, 4)
+    },
+  },
+  {
+    name: 'findChain: answers the value’s secret and every ancestor, root first, whatever their state',
+    async run({ open }) {
+      const store = await open()
+      const root = sampleKey('key_1', { revoked_at: BORN })
+      const middle = sampleKey('key_3', { parent_id: 'key_1', depth: 1, expires_at: BORN })
+      const leaf = sampleKey('key_2', {
+        parent_id: 'key_3',
+        depth: 2,
+        version: 2,
+        secrets: [
+          sampleSecret('current', { version: 2 }),
+          sampleSecret('before', { not_after: BORN }),
+        ],
+      })
+      await insertKeys(store, root, middle, leaf)
+      const found = await store.keys.findChain('before')
+      assert.deepEqual(found?.chain, [root, middle, leaf])
+      assert.deepEqual(found?.secret, leaf.secrets[1])
+      assert.equal((await store.keys.findChain('current'))?.secret.version, 2)
+      assert.equal(await store.keys.findChain('unknown'), undefined)
+      assert.deepEqual(await store.keys.chain(ACCOUNT, 'key_2'), [root, middle, leaf])
+      assert.deepEqual(await store.keys.chain(ACCOUNT, 'key_1'), [root])
+    },
+  },
+  {
+    name: 'findChain: tells whether the account is suspended; one without a record is not',
+    async run({ open }) {
+      const store = await open()
+      await store.write(async (tx) => {
+        await tx.accounts.insert(sampleAccount({ id: 'acc_s', suspended_at: BORN }))
+        await tx.accounts.insert(sampleAccount({ id: 'acc_w' }))
+        for (const id of ['acc_s', 'acc_w', 'acc_own']) {
+          await tx.keys.insert(sampleKey(`key of ${id}`, { account_id: id }))
+        }
+      })
+      for (const id of ['acc_s', 'acc_w', 'acc_own']) {
+        const found = await store.keys.findChain(`hash of key of ${id}`)
+        assert.deepEqual(found?.account, { id, suspended: id === 'acc_s' })
+      }
+    },
+  },
+  {
+    name: 'descendants: the key and every key below it, and no other',
+    async run({ open }) {
+      const store = await open()
+      await insertKeys(
+        store,
+        sampleKey('key_1'),
+        sampleKey('key_2', { parent_id: 'key_1', depth: 1 }),
+        sampleKey('key_3', { parent_id: 'key_1', depth: 1 }),
+        sampleKey('key_4', { parent_id: 'key_3', depth: 2 }),
+        sampleKey('key_5'),
+      )
+      const below = async (id: string) => [...(await store.keys.descendants(id))].sort()
+      assert.deepEqual(await below('key_1'), ['key_1', 'key_2', 'key_3', 'key_4'])
+      assert.deepEqual(await below('key_3'), ['key_3', 'key_4'])
+    },
+  },
+]

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
+import type { StoreCase } from './harness.ts'
+import { assertOneWon, openRacers } from './harness.ts'
+import { ACCOUNT, BORN } from './samples.ts'
+
+function record(changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
+  return {
+    scope: 'key_1 POST /v1/keys',
+    key: 'once',
+    fingerprint: 'f1',
+    answer: null,
+    created_at: BORN,
+    expires_at: BORN + 1000,
+    ...changes,
+  }
+}
+
+const { scope, key } = record()
+const ANSWER = { status: 201, body: '{"id":"key_2","name":"Ünïcode"}' }
+
+const AUDIT: AuditRecord = {
+  id: 'aud_1',
+  account_id: ACCOUNT,
+  at: BORN,
+  actor_type: 'user',
+  actor_id: null,
+  action: 'key.create',
+  target_type: 'key',
+  target_id: 'key_1',
+  app_id: null,
+  request_id: 'req_1',
+}
+
+export const requestCases: readonly StoreCase[] = [
+  {
+    name: 'claimIdempotency: of concurrent twins exactly one claims',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      const claims = [a, b, a].map((store, index) =>
+        store.write((tx) => tx.requests.claimIdempotency(record({ fingerprint: `f${index}` }))),
+      )
+      const won = await Promise.all(claims)
+      assertOneWon(won)
+      const kept = await b.requests.idempotency(scope, key, BORN)
+      assert.deepEqual(kept, record({ fingerprint: `f${won.indexOf(true)}` }))
+    },
+  },
+  {
+    name: 'claimIdempotency: a key that was answered is not claimed again; its answer is kept',
+    async run({ open }) {
+      const store = await open()
+      await store.write(async (tx) => {
+        assert.equal(await tx.requests.claimIdempotency(record()), true)
+        await tx.requests.answerIdempotency(scope, key, ANSWER, BORN + 5000)
+      })
+      const again = record({ fingerprint: 'f2', created_at: BORN + 999 })
+      assert.equal(await store.write((tx) => tx.requests.claimIdempotency(again)), false)
+      const kept = await store.requests.idempotency(scope, key, BORN + 999)
+      assert.deepEqual(kept, record({ answer: ANSWER, expires_at: BORN + 5000 }))
+    },
+  },
+  {
+    name: 'idempotency: keys are apart by scope; an unknown one is undefined',
+    async run({ open }) {
+      const store = await open()
+      const claim = (one: IdempotencyRecord) =>
+        store.write((tx) => tx.requests.claimIdempotency(one))
+      const answered = record({ scope: 'key_2 POST /v1/keys', answer: ANSWER })
+      assert.equal(await claim(record()), true)
+      assert.equal(await claim(answered), true)
+      assert.deepEqual(await store.requests.idempotency(answered.scope, key, BORN), answered)
+      assert.equal(await store.requests.idempotency(scope, 'other', BORN), undefined)
+    },
+  },
+  {
+    name: 'claimIdempotency: a record that expired, from that very instant on, is gone and replaced',
+    async run({ open }) {
+      const store = await open()
+      await store.write((tx) => tx.requests.claimIdempotency(record({ answer: ANSWER })))
+      assert.notEqual(await store.requests.idempotency(scope, key, BORN + 999), undefined)
+      assert.equal(await store.requests.idempotency(scope, key, BORN + 1000), undefined)
+      const next = record({ fingerprint: 'f2', created_at: BORN + 1000, expires_at: BORN + 2000 })
+      assert.equal(await store.write((tx) => tx.requests.claimIdempotency(next)), true)
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 1000), next)
+    },
+  },
+  {
+    name: 'dropIdempotency: gives back a key whose work failed, never one that was answered',
+    async run({ open }) {
+      const store = await open()
+      const claim = () => store.write((tx) => tx.requests.claimIdempotency(record()))
+      const drop = () => store.write((tx) => tx.requests.dropIdempotency(scope, key))
+      await claim()
+      await drop()
+      assert.equal(await store.requests.idempotency(scope, key, BORN), undefined)
+      assert.equal(await claim(), true)
+      await store.write((tx) => tx.requests.answerIdempotency(scope, key, ANSWER, BORN + 5000))
+      await drop()
+      assert.deepEqual(
+        await store.requests.idempotency(scope, key, BORN + 4999),
+        record({ answer: ANSWER, expires_at: BORN + 5000 }),
+      )
+    },
+  },
+  {
+    name: 'audit: an entry is kept with its unit and never written over',
+    async run({ open }) {
+      const store = await open()
+      const failing = store.write(async (tx) => {
+        await tx.requests.audit(AUDIT)
+        throw new Error('changed my mind')
+      })
+      await assert.rejects(failing, /changed my mind/)
+      await store.write((tx) => tx.requests.audit(AUDIT))
+      await assert.rejects(store.write((tx) => tx.requests.audit({ ...AUDIT, action: 'forged' })))
+    },
+  },
+]

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import type { StoreCase } from './harness.ts'
+import { assertOneWon, openRacers, readPages } from './harness.ts'
+import {
+  ACCOUNT,
+  BORN,
+  STRANGER,
+  deliveryOf,
+  insertWebhooks,
+  outcomeOf,
+  publishDeliveries,
+  sampleClaim,
+  sampleDelivery,
+  sampleWebhook,
+} from './samples.ts'
+
+const FAILED = { consecutive_failures: 7, first_failure_at: BORN, failing_at: BORN + 1 }
+
+const recordCases: readonly StoreCase[] = [
+  {
+    name: 'webhooks: a record comes back as it was inserted, newest secret first',
+    async run({ open }) {
+      const store = await open()
+      const secret = { sealed: 'v1:k1:…', display: 'whsec_ab', created_at: BORN }
+      const full = sampleWebhook('wh_1', {
+        ...FAILED,
+        description: 'Ünïcode',
+        apps: ['app_a'],
+        status: 'disabled',
+        disabled_reason: 'gone',
+        disabled_at: BORN + 2,
+        standard_headers: true,
+        last_success_at: BORN + 3,
+        last_delivery_at: BORN + 4,
+        created_by: { type: 'operator', id: null },
+        secrets: [
+          { ...secret, id: 'sec_2', not_after: null },
+          { ...secret, id: 'sec_1', not_after: BORN + 9 },
+        ],
+      })
+      await insertWebhooks(store, full, sampleWebhook('wh_2'))
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), full)
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_2'), sampleWebhook('wh_2'))
+    },
+  },
+  {
+    name: 'webhooks: a foreign or unknown id finds nothing',
+    async run({ open }) {
+      const store = await open()
+      await insertWebhooks(store, sampleWebhook('wh_1'))
+      assert.equal(await store.webhooks.get(STRANGER, 'wh_1'), undefined)
+      assert.equal(await store.webhooks.get(ACCOUNT, 'wh_9'), undefined)
+      assert.deepEqual(await store.webhooks.ofAccount(STRANGER), [])
+      assert.deepEqual(await store.webhooksOf(STRANGER), [])
+    },
+  },
+  {
+    name: 'webhooks: pages run newest first, by status, and stay whole while webhooks are inserted',
+    async run({ open }) {
+      const store = await open()
+      const status = 'disabled'
+      await insertWebhooks(
+        store,
+        ...['wh_10', 'wh_11', 'wh_12'].map((id) => sampleWebhook(id, { status })),
+        sampleWebhook('wh_13'),
+        sampleWebhook('wh_14', { account_id: STRANGER, status }),
+      )
+      let next = 20
+      const seen = await readPages(
+        (after) => store.webhooks.list({ account_id: ACCOUNT, status, limit: 2, after }),
+        () => insertWebhooks(store, sampleWebhook(`wh_${next++}`, { status })),
+      )
+      assert.deepEqual(seen, ['wh_12', 'wh_11', 'wh_10'])
+    },
+  },
+  {
+    name: 'webhooksOf: every webhook of the account, disabled ones included, as the unit sees them',
+    async run({ open }) {
+      const store = await open()
+      await insertWebhooks(
+        store,
+        sampleWebhook('wh_1', { status: 'disabled' }),
+        sampleWebhook('wh_2', { account_id: STRANGER }),
+      )
+      const idsOf = (webhooks: readonly { id: string }[]) => webhooks.map(({ id }) => id).sort()
+      await store.write(async (tx) => {
+        await tx.webhooks.insert(sampleWebhook('wh_3'))
+        assert.deepEqual(idsOf(await tx.webhooksOf(ACCOUNT)), ['wh_1', 'wh_3'])
+      })
+      assert.deepEqual(idsOf(await store.webhooksOf(ACCOUNT)), ['wh_1', 'wh_3'])
+      assert.deepEqual(idsOf(await store.webhooks.ofAccount(ACCOUNT)), ['wh_1', 'wh_3'])
+    },
+  },
+  {
+    name: 'update: changes the named columns of the webhook alone; false for an unknown id',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const webhook = sampleWebhook('wh_1', { ...FAILED, apps: ['app_a'], description: 'old' })
+      await insertWebhooks(store, webhook, sampleWebhook('wh_2'))
+      const update = (id: string, changes: object) =>
+        store.write((tx) => tx.webhooks.update(id, changes, now))
+      assert.equal(await update('wh_1', { url: 'https://new.example.com/' }), true)
+      const moved = { ...webhook, url: 'https://new.example.com/', updated_at: now }
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), moved)
+      const changes = {
+        events: ['order.shipped'],
+        apps: null,
+        description: null,
+        standard_headers: true,
+      }
+      assert.equal(await update('wh_1', changes), true)
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), { ...moved, ...changes })
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_2'), sampleWebhook('wh_2'))
+      assert.equal(await update('wh_9', { description: 'x' }), false)
+    },
+  },
+]
+
+const healthCases: readonly StoreCase[] = [
+  {
+    name: 'disable: skips what is pending, leaves what is being delivered, touches nothing else',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await insertWebhooks(store, sampleWebhook('wh_1', FAILED), sampleWebhook('wh_2'))
+      const delivering = sampleDelivery('d2', { status: 'delivering' })
+      const done = sampleDelivery('d3', { status: 'exhausted' })
+      const others = sampleDelivery('d4', { webhook_id: 'wh_2' })
+      await publishDeliveries(store, sampleDelivery('d1'), delivering, done, others)
+      assert.equal(await store.write((tx) => tx.webhooks.disable('wh_1', 'manual', now)), true)
+      const skipped = sampleDelivery('d1', { status: 'skipped', done_at: now })
+      assert.deepEqual(await deliveryOf(store, 'd1'), skipped)
+      assert.deepEqual(await deliveryOf(store, 'd2'), delivering)
+      assert.deepEqual(await deliveryOf(store, 'd3'), done)
+      assert.deepEqual(await deliveryOf(store, 'd4', 'wh_2'), others)
+      const webhook = await store.webhooks.get(ACCOUNT, 'wh_1')
+      const expected = {
+        ...sampleWebhook('wh_1', FAILED),
+        status: 'disabled',
+        disabled_reason: 'manual',
+        disabled_at: now,
+        updated_at: now,
+      }
+      assert.deepEqual(webhook, expected)
+    },
+  },
+  {
+    name: 'disable: of two callers one wins, and the first reason stays',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      const now = harness.clock.now()
+      await insertWebhooks(a, sampleWebhook('wh_1'))
+      const won = await Promise.all([
+        a.write((tx) => tx.disableWebhook('wh_1', 'failures', now)),
+        b.write((tx) => tx.webhooks.disable('wh_1', 'gone', now)),
+      ])
+      assertOneWon(won)
+      const webhook = await a.webhooks.get(ACCOUNT, 'wh_1')
+      assert.equal(webhook?.disabled_reason, won[0] ? 'failures' : 'gone')
+      assert.equal(await a.write((tx) => tx.disableWebhook('wh_9', 'gone', now)), false)
+    },
+  },
+  {
+    name: 'enable: makes it active with its counters cleared, also when it is active already',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const reason = { disabled_reason: 'failures', disabled_at: BORN } as const
+      await insertWebhooks(
+        store,
+        sampleWebhook('wh_1', { ...FAILED, ...reason, status: 'disabled' }),
+        sampleWebhook('wh_2', FAILED),
+      )
+      for (const id of ['wh_1', 'wh_2']) {
+        await store.write((tx) => tx.webhooks.enable(id, now))
+        const enabled = await store.webhooks.get(ACCOUNT, id)
+        assert.deepEqual(enabled, sampleWebhook(id, { updated_at: now }))
+      }
+    },
+  },
+  {
+    name: 'markFailing: true once in a run of failures; never for a disabled or unknown webhook',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      const now = harness.clock.now()
+      await insertWebhooks(
+        a,
+        sampleWebhook('wh_1', { consecutive_failures: 3, first_failure_at: BORN }),
+        sampleWebhook('wh_2', { status: 'disabled' }),
+      )
+      const told = await Promise.all([
+        a.write((tx) => tx.webhooks.markFailing('wh_1', now)),
+        b.write((tx) => tx.markFailing('wh_1', now)),
+      ])
+      assertOneWon(told)
+      assert.equal((await a.webhooks.get(ACCOUNT, 'wh_1'))?.failing_at, now)
+      assert.equal(await a.write((tx) => tx.markFailing('wh_2', now)), false)
+      assert.equal(await a.write((tx) => tx.markFailing('wh_9', now)), false)
+      await a.write((tx) => tx.webhooks.enable('wh_1', now))
+      assert.equal(await b.write((tx) => tx.markFailing('wh_1', now + 1)), true)
+    },
+  },
+  {
+    name: 'delete: cancels what is pending or under way; its deliveries stay readable',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await insertWebhooks(store, sampleWebhook('wh_1'))
+      const done = sampleDelivery('d3', { status: 'succeeded' })
+      await publishDeliveries(store, sampleDelivery('d1'), sampleDelivery('d2'), done)
+      const lanes = [{ webhook_id: 'wh_1', limit: 1 }]
+      const [claimed] = await store.claim(sampleClaim(now, { lanes }))
+      assert.ok(claimed)
+      assert.equal(await store.write((tx) => tx.webhooks.delete('wh_1', now)), true)
+      assert.equal(await store.webhooks.get(ACCOUNT, 'wh_1'), undefined)
+      await store.settle({ attempts: [outcomeOf(claimed.delivery, now)], tallies: [] })
+      for (const id of ['d1', 'd2']) {
+        const canceled = sampleDelivery(id, { status: 'canceled', done_at: now })
+        assert.deepEqual(await deliveryOf(store, id), canceled)
+      }
+      assert.deepEqual(await deliveryOf(store, 'd3'), done)
+      assert.deepEqual(await store.lanes(), [])
+      assert.equal(await store.write((tx) => tx.webhooks.delete('wh_1', now)), false)
+    },
+  },
+]
+
+export const webhookCases: readonly StoreCase[] = [...recordCases, ...healthCases]

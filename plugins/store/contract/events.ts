@@ -1,0 +1,46 @@
+import type { EventRecord, Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { Page } from './page.ts'
+
+/** A type of event that an account, or the operator for all, declared. */
+export interface EventTypeRecord {
+  /** Empty for a type of the operator's. */
+  readonly account_id: string
+  readonly type: string
+  readonly description: string | null
+  /** JSON text, kept as documentation. */
+  readonly schema: string | null
+  /** JSON text. */
+  readonly sample: string | null
+  readonly created_at: Instant
+  readonly updated_at: Instant
+}
+
+export interface EventListQuery {
+  readonly account_id: string
+  readonly type: string | null
+  /** Only events of these apps. */
+  readonly apps: readonly string[] | null
+  readonly order: 'asc' | 'desc'
+  /** Events beyond this position, in the order asked for. */
+  readonly after: number | null
+  readonly limit: number
+}
+
+/** An event with its place in the order of commits, which never shows a gap that fills later. */
+export interface PlacedEvent extends EventRecord {
+  readonly position: number
+}
+
+export interface EventReads {
+  types(accountId: string): Promise<readonly EventTypeRecord[]>
+  get(accountId: string, id: string): Promise<PlacedEvent | undefined>
+  list(query: EventListQuery): Promise<Page<PlacedEvent>>
+}
+
+export interface EventWrites extends EventReads {
+  /** Declares a type, or replaces its declaration; answers what is kept. */
+  putType(type: EventTypeRecord): Promise<EventTypeRecord>
+  /** Inserts events with their deliveries; those of a duplicate or a conflict are dropped. */
+  insert(group: readonly Publication[]): Promise<readonly PublishOutcome[]>
+}

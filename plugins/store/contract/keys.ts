@@ -1,0 +1,58 @@
+import type { KeySecret } from '../../../lib/key/lifecycle.ts'
+import type { KeyChain, KeyRecord } from '../../../lib/key/record.ts'
+import type { ScopeSet } from '../../../lib/scope/canonical.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { Page, PageQuery } from './page.ts'
+
+export interface KeyListQuery extends PageQuery {
+  readonly account_id: string
+  /** Leave out keys that are expired or revoked at this instant. */
+  readonly live_at: Instant | null
+}
+
+export interface KeyReads {
+  /** The chain behind a value's hash, whatever its state; undefined when nobody holds that value. */
+  findChain(hash: string): Promise<KeyChain | undefined>
+  /** The chain of a key of this account, root first; empty when there is no such key. */
+  chain(accountId: string, id: string): Promise<readonly KeyRecord[]>
+  get(accountId: string, id: string): Promise<KeyRecord | undefined>
+  list(query: KeyListQuery): Promise<Page<KeyRecord>>
+  /** The key and every key minted below it. */
+  descendants(id: string): Promise<readonly string[]>
+}
+
+export interface KeyChanges {
+  readonly name?: string
+  readonly scopes?: ScopeSet
+  readonly expires_at?: Instant | null
+}
+
+export interface KeyRotation {
+  readonly id: string
+  /** The new current secret; its version is one above the current. */
+  readonly secret: KeySecret
+  /** When the value that was current until now ends. */
+  readonly previous_not_after: Instant
+  readonly now: Instant
+}
+
+export interface KeyWrites extends KeyReads {
+  /** Inserts the key with its first secret. */
+  insert(key: KeyRecord): Promise<void>
+  /**
+   * Changes the named columns alone, of a key that is live and still bears the scopes and expiry that
+   * the change was judged against. False, changing nothing, when it does not: the caller reads again.
+   */
+  update(judged: KeyRecord, changes: KeyChanges, now: Instant): Promise<boolean>
+  /**
+   * Adds a secret and makes it the current one; what was previous before ends at once. False, changing
+   * nothing, when the key is no longer live or was rotated meanwhile: of two callers one wins.
+   */
+  rotate(rotation: KeyRotation): Promise<boolean>
+  /** Ends the value that rotation left working. False when there is none. */
+  endPrevious(id: string, now: Instant): Promise<boolean>
+  /** Revokes for ever. False, changing nothing, when it was revoked before. */
+  revoke(id: string, now: Instant): Promise<boolean>
+  /** Notes uses in a group; an instant only ever moves forward. */
+  touch(uses: readonly { readonly id: string; readonly at: Instant }[]): Promise<void>
+}

@@ -1,0 +1,10 @@
+/** Newest first, by the time-ordered id; `after` is the last id of the page before. */
+export interface PageQuery {
+  readonly limit: number
+  readonly after: string | null
+}
+
+export interface Page<T> {
+  readonly rows: readonly T[]
+  readonly more: boolean
+}

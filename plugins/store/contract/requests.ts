@@ -1,0 +1,51 @@
+import type { Instant } from '../../../lib/time.ts'
+
+/** What was answered to a request that carried an `Idempotency-Key`. */
+export interface IdempotencyRecord {
+  /** Who asked what: credential, method and path. */
+  readonly scope: string
+  readonly key: string
+  /** A keyed mark of the request's body. */
+  readonly fingerprint: string
+  /** The answer, without secrets that are shown once; null while the work is under way. */
+  readonly answer: { readonly status: number; readonly body: string } | null
+  readonly created_at: Instant
+  readonly expires_at: Instant
+}
+
+/** One change, kept for the account's owners. Append-only. */
+export interface AuditRecord {
+  readonly id: string
+  readonly account_id: string
+  readonly at: Instant
+  readonly actor_type: string
+  readonly actor_id: string | null
+  readonly action: string
+  readonly target_type: string
+  readonly target_id: string
+  readonly app_id: string | null
+  readonly request_id: string
+}
+
+export interface RequestReads {
+  /** Undefined when there is none, or it has expired. */
+  idempotency(scope: string, key: string, now: Instant): Promise<IdempotencyRecord | undefined>
+}
+
+export interface RequestWrites extends RequestReads {
+  /**
+   * Claims a key. False, changing nothing, when another request holds it or was answered under it: of
+   * concurrent twins exactly one gets true. A claim that was never answered ends at its expiry.
+   */
+  claimIdempotency(record: IdempotencyRecord): Promise<boolean>
+  /** Keeps the answer of a claimed key, from now on until `expiresAt`. */
+  answerIdempotency(
+    scope: string,
+    key: string,
+    answer: NonNullable<IdempotencyRecord['answer']>,
+    expiresAt: Instant,
+  ): Promise<void>
+  /** Gives a claimed key back, for work that failed. */
+  dropIdempotency(scope: string, key: string): Promise<void>
+  audit(record: AuditRecord): Promise<void>
+}

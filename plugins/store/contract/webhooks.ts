@@ -1,0 +1,42 @@
+import type { Instant } from '../../../lib/time.ts'
+import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { Page, PageQuery } from './page.ts'
+
+export interface WebhookListQuery extends PageQuery {
+  readonly account_id: string
+  readonly status: WebhookRecord['status'] | null
+}
+
+export interface WebhookReads {
+  get(accountId: string, id: string): Promise<WebhookRecord | undefined>
+  list(query: WebhookListQuery): Promise<Page<WebhookRecord>>
+  /** Every webhook of an account, disabled ones included. */
+  ofAccount(accountId: string): Promise<readonly WebhookRecord[]>
+}
+
+export interface WebhookChanges {
+  readonly url?: string
+  readonly events?: readonly string[]
+  readonly description?: string | null
+  readonly apps?: readonly string[] | null
+  readonly standard_headers?: boolean
+}
+
+export interface WebhookWrites extends WebhookReads {
+  /** Inserts the webhook with its secrets. */
+  insert(webhook: WebhookRecord): Promise<void>
+  /** Changes the named columns alone. False when there is no such webhook. */
+  update(id: string, changes: WebhookChanges, now: Instant): Promise<boolean>
+  /** Makes it active and clears its counters; a webhook that is active keeps them cleared too. */
+  enable(id: string, now: Instant): Promise<void>
+  /** Disables it and skips its pending deliveries. False, changing nothing, when it was not active. */
+  disable(
+    id: string,
+    reason: NonNullable<WebhookRecord['disabled_reason']>,
+    now: Instant,
+  ): Promise<boolean>
+  /** Notes that `webhook.failing` was told. False when it was told before in this run of failures. */
+  markFailing(id: string, now: Instant): Promise<boolean>
+  /** Deletes it and cancels what is pending or under way; its deliveries stay readable until retention. */
+  delete(id: string, now: Instant): Promise<boolean>
+}

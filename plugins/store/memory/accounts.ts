@@ -1,0 +1,61 @@
+import type { AccountReads, AccountWrites } from '../contract/accounts.ts'
+import type { Reading, State } from './state.ts'
+import { add, change, pageOf } from './state.ts'
+
+export function accountReads(state: Reading): AccountReads {
+  return {
+    get: async (id) => state().accounts.get(id),
+    list: async (query) => pageOf(state().accounts.values(), query),
+    userByEmail: async (email) => [...state().users.values()].find((user) => user.email === email),
+    async session(hash) {
+      const session = state().sessions.get(hash)
+      const user = session && state().users.get(session.user_id)
+      return session && user && { session, user }
+    },
+    anyUser: async () => state().users.size > 0,
+    meta: async (name) => state().meta.get(name),
+  }
+}
+
+export function accountWrites(state: State): AccountWrites {
+  const reads = accountReads(() => state)
+  return {
+    ...reads,
+    async insert(account) {
+      add(state.accounts, account.id, account)
+    },
+    setPlan: async (id, plan, now) => change(state.accounts, id, { plan, updated_at: now }),
+    async insertUser(user) {
+      if ((await reads.userByEmail(user.email)) !== undefined) return false
+      add(state.users, user.id, user)
+      return true
+    },
+    async setPassword(userId, password, now) {
+      change(state.users, userId, { password, updated_at: now })
+    },
+    async insertSession(session) {
+      add(state.sessions, session.hash, session)
+    },
+    async deleteSession(hash) {
+      state.sessions.delete(hash)
+    },
+    async deleteSessionsOf(userId) {
+      for (const { hash, user_id } of state.sessions.values()) {
+        if (user_id === userId) state.sessions.delete(hash)
+      }
+    },
+    async putSetupLink(hash, expiresAt) {
+      state.setupLinks.clear()
+      state.setupLinks.set(hash, expiresAt)
+    },
+    async takeSetupLink(hash, now) {
+      const expiresAt = state.setupLinks.get(hash)
+      return expiresAt !== undefined && expiresAt > now && state.setupLinks.delete(hash)
+    },
+    async putMetaOnce(name, value) {
+      const kept = state.meta.get(name) ?? value
+      state.meta.set(name, kept)
+      return kept
+    },
+  }
+}

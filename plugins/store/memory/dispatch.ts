@@ -1,0 +1,102 @@
+import { applyTally } from '../../../lib/delivery/health.ts'
+import { isFinal } from '../../../lib/delivery/state.ts'
+import { MOVES } from '../../../lib/delivery/transition.ts'
+import type {
+  Claim,
+  ClaimedDelivery,
+  DeliveryRecord,
+  FailedWebhook,
+  HeldClaim,
+  LaneHead,
+  Settlement,
+} from '../../../lib/engine/ports.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { move } from './deliveries.ts'
+import type { State } from './state.ts'
+import { change, place } from './state.ts'
+
+const isRetry = ({ trigger }: DeliveryRecord): boolean => trigger === 'retry'
+const dueOf = ({ next_at }: DeliveryRecord): Instant => next_at ?? Infinity
+
+/** First attempts before retries, then by due time, then by the time-ordered id. */
+function inTurn(a: DeliveryRecord, b: DeliveryRecord): number {
+  return Number(isRetry(a)) - Number(isRetry(b)) || dueOf(a) - dueOf(b) || (a.id < b.id ? -1 : 1)
+}
+
+export function recover(state: State, now: Instant): number {
+  const moved = [...state.deliveries.values()].filter((one) =>
+    move(state, one, { type: 'lease_ended' }, now),
+  )
+  return moved.length
+}
+
+export function lanes(state: State, webhookIds: readonly string[] | undefined): LaneHead[] {
+  const live = [...state.deliveries.values()].filter(({ status }) => !isFinal(status))
+  const named = webhookIds ?? [...new Set(live.map(({ webhook_id }) => webhook_id))]
+  return named.flatMap((webhook_id) => {
+    const lane = live.filter((one) => one.webhook_id === webhook_id)
+    const earliest = (retry: boolean): Instant | null => {
+      const due = Math.min(...lane.filter((one) => isRetry(one) === retry).map(dueOf))
+      return due === Infinity ? null : due
+    }
+    const heads = { first_due: earliest(false), retry_due: earliest(true) }
+    return lane.slice(0, 1).map(({ account_id }) => ({ webhook_id, account_id, ...heads }))
+  })
+}
+
+export function claim(state: State, wanted: Claim): readonly ClaimedDelivery[] {
+  const { now, lease_until, token } = wanted
+  const due = [...state.deliveries.values()]
+    .filter((one) => MOVES.claimed.includes(one.status) && dueOf(one) <= now)
+    .sort(inTurn)
+  const picked = wanted.lanes.flatMap(({ webhook_id, limit }) =>
+    due.filter((one) => one.webhook_id === webhook_id).slice(0, limit),
+  )
+  return picked.flatMap((one) => {
+    move(state, one, { type: 'claimed', lease_until }, now, token)
+    const delivery = state.deliveries.get(one.id)
+    const event = state.events.get(place(one.account_id, one.event_id))
+    return delivery && event ? [{ delivery, body: event.body }] : []
+  })
+}
+
+function holderOf(
+  state: State,
+  { delivery_id, claim: token }: HeldClaim,
+): DeliveryRecord | undefined {
+  const delivery = state.deliveries.get(delivery_id)
+  return delivery?.status === 'delivering' && delivery.claim === token ? delivery : undefined
+}
+
+export function release(state: State, claims: readonly HeldClaim[], now: Instant): void {
+  for (const held of claims) {
+    const delivery = holderOf(state, held)
+    if (delivery === undefined) continue
+    move(state, delivery, { type: 'lease_ended' }, now)
+    const pending = state.deliveries.get(delivery.id)
+    const isDisabled = state.webhooks.get(delivery.webhook_id)?.status === 'disabled'
+    if (pending && isDisabled) move(state, pending, { type: 'webhook_disabled' }, now)
+  }
+}
+
+export function settle(state: State, { attempts, tallies }: Settlement): FailedWebhook[] {
+  for (const { attempt, after, done_at, ...held } of attempts) {
+    const delivery = holderOf(state, held)
+    if (delivery === undefined) continue
+    change(state.deliveries, delivery.id, { ...after, done_at, claim: null })
+    const earlier = state.attempts.get(delivery.id) ?? []
+    state.attempts.set(delivery.id, Object.freeze([...earlier, Object.freeze({ ...attempt })]))
+  }
+  return tallies.flatMap((sum) => {
+    const webhook = state.webhooks.get(sum.webhook_id)
+    if (webhook === undefined) return []
+    const health = applyTally(webhook, sum)
+    change(state.webhooks, webhook.id, {
+      ...health,
+      last_success_at: sum.last_success_at ?? webhook.last_success_at,
+      last_delivery_at: sum.last_attempt_at,
+    })
+    const isTold = webhook.status === 'active' && (sum.failures > 0 || sum.gone)
+    return isTold ? [{ webhook_id: webhook.id, account_id: webhook.account_id, ...health }] : []
+  })
+}

@@ -1,0 +1,50 @@
+import type { Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
+import { sameEvent } from '../../../lib/webhook/same-event.ts'
+import type { EventReads, EventWrites } from '../contract/events.ts'
+import type { Reading, State } from './state.ts'
+import { add, change, place } from './state.ts'
+
+export function eventReads(state: Reading): EventReads {
+  return {
+    types: async (accountId) =>
+      [...state().types.values()]
+        .filter(({ account_id }) => account_id === accountId || account_id === '')
+        .sort((a, b) => (a.type < b.type ? -1 : 1)),
+    get: async (accountId, id) => state().events.get(place(accountId, id)),
+    async list({ account_id, type, apps, order, after, limit }) {
+      const way = order === 'asc' ? 1 : -1
+      const beyond = [...state().events.values()]
+        .filter((event) => event.account_id === account_id)
+        .filter((event) => type === null || event.type === type)
+        .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
+        .filter(({ position }) => after === null || way * (position - after) > 0)
+        .sort((a, b) => way * (a.position - b.position))
+      return { rows: beyond.slice(0, limit), more: beyond.length > limit }
+    },
+  }
+}
+
+export function eventWrites(state: State): EventWrites {
+  return {
+    ...eventReads(() => state),
+    async putType(type) {
+      const at = place(type.account_id, type.type)
+      const { created_at } = state.types.get(at) ?? type
+      if (!change(state.types, at, { ...type, created_at })) add(state.types, at, type)
+      return { ...type, created_at }
+    },
+    insert: async (group) => insertGroup(state, group),
+  }
+}
+
+/** @throws Error when an id that was not supplied is taken; the draft is then dropped */
+export function insertGroup(state: State, group: readonly Publication[]): PublishOutcome[] {
+  return group.map(({ event: { supplied, ...event }, deliveries }) => {
+    const at = place(event.account_id, event.id)
+    const known = state.events.get(at)
+    if (supplied && known !== undefined) return sameEvent(known, event) ? 'duplicate' : 'conflict'
+    add(state.events, at, { ...event, position: state.events.size + 1 })
+    for (const delivery of deliveries) add(state.deliveries, delivery.id, delivery)
+    return 'stored'
+  })
+}

@@ -1,0 +1,103 @@
+import { keyStatus } from '../../../lib/key/lifecycle.ts'
+import type { KeyRecord } from '../../../lib/key/record.ts'
+import { printScopes } from '../../../lib/scope/canonical.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { KeyReads, KeyWrites } from '../contract/keys.ts'
+import type { Reading, State } from './state.ts'
+import { add, change, pageOf } from './state.ts'
+
+const isLive = (key: KeyRecord, now: Instant): boolean => keyStatus(key, [], now) === 'active'
+
+function lineOf(keys: State['keys'], id: string): readonly KeyRecord[] {
+  const key = keys.get(id)
+  if (key === undefined) return []
+  return key.parent_id === null ? [key] : [...lineOf(keys, key.parent_id), key]
+}
+
+function treeOf(keys: State['keys'], id: string): readonly string[] {
+  const children = [...keys.values()].filter(({ parent_id }) => parent_id === id)
+  return [id, ...children.flatMap((child) => treeOf(keys, child.id))]
+}
+
+export function keyReads(state: Reading): KeyReads {
+  return {
+    async findChain(hash) {
+      const { keys, accounts } = state()
+      for (const { id, account_id, secrets } of keys.values()) {
+        const secret = secrets.find((one) => one.hash === hash)
+        if (secret === undefined) continue
+        const suspended = (accounts.get(account_id)?.suspended_at ?? null) !== null
+        return { secret, chain: lineOf(keys, id), account: { id: account_id, suspended } }
+      }
+      return undefined
+    },
+    async chain(accountId, id) {
+      const line = lineOf(state().keys, id)
+      return line[0]?.account_id === accountId ? line : []
+    },
+    async get(accountId, id) {
+      const key = state().keys.get(id)
+      return key?.account_id === accountId ? key : undefined
+    },
+    async list({ account_id, live_at, ...page }) {
+      const own = [...state().keys.values()].filter((key) => key.account_id === account_id)
+      return pageOf(
+        own.filter((key) => live_at === null || isLive(key, live_at)),
+        page,
+      )
+    },
+    descendants: async (id) => (state().keys.has(id) ? treeOf(state().keys, id) : []),
+  }
+}
+
+export function keyWrites(state: State): KeyWrites {
+  const { keys } = state
+  return {
+    ...keyReads(() => state),
+    async insert(key) {
+      if (key.parent_id !== null && !keys.has(key.parent_id)) {
+        throw new Error(`there is no parent ${key.parent_id}`)
+      }
+      add(keys, key.id, key)
+    },
+    async update(judged, changes, now) {
+      const key = keys.get(judged.id)
+      if (
+        key === undefined ||
+        !isLive(key, now) ||
+        printScopes(key.scopes) !== printScopes(judged.scopes) ||
+        key.expires_at !== judged.expires_at
+      ) {
+        return false
+      }
+      return change(keys, judged.id, { ...changes, updated_at: now })
+    },
+    async rotate({ id, secret, previous_not_after, now }) {
+      const key = keys.get(id)
+      if (key === undefined || !isLive(key, now) || key.version !== secret.version - 1) return false
+      const replaced = key.secrets.map((one) => {
+        const end = one.version === key.version ? previous_not_after : now
+        return one.not_after === null || one.not_after > now ? { ...one, not_after: end } : one
+      })
+      const secrets = [secret, ...replaced]
+      return change(keys, id, { version: secret.version, secrets, updated_at: now })
+    },
+    async endPrevious(id, now) {
+      const secrets = keys.get(id)?.secrets ?? []
+      const isLeft = (end: Instant | null): boolean => end !== null && end > now
+      const ended = secrets.map((one) => (isLeft(one.not_after) ? { ...one, not_after: now } : one))
+      change(keys, id, { secrets: ended })
+      return secrets.some(({ not_after }) => isLeft(not_after))
+    },
+    async revoke(id, now) {
+      if (keys.get(id)?.revoked_at !== null) return false
+      return change(keys, id, { revoked_at: now, updated_at: now })
+    },
+    async touch(uses) {
+      for (const { id, at } of uses) {
+        const last = keys.get(id)?.last_used_at ?? at
+        change(keys, id, { last_used_at: Math.max(last, at) })
+      }
+    },
+  }
+}

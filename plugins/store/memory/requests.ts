@@ -1,0 +1,36 @@
+import type { RequestReads, RequestWrites } from '../contract/requests.ts'
+import type { Reading, State } from './state.ts'
+import { add, change, place } from './state.ts'
+
+export function requestReads(state: Reading): RequestReads {
+  return {
+    async idempotency(scope, key, now) {
+      const record = state().idempotency.get(place(scope, key))
+      return record !== undefined && record.expires_at > now ? record : undefined
+    },
+  }
+}
+
+export function requestWrites(state: State): RequestWrites {
+  const { idempotency, audit } = state
+  return {
+    ...requestReads(() => state),
+    async claimIdempotency(record) {
+      const at = place(record.scope, record.key)
+      const held = idempotency.get(at)
+      if (held !== undefined && held.expires_at > record.created_at) return false
+      idempotency.set(at, Object.freeze({ ...record }))
+      return true
+    },
+    async answerIdempotency(scope, key, answer, expiresAt) {
+      change(idempotency, place(scope, key), { answer, expires_at: expiresAt })
+    },
+    async dropIdempotency(scope, key) {
+      const at = place(scope, key)
+      if (idempotency.get(at)?.answer === null) idempotency.delete(at)
+    },
+    async audit(record) {
+      add(audit, record.id, record)
+    },
+  }
+}

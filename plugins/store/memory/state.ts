@@ -1,0 +1,98 @@
+import type { Attempt } from '../../../lib/delivery/state.ts'
+import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
+import type { KeyRecord } from '../../../lib/key/record.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { AccountRecord, SessionRecord, UserRecord } from '../contract/accounts.ts'
+import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
+import type { Page, PageQuery } from '../contract/page.ts'
+import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
+
+/** Every record, frozen, so that a shallow copy of the maps is a snapshot. */
+export interface State {
+  readonly accounts: Map<string, AccountRecord>
+  readonly users: Map<string, UserRecord>
+  readonly sessions: Map<string, SessionRecord>
+  readonly setupLinks: Map<string, Instant>
+  readonly meta: Map<string, string>
+  readonly keys: Map<string, KeyRecord>
+  readonly webhooks: Map<string, WebhookRecord>
+  readonly types: Map<string, EventTypeRecord>
+  readonly events: Map<string, PlacedEvent>
+  readonly deliveries: Map<string, DeliveryRecord>
+  readonly attempts: Map<string, readonly Attempt[]>
+  readonly idempotency: Map<string, IdempotencyRecord>
+  readonly audit: Map<string, AuditRecord>
+}
+
+/** The state as it is now: what is committed, or the draft of one unit of work. */
+export type Reading = () => State
+
+export function emptyState(): State {
+  return {
+    accounts: new Map(),
+    users: new Map(),
+    sessions: new Map(),
+    setupLinks: new Map(),
+    meta: new Map(),
+    keys: new Map(),
+    webhooks: new Map(),
+    types: new Map(),
+    events: new Map(),
+    deliveries: new Map(),
+    attempts: new Map(),
+    idempotency: new Map(),
+    audit: new Map(),
+  }
+}
+
+export function copyState(state: State): State {
+  return {
+    accounts: new Map(state.accounts),
+    users: new Map(state.users),
+    sessions: new Map(state.sessions),
+    setupLinks: new Map(state.setupLinks),
+    meta: new Map(state.meta),
+    keys: new Map(state.keys),
+    webhooks: new Map(state.webhooks),
+    types: new Map(state.types),
+    events: new Map(state.events),
+    deliveries: new Map(state.deliveries),
+    attempts: new Map(state.attempts),
+    idempotency: new Map(state.idempotency),
+    audit: new Map(state.audit),
+  }
+}
+
+/** The key of a record that is known by two names. */
+export function place(owner: string, name: string): string {
+  return JSON.stringify([owner, name])
+}
+
+/** @throws Error when the id is taken */
+export function add<T extends object>(rows: Map<string, T>, id: string, row: T): void {
+  if (rows.has(id)) throw new Error(`${id} is taken`)
+  rows.set(id, Object.freeze({ ...row }))
+}
+
+/** Changes the named columns alone. False when there is no such record. */
+export function change<T extends object>(
+  rows: Map<string, T>,
+  id: string,
+  changes: Partial<T>,
+): boolean {
+  const row = rows.get(id)
+  if (row !== undefined) rows.set(id, Object.freeze({ ...row, ...changes }))
+  return row !== undefined
+}
+
+/** One page, newest first. */
+export function pageOf<T extends { readonly id: string }>(
+  rows: Iterable<T>,
+  { limit, after }: PageQuery,
+): Page<T> {
+  const beyond = [...rows]
+    .filter(({ id }) => after === null || id < after)
+    .sort((a, b) => (a.id > b.id ? -1 : 1))
+  return { rows: beyond.slice(0, limit), more: beyond.length > limit }
+}

@@ -1,0 +1,60 @@
+import { HEALTHY } from '../../../lib/delivery/health.ts'
+import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
+import { move } from './deliveries.ts'
+import type { Reading, State } from './state.ts'
+import { add, change, pageOf } from './state.ts'
+
+export function webhookReads(state: Reading): WebhookReads {
+  const ofAccount = (accountId: string) =>
+    [...state().webhooks.values()].filter((webhook) => webhook.account_id === accountId)
+  return {
+    get: async (accountId, id) => ofAccount(accountId).find((webhook) => webhook.id === id),
+    list: async ({ account_id, status, ...page }) =>
+      pageOf(
+        ofAccount(account_id).filter((webhook) => status === null || webhook.status === status),
+        page,
+      ),
+    ofAccount: async (accountId) => ofAccount(accountId),
+  }
+}
+
+export function webhookWrites(state: State): WebhookWrites {
+  const { webhooks, deliveries } = state
+  const deliveriesOf = (id: string) =>
+    [...deliveries.values()].filter(({ webhook_id }) => webhook_id === id)
+  return {
+    ...webhookReads(() => state),
+    async insert(webhook) {
+      add(webhooks, webhook.id, webhook)
+    },
+    update: async (id, changes, now) => change(webhooks, id, { ...changes, updated_at: now }),
+    async enable(id, now) {
+      change(webhooks, id, {
+        ...HEALTHY,
+        status: 'active',
+        disabled_reason: null,
+        disabled_at: null,
+        updated_at: now,
+      })
+    },
+    async disable(id, reason, now) {
+      if (webhooks.get(id)?.status !== 'active') return false
+      for (const one of deliveriesOf(id)) move(state, one, { type: 'webhook_disabled' }, now)
+      return change(webhooks, id, {
+        status: 'disabled',
+        disabled_reason: reason,
+        disabled_at: now,
+        updated_at: now,
+      })
+    },
+    async markFailing(id, now) {
+      const webhook = webhooks.get(id)
+      if (webhook?.status !== 'active' || webhook.failing_at !== null) return false
+      return change(webhooks, id, { failing_at: now })
+    },
+    async delete(id, now) {
+      for (const one of deliveriesOf(id)) move(state, one, { type: 'webhook_deleted' }, now)
+      return webhooks.delete(id)
+    },
+  }
+}

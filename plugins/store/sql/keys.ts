@@ -1,0 +1,213 @@
+import { readPins, printPins } from '../../../lib/grant/authority.ts'
+import type { KeySecret } from '../../../lib/key/lifecycle.ts'
+import type { Creator, KeyRecord } from '../../../lib/key/record.ts'
+import { printScopes, readScopes } from '../../../lib/scope/canonical.ts'
+import type { KeyReads, KeyWrites } from '../contract/keys.ts'
+import type { Dialect, Query } from './client.ts'
+import type { Row } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull, textOrNull } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+/** Live at `$1`; the same comparison as in memory: now = expiry is expired. */
+const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
+
+export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
+  async function withSecrets(rows: readonly Row[]): Promise<KeyRecord[]> {
+    if (rows.length === 0) return []
+    const secrets = await query(
+      `SELECT * FROM ${t.key_secrets} WHERE ${dialect.among('key_id', '$1')} ORDER BY version DESC`,
+      [JSON.stringify(rows.map((row) => row['id']))],
+    )
+    return rows.map((row) =>
+      toKey(
+        row,
+        secrets.filter((secret) => secret['key_id'] === row['id']),
+      ),
+    )
+  }
+
+  async function chainOf(id: unknown): Promise<KeyRecord[]> {
+    const rows = await query(
+      `WITH RECURSIVE line AS (
+         SELECT * FROM ${t.keys} WHERE id = $1
+         UNION ALL
+         SELECT k.* FROM ${t.keys} k JOIN line ON k.id = line.parent_id
+       ) SELECT * FROM line ORDER BY depth`,
+      [id],
+    )
+    return withSecrets(rows)
+  }
+
+  return {
+    async findChain(hash) {
+      const [found] = await query(
+        `SELECT s.key_id, s.version, k.account_id, a.suspended_at
+         FROM ${t.key_secrets} s JOIN ${t.keys} k ON k.id = s.key_id
+           LEFT JOIN ${t.accounts} a ON a.id = k.account_id
+         WHERE s.hash = $1`,
+        [hash],
+      )
+      if (found === undefined) return undefined
+      const chain = await chainOf(found['key_id'])
+      const secret = chain.at(-1)?.secrets.find((one) => one.version === found['version'])
+      const suspended = integerOrNull(found['suspended_at']) !== null
+      return secret && { secret, chain, account: { id: String(found['account_id']), suspended } }
+    },
+    async chain(accountId, id) {
+      const chain = await chainOf(id)
+      return chain[0]?.account_id === accountId ? chain : []
+    },
+    async get(accountId, id) {
+      const rows = await query(`SELECT * FROM ${t.keys} WHERE account_id = $1 AND id = $2`, [
+        accountId,
+        id,
+      ])
+      const [key] = await withSecrets(rows)
+      return key
+    },
+    async list({ account_id, live_at, limit, after }) {
+      const rows = await query(
+        `SELECT * FROM ${t.keys}
+         WHERE account_id = $2 AND ($3 IS NULL OR id < $3) AND ($1 IS NULL OR ${LIVE})
+         ORDER BY id DESC LIMIT $4`,
+        [live_at, account_id, after, limit + 1],
+      )
+      return cutPage(await withSecrets(rows), limit)
+    },
+    async descendants(id) {
+      const rows = await query<{ id: string }>(
+        `WITH RECURSIVE tree AS (
+           SELECT id FROM ${t.keys} WHERE id = $1
+           UNION ALL
+           SELECT k.id FROM ${t.keys} k JOIN tree ON k.parent_id = tree.id
+         ) SELECT id FROM tree`,
+        [id],
+      )
+      return rows.map((row) => row.id)
+    },
+  }
+}
+
+export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites {
+  async function insertSecret(keyId: string, secret: KeySecret): Promise<void> {
+    await query(
+      `INSERT INTO ${t.key_secrets} (hash, key_id, version, display, created_at, not_after)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
+      [secret.hash, keyId, secret.version, secret.display, secret.created_at, secret.not_after],
+    )
+  }
+
+  return {
+    ...keyReads(query, t, dialect),
+    async insert(key) {
+      await query(
+        `INSERT INTO ${t.keys} (id, account_id, parent_id, depth, name, scopes, pins, expires_at,
+           revoked_at, created_by_type, created_by_id, created_at, updated_at, last_used_at, version)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+        [
+          key.id,
+          key.account_id,
+          key.parent_id,
+          key.depth,
+          key.name,
+          printScopes(key.scopes),
+          printPins(key.pins),
+          key.expires_at,
+          key.revoked_at,
+          key.created_by.type,
+          key.created_by.id,
+          key.created_at,
+          key.updated_at,
+          key.last_used_at,
+          key.version,
+        ],
+      )
+      for (const secret of key.secrets) await insertSecret(key.id, secret)
+    },
+    async update(judged, { scopes, ...others }, now) {
+      const columns = scopes === undefined ? others : { ...others, scopes: printScopes(scopes) }
+      const set = assignments({ ...columns, updated_at: now }, 5)
+      const rows = await query(
+        `UPDATE ${t.keys} SET ${set.sql}
+         WHERE id = $2 AND ${LIVE} AND scopes = $3 AND COALESCE(expires_at, -1) = $4 RETURNING id`,
+        [now, judged.id, printScopes(judged.scopes), judged.expires_at ?? -1, ...set.bind],
+      )
+      return rows.length > 0
+    },
+    async rotate({ id, secret, previous_not_after, now }) {
+      const rows = await query(
+        `UPDATE ${t.keys} SET version = $3, updated_at = $1
+         WHERE id = $2 AND ${LIVE} AND version = $3 - 1 RETURNING id`,
+        [now, id, secret.version],
+      )
+      if (rows.length === 0) return false
+      await query(
+        `UPDATE ${t.key_secrets}
+         SET not_after = CASE WHEN version = $2 - 1 THEN $3 ELSE $4 END
+         WHERE key_id = $1 AND (not_after IS NULL OR not_after > $4)`,
+        [id, secret.version, previous_not_after, now],
+      )
+      await insertSecret(id, secret)
+      return true
+    },
+    async endPrevious(id, now) {
+      const rows = await query(
+        `UPDATE ${t.key_secrets} SET not_after = $2
+         WHERE key_id = $1 AND not_after > $2 RETURNING hash`,
+        [id, now],
+      )
+      return rows.length > 0
+    },
+    async revoke(id, now) {
+      const rows = await query(
+        `UPDATE ${t.keys} SET revoked_at = $2, updated_at = $2
+         WHERE id = $1 AND revoked_at IS NULL RETURNING id`,
+        [id, now],
+      )
+      return rows.length > 0
+    },
+    async touch(uses) {
+      for (const { id, at } of uses) {
+        await query(
+          `UPDATE ${t.keys} SET last_used_at = $2
+           WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`,
+          [id, at],
+        )
+      }
+    },
+  }
+}
+
+function toKey(row: Row, secrets: readonly Row[]): KeyRecord {
+  return {
+    id: String(row['id']),
+    account_id: String(row['account_id']),
+    parent_id: textOrNull(row['parent_id']),
+    depth: integer(row['depth']),
+    name: String(row['name']),
+    scopes: readScopes(String(row['scopes'])),
+    pins: readPins(textOrNull(row['pins'])),
+    expires_at: integerOrNull(row['expires_at']),
+    revoked_at: integerOrNull(row['revoked_at']),
+    created_by: toCreator(row),
+    created_at: integer(row['created_at']),
+    updated_at: integer(row['updated_at']),
+    last_used_at: integerOrNull(row['last_used_at']),
+    version: integer(row['version']),
+    secrets: secrets.map(toSecret),
+  }
+}
+
+export function toCreator(row: Row): Creator {
+  return { type: row['created_by_type'] as Creator['type'], id: textOrNull(row['created_by_id']) }
+}
+
+function toSecret(row: Row): KeySecret {
+  return {
+    hash: String(row['hash']),
+    display: String(row['display']),
+    version: integer(row['version']),
+    created_at: integer(row['created_at']),
+    not_after: integerOrNull(row['not_after']),
+  }
+}

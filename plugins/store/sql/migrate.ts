@@ -1,0 +1,56 @@
+import type { MigrationParams, RunnableMigration } from 'umzug'
+import { Umzug } from 'umzug'
+import type { Query, SqlClient } from './client.ts'
+import { accounts } from './migrations/accounts.ts'
+import { events } from './migrations/events.ts'
+import { keys } from './migrations/keys.ts'
+import type { Migration } from './migrations/migration.ts'
+import { requests } from './migrations/requests.ts'
+import { webhooks } from './migrations/webhooks.ts'
+import type { Tables } from './tables.ts'
+
+/** Families in the order in which their tables refer to each other. */
+export const MIGRATIONS: readonly Migration[] = [accounts, keys, webhooks, events, requests].flat()
+
+/** Brings the schema up to date in one transaction and answers the names of the steps it took. */
+export async function migrate(client: SqlClient, tables: Tables): Promise<readonly string[]> {
+  return client.transaction(async (query) => {
+    await query(
+      `CREATE TABLE IF NOT EXISTS ${tables.migrations} (name TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
+    )
+    const umzug = new Umzug({
+      migrations: MIGRATIONS.map((migration) => runnable(migration, client, tables, query)),
+      storage: storageOn(query, tables),
+      logger: undefined,
+    })
+    const done = await umzug.up()
+    return done.map(({ name }) => name)
+  })
+}
+
+function runnable(
+  { name, up }: Migration,
+  client: SqlClient,
+  tables: Tables,
+  query: Query,
+): RunnableMigration<object> {
+  return {
+    name,
+    async up() {
+      for (const statement of up(tables, client.dialect)) await query(statement)
+    },
+  }
+}
+
+function storageOn(query: Query, tables: Tables) {
+  return {
+    async executed() {
+      const rows = await query<{ name: string }>(`SELECT name FROM ${tables.migrations}`)
+      return rows.map(({ name }) => name)
+    },
+    async logMigration({ name }: MigrationParams<object>) {
+      await query(`INSERT INTO ${tables.migrations} (name, at) VALUES ($1, $2)`, [name, Date.now()])
+    },
+    unlogMigration: () => Promise.reject(new Error('migrations only go forward')),
+  }
+}

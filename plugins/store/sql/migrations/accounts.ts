@@ -1,0 +1,34 @@
+import type { Migration } from './migration.ts'
+
+export const accounts: readonly Migration[] = [
+  {
+    name: 'accounts/0001-accounts-users-sessions',
+    up: (t, d) => [
+      `CREATE TABLE ${t.meta} (name TEXT PRIMARY KEY, value TEXT NOT NULL)`,
+      `CREATE TABLE ${t.accounts} (
+        id ${d.id} PRIMARY KEY,
+        name TEXT NOT NULL,
+        plan TEXT NOT NULL CHECK (plan IN ('free', 'pro')),
+        suspended_at BIGINT,
+        created_at BIGINT NOT NULL,
+        updated_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE ${t.users} (
+        id ${d.id} PRIMARY KEY,
+        account_id ${d.id} NOT NULL REFERENCES ${t.accounts} (id),
+        email TEXT NOT NULL UNIQUE,
+        password TEXT NOT NULL,
+        created_at BIGINT NOT NULL,
+        updated_at BIGINT NOT NULL
+      )`,
+      `CREATE TABLE ${t.sessions} (
+        hash TEXT PRIMARY KEY,
+        user_id ${d.id} NOT NULL REFERENCES ${t.users} (id) ON DELETE CASCADE,
+        created_at BIGINT NOT NULL,
+        expires_at BIGINT NOT NULL
+      )`,
+      `CREATE INDEX ${t.sessions}_by_user ON ${t.sessions} (user_id)`,
+      `CREATE TABLE ${t.setup_links} (hash TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)`,
+    ],
+  },
+]

@@ -1,0 +1,121 @@
+import type { Tables } from '../tables.ts'
+import type { Migration } from './migration.ts'
+
+export const events: readonly Migration[] = [
+  {
+    name: 'events/0001-types-events-deliveries-attempts',
+    up: (t, d) => [
+      // The account '' holds the types that the operator declares for all.
+      `CREATE TABLE ${t.event_types} (
+        account_id ${d.id} NOT NULL,
+        type TEXT NOT NULL,
+        description TEXT,
+        schema TEXT,
+        sample TEXT,
+        created_at BIGINT NOT NULL,
+        updated_at BIGINT NOT NULL,
+        PRIMARY KEY (account_id, type)
+      )`,
+      `CREATE TABLE ${t.events} (
+        position ${d.serial},
+        account_id ${d.id} NOT NULL,
+        id ${d.id} NOT NULL,
+        app_id TEXT,
+        type TEXT NOT NULL,
+        created_at BIGINT NOT NULL,
+        body ${d.bytes} NOT NULL,
+        UNIQUE (account_id, id)
+      )`,
+      `CREATE INDEX ${t.events}_by_account ON ${t.events} (account_id, position)`,
+      `CREATE TABLE ${t.deliveries} (
+        id ${d.id} PRIMARY KEY,
+        account_id ${d.id} NOT NULL,
+        webhook_id ${d.id} NOT NULL,
+        event_id ${d.id} NOT NULL,
+        event_type TEXT NOT NULL,
+        app_id TEXT,
+        status TEXT NOT NULL,
+        attempts INTEGER NOT NULL,
+        automatic INTEGER NOT NULL,
+        cause TEXT NOT NULL,
+        retry SMALLINT NOT NULL,
+        next_at BIGINT,
+        created_at BIGINT NOT NULL,
+        done_at BIGINT,
+        claim TEXT
+      ) ${d.clustered}`,
+      `CREATE INDEX ${t.deliveries}_by_webhook ON ${t.deliveries} (webhook_id, id)`,
+      // Finished rows leave it; a claimed row stays, due when its lease ends, so one index serves both.
+      `CREATE INDEX ${t.deliveries}_due ON ${t.deliveries} (webhook_id, retry, next_at, id)
+        WHERE done_at IS NULL`,
+      `CREATE TABLE ${t.attempts} (
+        delivery_id ${d.id} NOT NULL,
+        number INTEGER NOT NULL,
+        cause TEXT NOT NULL,
+        started_at BIGINT NOT NULL,
+        duration INTEGER NOT NULL,
+        status_code INTEGER,
+        error TEXT,
+        response TEXT,
+        PRIMARY KEY (delivery_id, number)
+      ) ${d.clustered}`,
+      ...(d.name === 'sqlite' ? groupCommits(t) : []),
+    ],
+  },
+]
+
+/**
+ * Views whose triggers spread one inserted row over several tables, so that a whole group of events,
+ * or of outcomes, is one statement and one commit.
+ */
+function groupCommits(t: Tables): readonly string[] {
+  return [
+    `CREATE VIEW ${t.publishing} AS
+      SELECT 'event' AS kind, account_id, id, app_id, type, created_at, body,
+        NULL AS webhook_id, NULL AS event_id, NULL AS status, NULL AS next_at, NULL AS done_at,
+        NULL AS claim, NULL AS cause
+      FROM ${t.events}`,
+    `CREATE TRIGGER ${t.publishing}_event INSTEAD OF INSERT ON ${t.publishing}
+      WHEN new.kind = 'event' BEGIN
+        INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body)
+          VALUES (new.account_id, new.id, new.app_id, new.type, new.created_at, new.body);
+      END`,
+    `CREATE TRIGGER ${t.publishing}_delivery INSTEAD OF INSERT ON ${t.publishing}
+      WHEN new.kind = 'delivery' BEGIN
+        INSERT INTO ${t.deliveries} (id, account_id, webhook_id, event_id, event_type, app_id,
+            status, attempts, automatic, cause, retry, next_at, created_at, done_at, claim)
+          VALUES (new.id, new.account_id, new.webhook_id, new.event_id, new.type, new.app_id,
+            new.status, 0, 0, new.cause, 0, new.next_at, new.created_at, new.done_at, new.claim);
+      END`,
+    `CREATE VIEW ${t.settling} AS
+      SELECT 'attempt' AS kind, delivery_id, number, cause, started_at, duration, status_code,
+        error, response, NULL AS claim, NULL AS status, NULL AS attempts, NULL AS automatic,
+        NULL AS next_cause, NULL AS next_at, NULL AS done_at, NULL AS webhook_id,
+        NULL AS succeeded, NULL AS failures, NULL AS first_failure_at, NULL AS last_success_at,
+        NULL AS last_delivery_at
+      FROM ${t.attempts}`,
+    `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling}
+      WHEN new.kind = 'attempt' BEGIN
+        UPDATE ${t.deliveries} SET status = new.status, attempts = new.attempts,
+            automatic = new.automatic, cause = new.next_cause, retry = new.next_cause = 'retry',
+            next_at = new.next_at, done_at = new.done_at, claim = NULL
+          WHERE id = new.delivery_id AND claim = new.claim AND status = 'delivering';
+        INSERT INTO ${t.attempts} (delivery_id, number, cause, started_at, duration, status_code,
+            error, response)
+          SELECT new.delivery_id, new.number, new.cause, new.started_at, new.duration,
+            new.status_code, new.error, new.response WHERE changes() = 1;
+      END`,
+    `CREATE TRIGGER ${t.settling}_health INSTEAD OF INSERT ON ${t.settling}
+      WHEN new.kind = 'health' BEGIN
+        UPDATE ${t.webhooks} SET
+            consecutive_failures = new.failures +
+              CASE WHEN new.succeeded THEN 0 ELSE consecutive_failures END,
+            first_failure_at = COALESCE(
+              CASE WHEN new.succeeded THEN NULL ELSE first_failure_at END, new.first_failure_at),
+            failing_at = CASE WHEN new.succeeded THEN NULL ELSE failing_at END,
+            last_success_at = COALESCE(new.last_success_at, last_success_at),
+            last_delivery_at = new.last_delivery_at
+          WHERE id = new.webhook_id;
+      END`,
+  ]
+}

@@ -1,0 +1,87 @@
+import type { IdempotencyRecord, RequestReads, RequestWrites } from '../contract/requests.ts'
+import type { Query } from './client.ts'
+import type { Row } from './rows.ts'
+import { integer } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+export function requestReads(query: Query, t: Tables): RequestReads {
+  return {
+    async idempotency(scope, key, now) {
+      const [row] = await query(
+        `SELECT * FROM ${t.idempotency} WHERE scope = $1 AND key = $2 AND expires_at > $3`,
+        [scope, key, now],
+      )
+      return row && toRecord(row)
+    },
+  }
+}
+
+export function requestWrites(query: Query, t: Tables): RequestWrites {
+  return {
+    ...requestReads(query, t),
+    async claimIdempotency({ scope, key, fingerprint, answer, created_at, expires_at }) {
+      const rows = await query(
+        `INSERT INTO ${t.idempotency} (scope, key, fingerprint, status, body, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (scope, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+           status = excluded.status, body = excluded.body, created_at = excluded.created_at,
+           expires_at = excluded.expires_at
+         WHERE ${t.idempotency}.expires_at <= excluded.created_at RETURNING key`,
+        [
+          scope,
+          key,
+          fingerprint,
+          answer?.status ?? null,
+          answer?.body ?? null,
+          created_at,
+          expires_at,
+        ],
+      )
+      return rows.length > 0
+    },
+    async answerIdempotency(scope, key, { status, body }, expiresAt) {
+      await query(
+        `UPDATE ${t.idempotency} SET status = $3, body = $4, expires_at = $5
+         WHERE scope = $1 AND key = $2`,
+        [scope, key, status, body, expiresAt],
+      )
+    },
+    async dropIdempotency(scope, key) {
+      await query(`DELETE FROM ${t.idempotency} WHERE scope = $1 AND key = $2 AND status IS NULL`, [
+        scope,
+        key,
+      ])
+    },
+    async audit(record) {
+      await query(
+        `INSERT INTO ${t.audit} (id, account_id, at, actor_type, actor_id, action, target_type,
+           target_id, app_id, request_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+        [
+          record.id,
+          record.account_id,
+          record.at,
+          record.actor_type,
+          record.actor_id,
+          record.action,
+          record.target_type,
+          record.target_id,
+          record.app_id,
+          record.request_id,
+        ],
+      )
+    },
+  }
+}
+
+function toRecord(row: Row): IdempotencyRecord {
+  return {
+    scope: String(row['scope']),
+    key: String(row['key']),
+    fingerprint: String(row['fingerprint']),
+    answer:
+      row['status'] === null ? null : { status: integer(row['status']), body: String(row['body']) },
+    created_at: integer(row['created_at']),
+    expires_at: integer(row['expires_at']),
+  }
+}

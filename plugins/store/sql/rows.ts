@@ -1,0 +1,34 @@
+import type { Page } from '../contract/page.ts'
+
+/** PostgreSQL answers wide integers as text, SQLite as numbers. */
+export function integer(value: unknown): number {
+  return Number(value)
+}
+
+export function integerOrNull(value: unknown): number | null {
+  return value === null || value === undefined ? null : Number(value)
+}
+
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+/** A row as a driver answers it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Cuts what was read with one row more than asked for. */
+export function cutPage<T>(rows: readonly T[], limit: number): Page<T> {
+  return { rows: rows.slice(0, limit), more: rows.length > limit }
+}
+
+/** The columns of an update: only those named, bound from `$from` on. */
+export function assignments(
+  changes: Readonly<Record<string, unknown>>,
+  from: number,
+): { readonly sql: string; readonly bind: readonly unknown[] } {
+  const columns = Object.keys(changes)
+  return {
+    sql: columns.map((column, index) => `${column} = $${from + index}`).join(', '),
+    bind: Object.values(changes),
+  }
+}

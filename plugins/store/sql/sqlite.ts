@@ -1,0 +1,164 @@
+import { QueryTypes, Sequelize } from 'sequelize'
+import sqlite3 from 'sqlite3'
+import { kernelError } from '../../../lib/errors.ts'
+import type { Query, SqlClient } from './client.ts'
+import { SQLITE } from './client.ts'
+import { createTurns } from '../turns.ts'
+
+type Connection = sqlite3.Database
+
+/** Faults of the machine, not of a statement: waiting or freeing space helps. */
+const MACHINE_FAULTS: readonly string[] = [
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_BUSY',
+  'SQLITE_NOMEM',
+  'SQLITE_CANTOPEN',
+  'SQLITE_READONLY',
+]
+
+/** WAL and FULL: a commit that was answered survives a power cut. */
+const PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA busy_timeout = 5000;
+  PRAGMA journal_size_limit = 67108864;
+`
+
+/**
+ * Opens a SQLite file with one writer connection and one reader.
+ *
+ * @param file the database file; created when missing
+ * @throws Error when the file cannot be opened in WAL mode with synchronous=FULL
+ */
+export async function openSqlite(file: string): Promise<SqlClient> {
+  const writer = await connect(file)
+  const reader = await connect(file)
+  const turns = createTurns()
+  const statement = preparedOn(writer.connection)
+
+  async function transact<T>(
+    work: (query: Query) => Promise<T>,
+    committed: () => void,
+  ): Promise<T> {
+    await writer.query('BEGIN IMMEDIATE')
+    let result: T
+    try {
+      result = await work(writer.query)
+      await writer.query('COMMIT')
+    } catch (cause) {
+      // Some faults roll back by themselves; then there is nothing left to roll back.
+      await writer.query('ROLLBACK').catch(() => undefined)
+      throw cause
+    }
+    committed()
+    return result
+  }
+
+  return {
+    dialect: SQLITE,
+    read: reader.query,
+    transaction: (work, committed = () => undefined) => turns.take(() => transact(work, committed)),
+    exclusive: (work) => turns.take(() => work(statement.query)),
+    async close() {
+      await turns.idle()
+      await statement.finalize()
+      await writer.sequelize.close()
+      await reader.sequelize.close()
+    },
+  }
+}
+
+async function connect(
+  file: string,
+): Promise<{ sequelize: Sequelize; connection: Connection; query: Query }> {
+  // Of a private instance, since only its default connection bears the pragmas: Sequelize opens
+  // another connection for every transaction of its own.
+  const sequelize = new Sequelize({
+    dialect: 'sqlite',
+    dialectModule: sqlite3,
+    storage: file,
+    logging: false,
+    retry: { max: 1 },
+  })
+  const connection = (await sequelize.connectionManager.getConnection({
+    type: 'write',
+  })) as Connection
+  await execute(connection, PRAGMAS)
+  const query: Query = async <Row extends object>(sql: string, bind: readonly unknown[] = []) => {
+    try {
+      return await sequelize.query<Row>(keepRows(sql), {
+        bind: [...bind],
+        type: QueryTypes.SELECT,
+        raw: true,
+      })
+    } catch (cause) {
+      throw asFault(cause)
+    }
+  }
+  await assertDurable(query, file)
+  return { sequelize, connection, query }
+}
+
+/** Sequelize drops what RETURNING answers when the text begins with `insert into`, by one blank. */
+function keepRows(sql: string): string {
+  return sql.replace(/^\s*INSERT INTO/, 'INSERT  INTO')
+}
+
+async function assertDurable(query: Query, file: string): Promise<void> {
+  const [mode] = await query<{ journal_mode: string }>('PRAGMA journal_mode')
+  const [sync] = await query<{ synchronous: number }>('PRAGMA synchronous')
+  if (mode?.journal_mode !== 'wal' || sync?.synchronous !== 2) {
+    throw new Error(
+      `${file}: SQLite must run in WAL mode with synchronous=FULL, but answers ` +
+        `${String(mode?.journal_mode)} and ${String(sync?.synchronous)}`,
+    )
+  }
+}
+
+/** Statements of hot paths, prepared once on the driver's own handle: each awaited hop costs a loop turn. */
+function preparedOn(connection: Connection): { query: Query; finalize(): Promise<void> } {
+  const prepared = new Map<string, sqlite3.Statement>()
+  const query: Query = <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
+    new Promise<Row[]>((resolve, reject) => {
+      let statement = prepared.get(sql)
+      if (statement === undefined) {
+        // To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value.
+        statement = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'))
+        prepared.set(sql, statement)
+      }
+      statement.all<Row>(bind, (error, rows) => {
+        if (error === null) resolve(rows)
+        else reject(asFault(error))
+      })
+    })
+  return {
+    query,
+    async finalize() {
+      for (const statement of prepared.values()) {
+        await new Promise<void>((resolve) => {
+          statement.finalize(() => {
+            resolve()
+          })
+        })
+      }
+    },
+  }
+}
+
+function execute(connection: Connection, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    connection.exec(sql, (error) => {
+      if (error === null) resolve()
+      else reject(error)
+    })
+  })
+}
+
+function asFault(cause: unknown): unknown {
+  const text = cause instanceof Error ? cause.message : ''
+  return MACHINE_FAULTS.some((code) => text.includes(code))
+    ? kernelError('unavailable', { cause, internal: text })
+    : cause
+}

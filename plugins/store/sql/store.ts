@@ -1,0 +1,69 @@
+import type { StoreTx, Store } from '../contract.ts'
+import { accountReads, accountWrites } from './accounts.ts'
+import type { Query, SqlClient } from './client.ts'
+import { deliveryReads, deliveryWrites } from './deliveries.ts'
+import { dispatchStore } from './dispatch.ts'
+import { eventReads, eventWrites, insertGroup } from './events.ts'
+import { keyReads, keyWrites } from './keys.ts'
+import { requestReads, requestWrites } from './requests.ts'
+import type { Tables } from './tables.ts'
+import { webhookReads, webhookWrites } from './webhooks.ts'
+
+/** The store over a SQL database whose schema is up to date. */
+export function createSqlStore(client: SqlClient, t: Tables): Store {
+  const { dialect, read } = client
+  const reads = {
+    accounts: accountReads(read, t),
+    keys: keyReads(read, t, dialect),
+    webhooks: webhookReads(read, t, dialect),
+    events: eventReads(read, t, dialect),
+    deliveries: deliveryReads(read, t, dialect),
+    requests: requestReads(read, t),
+  }
+
+  function unitOfWork(query: Query, afterCommit: (() => void)[]): StoreTx {
+    const webhooks = webhookWrites(query, t, dialect)
+    const events = eventWrites(query, t, dialect)
+    return {
+      accounts: accountWrites(query, t),
+      keys: keyWrites(query, t, dialect),
+      webhooks,
+      events,
+      deliveries: deliveryWrites(query, t, dialect),
+      requests: requestWrites(query, t),
+      webhooksOf: (accountId) => webhooks.ofAccount(accountId),
+      insertPublished: (group) => events.insert(group),
+      disableWebhook: (id, reason, now) => webhooks.disable(id, reason, now),
+      markFailing: (id, now) => webhooks.markFailing(id, now),
+      afterCommit(run) {
+        afterCommit.push(run)
+      },
+    }
+  }
+
+  return {
+    ...reads,
+    ...dispatchStore(client, t),
+    webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
+    publish: (build) => client.exclusive((statement) => insertGroup(statement, t, build())),
+    async write(work) {
+      const afterCommit: (() => void)[] = []
+      return client.transaction(
+        (query) => work(unitOfWork(query, afterCommit)),
+        () => {
+          for (const run of afterCommit) run()
+        },
+      )
+    },
+    async ping() {
+      await client.exclusive((statement) =>
+        statement(
+          `INSERT INTO ${t.meta} (name, value) VALUES ('ping', $1)
+           ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+          [String(Date.now())],
+        ),
+      )
+    },
+    close: () => client.close(),
+  }
+}

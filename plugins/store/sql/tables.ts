@@ -1,0 +1,33 @@
+/** Every table by its plain name; the prefix lets them live inside somebody else's database. */
+const NAMES = [
+  'accounts',
+  'attempts',
+  'audit',
+  'deliveries',
+  'event_types',
+  'events',
+  'idempotency',
+  'key_secrets',
+  'keys',
+  'meta',
+  'migrations',
+  'publishing',
+  'sessions',
+  'settling',
+  'setup_links',
+  'users',
+  'webhook_secrets',
+  'webhooks',
+] as const
+
+export type Tables = Readonly<Record<(typeof NAMES)[number], string>>
+
+/** @throws TypeError for a prefix that is not [a-z][a-z0-9_]{0,20} or empty */
+export function nameTables(prefix: string): Tables {
+  if (!/^([a-z][a-z0-9_]{0,20})?$/.test(prefix)) {
+    throw new TypeError(
+      `table prefix ${JSON.stringify(prefix)} must be lower case letters, digits and _`,
+    )
+  }
+  return Object.fromEntries(NAMES.map((name) => [name, prefix + name])) as Tables
+}

@@ -1,0 +1,192 @@
+import { MOVES } from '../../../lib/delivery/transition.ts'
+import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
+import type { Dialect, Query } from './client.ts'
+import { toCreator } from './keys.ts'
+import type { Row } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull, textOrNull } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+/** A guard taken from the law of transitions: `status` is one of those a fact leads on from. */
+export function statusIn(fact: keyof typeof MOVES): string {
+  return `status IN (${MOVES[fact].map((status) => `'${status}'`).join(', ')})`
+}
+
+const HEALTHY = 'consecutive_failures = 0, first_failure_at = NULL, failing_at = NULL'
+
+export function webhookReads(query: Query, t: Tables, dialect: Dialect): WebhookReads {
+  async function withSecrets(rows: readonly Row[]): Promise<WebhookRecord[]> {
+    if (rows.length === 0) return []
+    const secrets = await query(
+      `SELECT * FROM ${t.webhook_secrets} WHERE ${dialect.among('webhook_id', '$1')}
+       ORDER BY id DESC`,
+      [JSON.stringify(rows.map((row) => row['id']))],
+    )
+    return rows.map((row) =>
+      toWebhook(
+        row,
+        secrets.filter((secret) => secret['webhook_id'] === row['id']),
+      ),
+    )
+  }
+
+  return {
+    async get(accountId, id) {
+      const rows = await query(`SELECT * FROM ${t.webhooks} WHERE account_id = $1 AND id = $2`, [
+        accountId,
+        id,
+      ])
+      const [webhook] = await withSecrets(rows)
+      return webhook
+    },
+    async list({ account_id, status, limit, after }) {
+      const rows = await query(
+        `SELECT * FROM ${t.webhooks}
+         WHERE account_id = $1 AND ($2 IS NULL OR id < $2) AND ($3 IS NULL OR status = $3)
+         ORDER BY id DESC LIMIT $4`,
+        [account_id, after, status, limit + 1],
+      )
+      return cutPage(await withSecrets(rows), limit)
+    },
+    async ofAccount(accountId) {
+      return withSecrets(
+        await query(`SELECT * FROM ${t.webhooks} WHERE account_id = $1 ORDER BY id`, [accountId]),
+      )
+    },
+  }
+}
+
+export function webhookWrites(query: Query, t: Tables, dialect: Dialect): WebhookWrites {
+  async function endDeliveries(
+    webhookId: string,
+    fact: 'webhook_disabled' | 'webhook_deleted',
+    status: 'skipped' | 'canceled',
+    now: number,
+  ): Promise<void> {
+    await query(
+      `UPDATE ${t.deliveries} SET status = $2, next_at = NULL, done_at = $3, claim = NULL
+       WHERE webhook_id = $1 AND done_at IS NULL AND ${statusIn(fact)}`,
+      [webhookId, status, now],
+    )
+  }
+
+  return {
+    ...webhookReads(query, t, dialect),
+    async insert(webhook) {
+      await query(
+        `INSERT INTO ${t.webhooks} (id, account_id, url, events, description, apps, status,
+           disabled_reason, disabled_at, consecutive_failures, first_failure_at, failing_at,
+           last_success_at, last_delivery_at, standard_headers, created_by_type, created_by_id,
+           created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+           $19)`,
+        [
+          webhook.id,
+          webhook.account_id,
+          webhook.url,
+          JSON.stringify(webhook.events),
+          webhook.description,
+          webhook.apps && JSON.stringify(webhook.apps),
+          webhook.status,
+          webhook.disabled_reason,
+          webhook.disabled_at,
+          webhook.consecutive_failures,
+          webhook.first_failure_at,
+          webhook.failing_at,
+          webhook.last_success_at,
+          webhook.last_delivery_at,
+          webhook.standard_headers ? 1 : 0,
+          webhook.created_by.type,
+          webhook.created_by.id,
+          webhook.created_at,
+          webhook.updated_at,
+        ],
+      )
+      for (const { id, sealed, display, created_at, not_after } of webhook.secrets) {
+        await query(
+          `INSERT INTO ${t.webhook_secrets} (id, webhook_id, sealed, display, created_at, not_after)
+           VALUES ($1, $2, $3, $4, $5, $6)`,
+          [id, webhook.id, sealed, display, created_at, not_after],
+        )
+      }
+    },
+    async update(id, { events, apps, standard_headers, ...others }, now) {
+      const set = assignments(
+        {
+          ...others,
+          ...(events === undefined ? {} : { events: JSON.stringify(events) }),
+          ...(apps === undefined ? {} : { apps: apps && JSON.stringify(apps) }),
+          ...(standard_headers === undefined ? {} : { standard_headers: standard_headers ? 1 : 0 }),
+          updated_at: now,
+        },
+        2,
+      )
+      const rows = await query(`UPDATE ${t.webhooks} SET ${set.sql} WHERE id = $1 RETURNING id`, [
+        id,
+        ...set.bind,
+      ])
+      return rows.length > 0
+    },
+    async enable(id, now) {
+      await query(
+        `UPDATE ${t.webhooks} SET status = 'active', disabled_reason = NULL, disabled_at = NULL,
+           ${HEALTHY}, updated_at = $2 WHERE id = $1`,
+        [id, now],
+      )
+    },
+    async disable(id, reason, now) {
+      const rows = await query(
+        `UPDATE ${t.webhooks}
+         SET status = 'disabled', disabled_reason = $2, disabled_at = $3, updated_at = $3
+         WHERE id = $1 AND status = 'active' RETURNING id`,
+        [id, reason, now],
+      )
+      if (rows.length > 0) await endDeliveries(id, 'webhook_disabled', 'skipped', now)
+      return rows.length > 0
+    },
+    async markFailing(id, now) {
+      const rows = await query(
+        `UPDATE ${t.webhooks} SET failing_at = $2
+         WHERE id = $1 AND failing_at IS NULL AND status = 'active' RETURNING id`,
+        [id, now],
+      )
+      return rows.length > 0
+    },
+    async delete(id, now) {
+      const rows = await query(`DELETE FROM ${t.webhooks} WHERE id = $1 RETURNING id`, [id])
+      if (rows.length > 0) await endDeliveries(id, 'webhook_deleted', 'canceled', now)
+      return rows.length > 0
+    },
+  }
+}
+
+function toWebhook(row: Row, secrets: readonly Row[]): WebhookRecord {
+  const apps = textOrNull(row['apps'])
+  return {
+    id: String(row['id']),
+    account_id: String(row['account_id']),
+    url: String(row['url']),
+    events: JSON.parse(String(row['events'])) as string[],
+    description: textOrNull(row['description']),
+    apps: apps === null ? null : (JSON.parse(apps) as string[]),
+    status: row['status'] as WebhookRecord['status'],
+    disabled_reason: row['disabled_reason'] as WebhookRecord['disabled_reason'],
+    disabled_at: integerOrNull(row['disabled_at']),
+    consecutive_failures: integer(row['consecutive_failures']),
+    first_failure_at: integerOrNull(row['first_failure_at']),
+    failing_at: integerOrNull(row['failing_at']),
+    last_success_at: integerOrNull(row['last_success_at']),
+    last_delivery_at: integerOrNull(row['last_delivery_at']),
+    standard_headers: integer(row['standard_headers']) === 1,
+    created_by: toCreator(row),
+    created_at: integer(row['created_at']),
+    updated_at: integer(row['updated_at']),
+    secrets: secrets.map((secret) => ({
+      id: String(secret['id']),
+      sealed: String(secret['sealed']),
+      display: String(secret['display']),
+      created_at: integer(secret['created_at']),
+      not_after: integerOrNull(secret['not_after']),
+    })),
+  }
+}

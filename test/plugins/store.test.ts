@@ -1,0 +1,299 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import type { HealthTally, WebhookHealth } from '../../lib/delivery/health.ts'
+import { applyTally, emptyTally, tally } from '../../lib/delivery/health.ts'
+import type { Verdict } from '../../lib/delivery/outcome.ts'
+import type { AttemptTrigger } from '../../lib/delivery/state.ts'
+import type { ConformanceCase } from '../../plugins/conformance.ts'
+import { runCases } from '../../plugins/conformance.ts'
+import type { Store } from '../../plugins/store/contract.ts'
+import type { StoreHarness } from '../../plugins/store/conformance.ts'
+import { storeCases } from '../../plugins/store/conformance.ts'
+import {
+  ACCOUNT,
+  BORN,
+  deliveryOf,
+  insertWebhooks,
+  publishDeliveries,
+  sampleAccount,
+  sampleClaim,
+  sampleDelivery,
+  sampleWebhook,
+} from '../../plugins/store/conformance/samples.ts'
+import { createMemoryStore } from '../../plugins/store/memory.ts'
+import { openSqliteStore } from '../../plugins/store/open.ts'
+import type { Query, SqlClient } from '../../plugins/store/sql/client.ts'
+import { MIGRATIONS, migrate } from '../../plugins/store/sql/migrate.ts'
+import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
+import { createSqlStore } from '../../plugins/store/sql/store.ts'
+import { nameTables } from '../../plugins/store/sql/tables.ts'
+
+const NOW = 1_800_000_000_000
+const clock = { now: () => NOW }
+const root = await mkdtemp(join(tmpdir(), 'keyhook-store-'))
+t.teardown(() => rm(root, { recursive: true, force: true }))
+
+let files = 0
+const newFile = (): string => join(root, `${files++}.sqlite`)
+
+const template = newFile()
+await (await openSqliteStore(template)).store.close()
+
+async function memoryHarness(): Promise<StoreHarness> {
+  return { clock, open: async () => createMemoryStore() }
+}
+
+/** Every store is a copy of one migrated file. */
+async function sqliteHarness(): Promise<StoreHarness> {
+  const opened: Store[] = []
+  return {
+    clock,
+    async open() {
+      const file = newFile()
+      await copyFile(template, file)
+      const { store } = await openSqliteStore(file)
+      opened.push(store)
+      return store
+    },
+    async close() {
+      for (const store of opened) await store.close()
+    },
+  }
+}
+
+const HARNESSES = { memory: memoryHarness, SQLite: sqliteHarness }
+
+for (const [name, makeHarness] of Object.entries(HARNESSES)) {
+  await t.test(`${name} keeps the contract of the store`, async (t) => {
+    const left = runCases(storeCases, makeHarness, (title, run) => {
+      void t.test(title, async (t) => {
+        await run()
+        t.pass('as the contract says')
+      })
+    })
+    t.same(left, [], 'no case is left out')
+    const titles = storeCases.map((one) => one.name)
+    t.equal(new Set(titles).size, titles.length, 'no two cases bear the same title')
+  })
+}
+
+await t.test('the engine of the suites', async (t) => {
+  const said: string[] = []
+  type Harness = { readonly id: number; close(): Promise<void> }
+  let made = 0
+  const makeHarness = async (): Promise<Harness> => {
+    const id = ++made
+    return {
+      id,
+      async close() {
+        said.push(`close ${id}`)
+      },
+    }
+  }
+  const fine = async ({ id }: Harness): Promise<void> => {
+    said.push(`run ${id}`)
+  }
+  const cases: readonly ConformanceCase<Harness>[] = [
+    { name: 'fine', run: fine },
+    { name: 'faulty', run: () => Promise.reject(new Error('not as the contract says')) },
+    { name: 'able', requires: 'manyProcesses', run: fine },
+  ]
+
+  await t.test('each case has a harness of its own, closed whatever comes of it', async (t) => {
+    const runs: (() => Promise<void>)[] = []
+    runCases(cases, makeHarness, (_, run) => runs.push(run))
+    const results = await Promise.allSettled(runs.map((run) => run()))
+    t.same(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected'],
+    )
+    t.same(said.sort(), ['close 1', 'close 2', 'run 1'])
+  })
+
+  await t.test('a case runs only for a capability that is claimed, else it is named', async (t) => {
+    const titles: string[] = []
+    const left = runCases(cases, makeHarness, (name) => titles.push(name))
+    t.same([titles, left], [['fine', 'faulty'], ['able']])
+    const able: string[] = []
+    t.same(
+      runCases(cases, makeHarness, (name) => able.push(name), ['manyProcesses']),
+      [],
+    )
+    t.same(able, ['fine', 'faulty', 'able'])
+  })
+})
+
+const anyHealth: fc.Arbitrary<WebhookHealth> = fc.oneof(
+  fc.constant({ consecutive_failures: 0, first_failure_at: null, failing_at: null }),
+  fc.record({
+    consecutive_failures: fc.integer({ min: 1, max: 30 }),
+    first_failure_at: fc.integer({ min: 1, max: BORN }),
+    failing_at: fc.option(fc.integer({ min: 1, max: BORN })),
+  }),
+)
+const anyAttempt = fc.record({
+  verdict: fc.constantFrom<Verdict>('succeeded', 'failed', 'gone', 'blocked'),
+  trigger: fc.constantFrom<AttemptTrigger>('event', 'retry', 'manual', 'test', 'replay'),
+})
+
+await t.test('SQLite folds any group of attempts into health as applyTally does', async (t) => {
+  const harness = await sqliteHarness()
+  t.teardown(() => harness.close?.())
+  const store = await harness.open()
+  let webhooks = 0
+  await fc.assert(
+    fc.asyncProperty(
+      anyHealth,
+      fc.array(anyAttempt, { minLength: 1, maxLength: 6 }),
+      async (health, attempts) => {
+        const id = `wh_${webhooks++}`
+        await insertWebhooks(store, sampleWebhook(id, health))
+        const sum = attempts.reduce<HealthTally>(
+          (before, { verdict, trigger }, index) => tally(before, verdict, trigger, BORN + index),
+          emptyTally(id, BORN),
+        )
+        await store.settle({ attempts: [], tallies: [sum] })
+        const { consecutive_failures, first_failure_at, failing_at } =
+          (await store.webhooks.get(ACCOUNT, id)) ?? sampleWebhook('none')
+        const kept = { consecutive_failures, first_failure_at, failing_at }
+        const expected = applyTally(health, sum)
+        return JSON.stringify(kept) === JSON.stringify(expected)
+      },
+    ),
+    { numRuns: 50 },
+  )
+  t.pass('holds')
+})
+
+await t.test('SQLite: every connection runs in WAL mode with synchronous=FULL', async (t) => {
+  const client = await openSqlite(newFile())
+  t.teardown(() => client.close())
+  const pragmas = async (query: Query) => [
+    ...(await query('PRAGMA journal_mode')),
+    ...(await query('PRAGMA synchronous')),
+    ...(await query('PRAGMA foreign_keys')),
+  ]
+  const durable = [{ journal_mode: 'wal' }, { synchronous: 2 }, { foreign_keys: 1 }]
+  t.same(await pragmas(client.read), durable, 'the reader')
+  t.same(await client.transaction(pragmas), durable, 'the writer')
+  t.same(await client.exclusive(pragmas), durable, 'the prepared statements')
+})
+
+await t.test('SQLite: the first opening migrates, the second finds nothing to do', async (t) => {
+  const file = newFile()
+  const first = await openSqliteStore(file)
+  t.same(
+    first.migrated,
+    MIGRATIONS.map(({ name }) => name),
+  )
+  await first.store.close()
+  const second = await openSqliteStore(file)
+  t.same(second.migrated, [])
+  await second.store.close()
+})
+
+await t.test('SQLite: what was committed survives, and claims of the boot before', async (t) => {
+  const file = newFile()
+  const first = await openSqliteStore(file)
+  await first.store.write((tx) => tx.accounts.insert(sampleAccount()))
+  await publishDeliveries(first.store, sampleDelivery('d1'), sampleDelivery('d2'))
+  const lanes = [{ webhook_id: 'wh_1', limit: 1 }]
+  await first.store.claim(sampleClaim(NOW, { lanes }))
+  await first.store.close()
+  const { store } = await openSqliteStore(file)
+  t.teardown(() => store.close())
+  t.same(await store.accounts.get(ACCOUNT), sampleAccount())
+  t.equal((await deliveryOf(store, 'd1'))?.status, 'delivering')
+  t.equal(await store.recover(NOW), 1)
+  t.same(await deliveryOf(store, 'd1'), sampleDelivery('d1', { next_at: NOW }))
+})
+
+await t.test('SQLite: a table prefix is honoured', async (t) => {
+  await t.test('everything that is made bears it, and two stores share a file', async (t) => {
+    const file = newFile()
+    const { store } = await openSqliteStore(file, { tablePrefix: 'dev_' })
+    t.teardown(() => store.close())
+    await store.write((tx) => tx.accounts.insert(sampleAccount()))
+    const client = await openSqlite(file)
+    t.teardown(() => client.close())
+    const made = await client.read<{ name: string }>(
+      `SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^'`,
+    )
+    t.ok(made.length > 20)
+    t.same(
+      made.filter(({ name }) => !name.startsWith('dev_')),
+      [],
+    )
+    const other = await openSqliteStore(file)
+    t.teardown(() => other.store.close())
+    t.equal(other.migrated.length, MIGRATIONS.length)
+    t.equal(await other.store.accounts.get(ACCOUNT), undefined)
+  })
+
+  await t.test('one that could not be a name is refused before a file is made', async (t) => {
+    const before = await readdir(root)
+    for (const tablePrefix of ['Dev_', '1_', 'a-', 'a"; --', `a${'b'.repeat(21)}`]) {
+      await t.rejects(openSqliteStore(newFile(), { tablePrefix }), TypeError)
+    }
+    t.same(await readdir(root), before)
+  })
+})
+
+type Statement = Parameters<Query>
+
+/** The client, noting every statement that a store runs through it. */
+function noting(client: SqlClient, statements: Statement[]): SqlClient {
+  const note =
+    (query: Query): Query =>
+    (sql, bind = []) => {
+      statements.push([sql, bind])
+      return query(sql, bind)
+    }
+  return {
+    ...client,
+    read: note(client.read),
+    exclusive: (work) => client.exclusive((statement) => work(note(statement))),
+  }
+}
+
+await t.test('SQLite: finding due work walks the index of due work, never the table', async (t) => {
+  const client = await openSqlite(newFile())
+  t.teardown(() => client.close())
+  const tables = nameTables('')
+  await migrate(client, tables)
+  const statements: Statement[] = []
+  const store = createSqlStore(noting(client, statements), tables)
+  const lanes = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 5 }))
+  const due = 'USING INDEX deliveries_due'
+  const heads = [`SEARCH d ${due} (webhook_id=?)`, `SEARCH d ${due} (webhook_id=? AND retry=?)`]
+  const acts: Readonly<Record<string, readonly [() => Promise<unknown>, readonly string[]]>> = {
+    claim: [
+      () => store.claim(sampleClaim(NOW, { lanes })),
+      [
+        `SEARCH deliveries ${due} (webhook_id=? AND retry=? AND next_at<?)`,
+        'SEARCH deliveries USING PRIMARY KEY (id=?)',
+      ],
+    ],
+    'lanes, named': [() => store.lanes(['wh_1']), heads],
+    'lanes, all': [
+      () => store.lanes(),
+      [`SEARCH d ${due}`, ...heads, `SEARCH d ${due} (webhook_id>?)`],
+    ],
+    // A partial index: it holds the live deliveries alone.
+    recover: [() => store.recover(NOW), [`SCAN deliveries ${due}`]],
+  }
+  for (const [title, [act, expected]] of Object.entries(acts)) {
+    statements.length = 0
+    await act()
+    t.equal(statements.length, 1, `${title} is one statement`)
+    const [[sql, bind] = ['']] = statements
+    const plan = await client.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, bind)
+    const visits = plan
+      .map(({ detail }) => detail)
+      .filter((detail) => /^(SCAN|SEARCH) (deliveries|d)\b/.test(detail))
+    t.same(new Set(visits), new Set(expected), title)
+  }
+})
