@@ -20,6 +20,7 @@ export { exceeds } from './grant/delegate.ts'
 export type { Authority, Pins } from './grant/authority.ts'
 
 export { brandNames } from './webhook/headers.ts'
+export type { EventEnvelope } from './webhook/event.ts'
 export { mintSecret } from './webhook/secret.ts'
 export { signatureHeader, standardSignature } from './webhook/sign.ts'
 export { WebhookVerificationError, verifyWebhook } from './webhook/verify.ts'

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
+import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { MINUTE } from '../../lib/time.ts'
+import type { Config } from '../config.ts'
+import { ConfigError } from '../config.ts'
+import type { DataFolder } from '../data-folder.ts'
+import { controlSocketIn, takeDataFolder } from '../data-folder.ts'
+import { socketPath } from '../listen.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { CommandRequest } from './request.ts'
+
+/** What came back, its body as the exact text. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** How often a folder is tried that another process holds for a moment. */
+const ROUNDS = 5
+const BETWEEN_ROUNDS = 100
+const ANSWER_WITHIN = 2 * MINUTE
+
+/**
+ * Asks the daemon that holds the data folder; when there is none, opens the store for this one request.
+ *
+ * Whoever holds the folder answers on its control socket, so there is never a second writer: a folder
+ * that is taken while nobody answers is one that opens or closes, and is tried again.
+ *
+ * @throws ConfigError when the folder is missing, or stays taken without an answer
+ */
+export async function askDaemon(
+  config: Config,
+  log: Log,
+  request: CommandRequest,
+  account: string | undefined,
+): Promise<Answer> {
+  for (let round = 1; ; round++) {
+    const answer = await askSocket(config, request, account)
+    if (answer !== undefined) return answer
+    const folder = await takeDataFolder(config.dataDir, 'must exist').catch((cause: unknown) => {
+      if (round < ROUNDS && existsSync(config.dataDir)) return undefined
+      throw cause
+    })
+    if (folder !== undefined) return askHere(config, log, folder, request, account)
+    await pause(BETWEEN_ROUNDS)
+  }
+}
+
+async function askHere(
+  config: Config,
+  log: Log,
+  folder: DataFolder,
+  request: CommandRequest,
+  account: string | undefined,
+): Promise<Answer> {
+  try {
+    const own = `${config.host}:${config.port}`
+    // Loaded only here: beside a running daemon a command is quick.
+    const { openLocal } = await import('../daemon.ts')
+    const local = await openLocal(config, log, folder, config.baseUrl ?? `http://${own}`, [own])
+    try {
+      const answer = await askSocket(config, request, account)
+      if (answer === undefined) throw new Error('the control socket went away')
+      return answer
+    } finally {
+      await local.close()
+    }
+  } finally {
+    await folder.release()
+  }
+}
+
+/** Undefined when nobody listens on the control socket; then nothing was asked. */
+export function askSocket(
+  config: Config,
+  { method, path, body }: CommandRequest,
+  account?: string,
+): Promise<Answer | undefined> {
+  const place = socketPath(controlSocketIn(resolve(config.dataDir)))
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({
+      socketPath: place,
+      agent: false,
+      method,
+      path,
+      timeout: ANSWER_WITHIN,
+      headers: {
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(account === undefined ? {} : { 'Keyhook-Account': account }),
+      },
+    })
+    asked.once('timeout', () => {
+      asked.destroy(new Error('the daemon does not answer; what it did is not known'))
+    })
+    asked.once('error', (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined)
+      else reject(explained(cause))
+    })
+    asked.once('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('end', () => {
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })
+      })
+    })
+    asked.end(body)
+  })
+}
+
+function explained(cause: NodeJS.ErrnoException): Error {
+  if (cause.code === 'EACCES') {
+    return new ConfigError('KEYHOOK_DATA_DIR belongs to another user. Run this as that user', {
+      cause,
+    })
+  }
+  if (cause.code === 'ECONNRESET') {
+    return new Error('the daemon went away before it answered; what it did is not known', { cause })
+  }
+  return cause
+}

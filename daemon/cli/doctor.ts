@@ -1,0 +1,150 @@
+import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import sqlite3 from 'sqlite3'
+import { MINUTE } from '../../lib/time.ts'
+import type { Config } from '../config.ts'
+import { readConfig } from '../config.ts'
+import { openLocal } from '../daemon.ts'
+import type { DataFolder } from '../data-folder.ts'
+import { takeDataFolder } from '../data-folder.ts'
+import { createLog } from '../telemetry/log.ts'
+import { askSocket } from './ask.ts'
+import { align } from './print.ts'
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly name: string
+  readonly ok: boolean
+  /** What was found, or the remedy. */
+  readonly detail: string
+}
+
+/** Looks at everything a daemon stands on, without disturbing one that runs. */
+export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonly Check[]> {
+  const node = checkNode(process.versions.node)
+  const read = await attempt('configuration', () => {
+    const config = readConfig(env)
+    return Promise.resolve({ detail: 'readable', config })
+  })
+  if (read.found === undefined) return [node, read.check]
+  const { config } = read.found
+  return [node, read.check, await checkClock(config), ...(await checkFolder(config))]
+}
+
+/** One line for each check. */
+export function printChecks(checks: readonly Check[]): string {
+  return align(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'FAILED', name, detail]))
+}
+
+const OLDEST_NODE = [20, 19] as const
+const RECOMMENDED_NODE = 24
+
+/** @param version such as `20.19.0` */
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [oldest, oldestMinor] = OLDEST_NODE
+  const ok = major > oldest || (major === oldest && minor >= oldestMinor)
+  const remedy = ok ? '' : `, but ${OLDEST_NODE.join('.')} is the oldest that works`
+  const advice = major < RECOMMENDED_NODE ? `; ${RECOMMENDED_NODE} is recommended` : ''
+  return { name: 'node', ok, detail: `${version}${remedy}${advice}` }
+}
+
+/** Retries and expiries go by the clock: it must be plausible and not behind what it wrote. */
+async function checkClock(config: Config): Promise<Check> {
+  const now = Date.now()
+  const written = await stat(databaseFile(config)).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+  const earliest = Math.max(Date.UTC(2026, 0), written - MINUTE)
+  const ok = now >= earliest && now < Date.UTC(2100, 0)
+  const shown = new Date(now).toISOString()
+  return {
+    name: 'clock',
+    ok,
+    detail: ok ? shown : `${shown} cannot be. Set the clock of this machine`,
+  }
+}
+
+async function checkFolder(config: Config): Promise<readonly Check[]> {
+  const running = await attempt('data folder', async () => {
+    const answer = await askSocket(config, { method: 'GET', path: '/readyz', body: undefined })
+    return { detail: 'held by a running daemon', answer }
+  })
+  if (running.found === undefined) return [running.check]
+  const { answer } = running.found
+  if (answer === undefined) return checkIdle(config)
+  const ok = answer.status === 200
+  const database = ok
+    ? 'the running daemon can write'
+    : 'the running daemon cannot write: see its log'
+  return [
+    running.check,
+    { name: 'database', ok, detail: database },
+    { name: 'master key', ok: true, detail: 'proved by the running daemon when it started' },
+  ]
+}
+
+/** No daemon runs, so the folder is held while it is looked at. */
+async function checkIdle(config: Config): Promise<readonly Check[]> {
+  const taken = await attempt('data folder', async () => {
+    const folder = await takeDataFolder(config.dataDir, 'must exist')
+    return { detail: `${folder.path}, no daemon runs`, folder }
+  })
+  if (taken.found === undefined) return [taken.check]
+  const { folder } = taken.found
+  try {
+    const database = await attempt('database', () => quickCheck(databaseFile(config)))
+    if (!database.check.ok) return [taken.check, database.check]
+    const key = await attempt('master key', () => openOnce(config, folder))
+    return [taken.check, database.check, key.check]
+  } finally {
+    await folder.release()
+  }
+}
+
+function databaseFile(config: Config): string {
+  return resolve(config.databaseUrl ?? `${config.dataDir}/keyhook.db`)
+}
+
+function quickCheck(file: string): Promise<{ readonly detail: string }> {
+  if (!existsSync(file)) {
+    return Promise.reject(new Error(`${file} is not there. \`keyhook serve\` makes it`))
+  }
+  return new Promise((resolve, reject) => {
+    const database = new sqlite3.Database(file, sqlite3.OPEN_READONLY)
+    database.get<{ quick_check: string }>('PRAGMA quick_check(1)', (failed, row) => {
+      const found = failed?.message ?? row?.quick_check
+      database.close(() => {
+        if (found === 'ok') resolve({ detail: `${file} is sound` })
+        else reject(new Error(`${file} is damaged (${found}). Restore it from a backup`))
+      })
+    })
+  })
+}
+
+/** Opening proves the master key by the value that it sealed at the first start. */
+async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly detail: string }> {
+  const local = await openLocal(config, createLog('silent'), folder, 'http://localhost')
+  await local.close()
+  return { detail: 'opens what is sealed' }
+}
+
+interface Attempted<T> {
+  readonly check: Check
+  readonly found: T | undefined
+}
+
+async function attempt<T extends { readonly detail: string }>(
+  name: string,
+  look: () => Promise<T>,
+): Promise<Attempted<T>> {
+  try {
+    const found = await look()
+    return { check: { name, ok: true, detail: found.detail }, found }
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause)
+    return { check: { name, ok: false, detail }, found: undefined }
+  }
+}

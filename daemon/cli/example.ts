@@ -1,0 +1,46 @@
+import type { CommandSpec } from './command.ts'
+import { optionName } from './command.ts'
+import type { Field } from './fields.ts'
+
+/**
+ * The operation's example as it is typed.
+ *
+ * @example
+ * printExample(spec) // keyhook key create --name CI --scopes 'apps:read,deploy:*'
+ */
+export function printExample({
+  operation,
+  group,
+  verb,
+  positionals,
+  options,
+}: CommandSpec): string {
+  const { params, query, body } = operation.example
+  const given: Readonly<Record<Field['place'], unknown>> = { path: params, query, body }
+  const valueOf = ({ place, name }: Field): unknown =>
+    (given[place] as Readonly<Record<string, unknown>> | undefined)?.[name]
+  const words = [
+    ...positionals.map((field) => quote(printText(valueOf(field)))),
+    ...options.flatMap((field) => printOption(field, valueOf(field))),
+  ]
+  return ['keyhook', group, verb, ...words].join(' ')
+}
+
+function printOption({ name, kind }: Field, value: unknown): readonly string[] {
+  if (value === undefined) return []
+  const flag = `--${optionName(name)}`
+  if (kind === 'password') return [`${flag}-stdin`]
+  if (kind === 'flag') return [value === true ? flag : `--no-${optionName(name)}`]
+  return [flag, quote(printText(value))]
+}
+
+function printText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const list = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return list ? value.join(',') : JSON.stringify(value)
+}
+
+/** For a POSIX shell. */
+function quote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

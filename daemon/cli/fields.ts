@@ -1,0 +1,96 @@
+import { z } from 'zod'
+
+/** How the text of a field is read. */
+export type FieldKind =
+  'text' | 'time' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'password'
+
+/** One field of an operation's input, as a command line gives it. */
+export interface Field {
+  /** As the wire has it: `grace_seconds`. */
+  readonly name: string
+  readonly place: 'path' | 'query' | 'body'
+  readonly kind: FieldKind
+  readonly required: boolean
+  /** The text `null` stands for null. */
+  readonly nullable: boolean
+  readonly description: string
+  /** The only values there are; undefined: any. */
+  readonly choices: readonly string[] | undefined
+}
+
+type Schema = z.core.JSONSchema.BaseSchema
+type Defs = Readonly<Record<string, Schema>>
+
+/**
+ * The fields of an object schema, in the order they are declared. Of several forms that a value may
+ * have, the first that is an object counts.
+ *
+ * @example
+ * readFields(z.strictObject({ name: z.string() }), 'body') // [{ name: 'name', kind: 'text', … }]
+ */
+export function readFields(schema: z.ZodType | undefined, place: Field['place']): readonly Field[] {
+  if (schema === undefined) return []
+  const root: Schema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const defs = root.$defs ?? {}
+  const form = objectForm(root, defs)
+  const required = new Set(form?.required)
+  return Object.entries(form?.properties ?? {}).map(([name, property]) =>
+    readField(name, place, required.has(name), toSchema(property), defs),
+  )
+}
+
+function readField(
+  name: string,
+  place: Field['place'],
+  required: boolean,
+  property: Schema,
+  defs: Defs,
+): Field {
+  const forms = formsOf(property, defs)
+  const values = forms.filter(({ type }) => type !== 'null')
+  const [only, other] = values
+  const value = other === undefined ? only : undefined
+  return {
+    name,
+    place,
+    kind: name === 'password' ? 'password' : kindOf(value),
+    required,
+    nullable: values.length < forms.length,
+    description: property.description ?? value?.description ?? '',
+    choices: value?.enum?.map(String),
+  }
+}
+
+const KINDS: Readonly<Record<string, FieldKind>> = {
+  string: 'text',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'flag',
+}
+
+/** What has no simple text is given as JSON. */
+function kindOf(schema: Schema | undefined): FieldKind {
+  if (schema?.type === 'array') return isTextList(schema) ? 'list' : 'json'
+  if (schema?.format === 'date-time') return 'time'
+  return (typeof schema?.type === 'string' && KINDS[schema.type]) || 'json'
+}
+
+function isTextList({ items }: Schema): boolean {
+  return typeof items === 'object' && !Array.isArray(items) && toSchema(items).type === 'string'
+}
+
+function objectForm(schema: Schema, defs: Defs): Schema | undefined {
+  return formsOf(schema, defs).find(({ properties }) => properties !== undefined)
+}
+
+function formsOf(schema: Schema, defs: Defs): readonly Schema[] {
+  const [, name = ''] = /^#\/\$defs\/(.+)$/.exec(schema.$ref ?? '') ?? []
+  const found = defs[name] ?? schema
+  const forms = found.anyOf ?? found.oneOf
+  return forms === undefined ? [found] : forms.flatMap((form) => formsOf(toSchema(form), defs))
+}
+
+/** JSON Schema writes "anything" as true. */
+function toSchema(schema: Schema | boolean): Schema {
+  return typeof schema === 'boolean' ? {} : schema
+}

@@ -1,0 +1,86 @@
+/** A JSON object as it came over the wire. */
+export type Wire = Readonly<Record<string, unknown>>
+
+/** The columns of a list, as far as its records have them. */
+const TELLING = [
+  'id',
+  'name',
+  'url',
+  'type',
+  'event_type',
+  'status',
+  'plan',
+  'built_in',
+  'created_at',
+]
+
+/** What the command line says where the wire speaks of headers. */
+const HINTS: Readonly<Record<string, string>> = {
+  account_required: 'Name the account with --account <id>.',
+}
+
+/** The answer for a person: a list as a table, a record line by line. */
+export function printAnswer(answer: Wire, secret: readonly string[] = []): string {
+  const rows = answer['data']
+  if (Array.isArray(rows)) return printList(rows as readonly Wire[], answer['next_cursor'])
+  const shown = secret.some((name) => typeof answer[name] === 'string')
+  return (
+    printRecord(answer) +
+    (shown ? `\nThe ${secret.join(', ')} is shown only once. Keep it now.\n` : '')
+  )
+}
+
+/** One `name  value` line for each field. */
+function printRecord(record: Wire): string {
+  return align(Object.entries(record).map(([name, value]) => [name, printValue(value)]))
+}
+
+function printList(rows: readonly Wire[], cursor: unknown): string {
+  if (rows.length === 0) return 'None.\n'
+  const columns = TELLING.filter((name) => rows.some((row) => row[name] !== undefined))
+  const table = align([
+    columns.map((name) => name.toUpperCase()),
+    ...rows.map((row) => columns.map((name) => printValue(row[name]))),
+  ])
+  return typeof cursor === 'string' ? `${table}\nThere is more: --cursor ${cursor}\n` : table
+}
+
+/** Columns side by side, each as wide as its widest cell. */
+export function align(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...rows.map((row) => row[at]?.length ?? 0)),
+  )
+  const line = (row: readonly string[]): string =>
+    row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('')
+}
+
+/** One line of text that moves no cursor: values may be a stranger's, such as a receiver's answer. */
+function printValue(value: unknown): string {
+  if (value === null || value === undefined) return '-'
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
+    return value.length === 0 ? '-' : harmless(value.join(', '))
+  }
+  return harmless(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+function harmless(text: string): string {
+  return text.replaceAll(
+    /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** The error of an answer: what is wrong, where, and the id to quote. */
+export function printError({ error }: Wire): string {
+  const { code, message, request_id, errors, details } = (error ?? {}) as Wire
+  const faults = Array.isArray(errors) ? (errors as readonly Wire[]) : []
+  const facts = Object.entries((details ?? {}) as Wire)
+  const lines = [
+    `keyhook: ${HINTS[String(code)] ?? printValue(message)} (${printValue(code)})`,
+    ...faults.map((fault) => `  ${printValue(fault['location'])}: ${printValue(fault['message'])}`),
+    ...facts.map(([name, value]) => `  ${name}: ${printValue(value)}`),
+    `  request ${printValue(request_id)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}

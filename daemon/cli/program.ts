@@ -1,0 +1,122 @@
+import { createRequire } from 'node:module'
+import { Command, CommanderError } from 'commander'
+import { KeyhookError } from '../../lib/errors.ts'
+import { ConfigError, readConfig } from '../config.ts'
+import type { Family } from '../family.ts'
+import { createLog } from '../telemetry/log.ts'
+import type { CommandSpec } from './command.ts'
+import { commandsOf, groupsOf } from './command.ts'
+import type { Ask, CommandPorts } from './operation-command.ts'
+import { addShared, operationCommand } from './operation-command.ts'
+import { printOverview } from './overview.ts'
+import { addServing } from './serve.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A command line that cannot be understood. */
+const MISUSE = 2
+
+/**
+ * Runs one command line and answers its exit code: 0, 1 for a refusal, 2 for a line that cannot be
+ * understood.
+ *
+ * @param ask default: the daemon of the data folder, else its store
+ */
+export async function runCli(
+  args: readonly string[],
+  terminal: Terminal,
+  families: readonly Family[],
+  ask: Ask = askOf(terminal),
+): Promise<number> {
+  let code = 0
+  const exit = (told: number): void => {
+    code = told
+  }
+  try {
+    await createProgram(families, { terminal, ask, exit }).parseAsync(args, { from: 'user' })
+    return code
+  } catch (cause) {
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : MISUSE
+    terminal.err(printFailure(cause, terminal.env))
+    return 1
+  }
+}
+
+function askOf({ env }: Terminal): Ask {
+  return async (request, account) => {
+    const config = readConfig(env)
+    // What a store tells when it opens is for a daemon's log; a command prints its answer.
+    const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
+    const { askDaemon } = await import('./ask.ts')
+    return askDaemon(config, log, request, account)
+  }
+}
+
+/** Refusals are one line; the stack of a defect is shown to whoever asks for it. */
+function printFailure(cause: unknown, env: Terminal['env']): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const expected = cause instanceof ConfigError || cause instanceof KeyhookError
+  const debug = env['KEYHOOK_LOG_LEVEL'] === 'debug'
+  const stack = !expected && debug && cause instanceof Error ? `${cause.stack}\n` : ''
+  return `keyhook: ${message}\n${stack}`
+}
+
+function createProgram(families: readonly Family[], ports: CommandPorts): Command {
+  const { terminal } = ports
+  const program = addShared(new Command('keyhook'))
+    .exitOverride()
+    .enablePositionalOptions()
+    .version(ownVersion(), '--version')
+    .configureOutput({
+      writeOut: (text) => {
+        terminal.out(text)
+      },
+      writeErr: (text) => {
+        terminal.err(text)
+      },
+      outputError: (text, write) => {
+        write(
+          `${text
+            .replace(/^error: /, 'keyhook: ')
+            .trim()
+            .replaceAll('\n', ' ')}\n`,
+        )
+      },
+    })
+  addServing(program, terminal)
+  addDoctor(program, ports)
+  const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
+  const specs = commandsOf(families)
+  addGroups(program, specs, ports)
+  // Last, since commands inherit what is there when they are added.
+  program.configureHelp({ formatHelp: () => printOverview(own, specs) })
+  return program
+}
+
+function addDoctor(program: Command, { terminal, exit }: CommandPorts): void {
+  program
+    .command('doctor')
+    .description('Check the configuration, the data folder, the database and the master key')
+    .option('--json', 'print JSON')
+    .action(async (_: unknown, command: Command) => {
+      const { examine, printChecks } = await import('./doctor.ts')
+      const checks = await examine(terminal.env)
+      const ok = checks.every((check) => check.ok)
+      const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()
+      terminal.out(json === true ? `${JSON.stringify({ ok, checks })}\n` : printChecks(checks))
+      if (!ok) exit(1)
+    })
+}
+
+function addGroups(program: Command, specs: readonly CommandSpec[], ports: CommandPorts): void {
+  for (const { group, commands } of groupsOf(specs)) {
+    const parent = program.command(group).usage('<command> [options]')
+    for (const spec of commands) {
+      parent.addCommand(operationCommand(spec, ports).copyInheritedSettings(parent))
+    }
+  }
+}
+
+function ownVersion(): string {
+  const load = createRequire(import.meta.url)
+  return (load('keyhook/package.json') as { readonly version: string }).version
+}

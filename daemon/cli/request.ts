@@ -1,0 +1,91 @@
+import { InvalidArgumentError } from 'commander'
+import type { CommandSpec } from './command.ts'
+import type { Field, FieldKind } from './fields.ts'
+
+/** What a command asks of the daemon. */
+export interface CommandRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** JSON text; undefined: none. */
+  readonly body: string | undefined
+}
+
+/**
+ * The value that a field's text stands for.
+ *
+ * @param before what the same option gave before, to which a list adds
+ * @throws InvalidArgumentError that says what the text must be
+ */
+export function readValue(field: Field, text: string, before?: unknown): unknown {
+  if (field.nullable && text === 'null') return null
+  if (text === '' && field.place === 'path') throw new InvalidArgumentError('Must not be empty.')
+  if (field.choices !== undefined && !field.choices.includes(text)) {
+    throw new InvalidArgumentError(`Must be one of ${field.choices.join(', ')}.`)
+  }
+  const value = READERS[field.kind](text)
+  return Array.isArray(before) && field.kind === 'list'
+    ? [...before, ...(value as string[])]
+    : value
+}
+
+const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
+  text: (text) => text,
+  time: (text) => text,
+  password: (text) => text,
+  flag: (text) => text === 'true',
+  integer: (text) => readNumber(text, Number.isSafeInteger, 'Must be a whole number.'),
+  number: (text) => readNumber(text, Number.isFinite, 'Must be a number.'),
+  list: (text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== ''),
+  json: readJson,
+}
+
+function readNumber(text: string, fits: (value: number) => boolean, refusal: string): number {
+  const value = Number(text)
+  if (text.trim() !== '' && fits(value)) return value
+  throw new InvalidArgumentError(refusal)
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InvalidArgumentError('Must be JSON.')
+  }
+}
+
+/** The request that these values of the fields make; a field without one is left out. */
+export function toRequest(
+  { operation, positionals, options }: CommandSpec,
+  values: ReadonlyMap<Field, unknown>,
+): CommandRequest {
+  const given = [...positionals, ...options].filter((field) => values.get(field) !== undefined)
+  const at = (place: Field['place']): readonly (readonly [string, unknown])[] =>
+    given.filter((field) => field.place === place).map((field) => [field.name, values.get(field)])
+  const params = Object.fromEntries(at('path'))
+  const query = new URLSearchParams(
+    Object.fromEntries(at('query').map(([name, value]) => [name, String(value)])),
+  ).toString()
+  return {
+    method: operation.method,
+    path:
+      operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+        encodeURIComponent(String(params[name])),
+      ) + (query === '' ? '' : `?${query}`),
+    body: bodyOf(operation.input.body, Object.fromEntries(at('body'))),
+  }
+}
+
+/** A body that may be missing is, when no field of it is given. */
+function bodyOf(
+  schema: CommandSpec['operation']['input']['body'],
+  fields: Readonly<Record<string, unknown>>,
+): string | undefined {
+  if (schema === undefined) return undefined
+  const empty = Object.keys(fields).length === 0
+  return empty && schema.safeParse(undefined).success ? undefined : JSON.stringify(fields)
+}

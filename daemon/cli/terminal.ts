@@ -1,0 +1,25 @@
+/** Where a command reads and writes; the process itself but for tests. */
+export interface Terminal {
+  readonly env: Readonly<NodeJS.ProcessEnv>
+  out(text: string): void
+  err(text: string): void
+  /** All of standard input. */
+  readInput(): Promise<string>
+}
+
+/** The terminal of this process. */
+export const processTerminal: Terminal = {
+  env: process.env,
+  out(text) {
+    process.stdout.write(text)
+  },
+  err(text) {
+    process.stderr.write(text)
+  },
+  async readInput() {
+    if (process.stdin.isTTY) process.stderr.write('Type it, then Enter and Ctrl-D.\n')
+    const chunks: Buffer[] = []
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString()
+  },
+}

@@ -1,0 +1,103 @@
+import { createEngine } from '../lib/engine/engine.ts'
+import type { Keyring } from '../lib/engine/keyring.ts'
+import { createVerifier } from '../lib/engine/verifier.ts'
+import { createUuid7 } from '../lib/internal/uuid7.ts'
+import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
+import { HOUR } from '../lib/time.ts'
+import { brandNames } from '../lib/webhook/headers.ts'
+import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { Store } from '../plugins/store/contract.ts'
+import type { Config } from './config.ts'
+import { ConfigError } from './config.ts'
+import { createEventTypes } from './event-types.ts'
+import type { Family } from './family.ts'
+import { createRandom, systemClock } from './machine.ts'
+import type { Platform } from './platform.ts'
+import type { Log } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+export interface Parts {
+  readonly config: Config
+  readonly families: readonly Family[]
+  readonly store: Store
+  readonly keyring: Keyring
+  readonly egress: EgressClient
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly baseUrl: string
+}
+
+/** Puts the platform together from its parts; nothing starts yet. */
+export function composePlatform(parts: Parts): Platform {
+  const { config, families, store, keyring, egress, metrics, log, baseUrl } = parts
+  const clock = systemClock
+  const random = createRandom()
+  const newId = createUuid7(() => clock.now(), random)
+  const names = brandNames(config.brand)
+  const scopes = Object.assign(
+    {},
+    SPEC_SCOPES,
+    ...families.map((family) => family.scopes),
+  ) as Record<string, readonly string[]>
+  const engine = createEngine({
+    store,
+    sender: egress,
+    clock,
+    random,
+    newId,
+    keyring,
+    names,
+    schedule: config.retrySchedule,
+    disabling: { failures: config.disableFailures, span: config.disableHours * HOUR },
+    limits: { total: config.concurrency, perWebhook: config.webhookConcurrency },
+    timeout: config.attemptTimeout,
+    events: {
+      ...metrics.engine,
+      settleFailed(waiting, cause) {
+        metrics.engine.settleFailed?.(waiting, cause)
+        log.error({ waiting, err: cause }, 'outcomes could not be recorded and are tried again')
+      },
+      claimFailed(cause) {
+        log.error({ err: cause }, 'due deliveries could not be claimed and are tried again')
+      },
+      disabled(webhookId) {
+        metrics.engine.disabled?.(webhookId)
+        log.warn({ webhook_id: webhookId }, 'webhook disabled')
+      },
+      healthFailed(webhookId, cause) {
+        log.error({ webhook_id: webhookId, err: cause }, 'webhook health could not be acted on')
+      },
+    },
+  })
+  return {
+    store,
+    engine,
+    verifier: createVerifier({ store: store.keys, clock, prefix: names.keyPrefix }),
+    egress,
+    eventTypes: createEventTypes(
+      families.flatMap((family) => family.events),
+      (accountId) => store.events.types(accountId),
+    ),
+    keyring,
+    clock,
+    random,
+    newId,
+    universe: createUniverse(scopes),
+    names,
+    baseUrl,
+  }
+}
+
+/**
+ * Refuses a brand other than the one of the first start: keys and receivers know it.
+ *
+ * @throws ConfigError
+ */
+export async function keepBrand(store: Store, brand: string): Promise<void> {
+  const kept =
+    (await store.accounts.meta('brand')) ??
+    (await store.write((tx) => tx.accounts.putMetaOnce('brand', brand)))
+  if (kept !== brand) {
+    throw new ConfigError(`KEYHOOK_BRAND is ${brand}, but this database was made as ${kept}`)
+  }
+}

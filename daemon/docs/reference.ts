@@ -1,0 +1,52 @@
+import { SETTINGS } from '../config.ts'
+import type { Family, Operation } from '../family.ts'
+
+/** docs/config.md */
+export function configMarkdown(): string {
+  const rows = Object.values(SETTINGS).map(
+    ({ env, doc, shown }) => `| \`${env}\` | ${doc} | ${shown === '' ? '' : `\`${shown}\``} |`,
+  )
+  return [
+    '# Configuration',
+    'Settings come from the environment. Each may also be given as `<NAME>_FILE`, the path of a file that holds the value. A `KEYHOOK_` name that is not listed here is refused at start.',
+    ['| setting | what it does | default |', '| --- | --- | --- |', ...rows].join('\n'),
+  ].join('\n\n')
+}
+
+/** docs/events.md */
+export function eventsMarkdown(families: readonly Family[]): string {
+  const events = families.flatMap((family) => family.events)
+  return [
+    '# Events',
+    'What the service itself publishes. A webhook receives the types it names, and no others.',
+    ...events.map(({ type, description, sample }) =>
+      [`## ${type}`, description, `\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``].join(
+        '\n\n',
+      ),
+    ),
+  ].join('\n\n')
+}
+
+/** docs/api.md */
+export function apiMarkdown(families: readonly Family[]): string {
+  return [
+    '# API',
+    'Generated from the operations; the whole description is `GET /v1/openapi.json`.',
+    ...families.map(({ name, operations }) => {
+      const rows = operations.map(
+        (operation) =>
+          `| \`${operation.method} ${operation.path}\` | ${accessOf(operation)} | ${operation.summary} | ${commandOf(operation)} |`,
+      )
+      const head = ['| operation | who | what | command |', '| --- | --- | --- | --- |']
+      return [`## ${name}`, [...head, ...rows].join('\n')].join('\n\n')
+    }),
+  ].join('\n\n')
+}
+
+function accessOf({ access }: Operation): string {
+  return typeof access === 'object' ? `\`${access.scope}\`` : access
+}
+
+function commandOf({ command }: Operation): string {
+  return command === undefined ? '' : `\`keyhook ${command}\``
+}

@@ -1,0 +1,71 @@
+import type { ErrorTable } from '../lib/errors.ts'
+import { defineErrors } from '../lib/errors.ts'
+
+export type HttpErrorCode =
+  | 'invalid_json'
+  | 'invalid_request'
+  | 'invalid_cursor'
+  | 'account_required'
+  | 'session_expired'
+  | 'operator_required'
+  | 'session_required'
+  | 'key_required'
+  | 'csrf_failed'
+  | 'route_not_found'
+  | 'method_not_allowed'
+  | 'idempotency_in_progress'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'misdirected_host'
+  | 'idempotency_mismatch'
+  | 'rate_limited'
+  | 'internal_error'
+
+/** What any route may answer, whatever its family. */
+export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>({
+  invalid_json: {
+    status: 400,
+    text: 'The body must be one JSON value in UTF-8, at most 64 levels deep, without __proto__ or NUL.',
+  },
+  invalid_request: {
+    status: 400,
+    text: 'The request has fields that are missing, unknown or wrong.',
+  },
+  invalid_cursor: {
+    status: 400,
+    text: 'The cursor belongs to another list or other filters. Start again without it.',
+  },
+  account_required: {
+    status: 400,
+    text: 'Name the account to act for in the Keyhook-Account header.',
+  },
+  session_expired: { status: 401, text: 'The session has ended. Sign in again.' },
+  operator_required: { status: 403, text: 'Only the operator may do this.' },
+  session_required: { status: 403, text: 'Only a signed-in user may do this; a key cannot.' },
+  key_required: { status: 403, text: 'This tells a key about itself; send a developer key.' },
+  csrf_failed: {
+    status: 403,
+    text: 'A request with a session cookie must come from the same origin.',
+  },
+  route_not_found: { status: 404, text: 'There is nothing at this path.' },
+  method_not_allowed: { status: 405, text: 'This path does not take this method. See Allow.' },
+  idempotency_in_progress: {
+    status: 409,
+    text: 'A request with this Idempotency-Key is under way. Try again shortly.',
+  },
+  payload_too_large: { status: 413, text: 'The body is larger than this operation takes.' },
+  unsupported_media_type: {
+    status: 415,
+    text: 'Send the body as application/json, without Content-Encoding.',
+  },
+  misdirected_host: { status: 421, text: 'This server does not answer for this host.' },
+  idempotency_mismatch: {
+    status: 422,
+    text: 'This Idempotency-Key was used with another body. Use a new one.',
+  },
+  rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
+  internal_error: {
+    status: 500,
+    text: 'Something went wrong on our side. Quote the request_id when you report it.',
+  },
+})

@@ -1,0 +1,17 @@
+import { defineErrors } from '../../../lib/errors.ts'
+
+export const accountError = defineErrors({
+  insecure_transport: {
+    status: 400,
+    text: 'Signing in needs https. Set KEYHOOK_BASE_URL to an https address, or use a loopback one.',
+  },
+  invalid_credentials: { status: 401, text: 'The email address or the password is wrong.' },
+  setup_closed: {
+    status: 403,
+    text: 'This setup link is used up, expired or unknown. While nobody can sign in, a restart prints a new one.',
+  },
+  account_not_found: { status: 404, text: 'There is no account with this id.' },
+  user_not_found: { status: 404, text: 'There is no user with this email address.' },
+  account_exists: { status: 409, text: 'There is an account with this id.' },
+  email_taken: { status: 409, text: 'There is a user with this email address.' },
+})

@@ -1,0 +1,47 @@
+import type { Family } from '../../family.ts'
+import { accountError } from './errors.ts'
+import { createAccount } from './operations/create-account.ts'
+import { createUser } from './operations/create-user.ts'
+import { getAccount } from './operations/get-account.ts'
+import { getSession } from './operations/get-session.ts'
+import { listAccounts } from './operations/list-accounts.ts'
+import { resetPassword } from './operations/reset-password.ts'
+import { setPlan } from './operations/set-plan.ts'
+import { setUp } from './operations/set-up.ts'
+import { signIn } from './operations/sign-in.ts'
+import { signOut } from './operations/sign-out.ts'
+import type { Passwords } from './password.ts'
+import { createPasswords } from './password.ts'
+import { createThrottle } from './throttle.ts'
+
+/**
+ * Accounts, their users and how those sign in.
+ *
+ * @param options.passwords default: scrypt at its full cost
+ * @example
+ * const family = createAccountsFamily()
+ */
+export function createAccountsFamily(options: { readonly passwords?: Passwords } = {}): Family {
+  const passwords = options.passwords ?? createPasswords()
+  return {
+    name: 'accounts',
+    scopes: {},
+    events: [],
+    errors: accountError,
+    operations: [
+      signIn(passwords, createThrottle()),
+      getSession,
+      signOut,
+      setUp(passwords),
+      listAccounts,
+      createAccount,
+      getAccount,
+      createUser(passwords),
+      resetPassword(passwords),
+      setPlan,
+    ],
+  }
+}
+
+/** Accounts, their users and how those sign in; one per process, so that hashing has one bound. */
+export const accountsFamily: Family = createAccountsFamily()

@@ -1,0 +1,32 @@
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import { accountError } from '../errors.ts'
+import { accountCreation, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
+import { insertAccount } from '../service.ts'
+
+export const createAccount = writeOperation({
+  id: 'accounts.create',
+  summary: 'Create an account',
+  method: 'POST',
+  path: '/v1/accounts',
+  access: 'operator',
+  input: { body: accountCreation },
+  output: accountRecord,
+  status: 201,
+  errors: ['operator_required', 'account_exists'],
+  example: { body: { name: exampleAccount.name }, response: exampleAccount },
+  command: 'account create',
+  async run(call) {
+    const { platform, tx, body, now } = call
+    const id = body.id ?? platform.newId()
+    if ((await tx.accounts.get(id)) !== undefined) throw accountError('account_exists')
+    const account = await insertAccount(tx, { id, name: body.name }, now)
+    await audit(call, {
+      account_id: id,
+      action: 'account.created',
+      target_type: 'account',
+      target_id: id,
+    })
+    return toWireAccount(account)
+  },
+})

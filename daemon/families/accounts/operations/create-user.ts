@@ -1,0 +1,40 @@
+import type { Operation } from '../../../family.ts'
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import type { Passwords } from '../password.ts'
+import { exampleCredentials, exampleUser, toWireUser, userCreation, userRecord } from '../schema.ts'
+import { findAccount, insertAccount, insertUser } from '../service.ts'
+
+export function createUser(passwords: Passwords): Operation {
+  return writeOperation({
+    id: 'accounts.create_user',
+    summary: 'Create a user, with an account when none is named',
+    method: 'POST',
+    path: '/v1/users',
+    access: 'operator',
+    input: { body: userCreation },
+    output: userRecord,
+    status: 201,
+    errors: ['operator_required', 'account_not_found', 'email_taken', 'rate_limited'],
+    example: { body: exampleCredentials, response: exampleUser },
+    command: 'owner create',
+    bodyLimit: 8192,
+    prepare: ({ body }) => passwords.hash(body.password),
+    async run(call) {
+      const { platform, tx, body, now, prepared } = call
+      const account =
+        body.account_id === undefined
+          ? await insertAccount(tx, { id: platform.newId(), name: body.email }, now)
+          : await findAccount(tx.accounts, body.account_id)
+      const wanted = { email: body.email, passwordHash: prepared }
+      const user = await insertUser(tx, platform, account, wanted, now)
+      await audit(call, {
+        account_id: account.id,
+        action: 'user.created',
+        target_type: 'user',
+        target_id: user.id,
+      })
+      return toWireUser(user)
+    },
+  })
+}

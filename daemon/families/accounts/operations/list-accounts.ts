@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { accountPage, exampleAccount, toWireAccount } from '../schema.ts'
+
+export const listAccounts = readOperation({
+  id: 'accounts.list',
+  summary: 'List every account',
+  method: 'GET',
+  path: '/v1/accounts',
+  access: 'operator',
+  input: { query: z.strictObject(pageQuery) },
+  output: accountPage,
+  errors: ['operator_required', 'invalid_cursor'],
+  example: { response: { data: [exampleAccount], has_more: false, next_cursor: null } },
+  command: 'account list',
+  async run({ platform, query }) {
+    const { limit, after, answer } = paging(query, { list: 'accounts' })
+    return answer(
+      await platform.store.accounts.list({ limit, after }),
+      ({ id }) => id,
+      toWireAccount,
+    )
+  },
+})

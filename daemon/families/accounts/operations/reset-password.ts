@@ -1,0 +1,36 @@
+import type { Operation } from '../../../family.ts'
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import type { Passwords } from '../password.ts'
+import { credentials, exampleCredentials, exampleUser, toWireUser, userRecord } from '../schema.ts'
+import { findUser } from '../service.ts'
+
+export function resetPassword(passwords: Passwords): Operation {
+  return writeOperation({
+    id: 'accounts.reset_password',
+    summary: 'Give a user a new password and end every session',
+    method: 'POST',
+    path: '/v1/users/reset-password',
+    access: 'operator',
+    input: { body: credentials },
+    output: userRecord,
+    errors: ['operator_required', 'user_not_found', 'rate_limited'],
+    example: { body: exampleCredentials, response: exampleUser },
+    command: 'owner reset-password',
+    bodyLimit: 8192,
+    prepare: ({ body }) => passwords.hash(body.password),
+    async run(call) {
+      const { tx, body, now, prepared } = call
+      const user = await findUser(tx.accounts, body.email)
+      await tx.accounts.setPassword(user.id, prepared, now)
+      await tx.accounts.deleteSessionsOf(user.id)
+      await audit(call, {
+        account_id: user.account_id,
+        action: 'user.password_reset',
+        target_type: 'user',
+        target_id: user.id,
+      })
+      return toWireUser({ ...user, updated_at: now })
+    },
+  })
+}

@@ -1,0 +1,29 @@
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import { accountRecord, exampleAccount, exampleUser, planChange, toWireAccount } from '../schema.ts'
+import { findAccount, findUser } from '../service.ts'
+
+export const setPlan = writeOperation({
+  id: 'accounts.set_plan',
+  summary: "Change the plan of a user's account",
+  method: 'POST',
+  path: '/v1/users/plan',
+  access: 'operator',
+  input: { body: planChange },
+  output: accountRecord,
+  errors: ['operator_required', 'user_not_found'],
+  example: { body: { email: exampleUser.email, plan: 'pro' }, response: exampleAccount },
+  command: 'owner plan <email> <plan>',
+  async run(call) {
+    const { tx, body, now } = call
+    const { account_id } = await findUser(tx.accounts, body.email)
+    await tx.accounts.setPlan(account_id, body.plan, now)
+    await audit(call, {
+      account_id,
+      action: 'account.plan_changed',
+      target_type: 'account',
+      target_id: account_id,
+    })
+    return toWireAccount(await findAccount(tx.accounts, account_id))
+  },
+})

@@ -1,0 +1,58 @@
+import type { Call, Operation } from '../../../family.ts'
+import { ownOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import { accountError } from '../errors.ts'
+import { isFirst } from '../first-user.ts'
+import type { Passwords } from '../password.ts'
+import { exampleCredentials, exampleSession, sessionRecord, setupBody } from '../schema.ts'
+import { insertAccount, insertUser } from '../service.ts'
+import type { OpenedSession } from '../session.ts'
+import { hashSecret, openSession, requireSessionCookie } from '../session.ts'
+
+type SetUpCall = Call<{ readonly body: typeof setupBody }>
+
+export function setUp(passwords: Passwords): Operation {
+  return ownOperation({
+    id: 'accounts.set_up',
+    summary: 'Create the first user with the setup link, and sign in',
+    method: 'POST',
+    path: '/v1/setup',
+    access: 'public',
+    input: { body: setupBody },
+    output: sessionRecord,
+    errors: ['insecure_transport', 'setup_closed', 'rate_limited'],
+    example: {
+      body: { token: 'Zm9ydHktdGhyZWUgY2hhcmFjdGVycyBvZiBiYXNlNjQ', ...exampleCredentials },
+      response: exampleSession,
+    },
+    bodyLimit: 8192,
+    async run(call) {
+      const { platform, body, response } = call
+      const cookie = requireSessionCookie(platform)
+      // Once there is a user, a request costs no hash.
+      if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
+      const opened = await claim(call, await passwords.hash(body.password))
+      response.setCookie(cookie.set(opened.value))
+      return opened.record
+    },
+  })
+}
+
+/** The link is used up together with what it makes: of concurrent claims one wins. */
+function claim(call: SetUpCall, passwordHash: string): Promise<OpenedSession> {
+  const { platform, body, now } = call
+  return platform.store.write(async (tx) => {
+    const open = await isFirst(tx)
+    if (!open || !(await tx.accounts.takeSetupLink(hashSecret(body.token), now))) {
+      throw accountError('setup_closed')
+    }
+    const account = await insertAccount(tx, { id: platform.newId(), name: body.email }, now)
+    const user = await insertUser(tx, platform, account, { email: body.email, passwordHash }, now)
+    const opened = await openSession(tx, platform, account, user, now)
+    await audit(
+      { ...call, tx, principal: opened.principal },
+      { account_id: account.id, action: 'user.created', target_type: 'user', target_id: user.id },
+    )
+    return opened
+  })
+}

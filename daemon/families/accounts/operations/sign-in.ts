@@ -1,0 +1,83 @@
+import { kernelError } from '../../../../lib/errors.ts'
+import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
+import type { Call, Operation } from '../../../family.ts'
+import { ownOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import { accountError } from '../errors.ts'
+import type { Passwords } from '../password.ts'
+import { exampleCredentials, exampleSession, sessionRecord, signInBody } from '../schema.ts'
+import { findAccount } from '../service.ts'
+import type { OpenedSession } from '../session.ts'
+import { openSession, requireSessionCookie } from '../session.ts'
+import type { Throttle } from '../throttle.ts'
+
+type SignInCall = Call<{ readonly body: typeof signInBody }>
+
+export function signIn(passwords: Passwords, throttle: Throttle): Operation {
+  return ownOperation({
+    id: 'accounts.sign_in',
+    summary: 'Sign in to Studio; the session is in a cookie',
+    method: 'POST',
+    path: '/v1/session',
+    access: 'public',
+    input: { body: signInBody },
+    output: sessionRecord,
+    errors: ['insecure_transport', 'invalid_credentials', 'account_suspended', 'rate_limited'],
+    example: { body: exampleCredentials, response: exampleSession },
+    bodyLimit: 8192,
+    async run(call) {
+      const { platform, body, now, ip, response } = call
+      const cookie = requireSessionCookie(platform)
+      const caller = `${ip} ${body.email}`
+      throttle.attempt(caller, now)
+      let opened: OpenedSession | undefined
+      try {
+        opened = await open(call, passwords)
+      } catch (cause) {
+        throttle.undo(caller)
+        throw cause
+      }
+      if (opened === undefined) throw accountError('invalid_credentials')
+      throttle.clear(caller)
+      response.setCookie(cookie.set(opened.value))
+      return opened.record
+    },
+  })
+}
+
+/** Undefined for a wrong password and for an unknown user alike, after the same work. */
+async function open(call: SignInCall, passwords: Passwords): Promise<OpenedSession | undefined> {
+  const { platform, body } = call
+  const user = await platform.store.accounts.userByEmail(body.email)
+  const { matches, outdated } = await passwords.check(body.password, user?.password)
+  if (user === undefined || !matches) return undefined
+  const rehashed = outdated ? await passwords.hash(body.password) : undefined
+  return openChecked(call, user, rehashed)
+}
+
+async function openChecked(
+  call: SignInCall,
+  checked: UserRecord,
+  rehashed: string | undefined,
+): Promise<OpenedSession | undefined> {
+  const { platform, now } = call
+  return platform.store.write(async (tx) => {
+    // Checking took long: a password that was reset meanwhile opens nothing.
+    const user = await tx.accounts.userByEmail(checked.email)
+    if (user?.password !== checked.password) return undefined
+    const account = await findAccount(tx.accounts, user.account_id)
+    if (account.suspended_at !== null) throw kernelError('account_suspended')
+    if (rehashed !== undefined) await tx.accounts.setPassword(user.id, rehashed, now)
+    const opened = await openSession(tx, platform, account, user, now)
+    await audit(
+      { ...call, tx, principal: opened.principal },
+      {
+        account_id: account.id,
+        action: 'user.signed_in',
+        target_type: 'user',
+        target_id: user.id,
+      },
+    )
+    return opened
+  })
+}

@@ -1,0 +1,35 @@
+import { writeOperation } from '../../../family.ts'
+import { httpError } from '../../../errors.ts'
+import { audit } from '../../audit.ts'
+import { exampleSession, sessionRecord } from '../schema.ts'
+import { findAccount } from '../service.ts'
+import { requireSessionCookie, toWireSession } from '../session.ts'
+
+export const signOut = writeOperation({
+  id: 'accounts.sign_out',
+  summary: 'Sign out; the session ends at once',
+  method: 'DELETE',
+  path: '/v1/session',
+  access: 'user',
+  input: {},
+  output: sessionRecord,
+  errors: ['session_required', 'session_expired'],
+  example: { response: { ...exampleSession, expires_at: '2026-01-31T12:00:00.000Z' } },
+  async run(call) {
+    const { platform, principal, tx, now, response } = call
+    if (principal.type !== 'user') throw httpError('session_required')
+    const cookie = requireSessionCookie(platform)
+    const account = await findAccount(tx.accounts, principal.account_id)
+    await tx.accounts.deleteSession(principal.session_hash)
+    await audit(call, {
+      account_id: account.id,
+      action: 'user.signed_out',
+      target_type: 'user',
+      target_id: principal.user_id,
+    })
+    tx.afterCommit(() => {
+      response.setCookie(cookie.clear())
+    })
+    return toWireSession(account, { id: principal.user_id, email: principal.email }, now)
+  },
+})

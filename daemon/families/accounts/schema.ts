@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { toIso } from '../../../lib/time.ts'
+import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
+import { instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
+
+export const accountParams = z.strictObject({ account_id: pathId })
+
+const accountId = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'An account id is 1 to 64 letters, digits, _ or -.')
+const plan = z.enum(['free', 'pro'])
+
+/** One `@`, a host of labels, and nothing that a header or a page would read as its own. */
+const ADDRESS = /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})*$/u
+
+/** An email address, the same however it was written. */
+export const email = z
+  .string()
+  .normalize('NFC')
+  .toLowerCase()
+  .max(254)
+  .regex(ADDRESS, 'Must be an email address.')
+  .meta({ description: 'Kept in lower case.' })
+
+const PASSWORD_LENGTH = { minLength: 12, maxLength: 128 }
+
+/** A password that is chosen: counted in characters, so that every script has the same length. */
+export const newPassword = z
+  .string()
+  .normalize('NFC')
+  .refine((value) => !/\p{Surrogate}/u.test(value), 'Must be well-formed text.')
+  .refine((value) => {
+    const { length } = Array.from(value)
+    return length >= PASSWORD_LENGTH.minLength && length <= PASSWORD_LENGTH.maxLength
+  }, 'Must be 12 to 128 characters.')
+  .meta(PASSWORD_LENGTH)
+
+export const credentials = z.strictObject({ email, password: newPassword })
+
+/** A password that is only compared may have been chosen under other rules. */
+export const signInBody = z.strictObject({ email, password: z.string().min(1).max(1024) })
+
+export const setupBody = credentials.extend({
+  token: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: 'The part of the setup link after #token=.' }),
+})
+
+export const accountCreation = z.strictObject({
+  name: text(100),
+  id: accountId.optional().meta({ description: 'Your own id for it. One is made when missing.' }),
+})
+
+export const userCreation = credentials.extend({
+  account_id: accountId
+    .optional()
+    .meta({ description: 'The account the user belongs to. One is created when missing.' }),
+})
+
+export const planChange = z.strictObject({ email, plan })
+
+export const accountRecord = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    plan,
+    suspended_at: instant.nullable(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Account' })
+
+export const accountPage = pageOf(accountRecord)
+
+export const userRecord = z
+  .strictObject({
+    id: z.string(),
+    account_id: z.string(),
+    email: z.string(),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'User' })
+
+export const sessionRecord = z
+  .strictObject({
+    user: z.strictObject({ id: z.string(), email: z.string() }),
+    account: z.strictObject({ id: z.string(), name: z.string(), plan }),
+    expires_at: instant,
+  })
+  .meta({ id: 'Session' })
+
+export function toWireAccount(account: AccountRecord): z.input<typeof accountRecord> {
+  return {
+    id: account.id,
+    name: account.name,
+    plan: account.plan,
+    suspended_at: isoOrNull(account.suspended_at),
+    created_at: toIso(account.created_at),
+    updated_at: toIso(account.updated_at),
+  }
+}
+
+/** The record without its password, which no answer ever holds. */
+export function toWireUser(user: UserRecord): z.input<typeof userRecord> {
+  return {
+    id: user.id,
+    account_id: user.account_id,
+    email: user.email,
+    created_at: toIso(user.created_at),
+    updated_at: toIso(user.updated_at),
+  }
+}
+
+export const exampleAccount = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8001',
+  name: 'Acme',
+  plan: 'pro',
+  suspended_at: null,
+  created_at: '2026-01-31T12:00:00.000Z',
+  updated_at: '2026-01-31T12:00:00.000Z',
+} as const
+
+export const exampleUser = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8000',
+  account_id: exampleAccount.id,
+  email: 'owner@example.com',
+  created_at: '2026-01-31T12:00:00.000Z',
+  updated_at: '2026-01-31T12:00:00.000Z',
+} as const
+
+export const exampleCredentials = {
+  email: exampleUser.email,
+  password: 'correct horse battery staple',
+} as const
+
+export const exampleSession = {
+  user: { id: exampleUser.id, email: exampleUser.email },
+  account: { id: exampleAccount.id, name: exampleAccount.name, plan: exampleAccount.plan },
+  expires_at: '2026-03-02T12:00:00.000Z',
+} as const

@@ -1,0 +1,72 @@
+import type { Instant } from '../../../lib/time.ts'
+import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type {
+  AccountReads,
+  AccountRecord,
+  UserRecord,
+} from '../../../plugins/store/contract/accounts.ts'
+import type { Platform } from '../../platform.ts'
+import { accountError } from './errors.ts'
+
+/** Creates an account on the plan that has everything. */
+export async function insertAccount(
+  tx: StoreTx,
+  account: { readonly id: string; readonly name: string },
+  now: Instant,
+): Promise<AccountRecord> {
+  const record: AccountRecord = {
+    ...account,
+    plan: 'pro',
+    suspended_at: null,
+    created_at: now,
+    updated_at: now,
+  }
+  await tx.accounts.insert(record)
+  return record
+}
+
+/** Who is to be created; the password is hashed already, since hashing takes long. */
+export interface NewUser {
+  readonly email: string
+  readonly passwordHash: string
+}
+
+/** Creates a user in an account. */
+export async function insertUser(
+  tx: StoreTx,
+  { newId }: Pick<Platform, 'newId'>,
+  account: AccountRecord,
+  { email, passwordHash }: NewUser,
+  now: Instant,
+): Promise<UserRecord> {
+  const user: UserRecord = {
+    id: newId(),
+    account_id: account.id,
+    email,
+    password: passwordHash,
+    created_at: now,
+    updated_at: now,
+  }
+  if (!(await tx.accounts.insertUser(user))) throw accountError('email_taken')
+  return user
+}
+
+/** @throws KeyhookError `account_not_found` */
+export async function findAccount(
+  accounts: Pick<AccountReads, 'get'>,
+  id: string,
+): Promise<AccountRecord> {
+  const account = await accounts.get(id)
+  if (account === undefined) throw accountError('account_not_found')
+  return account
+}
+
+/** @throws KeyhookError `user_not_found` */
+export async function findUser(
+  accounts: Pick<AccountReads, 'userByEmail'>,
+  email: string,
+): Promise<UserRecord> {
+  const user = await accounts.userByEmail(email)
+  if (user === undefined) throw accountError('user_not_found')
+  return user
+}

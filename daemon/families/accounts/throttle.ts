@@ -1,0 +1,60 @@
+import type { Instant, Millis } from '../../../lib/time.ts'
+import { MINUTE, SECOND } from '../../../lib/time.ts'
+import { httpError } from '../../errors.ts'
+
+/** Bounds how often a caller may fail. */
+export interface Throttle {
+  /**
+   * Counts an attempt before its outcome is known, so that guesses made at once count as many.
+   *
+   * @throws KeyhookError `rate_limited` when the caller has failed too often
+   */
+  attempt(caller: string, now: Instant): void
+  /** Takes the latest attempt back: it came to no outcome. */
+  undo(caller: string): void
+  /** Forgets the failures of a caller that succeeded. */
+  clear(caller: string): void
+}
+
+/**
+ * @param options.limit failures within the window; default 5
+ * @param options.window default 15 minutes
+ * @param options.callers callers remembered, the latest; default 10 000
+ * @example
+ * const throttle = createThrottle()
+ * throttle.attempt('127.0.0.1 owner@example.com', Date.now())
+ */
+export function createThrottle(
+  options: { readonly limit?: number; readonly window?: Millis; readonly callers?: number } = {},
+): Throttle {
+  const { limit = 5, window = 15 * MINUTE, callers = 10_000 } = options
+  /** Instants of attempts, oldest first; callers by their latest attempt, oldest first. */
+  const attempts = new Map<string, readonly Instant[]>()
+
+  function remember(caller: string, at: readonly Instant[]): void {
+    attempts.delete(caller)
+    const oldest = attempts.size >= callers ? attempts.keys().next().value : undefined
+    if (oldest !== undefined) attempts.delete(oldest)
+    attempts.set(caller, at)
+  }
+
+  return {
+    attempt(caller, now) {
+      const recent = (attempts.get(caller) ?? []).filter((at) => at > now - window)
+      const [oldest] = recent
+      if (oldest !== undefined && recent.length >= limit) {
+        const retry_after = Math.ceil((oldest + window - now) / SECOND)
+        throw httpError('rate_limited', { details: { retry_after } })
+      }
+      remember(caller, [...recent, now])
+    },
+    undo(caller) {
+      const rest = (attempts.get(caller) ?? []).slice(0, -1)
+      if (rest.length === 0) attempts.delete(caller)
+      else attempts.set(caller, rest)
+    },
+    clear(caller) {
+      attempts.delete(caller)
+    },
+  }
+}

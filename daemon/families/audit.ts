@@ -1,0 +1,25 @@
+import type { WriteCall } from '../family.ts'
+import { creatorOf } from '../principal.ts'
+
+/** Notes a change for the account's owners, in the unit of work that makes it. */
+export async function audit(
+  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId'>,
+  entry: {
+    readonly account_id: string
+    readonly action: string
+    readonly target_type: string
+    readonly target_id: string
+    readonly app_id?: string | null
+  },
+): Promise<void> {
+  const actor = creatorOf(call.principal)
+  await call.tx.requests.audit({
+    app_id: null,
+    ...entry,
+    id: call.platform.newId(),
+    at: call.now,
+    actor_type: actor.type,
+    actor_id: actor.id,
+    request_id: call.requestId,
+  })
+}

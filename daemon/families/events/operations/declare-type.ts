@@ -1,0 +1,72 @@
+import { isEventType } from '../../../../lib/webhook/event.ts'
+import { writeOperation } from '../../../family.ts'
+import { httpError } from '../../../errors.ts'
+import { audit } from '../../audit.ts'
+import { accountOf } from '../../../principal.ts'
+import { eventError } from '../errors.ts'
+import { exampleType, toWireType, typeDeclaration, typeParams, typeRecord } from '../schema.ts'
+
+/** Types that one account may declare. */
+const MAX_TYPES = 500
+
+export const declareType = writeOperation({
+  id: 'events.declare_type',
+  summary: 'Declare a type of event of your own',
+  method: 'PUT',
+  path: '/v1/event-types/{type}',
+  access: { scope: 'events:write', pinned: 'refused' },
+  input: { params: typeParams, body: typeDeclaration },
+  output: typeRecord,
+  errors: ['reserved_event_type', 'event_type_limit_reached'],
+  example: {
+    params: { type: exampleType.type },
+    body: { description: exampleType.description, sample: exampleType.sample },
+    response: exampleType,
+  },
+  command: 'event declare',
+  async run(call) {
+    const { platform, principal, tx, params, body, now } = call
+    const account_id = accountOf(principal)
+    const { type } = params
+    if (!isEventType(type)) throw malformed()
+    if (platform.eventTypes.builtIn.has(type)) throw eventError('reserved_event_type')
+    const known = await tx.events.types(account_id)
+    const isNew = !known.some((one) => one.type === type && one.account_id === account_id)
+    if (isNew && known.length >= MAX_TYPES) throw eventError('event_type_limit_reached')
+    const kept = await tx.events.putType({
+      account_id,
+      type,
+      description: body?.description ?? null,
+      schema: print(body?.schema),
+      sample: print(body?.sample),
+      created_at: now,
+      updated_at: now,
+    })
+    tx.afterCommit(() => {
+      platform.eventTypes.drop(account_id)
+    })
+    await audit(call, {
+      account_id,
+      action: 'event_type.declared',
+      target_type: 'event_type',
+      target_id: type,
+    })
+    return toWireType(kept)
+  },
+})
+
+function print(value: object | null | undefined): string | null {
+  return value ? JSON.stringify(value) : null
+}
+
+function malformed(): Error {
+  return httpError('invalid_request', {
+    errors: [
+      {
+        location: 'path.type',
+        code: 'invalid_format',
+        message: 'A type is 2 to 4 dotted lower-case words, such as order.paid.',
+      },
+    ],
+  })
+}

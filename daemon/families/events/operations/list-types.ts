@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { accountOf } from '../../../principal.ts'
+import { exampleType, toWireType, typeRecord } from '../schema.ts'
+
+export const listTypes = readOperation({
+  id: 'events.list_types',
+  summary: 'List the types of event that webhooks may name',
+  method: 'GET',
+  path: '/v1/event-types',
+  access: { scope: 'events:read', pinned: 'refused' },
+  input: {},
+  output: z.strictObject({ data: z.array(typeRecord) }),
+  errors: [],
+  example: { response: { data: [exampleType] } },
+  command: 'event types',
+  async run({ platform, principal }) {
+    const own = await platform.store.events.types(accountOf(principal))
+    const builtIn = [...platform.eventTypes.builtIn.values()].map(
+      ({ type, description, sample }) => ({
+        type,
+        description,
+        schema: null,
+        sample: { ...sample },
+        built_in: true,
+        created_at: null,
+        updated_at: null,
+      }),
+    )
+    return { data: [...own.map(toWireType), ...builtIn] }
+  },
+})

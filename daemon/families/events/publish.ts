@@ -1,0 +1,113 @@
+import type { FieldError, KeyhookError } from '../../../lib/errors.ts'
+import { kernelError } from '../../../lib/errors.ts'
+import { holdsApp } from '../../../lib/grant/authority.ts'
+import type { NewEvent, PublishOutcome } from '../../../lib/engine/ports.ts'
+import { elementSpans, memberSpan } from '../../../lib/internal/json-text.ts'
+import { MAX_EVENT_BYTES, createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
+import type { z } from 'zod'
+import type { Call } from '../../family.ts'
+import { httpError } from '../../errors.ts'
+import { toFaults } from '../../faults.ts'
+import type { Principal } from '../../principal.ts'
+import { accountOf } from '../../principal.ts'
+import { eventError } from './errors.ts'
+import type { AcceptedEvent, RefusedEvent } from './schema.ts'
+import { publishedEvent } from './schema.ts'
+
+type Published = z.output<typeof publishedEvent>
+type Caller = Pick<Call, 'platform' | 'principal' | 'now' | 'bodyText'>
+
+/** An event to publish, or why it cannot be. */
+export type Judged = NewEvent | KeyhookError
+
+/** The types this account may publish, without waiting where they are known. */
+export async function declaredTypes({ platform, principal }: Caller): Promise<ReadonlySet<string>> {
+  const account = accountOf(principal)
+  return platform.eventTypes.peek(account) ?? (await platform.eventTypes.declared(account))
+}
+
+/** The one event of a body. */
+export function judgeOne(caller: Caller, body: Published, types: ReadonlySet<string>): Judged {
+  return judge(caller, body, dataText(caller.bodyText, 0), types)
+}
+
+/** The events of a batch, each judged by itself. */
+export function judgeBatch(
+  caller: Caller,
+  elements: readonly unknown[],
+  types: ReadonlySet<string>,
+): readonly Judged[] {
+  const { bodyText } = caller
+  const list = memberSpan(bodyText, 0, 'events')
+  const spans = list === undefined ? [] : elementSpans(bodyText, list.from)
+  return elements.map((element, index) => {
+    const result = publishedEvent.safeParse(element)
+    if (!result.success) {
+      const place = `body.events[${index}]`
+      return invalid(result.error.issues.flatMap((issue) => toFaults(issue, place)))
+    }
+    return judge(caller, result.data, dataText(bodyText, spans[index]?.from ?? 0), types)
+  })
+}
+
+function judge(
+  { platform, principal, now }: Caller,
+  { id, type, ...published }: Published,
+  data: string,
+  types: ReadonlySet<string>,
+): Judged {
+  const app_id = published.app_id ?? null
+  if (!types.has(type)) {
+    const builtIn = platform.eventTypes.builtIn.has(type)
+    return eventError(builtIn ? 'reserved_event_type' : 'undeclared_event_type', {
+      details: { type },
+    })
+  }
+  const refused = refuseApp(principal, app_id)
+  if (refused !== undefined) return refused
+  const event = { id: id ?? createEventId(now, platform.random), type, created_at: now, data }
+  const body = serializeEvent(event)
+  if (body.length > MAX_EVENT_BYTES) {
+    return kernelError('event_too_large', { details: { bytes: body.length } })
+  }
+  return {
+    id: event.id,
+    account_id: accountOf(principal),
+    app_id,
+    type,
+    created_at: now,
+    body,
+    supplied: id !== undefined,
+  }
+}
+
+/** A pinned key publishes for its own apps alone; others do not exist for it. */
+function refuseApp({ authority }: Principal, appId: string | null): KeyhookError | undefined {
+  if (authority.pins === 'all') return undefined
+  if (appId === null) return kernelError('key_pinned')
+  return holdsApp(authority.pins, appId) ? undefined : kernelError('app_not_found')
+}
+
+/** The text of `data` as the caller wrote it: it is kept and sent to the byte. */
+function dataText(text: string, at: number): string {
+  const span = memberSpan(text, at, 'data')
+  return span === undefined ? '{}' : text.slice(span.from, span.to)
+}
+
+function invalid(errors: readonly FieldError[]): KeyhookError {
+  return httpError('invalid_request', { errors })
+}
+
+/** What became of one event. */
+export function toAnswer(
+  event: NewEvent,
+  outcome: PublishOutcome | undefined,
+): AcceptedEvent | KeyhookError {
+  if (outcome === 'conflict') return eventError('event_id_conflict', { details: { id: event.id } })
+  const status = outcome === 'duplicate' ? 'duplicate' : 'accepted'
+  return { id: event.id, type: event.type, status }
+}
+
+export function toRefused({ code, message, status, errors }: KeyhookError): RefusedEvent {
+  return { status: 'refused', error: { code, message, status, errors: [...errors] } }
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { toIso } from '../../../lib/time.ts'
+import { isEventId, isEventType } from '../../../lib/webhook/event.ts'
+import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
+import { appId, instant, pageOf, text } from '../wire.ts'
+
+const jsonObject = z.record(z.string(), z.unknown())
+
+const eventId = z
+  .string()
+  .refine(isEventId, 'An event id is evt_ and 1 to 64 letters, digits or _.')
+  .meta({ description: 'Given by you, it makes publishing safe to repeat.' })
+export const eventType = z
+  .string()
+  .refine(isEventType, 'A type is 2 to 4 dotted lower-case words, such as order.paid.')
+
+/** One event as its publisher writes it. */
+export const publishedEvent = z
+  .strictObject({
+    type: eventType,
+    data: jsonObject,
+    id: eventId.optional(),
+    app_id: appId.optional(),
+  })
+  .meta({ id: 'EventToPublish' })
+
+/** Each element is checked by itself, so that one that is wrong does not refuse the others. */
+export const publishedBatch = z.strictObject({
+  events: z
+    .array(z.unknown().meta({ override: { $ref: '#/components/schemas/EventToPublish' } }))
+    .min(1)
+    .max(500),
+})
+
+export const acceptedEvent = z
+  .strictObject({
+    id: z.string(),
+    type: z.string(),
+    status: z
+      .enum(['accepted', 'duplicate'])
+      .meta({ description: 'duplicate: this very event was published before; nothing was added.' }),
+  })
+  .meta({ id: 'AcceptedEvent' })
+
+const refusedEvent = z
+  .strictObject({
+    status: z.literal('refused'),
+    error: z.strictObject({
+      code: z.string(),
+      message: z.string(),
+      status: z.int(),
+      errors: z.array(
+        z.strictObject({ location: z.string(), code: z.string(), message: z.string() }),
+      ),
+    }),
+  })
+  .meta({ id: 'RefusedEvent' })
+
+export const publishAnswer = z.union([
+  acceptedEvent,
+  z.strictObject({ data: z.array(z.union([acceptedEvent, refusedEvent])) }),
+])
+
+export type AcceptedEvent = z.input<typeof acceptedEvent>
+export type RefusedEvent = z.input<typeof refusedEvent>
+
+export const eventRecord = z
+  .strictObject({
+    id: z.string(),
+    type: z.string(),
+    app_id: z.string().nullable(),
+    created_at: instant,
+    data: jsonObject,
+  })
+  .meta({ id: 'Event' })
+
+export const eventPage = pageOf(eventRecord)
+
+export function toWireEvent(event: PlacedEvent): z.input<typeof eventRecord> {
+  const { data } = JSON.parse(Buffer.from(event.body).toString()) as { data: object }
+  return {
+    id: event.id,
+    type: event.type,
+    app_id: event.app_id,
+    created_at: toIso(event.created_at),
+    data: { ...data },
+  }
+}
+
+export const typeParams = z.strictObject({ type: z.string().min(1).max(100) })
+
+export const typeDeclaration = z
+  .strictObject({
+    description: text(500).nullable().optional(),
+    schema: jsonObject
+      .nullable()
+      .optional()
+      .meta({ description: 'A JSON Schema of data, kept as documentation.' }),
+    sample: jsonObject.nullable().optional().meta({ description: 'An example of data.' }),
+  })
+  .optional()
+
+export const typeRecord = z
+  .strictObject({
+    type: z.string(),
+    description: z.string().nullable(),
+    schema: jsonObject.nullable(),
+    sample: jsonObject.nullable(),
+    built_in: z.boolean().meta({ description: 'Published by the service itself.' }),
+    created_at: instant.nullable(),
+    updated_at: instant.nullable(),
+  })
+  .meta({ id: 'EventType' })
+
+export function toWireType(record: EventTypeRecord): z.input<typeof typeRecord> {
+  const parse = (json: string | null): Record<string, unknown> | null =>
+    json === null ? null : (JSON.parse(json) as Record<string, unknown>)
+  return {
+    type: record.type,
+    description: record.description,
+    schema: parse(record.schema),
+    sample: parse(record.sample),
+    built_in: false,
+    created_at: toIso(record.created_at),
+    updated_at: toIso(record.updated_at),
+  }
+}
+
+export const exampleEvent = {
+  id: 'evt_01k7zq4w3mx5t8v2c6b9n1d0fh',
+  type: 'order.paid',
+  app_id: null,
+  created_at: '2026-01-31T12:00:00.000Z',
+  data: { order_id: 'o_42', amount: 1999 },
+} as const
+
+export const exampleType = {
+  type: 'order.paid',
+  description: 'An order was paid in full.',
+  schema: null,
+  sample: { order_id: 'o_42', amount: 1999 },
+  built_in: false,
+  created_at: '2026-01-31T12:00:00.000Z',
+  updated_at: '2026-01-31T12:00:00.000Z',
+} as const

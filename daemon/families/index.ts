@@ -1,0 +1,26 @@
+import type { ErrorRow } from '../../lib/errors.ts'
+import { kernelError } from '../../lib/errors.ts'
+import type { Family } from '../family.ts'
+import { httpError } from '../errors.ts'
+import { accountsFamily } from './accounts/family.ts'
+import { eventsFamily } from './events/family.ts'
+import { keysFamily } from './keys/family.ts'
+import { webhooksFamily } from './webhooks/family.ts'
+
+/** The families that the daemon serves. */
+export const FAMILIES: readonly Family[] = [
+  keysFamily,
+  webhooksFamily,
+  eventsFamily,
+  accountsFamily,
+]
+
+/** Every code that these families and what carries them may answer. */
+export function errorRows(families: readonly Family[]): Readonly<Record<string, ErrorRow>> {
+  return Object.assign(
+    {},
+    kernelError.rows,
+    httpError.rows,
+    ...families.map(({ errors }) => errors.rows),
+  ) as Readonly<Record<string, ErrorRow>>
+}

@@ -1,0 +1,22 @@
+import { defineErrors } from '../../../lib/errors.ts'
+
+export const keyError = defineErrors({
+  key_not_found: { status: 404, text: 'No key with this id is visible to you.' },
+  key_limit_reached: {
+    status: 409,
+    text: 'The account holds as many live keys as it may. Revoke one first.',
+  },
+  dev_api_not_enabled: {
+    status: 403,
+    text: 'Developer keys can be created on the Pro plan. Existing keys keep working.',
+  },
+  expiry_extension_forbidden: {
+    status: 403,
+    text: 'A key may shorten its own expiry, never extend it.',
+  },
+  no_previous_value: { status: 409, text: 'The key has no previous value that still works.' },
+  rotation_conflict: {
+    status: 409,
+    text: 'The key was changed by another request. Read it again.',
+  },
+})

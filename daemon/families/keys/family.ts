@@ -1,0 +1,28 @@
+import type { Family } from '../../family.ts'
+import { keyError } from './errors.ts'
+import { createKey } from './operations/create.ts'
+import { endPreviousValue } from './operations/end-previous.ts'
+import { getKey } from './operations/get.ts'
+import { listKeys } from './operations/list.ts'
+import { revokeKey } from './operations/revoke.ts'
+import { rotateKey } from './operations/rotate.ts'
+import { getOwnKey } from './operations/self.ts'
+import { updateKey } from './operations/update.ts'
+
+/** Developer keys: scoped, pinned, delegated as a subset, rotated, revoked at once. */
+export const keysFamily: Family = {
+  name: 'keys',
+  scopes: { keys: ['read', 'write'] },
+  events: [],
+  errors: keyError,
+  operations: [
+    listKeys,
+    createKey,
+    getOwnKey,
+    getKey,
+    updateKey,
+    rotateKey,
+    endPreviousValue,
+    revokeKey,
+  ],
+}

@@ -1,0 +1,87 @@
+import { kernelError } from '../../../../lib/errors.ts'
+import {
+  MAX_DEPTH,
+  inheritExpiry,
+  inheritPins,
+  refuseDelegation,
+} from '../../../../lib/grant/delegate.ts'
+import type { KeyRecord } from '../../../../lib/key/record.ts'
+import { parseScopes } from '../../../../lib/scope/syntax.ts'
+import { writeOperation } from '../../../family.ts'
+import { httpError } from '../../../errors.ts'
+import { creatorOf } from '../../../principal.ts'
+import { audit } from '../../audit.ts'
+import { keyError } from '../errors.ts'
+import { createdKey, exampleKey, keyCreation, toWireKey } from '../schema.ts'
+import { loadActor, mintSecret } from '../service.ts'
+import { accountOf } from '../../../principal.ts'
+
+/** Live keys that one account may hold. */
+const MAX_LIVE_KEYS = 100
+
+export const createKey = writeOperation({
+  id: 'keys.create',
+  summary: 'Create a key; its value is shown once',
+  method: 'POST',
+  path: '/v1/keys',
+  access: { scope: 'keys:write', pinned: 'allowed' },
+  input: { body: keyCreation },
+  output: createdKey,
+  status: 201,
+  errors: [
+    'invalid_scope',
+    'scope_not_delegable',
+    'delegation_too_deep',
+    'previous_value_restricted',
+    'dev_api_not_enabled',
+    'key_limit_reached',
+  ],
+  example: {
+    body: { name: 'CI', scopes: ['apps:read', 'deploy:*'] },
+    response: { ...exampleKey, key: 'service_dk_3fJ9kQ2x…' },
+  },
+  secret: ['key'],
+  command: 'key create',
+  async run(call) {
+    const { platform, principal, tx, body, now } = call
+    const account_id = accountOf(principal)
+    const scopes = parseScopes(body.scopes, platform.universe, 'body.scopes')
+    const actor = await loadActor(call)
+    const expires_at = inheritExpiry(body.expires_at, actor.authority.expires_at)
+    if (expires_at !== null && expires_at <= now) throw pastExpiry()
+    const asked = { scopes, pins: inheritPins(body.apps, actor.authority.pins), expires_at }
+    refuseDelegation(actor.authority, asked)
+    const depth = actor.key === undefined ? 0 : actor.key.depth + 1
+    if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
+    const account = await tx.accounts.get(account_id)
+    if (account?.plan === 'free') throw keyError('dev_api_not_enabled')
+    const live = await tx.keys.list({ account_id, live_at: now, limit: MAX_LIVE_KEYS, after: null })
+    if (live.rows.length >= MAX_LIVE_KEYS) throw keyError('key_limit_reached')
+
+    const { value, secret } = mintSecret(platform, 1, now)
+    const key: KeyRecord = {
+      id: platform.newId(),
+      account_id,
+      name: body.name,
+      ...asked,
+      parent_id: actor.key?.id ?? null,
+      depth,
+      revoked_at: null,
+      created_by: creatorOf(principal),
+      created_at: now,
+      updated_at: now,
+      last_used_at: null,
+      version: 1,
+      secrets: [secret],
+    }
+    await tx.keys.insert(key)
+    await audit(call, { account_id, action: 'key.created', target_type: 'key', target_id: key.id })
+    return { ...toWireKey(key, now), key: value }
+  },
+})
+
+function pastExpiry(): Error {
+  return httpError('invalid_request', {
+    errors: [{ location: 'body.expires_at', code: 'in_past', message: 'Must lie in the future.' }],
+  })
+}

@@ -1,0 +1,33 @@
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import { keyError } from '../errors.ts'
+import { exampleKey, keyParams, keyRecord, toWireKey } from '../schema.ts'
+import { findKey, forgetAfterCommit, loadActor, requireManaged } from '../service.ts'
+
+export const endPreviousValue = writeOperation({
+  id: 'keys.end_previous',
+  summary: 'End the old value of a rotated key now',
+  method: 'DELETE',
+  path: '/v1/keys/{key_id}/previous',
+  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  input: { params: keyParams },
+  output: keyRecord,
+  errors: ['key_not_found', 'key_not_managed', 'no_previous_value', 'previous_value_restricted'],
+  example: { params: { key_id: exampleKey.id }, response: exampleKey },
+  command: 'key end-previous',
+  async run(call) {
+    const { principal, tx, params, now } = call
+    const actor = await loadActor(call)
+    const key = await findKey(tx.keys, principal, params.key_id)
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'without expiry')
+    if (!(await tx.keys.endPrevious(key.id, now))) throw keyError('no_previous_value')
+    forgetAfterCommit(call, key.id)
+    await audit(call, {
+      account_id: key.account_id,
+      action: 'key.previous_ended',
+      target_type: 'key',
+      target_id: key.id,
+    })
+    return toWireKey(await findKey(tx.keys, principal, key.id), now)
+  },
+})

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { exampleKey, keyPage, toWireKey } from '../schema.ts'
+import { isVisible } from '../service.ts'
+import { accountOf } from '../../../principal.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z
+    .enum(['live', 'all'])
+    .optional()
+    .meta({ description: 'live: active and rotating keys alone, the default. all: every key.' }),
+})
+
+export const listKeys = readOperation({
+  id: 'keys.list',
+  summary: 'List the keys of the account',
+  method: 'GET',
+  path: '/v1/keys',
+  access: { scope: 'keys:read', pinned: 'allowed' },
+  input: { query },
+  output: keyPage,
+  errors: ['invalid_cursor'],
+  example: { response: { data: [exampleKey], has_more: false, next_cursor: null } },
+  command: 'key list',
+  async run({ platform, principal, query, now }) {
+    const status = query.status ?? 'live'
+    const account = accountOf(principal)
+    const pages = paging(query, { list: 'keys', account, status })
+    const page = await platform.store.keys.list({
+      account_id: account,
+      live_at: status === 'live' ? now : null,
+      limit: pages.limit,
+      after: pages.after,
+    })
+    const answer = pages.answer(
+      page,
+      ({ id }) => id,
+      (key) => ({ key, wire: toWireKey(key, now) }),
+    )
+    // A pinned key's page may hold fewer keys than asked for, never another's.
+    const visible = answer.data.filter(({ key }) => isVisible(key, principal))
+    return { ...answer, data: visible.map(({ wire }) => wire) }
+  },
+})

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
+import { findKey, forgetAfterCommit, loadActor, requireManaged } from '../service.ts'
+
+export const revokeKey = writeOperation({
+  id: 'keys.revoke',
+  summary: 'Revoke a key and everything below it, at once',
+  method: 'DELETE',
+  path: '/v1/keys/{key_id}',
+  access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  input: {
+    params: keyParams,
+    query: z.strictObject({
+      webhooks: z
+        .enum(['keep', 'disable'])
+        .optional()
+        .meta({ description: 'What becomes of the webhooks that the key made. Default keep.' }),
+    }),
+  },
+  output: revokedKey,
+  errors: ['key_not_found', 'key_not_managed'],
+  example: {
+    params: { key_id: exampleKey.id },
+    response: {
+      ...exampleKey,
+      status: 'revoked',
+      revoked_at: '2026-01-31T12:00:00.000Z',
+      webhooks: [],
+    },
+  },
+  command: 'key revoke',
+  async run(call) {
+    const { platform, principal, tx, params, query, now } = call
+    const actor = await loadActor(call, 'allow previous')
+    const key = await findKey(tx.keys, principal, params.key_id)
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'without expiry')
+
+    const made = new Set(await tx.keys.descendants(key.id))
+    const webhooks = (await tx.webhooks.ofAccount(key.account_id)).filter(
+      ({ created_by }) => created_by.type === 'key' && made.has(created_by.id ?? ''),
+    )
+    if (query.webhooks === 'disable') {
+      for (const { id } of webhooks) await tx.webhooks.disable(id, 'key_revoked', now)
+    }
+    if (await tx.keys.revoke(key.id, now)) {
+      await audit(call, {
+        account_id: key.account_id,
+        action: 'key.revoked',
+        target_type: 'key',
+        target_id: key.id,
+      })
+    }
+    forgetAfterCommit(call, key.id)
+    tx.afterCommit(() => {
+      platform.engine.targets.drop(key.account_id)
+    })
+    const revoked = await findKey(tx.keys, principal, key.id)
+    return { ...toWireKey(revoked, now), webhooks: webhooks.map(({ id }) => id) }
+  },
+})

@@ -1,0 +1,35 @@
+import { isoOrNull } from '../../wire.ts'
+import { readOperation } from '../../../family.ts'
+import { httpError } from '../../../errors.ts'
+import { exampleKey, ownKey, toWireKey } from '../schema.ts'
+
+export const getOwnKey = readOperation({
+  id: 'keys.self',
+  summary: 'Show the key that asks, and what it may do right now',
+  method: 'GET',
+  path: '/v1/keys/self',
+  access: 'key',
+  input: {},
+  output: ownKey,
+  errors: ['key_required'],
+  example: {
+    response: {
+      ...exampleKey,
+      account_id: '01890a5d-ac96-774b-bcce-b302099a8001',
+      effective_scopes: ['apps:read', 'deploy:*'],
+      effective_apps: null,
+      effective_expires_at: null,
+    },
+  },
+  run({ principal, now }) {
+    if (principal.type !== 'key') throw httpError('key_required')
+    const { authority, key } = principal
+    return Promise.resolve({
+      ...toWireKey(key, now),
+      account_id: key.account_id,
+      effective_scopes: [...authority.scopes],
+      effective_apps: authority.pins === 'all' ? null : [...authority.pins].sort(),
+      effective_expires_at: isoOrNull(authority.expires_at),
+    })
+  },
+})

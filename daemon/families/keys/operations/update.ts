@@ -1,0 +1,99 @@
+import { kernelError } from '../../../../lib/errors.ts'
+import type { Authority } from '../../../../lib/grant/authority.ts'
+import { refuseDelegation } from '../../../../lib/grant/delegate.ts'
+import type { KeyRecord } from '../../../../lib/key/record.ts'
+import { uncovered } from '../../../../lib/scope/cover.ts'
+import type { ScopeUniverse } from '../../../../lib/scope/syntax.ts'
+import { parseScopes } from '../../../../lib/scope/syntax.ts'
+import type { Instant } from '../../../../lib/time.ts'
+import { writeOperation } from '../../../family.ts'
+import { httpError } from '../../../errors.ts'
+import { audit } from '../../audit.ts'
+import { keyError } from '../errors.ts'
+import { exampleKey, keyChanges, keyParams, keyRecord, toWireKey } from '../schema.ts'
+import type { Actor } from '../service.ts'
+import { findKey, forgetAfterCommit, loadActor, requireLive, requireManaged } from '../service.ts'
+
+export const updateKey = writeOperation({
+  id: 'keys.update',
+  summary: 'Rename a key, narrow its scopes or change its expiry',
+  method: 'PATCH',
+  path: '/v1/keys/{key_id}',
+  access: { scope: 'keys:write', pinned: 'allowed' },
+  input: { params: keyParams, body: keyChanges },
+  output: keyRecord,
+  errors: [
+    'key_not_found',
+    'key_not_active',
+    'key_not_managed',
+    'invalid_scope',
+    'scope_widening_forbidden',
+    'scope_not_delegable',
+    'expiry_extension_forbidden',
+    'previous_value_restricted',
+    'rotation_conflict',
+  ],
+  example: {
+    params: { key_id: exampleKey.id },
+    body: { name: 'CI' },
+    response: exampleKey,
+  },
+  command: 'key update',
+  async run(call) {
+    const { platform, principal, tx, params, body, now } = call
+    const actor = await loadActor(call)
+    const key = await findKey(tx.keys, principal, params.key_id)
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'without expiry')
+    await requireLive(call, key)
+    const scopes = body.scopes && narrowed(key, body.scopes, platform.universe)
+    if (body.expires_at !== undefined) judgeExpiry(actor, key, body.expires_at, now)
+
+    const changes = {
+      ...(body.name === undefined ? {} : { name: body.name }),
+      ...(scopes === undefined ? {} : { scopes }),
+      ...(body.expires_at === undefined ? {} : { expires_at: body.expires_at }),
+    }
+    if (!(await tx.keys.update(key, changes, now))) throw keyError('rotation_conflict')
+    forgetAfterCommit(call, key.id)
+    await audit(call, {
+      account_id: key.account_id,
+      action: 'key.updated',
+      target_type: 'key',
+      target_id: key.id,
+    })
+    return toWireKey({ ...key, ...changes, updated_at: now }, now)
+  },
+})
+
+/** Narrowing is by what is covered, not by spelling: `*:read` to `apps:read` narrows. */
+function narrowed(
+  key: KeyRecord,
+  asked: readonly string[],
+  universe: ScopeUniverse,
+): KeyRecord['scopes'] {
+  const scopes = parseScopes(asked, universe, 'body.scopes')
+  const wider = uncovered(key.scopes, scopes)
+  if (wider.length === 0) return scopes
+  throw kernelError('scope_widening_forbidden', { details: { wider_scopes: wider } })
+}
+
+function judgeExpiry(actor: Actor, key: KeyRecord, expiry: Instant | null, now: Instant): void {
+  if (expiry !== null && expiry <= now) {
+    throw httpError('invalid_request', {
+      errors: [
+        {
+          location: 'body.expires_at',
+          code: 'in_past',
+          message: 'Must lie in the future. To end a key now, revoke it.',
+        },
+      ],
+    })
+  }
+  const extends_ = (expiry ?? Infinity) > (key.expires_at ?? Infinity)
+  if (extends_ && actor.key?.id === key.id) throw keyError('expiry_extension_forbidden')
+  if (extends_) refuseDelegation(actor.authority, { ...authorityOfRow(key), expires_at: expiry })
+}
+
+function authorityOfRow({ scopes, pins, expires_at }: KeyRecord): Authority {
+  return { scopes, pins, expires_at }
+}

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { keyStatus } from '../../../lib/key/lifecycle.ts'
+import type { KeyRecord } from '../../../lib/key/record.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { toIso } from '../../../lib/time.ts'
+import { appId, creator, givenInstant, instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
+
+export const keyParams = z.strictObject({ key_id: pathId })
+
+const scopes = z
+  .array(z.string().max(80))
+  .min(1)
+  .max(64)
+  .meta({ description: 'family:action, family:*, *:read or *:*', example: ['apps:read'] })
+const apps = z
+  .array(appId)
+  .min(1)
+  .max(100)
+  .meta({ description: 'Pins the key to these apps; missing inherits from whoever creates it.' })
+const expiry = givenInstant.nullable().meta({ description: 'null: never.' })
+
+export const keyCreation = z.strictObject({
+  name: text(100),
+  scopes,
+  apps: apps.optional(),
+  expires_at: expiry.optional(),
+})
+
+export const keyChanges = z
+  .strictObject({
+    name: text(100).optional(),
+    scopes: scopes.optional(),
+    expires_at: expiry.optional(),
+  })
+  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+
+export const keyRotation = z
+  .strictObject({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(86_400)
+      .optional()
+      .meta({ description: 'How long the old value works on. 24 hours when missing.' }),
+  })
+  .optional()
+
+export const keyRecord = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    prefix: z.string().meta({ description: 'The first characters of the current value.' }),
+    scopes: z.array(z.string()),
+    apps: z.array(z.string()).nullable(),
+    status: z.enum(['active', 'rotating', 'expired', 'revoked']),
+    parent_key_id: z.string().nullable(),
+    created_by: creator,
+    created_at: instant,
+    updated_at: instant,
+    expires_at: instant.nullable(),
+    revoked_at: instant.nullable(),
+    last_used_at: instant.nullable(),
+    previous_valid_until: instant.nullable(),
+  })
+  .meta({ id: 'Key' })
+
+export const keyPage = pageOf(keyRecord)
+
+/** The record with its value, which is shown this once. */
+export const createdKey = keyRecord
+  .extend({ key: z.string().nullable().meta({ description: 'Shown once; null in a replay.' }) })
+  .meta({ id: 'CreatedKey' })
+
+export const ownKey = keyRecord
+  .extend({
+    account_id: z.string(),
+    effective_scopes: z.array(z.string()),
+    effective_apps: z.array(z.string()).nullable(),
+    effective_expires_at: instant.nullable(),
+  })
+  .meta({ id: 'OwnKey' })
+
+export const revokedKey = keyRecord
+  .extend({
+    webhooks: z
+      .array(z.string())
+      .meta({ description: 'Webhooks that the key or its descendants made. They live on.' }),
+  })
+  .meta({ id: 'RevokedKey' })
+
+export function toWireKey(key: KeyRecord, now: Instant): z.input<typeof keyRecord> {
+  const current = key.secrets.find(({ version }) => version === key.version)
+  const status = keyStatus(key, key.secrets, now)
+  const previous = key.secrets.find(({ version }) => version === key.version - 1)
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: current?.display ?? '',
+    scopes: [...key.scopes],
+    apps: key.pins === 'all' ? null : [...key.pins].sort(),
+    status,
+    parent_key_id: key.parent_id,
+    created_by: { ...key.created_by },
+    created_at: toIso(key.created_at),
+    updated_at: toIso(key.updated_at),
+    expires_at: isoOrNull(key.expires_at),
+    revoked_at: isoOrNull(key.revoked_at),
+    last_used_at: isoOrNull(key.last_used_at),
+    previous_valid_until: status === 'rotating' ? isoOrNull(previous?.not_after ?? null) : null,
+  }
+}
+
+/** What examples show. */
+export const exampleKey = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  name: 'CI',
+  prefix: 'service_dk_3fJ9kQ2x',
+  scopes: ['apps:read', 'deploy:*'],
+  apps: null,
+  status: 'active',
+  parent_key_id: null,
+  created_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
+  created_at: '2026-01-31T12:00:00.000Z',
+  updated_at: '2026-01-31T12:00:00.000Z',
+  expires_at: null,
+  revoked_at: null,
+  last_used_at: null,
+  previous_valid_until: null,
+} as const

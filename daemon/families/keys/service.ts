@@ -1,0 +1,123 @@
+import { kernelError } from '../../../lib/errors.ts'
+import type { Authority } from '../../../lib/grant/authority.ts'
+import { FULL_AUTHORITY, effectiveAuthority, withinPins } from '../../../lib/grant/authority.ts'
+import { exceeds } from '../../../lib/grant/delegate.ts'
+import { hashToken } from '../../../lib/key/hash.ts'
+import type { KeySecret } from '../../../lib/key/lifecycle.ts'
+import { keyStatus } from '../../../lib/key/lifecycle.ts'
+import type { KeyRecord } from '../../../lib/key/record.ts'
+import { mintToken } from '../../../lib/key/token.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { KeyReads } from '../../../plugins/store/contract/keys.ts'
+import type { WriteCall } from '../../family.ts'
+import type { Platform } from '../../platform.ts'
+import type { Principal } from '../../principal.ts'
+import { accountOf } from '../../principal.ts'
+import { keyError } from './errors.ts'
+
+/** Who changes keys, as the unit of work sees them: never from a cache. */
+export interface Actor {
+  readonly authority: Authority
+  /** The acting key; undefined for a user or the operator. */
+  readonly key: KeyRecord | undefined
+}
+
+/**
+ * Reads the acting key anew inside the unit of work, so that a key that was revoked or narrowed
+ * meanwhile changes nothing.
+ */
+export async function loadActor(
+  { principal, tx, now }: Pick<WriteCall, 'principal' | 'tx' | 'now'>,
+  previous: 'refuse previous' | 'allow previous' = 'refuse previous',
+): Promise<Actor> {
+  if (principal.type !== 'key') return { authority: FULL_AUTHORITY, key: undefined }
+  const chain = await tx.keys.chain(principal.account_id, principal.key.id)
+  const key = chain.at(-1)
+  if (key === undefined) throw kernelError('invalid_key')
+  const end = endOf(chain, now)
+  if (end !== undefined) throw kernelError(`key_${end}`)
+  const replaced = principal.secret === 'previous' || key.version !== principal.key.version
+  if (replaced && previous === 'refuse previous') throw kernelError('previous_value_restricted')
+  return { authority: authorityOf(chain), key }
+}
+
+/** A key's effective authority over its chain, root first. */
+export function authorityOf(chain: readonly KeyRecord[]): Authority {
+  return effectiveAuthority(
+    chain.map(({ scopes, pins, expires_at }) => ({ scopes, pins, expires_at })),
+  )
+}
+
+/** A key that the principal may see; a pinned key sees those within its own pins. */
+export async function findKey(
+  keys: KeyReads,
+  principal: Principal,
+  id: string,
+): Promise<KeyRecord> {
+  const key = await keys.get(accountOf(principal), id)
+  if (key === undefined || !isVisible(key, principal)) throw keyError('key_not_found')
+  return key
+}
+
+export function isVisible(key: KeyRecord, principal: Principal): boolean {
+  return withinPins(key.pins, principal.authority.pins)
+}
+
+/**
+ * Refuses an actor whose authority does not contain the target's; where a secret is handed out or a
+ * life prolonged, its expiry too.
+ */
+export async function requireManaged(
+  call: Pick<WriteCall, 'tx'>,
+  actor: Actor,
+  target: KeyRecord,
+  expiry: 'with expiry' | 'without expiry',
+): Promise<void> {
+  const authority = authorityOf(await call.tx.keys.chain(target.account_id, target.id))
+  const beyond = exceeds(actor.authority, {
+    ...authority,
+    expires_at: expiry === 'with expiry' ? authority.expires_at : actor.authority.expires_at,
+  })
+  if (beyond === undefined) return
+  throw kernelError('key_not_managed', {
+    details: { uncovered_scopes: beyond.scopes, uncovered_apps: beyond.apps },
+  })
+}
+
+/** Refuses what has ended for good, by itself or with an ancestor. */
+export async function requireLive(
+  { tx, now }: Pick<WriteCall, 'tx' | 'now'>,
+  key: KeyRecord,
+): Promise<void> {
+  const status = endOf(await tx.keys.chain(key.account_id, key.id), now)
+  if (status !== undefined) throw kernelError('key_not_active', { details: { status } })
+}
+
+/** How a key ended: a revocation anywhere in its chain comes before an expiry. */
+function endOf(chain: readonly KeyRecord[], now: Instant): 'revoked' | 'expired' | undefined {
+  const ends = chain.map((link) => keyStatus(link, link.secrets, now))
+  return (['revoked', 'expired'] as const).find((end) => ends.includes(end))
+}
+
+/** A fresh value with the record of it that is kept. */
+export function mintSecret(
+  { names, random }: Pick<Platform, 'names' | 'random'>,
+  version: number,
+  now: Instant,
+): { readonly value: string; readonly secret: KeySecret } {
+  const { value, display } = mintToken(names.keyPrefix, random)
+  return {
+    value,
+    secret: { hash: hashToken(value), display, version, created_at: now, not_after: null },
+  }
+}
+
+/** After the commit and before the answer, no verification sees the older state. */
+export function forgetAfterCommit(
+  { tx, platform }: Pick<WriteCall, 'tx' | 'platform'>,
+  keyId: string,
+): void {
+  tx.afterCommit(() => {
+    platform.verifier.dropKey(keyId)
+  })
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { Attempt, AttemptErrorCode } from '../../../lib/delivery/state.ts'
+import { toIso } from '../../../lib/time.ts'
+import { EGRESS_ERRORS } from '../../../plugins/egress/contract.ts'
+import type { InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
+import { instant, isoOrNull, pageOf, pathId } from '../wire.ts'
+import { exampleWebhook } from './schema.ts'
+
+export const deliveryParams = z.strictObject({ webhook_id: pathId, delivery_id: pathId })
+
+export const deliveryStatus = z.enum([
+  'pending',
+  'delivering',
+  'succeeded',
+  'exhausted',
+  'blocked',
+  'skipped',
+  'canceled',
+])
+const trigger = z.enum(['event', 'retry', 'manual', 'test', 'replay'])
+
+const ATTEMPT_ERRORS: Readonly<Record<AttemptErrorCode, string>> = {
+  ...EGRESS_ERRORS,
+  http_status: 'The receiver answered with a status other than 200 to 299.',
+}
+
+const failure = z
+  .strictObject({
+    code: z.enum(Object.keys(ATTEMPT_ERRORS) as [AttemptErrorCode, ...AttemptErrorCode[]]),
+    message: z.string(),
+  })
+  .nullable()
+const response = z
+  .strictObject({
+    status_code: z.int(),
+    body: z.string().nullable().meta({
+      description: 'Its first 4 KiB as text; null when empty, or of a target the operator lists.',
+    }),
+  })
+  .nullable()
+
+export const deliveryRecord = z
+  .strictObject({
+    id: z.string(),
+    delivery_id: z.string().meta({ description: 'The same as id, over all attempts.' }),
+    webhook_id: z.string(),
+    event_id: z.string(),
+    event_type: z.string(),
+    app_id: z.string().nullable(),
+    status: deliveryStatus,
+    trigger: trigger.meta({
+      description: 'Of the last attempt; of the first before there is one.',
+    }),
+    attempt_count: z.int(),
+    next_attempt_at: instant.nullable(),
+    created_at: instant,
+    delivered_at: instant.nullable().meta({ description: 'When an attempt last succeeded.' }),
+    response: response.meta({ description: 'Of the last attempt.' }),
+    error: failure.meta({ description: 'Of the last attempt; null when it succeeded.' }),
+    duration_ms: z.int().nullable(),
+    attempts: z.array(
+      z.strictObject({
+        number: z.int(),
+        trigger,
+        started_at: instant,
+        duration_ms: z.int(),
+        response,
+        error: failure,
+      }),
+    ),
+  })
+  .meta({ id: 'Delivery' })
+
+export const deliveryPage = pageOf(deliveryRecord)
+
+type WireDelivery = z.input<typeof deliveryRecord>
+
+export function toWireDelivery({ delivery, attempts }: InspectedDelivery): WireDelivery {
+  // Attempts are read after their delivery: one that ended in between belongs to a later state of it.
+  const counted = attempts.filter((attempt) => attempt.number <= delivery.attempts)
+  const made = counted.map(toWireAttempt)
+  const last = made.at(-1)
+  const success = counted.findLast(({ error }) => error === null)
+  return {
+    id: delivery.id,
+    delivery_id: delivery.id,
+    webhook_id: delivery.webhook_id,
+    event_id: delivery.event_id,
+    event_type: delivery.event_type,
+    app_id: delivery.app_id,
+    status: delivery.status,
+    trigger: last?.trigger ?? delivery.trigger,
+    attempt_count: delivery.attempts,
+    // While an attempt is under way the row holds the end of its lease, which is no appointment.
+    next_attempt_at: delivery.status === 'pending' ? isoOrNull(delivery.next_at) : null,
+    created_at: toIso(delivery.created_at),
+    delivered_at: success === undefined ? null : toIso(success.started_at + success.duration),
+    response: last?.response ?? null,
+    error: last?.error ?? null,
+    duration_ms: last?.duration_ms ?? null,
+    attempts: made,
+  }
+}
+
+function toWireAttempt(attempt: Attempt): WireDelivery['attempts'][number] {
+  const { status_code, error } = attempt
+  return {
+    number: attempt.number,
+    trigger: attempt.trigger,
+    started_at: toIso(attempt.started_at),
+    duration_ms: Math.round(attempt.duration),
+    response: status_code === null ? null : { status_code, body: attempt.response },
+    error: error === null ? null : { code: error, message: ATTEMPT_ERRORS[error] },
+  }
+}
+
+/** What examples show. */
+export const exampleDelivery = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8061',
+  delivery_id: '01890a5d-ac96-774b-bcce-b302099a8061',
+  webhook_id: exampleWebhook.id,
+  event_id: 'evt_01kg0b2cwr3v7m9q4t8x5z6n2d',
+  event_type: 'app.deployed',
+  app_id: 'a_3fJ9kQ2x',
+  status: 'succeeded',
+  trigger: 'event',
+  attempt_count: 1,
+  next_attempt_at: null,
+  created_at: '2026-01-31T12:00:00.000Z',
+  delivered_at: '2026-01-31T12:00:00.042Z',
+  response: { status_code: 200, body: 'ok' },
+  error: null,
+  duration_ms: 40,
+  attempts: [
+    {
+      number: 1,
+      trigger: 'event',
+      started_at: '2026-01-31T12:00:00.002Z',
+      duration_ms: 40,
+      response: { status_code: 200, body: 'ok' },
+      error: null,
+    },
+  ],
+} as const

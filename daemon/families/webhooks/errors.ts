@@ -1,0 +1,25 @@
+import { defineErrors } from '../../../lib/errors.ts'
+
+export const webhookError = defineErrors({
+  webhook_not_found: { status: 404, text: 'No webhook with this id is visible to you.' },
+  delivery_not_found: {
+    status: 404,
+    text: 'No delivery with this id, of this webhook, is visible to you.',
+  },
+  unknown_event_type: {
+    status: 400,
+    text: 'A webhook names event types of the service, or types that were declared before.',
+  },
+  webhook_limit_reached: {
+    status: 409,
+    text: 'The account has as many webhooks as it may. Delete one first.',
+  },
+  delivery_in_progress: {
+    status: 409,
+    text: 'The delivery is pending or under way. It can be retried once it has ended.',
+  },
+  webhook_disabled: {
+    status: 409,
+    text: 'The webhook is disabled. Set its status to active first.',
+  },
+})

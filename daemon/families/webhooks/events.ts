@@ -1,0 +1,25 @@
+import type { BuiltInEvent } from '../../event-types.ts'
+
+const WEBHOOK = '01890a5d-ac96-774b-bcce-b302099a8060'
+
+/** What the test endpoint publishes. */
+export const TEST_EVENT = 'webhook.test'
+
+/** What webhooks tell of themselves. The last two go to the account's other webhooks that name them. */
+export const webhookEvents: readonly BuiltInEvent[] = [
+  {
+    type: TEST_EVENT,
+    description: 'The test endpoint is called.',
+    sample: { webhook_id: WEBHOOK, message: 'This is a test.' },
+  },
+  {
+    type: 'webhook.failing',
+    description: 'A webhook has failed half as much as disables it.',
+    sample: { webhook_id: WEBHOOK, consecutive_failures: 10 },
+  },
+  {
+    type: 'webhook.disabled',
+    description: 'A webhook was disabled because it kept failing, or answered 410.',
+    sample: { webhook_id: WEBHOOK, reason: 'failures', consecutive_failures: 20 },
+  },
+]

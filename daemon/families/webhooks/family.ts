@@ -1,0 +1,31 @@
+import type { Family } from '../../family.ts'
+import { webhookError } from './errors.ts'
+import { webhookEvents } from './events.ts'
+import { createWebhook } from './operations/create.ts'
+import { deleteWebhook } from './operations/delete.ts'
+import { getDelivery } from './operations/get-delivery.ts'
+import { getWebhook } from './operations/get.ts'
+import { listDeliveries } from './operations/list-deliveries.ts'
+import { listWebhooks } from './operations/list.ts'
+import { retryDelivery } from './operations/retry-delivery.ts'
+import { testWebhook } from './operations/send-test.ts'
+import { updateWebhook } from './operations/update.ts'
+
+/** Webhooks: addresses that receive signed events, and what became of every delivery. */
+export const webhooksFamily: Family = {
+  name: 'webhooks',
+  scopes: { webhooks: ['read', 'write'] },
+  events: webhookEvents,
+  errors: webhookError,
+  operations: [
+    listWebhooks,
+    createWebhook,
+    getWebhook,
+    updateWebhook,
+    deleteWebhook,
+    testWebhook,
+    listDeliveries,
+    getDelivery,
+    retryDelivery,
+  ],
+}

@@ -1,0 +1,23 @@
+import { writeOperation } from '../../../family.ts'
+import { exampleWebhook, toWireWebhook, webhookParams, webhookRecord } from '../schema.ts'
+import { findWebhook, noteChange } from '../service.ts'
+
+export const deleteWebhook = writeOperation({
+  id: 'webhooks.delete',
+  summary: 'Delete a webhook and cancel its unfinished deliveries; answers it as it was',
+  method: 'DELETE',
+  path: '/v1/webhooks/{webhook_id}',
+  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  input: { params: webhookParams },
+  output: webhookRecord,
+  errors: ['webhook_not_found'],
+  example: { params: { webhook_id: exampleWebhook.id }, response: exampleWebhook },
+  command: 'webhook delete',
+  async run(call) {
+    const { principal, tx, params, now } = call
+    const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
+    await tx.webhooks.delete(webhook.id, now)
+    await noteChange(call, webhook.id, 'webhook.deleted')
+    return toWireWebhook(webhook)
+  },
+})

@@ -1,0 +1,19 @@
+import { readOperation } from '../../../family.ts'
+import { exampleWebhook, toWireWebhook, webhookParams, webhookRecord } from '../schema.ts'
+import { findWebhook } from '../service.ts'
+
+export const getWebhook = readOperation({
+  id: 'webhooks.get',
+  summary: 'Show one webhook',
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}',
+  access: { scope: 'webhooks:read', pinned: 'allowed' },
+  input: { params: webhookParams },
+  output: webhookRecord,
+  errors: ['webhook_not_found'],
+  example: { params: { webhook_id: exampleWebhook.id }, response: exampleWebhook },
+  command: 'webhook get',
+  async run({ platform, principal, params }) {
+    return toWireWebhook(await findWebhook(platform.store.webhooks, principal, params.webhook_id))
+  },
+})

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import {
+  deliveryPage,
+  deliveryStatus,
+  exampleDelivery,
+  toWireDelivery,
+} from '../delivery-schema.ts'
+import { exampleWebhook, webhookParams } from '../schema.ts'
+import { findWebhook } from '../service.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: deliveryStatus.optional(),
+  event_type: z.string().min(1).max(100).optional(),
+  event_id: z.string().min(1).max(100).optional(),
+})
+
+export const listDeliveries = readOperation({
+  id: 'webhooks.list_deliveries',
+  summary: 'List what was sent to a webhook, newest first, with every attempt',
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}/deliveries',
+  access: { scope: 'webhooks:read', pinned: 'allowed' },
+  input: { params: webhookParams, query },
+  output: deliveryPage,
+  errors: ['webhook_not_found', 'invalid_cursor'],
+  example: {
+    params: { webhook_id: exampleWebhook.id },
+    response: { data: [exampleDelivery], has_more: false, next_cursor: null },
+  },
+  command: 'webhook deliveries',
+  async run({ platform, principal, params, query }) {
+    const { webhooks, deliveries } = platform.store
+    const webhook = await findWebhook(webhooks, principal, params.webhook_id)
+    const { pins } = principal.authority
+    const filters = {
+      webhook_id: webhook.id,
+      status: query.status ?? null,
+      event_type: query.event_type ?? null,
+      event_id: query.event_id ?? null,
+      apps: pins === 'all' ? null : [...pins].sort(),
+    }
+    const pages = paging(query, { list: 'deliveries', ...filters })
+    const page = await deliveries.list({
+      ...filters,
+      account_id: webhook.account_id,
+      limit: pages.limit,
+      after: pages.after,
+    })
+    return pages.answer(page, ({ delivery }) => delivery.id, toWireDelivery)
+  },
+})

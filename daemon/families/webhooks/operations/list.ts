@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { paging } from '../../cursor.ts'
+import { accountOf } from '../../../principal.ts'
+import { pageQuery } from '../../wire.ts'
+import { exampleWebhook, toWireWebhook, webhookPage } from '../schema.ts'
+import { isVisible } from '../service.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z
+    .enum(['active', 'disabled'])
+    .optional()
+    .meta({ description: 'Only these; every webhook when missing.' }),
+})
+
+export const listWebhooks = readOperation({
+  id: 'webhooks.list',
+  summary: 'List the webhooks of the account',
+  method: 'GET',
+  path: '/v1/webhooks',
+  access: { scope: 'webhooks:read', pinned: 'allowed' },
+  input: { query },
+  output: webhookPage,
+  errors: ['invalid_cursor'],
+  example: { response: { data: [exampleWebhook], has_more: false, next_cursor: null } },
+  command: 'webhook list',
+  async run({ platform, principal, query }) {
+    const account = accountOf(principal)
+    const status = query.status ?? null
+    const pages = paging(query, { list: 'webhooks', account, status })
+    const page = await platform.store.webhooks.list({
+      account_id: account,
+      status,
+      limit: pages.limit,
+      after: pages.after,
+    })
+    // A pinned key's page may hold fewer webhooks than asked for, never another's.
+    const answer = pages.answer(
+      page,
+      ({ id }) => id,
+      (webhook) => webhook,
+    )
+    const visible = answer.data.filter((webhook) => isVisible(webhook, principal))
+    return { ...answer, data: visible.map(toWireWebhook) }
+  },
+})

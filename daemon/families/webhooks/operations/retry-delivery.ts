@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit.ts'
+import {
+  deliveryParams,
+  deliveryRecord,
+  exampleDelivery,
+  toWireDelivery,
+} from '../delivery-schema.ts'
+import { webhookError } from '../errors.ts'
+import { findDelivery, findWebhook } from '../service.ts'
+
+export const retryDelivery = writeOperation({
+  id: 'webhooks.retry_delivery',
+  summary: 'Send an ended delivery once more: the same event, the same bytes, a new signature',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
+  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  input: { params: deliveryParams, body: z.strictObject({}).optional() },
+  output: deliveryRecord,
+  status: 202,
+  errors: ['webhook_not_found', 'delivery_not_found', 'delivery_in_progress', 'webhook_disabled'],
+  example: {
+    params: { webhook_id: exampleDelivery.webhook_id, delivery_id: exampleDelivery.id },
+    response: {
+      ...exampleDelivery,
+      status: 'pending',
+      next_attempt_at: '2026-01-31T12:30:00.000Z',
+    },
+  },
+  command: 'webhook retry',
+  async run(call) {
+    const { platform, principal, tx, params, now } = call
+    const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
+    const find = () => findDelivery(tx.deliveries, principal, webhook.id, params.delivery_id)
+    const { delivery } = await find()
+    if (webhook.status === 'disabled') throw webhookError('webhook_disabled')
+    if (!(await tx.deliveries.requestRetry(delivery.id, now))) {
+      throw webhookError('delivery_in_progress')
+    }
+    const { account_id, webhook_id, app_id } = delivery
+    await audit(call, {
+      account_id,
+      action: 'delivery.retried',
+      target_type: 'delivery',
+      target_id: delivery.id,
+      app_id,
+    })
+    tx.afterCommit(() => {
+      platform.engine.wake({ webhook_id, account_id, due: now })
+    })
+    return toWireDelivery(await find())
+  },
+})

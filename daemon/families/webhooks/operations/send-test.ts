@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { kernelError } from '../../../../lib/errors.ts'
+import { bear } from '../../../../lib/engine/birth.ts'
+import type { DeliveryRecord, NewEvent } from '../../../../lib/engine/ports.ts'
+import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
+import { ownOperation } from '../../../family.ts'
+import type { Platform } from '../../../platform.ts'
+import { audit } from '../../audit.ts'
+import { deliveryRecord, exampleDelivery, toWireDelivery } from '../delivery-schema.ts'
+import { webhookError } from '../errors.ts'
+import { TEST_EVENT } from '../events.ts'
+import { exampleWebhook, webhookParams } from '../schema.ts'
+import { findWebhook } from '../service.ts'
+
+const MESSAGE = 'This is a test: the webhook works when it is answered with a 2xx status.'
+
+const [attempt] = exampleDelivery.attempts
+
+export const testWebhook = ownOperation({
+  id: 'webhooks.test',
+  summary: 'Send a webhook.test event now and answer how that went, whatever the receiver said',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/test',
+  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  input: { params: webhookParams, body: z.strictObject({}).optional() },
+  output: deliveryRecord,
+  errors: ['webhook_not_found', 'secret_unreadable'],
+  example: {
+    params: { webhook_id: exampleWebhook.id },
+    response: {
+      ...exampleDelivery,
+      event_type: TEST_EVENT,
+      app_id: null,
+      trigger: 'test',
+      attempts: [{ ...attempt, trigger: 'test' }],
+    },
+  },
+  command: 'webhook test',
+  async run(call) {
+    const { platform, principal, params } = call
+    const { store, engine } = platform
+    const webhook = await findWebhook(store.webhooks, principal, params.webhook_id)
+    const { account_id } = webhook
+    const target = await engine.targets.find(account_id, webhook.id)
+    if (target === undefined) throw webhookError('webhook_not_found')
+    if (target.secrets === undefined) throw kernelError('secret_unreadable')
+
+    const event = engine.newEvent(account_id, TEST_EVENT, {
+      webhook_id: webhook.id,
+      message: MESSAGE,
+    })
+    const delivery = bearClaimed(platform, event, webhook)
+    await store.write(async (tx) => {
+      await findWebhook(tx.webhooks, principal, webhook.id)
+      await tx.insertPublished([{ event, deliveries: [delivery] }])
+      await audit(
+        { ...call, tx },
+        {
+          account_id,
+          action: 'webhook.tested',
+          target_type: 'webhook',
+          target_id: webhook.id,
+        },
+      )
+    })
+    await engine.dispatcher.sendNow(delivery, event.body, target)
+    const sent = await store.deliveries.get(account_id, webhook.id, delivery.id)
+    if (sent === undefined) throw webhookError('delivery_not_found')
+    return toWireDelivery(sent)
+  },
+})
+
+/** Born under a claim of its own, also for a disabled webhook: should this process die, the lease ends it. */
+function bearClaimed(
+  { engine, newId, clock }: Platform,
+  event: NewEvent,
+  webhook: WebhookRecord,
+): DeliveryRecord {
+  const now = clock.now()
+  return {
+    ...bear(newId(), event, webhook, now),
+    status: 'delivering',
+    trigger: 'test',
+    claim: newId(),
+    next_at: now + engine.lease,
+    done_at: null,
+  }
+}

@@ -1,0 +1,135 @@
+import { kernelError } from '../../../lib/errors.ts'
+import type { RefusalReason } from '../../../lib/egress/url.ts'
+import { REFUSALS } from '../../../lib/egress/url.ts'
+import type { Authority } from '../../../lib/grant/authority.ts'
+import { holdsApp, withinPins } from '../../../lib/grant/authority.ts'
+import { refuseDelegation } from '../../../lib/grant/delegate.ts'
+import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type {
+  DeliveryReads,
+  InspectedDelivery,
+} from '../../../plugins/store/contract/deliveries.ts'
+import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
+import type { WriteCall } from '../../family.ts'
+import type { Platform } from '../../platform.ts'
+import type { Principal } from '../../principal.ts'
+import { audit } from '../audit.ts'
+import { accountOf } from '../../principal.ts'
+import { webhookError } from './errors.ts'
+
+/** A webhook that the principal may see. */
+export async function findWebhook(
+  webhooks: Pick<WebhookReads, 'get'>,
+  principal: Principal,
+  id: string,
+): Promise<WebhookRecord> {
+  const webhook = await webhooks.get(accountOf(principal), id)
+  if (webhook === undefined || !isVisible(webhook, principal)) {
+    throw webhookError('webhook_not_found')
+  }
+  return webhook
+}
+
+/** A pinned key sees the webhooks whose every app it is pinned to. */
+export function isVisible(
+  { apps }: Pick<WebhookRecord, 'apps'>,
+  { authority }: Principal,
+): boolean {
+  return withinPins(apps === null ? 'all' : new Set(apps), authority.pins)
+}
+
+/**
+ * A delivery of that webhook that the principal may see: to a pinned key, those of its apps. What the
+ * webhook received under an earlier filter may concern others.
+ */
+export async function findDelivery(
+  deliveries: Pick<DeliveryReads, 'get'>,
+  principal: Principal,
+  webhookId: string,
+  id: string,
+): Promise<InspectedDelivery> {
+  const found = await deliveries.get(accountOf(principal), webhookId, id)
+  const { pins } = principal.authority
+  const visible =
+    found !== undefined &&
+    (pins === 'all' || (found.delivery.app_id !== null && holdsApp(pins, found.delivery.app_id)))
+  if (!visible) throw webhookError('delivery_not_found')
+  return found
+}
+
+/**
+ * The filter that a webhook is to have: what was asked for within the pins, and all of them when
+ * nothing was asked for.
+ *
+ * @throws KeyhookError `scope_not_delegable` for a pinned key that asks for apps beyond its own
+ */
+export function grantApps(
+  { authority }: { readonly authority: Authority },
+  asked: readonly string[] | null | undefined,
+): readonly string[] | null {
+  const { pins } = authority
+  if (asked === undefined) return pins === 'all' ? null : [...pins].sort()
+  refuseDelegation(authority, { ...authority, pins: asked === null ? 'all' : new Set(asked) })
+  return asked
+}
+
+/** Faults of the url itself; every other reason is about where it leads. */
+const FAULTS_OF_SHAPE: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+  'malformed',
+  'too_long',
+  'control_character',
+  'backslash',
+  'scheme',
+  'userinfo',
+  'fragment',
+  'port',
+])
+
+/**
+ * Judges where deliveries are to go, its name's present addresses included; answers the canonical url.
+ *
+ * @throws KeyhookError `invalid_url`, `url_not_public`
+ */
+export async function judgeTarget({ egress }: Platform, url: string): Promise<string> {
+  const verdict = await egress.judge(url)
+  if (verdict.ok) return verdict.url.href
+  const { reason } = verdict
+  throw kernelError(FAULTS_OF_SHAPE.has(reason) ? 'invalid_url' : 'url_not_public', {
+    details: { reason },
+    errors: [{ location: 'body.url', code: reason, message: REFUSALS[reason] }],
+  })
+}
+
+/** @throws KeyhookError `unknown_event_type`, naming every type that nobody publishes to the account */
+export async function requireKnownTypes(
+  { eventTypes }: Platform,
+  accountId: string,
+  types: readonly string[],
+): Promise<void> {
+  const known = await Promise.all(types.map((type) => eventTypes.knows(accountId, type)))
+  const errors = types.flatMap((type, index) =>
+    known[index] === true
+      ? []
+      : [
+          {
+            location: `body.events[${index}]`,
+            code: 'unknown_event_type',
+            message: `There is no event type ${JSON.stringify(type)}.`,
+          },
+        ],
+  )
+  if (errors.length > 0) throw webhookError('unknown_event_type', { errors })
+}
+
+/** Notes a change of a webhook; after the commit no event goes by what it was before. */
+export async function noteChange(
+  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId'>,
+  webhookId: string,
+  action: 'webhook.created' | 'webhook.updated' | 'webhook.deleted',
+): Promise<void> {
+  const account_id = accountOf(call.principal)
+  await audit(call, { account_id, action, target_type: 'webhook', target_id: webhookId })
+  call.tx.afterCommit(() => {
+    call.platform.engine.targets.drop(account_id)
+  })
+}

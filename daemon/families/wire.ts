@@ -1,0 +1,83 @@
+/**
+ * Pieces that the schemas of several families share: how instants, ids and pages look on the wire.
+ *
+ * @module
+ */
+import { z } from 'zod'
+import type { Instant } from '../../lib/time.ts'
+import { toIso } from '../../lib/time.ts'
+
+/** Text as it may be stored: no NUL, no lone surrogates, and not only white space. */
+export function text(max: number): z.ZodString {
+  return z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'Must be well-formed text.')
+    .refine((value) => value.trim() !== '', 'Must not be blank.')
+}
+
+/** An id in a path: whatever it is, what is not found is not found. */
+export const pathId: z.ZodString = z.string().min(1).max(100)
+
+/** An app's identifier, opaque to the kernel. */
+export const appId: z.ZodString = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'An app id is 1 to 64 letters, digits, _ or -.')
+
+/** An instant on the wire. */
+export const instant: z.ZodString = z.string().meta({ format: 'date-time' })
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+
+/** An instant as a caller gives it: RFC 3339 with a time zone. Parsed to milliseconds. */
+export const givenInstant: z.ZodType<Instant, string> = z
+  .string()
+  .meta({ format: 'date-time' })
+  .transform((value, ctx) => {
+    const at = RFC_3339.test(value) ? Date.parse(value) : NaN
+    if (!Number.isNaN(at)) return at
+    ctx.addIssue({ code: 'custom', message: 'Must be RFC 3339, such as 2030-01-31T12:00:00Z.' })
+    return z.NEVER
+  })
+
+export function isoOrNull(at: Instant | null): string | null {
+  return at === null ? null : toIso(at)
+}
+
+/** Who made a record, on the wire. */
+export const creator: z.ZodObject = z.strictObject({
+  type: z.enum(['key', 'user', 'operator']),
+  id: z.string().nullable(),
+})
+
+/** The parameters of every list. */
+export const pageQuery = {
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, 'Must be a whole number from 1 to 100.')
+    .transform(Number)
+    .refine((value) => value <= 100, 'Must be a whole number from 1 to 100.')
+    .optional()
+    .meta({ description: 'Records a page holds: 1 to 100, 20 when missing.' }),
+  cursor: z
+    .string()
+    .max(500)
+    .optional()
+    .meta({ description: 'The next_cursor of the page before, under the same filters.' }),
+} as const
+
+/** The answer of every list. */
+export function pageOf<T extends z.ZodType>(
+  record: T,
+): z.ZodObject<{
+  data: z.ZodArray<T>
+  has_more: z.ZodBoolean
+  next_cursor: z.ZodNullable<z.ZodString>
+}> {
+  return z.strictObject({
+    data: z.array(record),
+    has_more: z.boolean(),
+    next_cursor: z.string().nullable(),
+  })
+}

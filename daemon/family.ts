@@ -1,0 +1,177 @@
+import type { z } from 'zod'
+import type { ErrorRow } from '../lib/errors.ts'
+import type { Instant } from '../lib/time.ts'
+import type { StoreTx } from '../plugins/store/contract.ts'
+import type { BuiltInEvent } from './event-types.ts'
+import type { Platform } from './platform.ts'
+import type { Principal } from './principal.ts'
+
+/** Who may call an operation. */
+export type Access =
+  /** A key that holds the scope, a signed-in user, or the operator on behalf of an account. */
+  | {
+      readonly scope: string
+      readonly pinned: 'allowed' | 'refused'
+      /** The path parameter that names a key: acting on itself, a key needs no scope. */
+      readonly self?: string
+    }
+  /** Any live key. */
+  | 'key'
+  | 'user'
+  | 'operator'
+  | 'public'
+
+export interface OperationInput {
+  readonly params?: z.ZodObject
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+}
+
+type Part<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>
+
+/** What `run` is given. */
+export interface Call<Input extends OperationInput = OperationInput, Prepared = undefined> {
+  readonly platform: Platform
+  readonly principal: Principal
+  readonly params: Part<Input['params']>
+  readonly query: Part<Input['query']>
+  readonly body: Part<Input['body']>
+  /** The body's text as it came, for what must be kept to the byte. */
+  readonly bodyText: string
+  readonly prepared: Prepared
+  readonly now: Instant
+  readonly requestId: string
+  /** The caller's address, for throttling alone. */
+  readonly ip: string
+  readonly response: ResponseHead
+}
+
+/** A call inside a unit of work. */
+export interface WriteCall<
+  Input extends OperationInput = OperationInput,
+  Prepared = undefined,
+> extends Call<Input, Prepared> {
+  readonly tx: StoreTx
+}
+
+export interface ResponseHead {
+  setCookie(value: string): void
+}
+
+interface Declaration<Input extends OperationInput, Output extends z.ZodType> {
+  /** `family.verb`, the name that everything derived from it bears. */
+  readonly id: string
+  /** One line for documents, tools and the CLI. */
+  readonly summary: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** `/v1/keys/{key_id}` */
+  readonly path: string
+  readonly access: Access
+  readonly input: Input
+  readonly output: Output
+  /** The status of success. Default 200. */
+  readonly status?: number
+  /** Codes of its own, besides those that every operation shares. */
+  readonly errors: readonly string[]
+  readonly example: {
+    readonly params?: Readonly<Record<string, string>>
+    readonly query?: Readonly<Record<string, string>>
+    readonly body?: unknown
+    readonly response: unknown
+  }
+  /** Fields of the answer that are shown once: a replay shows null in their place. */
+  readonly secret?: readonly string[]
+  /** The CLI command it also is, such as `key create`. */
+  readonly command?: string
+  /** Bytes of the largest body. Default 1 MiB. */
+  readonly bodyLimit?: number
+  /** Not counted against the rate limit of writes unless the operator sets one for it. */
+  readonly unmetered?: boolean
+}
+
+export interface ReadOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+> extends Declaration<Input, Output> {
+  readonly effect: 'read'
+  run(call: Call<Input>): Promise<z.input<Output>>
+}
+
+export interface WriteOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Prepared,
+> extends Declaration<Input, Output> {
+  readonly effect: 'write'
+  /** Work that takes long or leaves the machine, before the unit of work begins. */
+  prepare?(call: Call<Input>): Promise<Prepared>
+  run(call: WriteCall<Input, Prepared>): Promise<z.input<Output>>
+}
+
+export interface PublishOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+> extends Declaration<Input, Output> {
+  readonly effect: 'publish'
+  run(call: Call<Input> & { readonly tx: StoreTx | undefined }): Promise<z.input<Output>>
+}
+
+export interface OwnOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+> extends Declaration<Input, Output> {
+  readonly effect: 'own'
+  run(call: Call<Input>): Promise<z.input<Output>>
+}
+
+/**
+ * One thing that can be asked for; route, checks, OpenAPI entry and CLI command derive from it.
+ *
+ * Its effect decides how it is committed:
+ * - `read`: nothing changes;
+ * - `write`: `run` is one unit of work, together with its idempotency record and audit rows;
+ * - `publish`: by itself it joins the outbox's group commit; under an `Idempotency-Key` it is a unit of work;
+ * - `own`: it works outside the database or commits by itself; an `Idempotency-Key` is claimed first.
+ */
+export type Operation =
+  | ReadOperation<OperationInput, z.ZodType>
+  | WriteOperation<OperationInput, z.ZodType, unknown>
+  | PublishOperation<OperationInput, z.ZodType>
+  | OwnOperation<OperationInput, z.ZodType>
+
+/** A noun of the API: everything it adds, in one value. Removing a family is removing its folder. */
+export interface Family {
+  readonly name: string
+  readonly scopes: Readonly<Record<string, readonly string[]>>
+  readonly events: readonly BuiltInEvent[]
+  /** Its own codes, each with what a caller sees. */
+  readonly errors: { readonly rows: Readonly<Record<string, ErrorRow>> }
+  readonly operations: readonly Operation[]
+}
+
+/** Declares an operation, with the types of its input carried into `run`. */
+export function readOperation<Input extends OperationInput, Output extends z.ZodType>(
+  declared: Omit<ReadOperation<Input, Output>, 'effect'>,
+): Operation {
+  return { ...declared, effect: 'read' } as unknown as Operation
+}
+
+export function writeOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Prepared = undefined,
+>(declared: Omit<WriteOperation<Input, Output, Prepared>, 'effect'>): Operation {
+  return { ...declared, effect: 'write' } as unknown as Operation
+}
+
+export function publishOperation<Input extends OperationInput, Output extends z.ZodType>(
+  declared: Omit<PublishOperation<Input, Output>, 'effect'>,
+): Operation {
+  return { ...declared, effect: 'publish' } as unknown as Operation
+}
+
+export function ownOperation<Input extends OperationInput, Output extends z.ZodType>(
+  declared: Omit<OwnOperation<Input, Output>, 'effect'>,
+): Operation {
+  return { ...declared, effect: 'own' } as unknown as Operation
+}

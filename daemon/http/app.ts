@@ -1,0 +1,85 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import Koa from 'koa'
+import { httpError } from '../errors.ts'
+import type { Family } from '../family.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { errorHandler } from './middleware/error-handler.ts'
+import type { ErrorListener } from './middleware/error-handler.ts'
+import { hostCheck } from './middleware/host-check.ts'
+import type { RateLimits } from './middleware/rate-limit.ts'
+import { requestId } from './middleware/request-id.ts'
+import { mount } from './mount.ts'
+import { probes } from './probes.ts'
+import type { PrincipalResolver, RequestState, Step } from './state.ts'
+
+export interface AppOptions {
+  readonly platform: Platform
+  readonly families: readonly Family[]
+  readonly resolve: PrincipalResolver
+  readonly rateLimits: RateLimits
+  /** Accepted values of `Host`; undefined accepts any, as on the control socket. */
+  readonly hosts: ReadonlySet<string> | undefined
+  readonly operatorToken: string | undefined
+  /** Steps that serve what is no operation: documents, Studio. */
+  readonly pages: readonly Step[]
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly isLeaving: () => boolean
+}
+
+/** The daemon's HTTP side: probes, documents, metrics, and every operation. */
+export function createApp(options: AppOptions): Koa<RequestState> {
+  const { platform, families, log, metrics } = options
+  const onError = errorListener(log, metrics)
+  const app = new Koa<RequestState>()
+  app.silent = true
+  app.use(requestId(platform.random))
+  app.use(errorHandler(platform.baseUrl, onError))
+  app.use(probes(platform.store, options.isLeaving))
+  if (options.hosts !== undefined) app.use(hostCheck(options.hosts))
+  app.use(serveMetrics(metrics, options.operatorToken))
+  for (const step of options.pages) app.use(step)
+  app.use(
+    mount({
+      platform,
+      families,
+      resolve: options.resolve,
+      rateLimits: options.rateLimits,
+      onError,
+    }),
+  )
+  app.use(nothingHere)
+  return app
+}
+
+/** Refusals are counted; only defects and unknown states are logged, with their cause. */
+function errorListener(log: Log, metrics: Metrics): ErrorListener {
+  return (error, request) => {
+    metrics.refused(error.code)
+    if (error.status < 500) return
+    const { code, internal, cause } = error
+    log.error({ request, code, internal, err: cause }, 'request failed')
+  }
+}
+
+function serveMetrics(metrics: Metrics, token: string | undefined): Step {
+  return async function serveMetrics(ctx, next) {
+    if (ctx.path !== '/metrics' || ctx.method !== 'GET') return next()
+    const [, given = ''] = /^Bearer (.+)$/.exec(ctx.get('authorization')) ?? []
+    if (token === undefined || !sameText(given, token)) throw httpError('operator_required')
+    const { type, text } = await metrics.print()
+    ctx.set('Content-Type', type)
+    ctx.body = text
+  }
+}
+
+function sameText(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(a), digest(b))
+}
+
+function nothingHere(): never {
+  throw httpError('route_not_found')
+}

@@ -1,0 +1,68 @@
+import { kernelError } from '../../../lib/errors.ts'
+import type { RequiredScope } from '../../../lib/scope/cover.ts'
+import { allows, requiredScope } from '../../../lib/scope/cover.ts'
+import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
+import type { Operation } from '../../family.ts'
+import type { Principal } from '../../principal.ts'
+import { isPinned } from '../../principal.ts'
+import { httpError } from '../../errors.ts'
+import type { Step } from '../state.ts'
+
+type Params = Readonly<Record<string, string>>
+type Check = (principal: Principal, params: Params) => void
+
+/**
+ * Refuses whoever may not call the operation, by the key and the route alone: so a refusal says nothing
+ * about what exists.
+ */
+export function authorize(operation: Operation, universe: ScopeUniverse): Step {
+  const check = checkOf(operation, universe)
+  return function authorize(ctx, next) {
+    const { principal } = ctx.state
+    if (operation.access !== 'public' && principal === undefined) {
+      throw kernelError('missing_credentials')
+    }
+    if (principal !== undefined) check(principal, ctx['params'] as Params)
+    return next()
+  }
+}
+
+function checkOf({ access }: Operation, universe: ScopeUniverse): Check {
+  if (typeof access === 'object') {
+    const required = requiredScope(access.scope, universe)
+    const check = scopeCheck(required, access.pinned === 'refused')
+    const { self } = access
+    return (principal, params) => {
+      const itself =
+        self !== undefined && principal.type === 'key' && principal.key.id === params[self]
+      if (!itself) check(principal, params)
+    }
+  }
+  return CHECKS[access]
+}
+
+const CHECKS: Readonly<Record<'key' | 'user' | 'operator' | 'public', Check>> = {
+  key(principal) {
+    if (principal.type !== 'key') throw httpError('key_required')
+  },
+  user(principal) {
+    if (principal.type !== 'user') throw httpError('session_required')
+  },
+  operator(principal) {
+    if (principal.type !== 'operator') throw httpError('operator_required')
+  },
+  public: () => undefined,
+}
+
+function scopeCheck(required: RequiredScope, refusePinned: boolean): Check {
+  return (principal) => {
+    if (principal.account_id === null) throw httpError('account_required')
+    if (!allows(principal.authority.scopes, required)) {
+      throw kernelError('insufficient_scope', {
+        message: `The key lacks the scope ${required}.`,
+        details: { required_scopes: [required], missing_scopes: [required] },
+      })
+    }
+    if (refusePinned && isPinned(principal)) throw kernelError('key_pinned')
+  }
+}

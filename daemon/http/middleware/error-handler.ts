@@ -1,0 +1,62 @@
+import type { KeyhookError } from '../../../lib/errors.ts'
+import { KeyhookError as Refusal } from '../../../lib/errors.ts'
+import { httpError } from '../../errors.ts'
+import type { RequestContext, Step } from '../state.ts'
+
+/** Told of every refusal; of a defect with its cause. */
+export type ErrorListener = (
+  error: KeyhookError,
+  request: { readonly id: string; readonly method: string; readonly path: string },
+) => void
+
+/**
+ * The one place that turns errors into answers: expected ones as they are, all else as a bare
+ * `internal_error`.
+ */
+export function errorHandler(baseUrl: string, told: ErrorListener): Step {
+  return async function errorHandler(ctx, next) {
+    try {
+      await next()
+    } catch (cause) {
+      const error = cause instanceof Refusal ? cause : httpError('internal_error', { cause })
+      answer(ctx, error, baseUrl)
+      told(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
+    }
+  }
+}
+
+function answer(ctx: RequestContext, error: KeyhookError, baseUrl: string): void {
+  const { code, message, status, details, errors } = error
+  ctx.status = status
+  if (status === 401) ctx.set('WWW-Authenticate', challenge(code))
+  if (code === 'insufficient_scope') {
+    ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scopeOf(details)}"`)
+  }
+  const wait = details?.['retry_after']
+  if (typeof wait === 'number') ctx.set('Retry-After', String(wait))
+  else if (status === 503) ctx.set('Retry-After', '1')
+  ctx.set('Cache-Control', 'no-store')
+  ctx.body = {
+    error: {
+      code,
+      message,
+      status,
+      request_id: ctx.state.requestId,
+      doc_url: `${baseUrl}/docs/errors#${code}`,
+      details: details ?? {},
+      errors,
+    },
+  }
+}
+
+const TOKEN_ERRORS: ReadonlySet<string> = new Set(['invalid_key', 'key_expired', 'key_revoked'])
+
+/** RFC 6750, 3: only who sent a token is told that it is wrong. */
+function challenge(code: string): string {
+  return TOKEN_ERRORS.has(code) ? 'Bearer error="invalid_token"' : 'Bearer'
+}
+
+function scopeOf(details: KeyhookError['details']): string {
+  const required = details?.['required_scopes']
+  return Array.isArray(required) ? required.join(' ') : ''
+}

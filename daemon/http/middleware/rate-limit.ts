@@ -1,0 +1,76 @@
+import type { Clock } from '../../../lib/engine/ports.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { MINUTE, SECOND } from '../../../lib/time.ts'
+import type { Operation } from '../../family.ts'
+import type { Principal } from '../../principal.ts'
+import { httpError } from '../../errors.ts'
+import type { Step } from '../state.ts'
+
+/** Requests per minute and caller; 0 is no limit. */
+export interface RateLimits {
+  readonly reads: number
+  readonly writes: number
+}
+
+/** A bucket that refills with time, so that a steady caller is never punished for asking. */
+interface Bucket {
+  left: number
+  at: Instant
+}
+
+/** Buckets that are full again are forgotten when this many are known. */
+const MAX_BUCKETS = 50_000
+
+/**
+ * Counts requests per caller and class.
+ *
+ * Headers: draft-ietf-httpapi-ratelimit-headers-11.
+ */
+export function createRateLimit(limits: RateLimits, clock: Clock): (operation: Operation) => Step {
+  const buckets = new Map<string, Bucket>()
+
+  function spend(caller: string, perMinute: number): Bucket {
+    const now = clock.now()
+    if (buckets.size >= MAX_BUCKETS) forgetFull(now, perMinute)
+    const bucket = buckets.get(caller) ?? { left: perMinute, at: now }
+    const refilled = bucket.left + ((now - bucket.at) * perMinute) / MINUTE
+    bucket.left = Math.min(perMinute, refilled) - 1
+    bucket.at = now
+    buckets.set(caller, bucket)
+    return bucket
+  }
+
+  function forgetFull(now: Instant, perMinute: number): void {
+    for (const [caller, { left, at }] of buckets) {
+      if (left + ((now - at) * perMinute) / MINUTE >= perMinute) buckets.delete(caller)
+    }
+  }
+
+  return (operation) => {
+    const kind = operation.effect === 'read' ? 'reads' : 'writes'
+    const perMinute = operation.unmetered === true ? 0 : limits[kind]
+    return function rateLimit(ctx, next) {
+      if (perMinute === 0) return next()
+      const caller = `${kind} ${callerOf(ctx.state.principal, ctx.ip)}`
+      const bucket = spend(caller, perMinute)
+      const left = Math.max(0, Math.floor(bucket.left))
+      // Until one whole request has refilled, rounded up: who waits as told is let in.
+      const missing = left > 0 ? 0 : bucket.left < 0 ? -bucket.left : 1 - bucket.left
+      const wait = Math.ceil((missing * MINUTE) / perMinute / SECOND)
+      ctx.set('RateLimit-Policy', `"${kind}";q=${perMinute};w=60`)
+      ctx.set('RateLimit', `"${kind}";r=${left};t=${wait}`)
+      if (bucket.left < 0) {
+        // A refused request costs nothing, or a caller that keeps asking would never be let in.
+        bucket.left += 1
+        throw httpError('rate_limited', { details: { retry_after: wait } })
+      }
+      return next()
+    }
+  }
+}
+
+function callerOf(principal: Principal | undefined, ip: string): string {
+  if (principal === undefined) return `ip ${ip}`
+  if (principal.type === 'key') return `key ${principal.key.id}`
+  return principal.type === 'user' ? `user ${principal.user_id}` : 'operator'
+}

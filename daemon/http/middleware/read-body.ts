@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http'
+import { fromUtf8 } from '../../../lib/internal/bytes.ts'
+import { JsonError, parseJson } from '../../../lib/internal/json.ts'
+import type { Operation } from '../../family.ts'
+import { httpError } from '../../errors.ts'
+import type { RequestContext, Step } from '../state.ts'
+
+const DEFAULT_LIMIT = 1_048_576
+
+/** Reads the body as exact bytes and parses it once; what is validated is what is stored. */
+export function readBody(operation: Operation): Step {
+  const limit = operation.bodyLimit ?? DEFAULT_LIMIT
+  const takesBody = operation.input.body !== undefined
+  return async function readBody(ctx, next) {
+    const bytes = await readBytes(ctx.req, Number(ctx.get('content-length') || 0), limit)
+    if (bytes.length > 0) {
+      if (!takesBody) {
+        throw httpError('invalid_request', { message: 'This operation takes no body.' })
+      }
+      requireJson(ctx)
+      ctx.state.bodyText = decode(bytes)
+      ctx.state.body = parse(ctx.state.bodyText)
+    } else {
+      ctx.state.bodyText = ''
+      ctx.state.body = undefined
+    }
+    return next()
+  }
+}
+
+function requireJson(ctx: RequestContext): void {
+  const type = ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const json = type === 'application/json' || type.endsWith('+json')
+  if (!json || ctx.get('content-encoding') !== '') throw httpError('unsupported_media_type')
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return fromUtf8(bytes)
+  } catch {
+    throw httpError('invalid_json', { message: 'The body is not UTF-8.' })
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    if (!(cause instanceof JsonError)) throw cause
+    throw httpError('invalid_json', {
+      details: { reason: cause.code },
+      errors: [{ location: `body${cause.path ?? ''}`, code: cause.code, message: cause.message }],
+    })
+  }
+}
+
+/** Event listeners, not an async iterator: the iterator costs a tenth of the requests per second. */
+function readBytes(req: IncomingMessage, announced: number, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const refuse = (): void => {
+      // The rest is not read: the answer goes out and the connection closes after it.
+      req.pause()
+      req.removeAllListeners('data')
+      reject(httpError('payload_too_large', { details: { limit_bytes: limit } }))
+    }
+    if (announced > limit) {
+      refuse()
+      return
+    }
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > limit) refuse()
+    })
+    req.once('end', () => {
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+    })
+    req.once('error', reject)
+    req.once('aborted', () => {
+      reject(httpError('invalid_request', { message: 'The request was cut off.' }))
+    })
+  })
+}

@@ -1,0 +1,88 @@
+import Router from '@koa/router'
+import compose from 'koa-compose'
+import type { Family, Operation } from '../family.ts'
+import type { Platform } from '../platform.ts'
+import { httpError } from '../errors.ts'
+import { answer } from './middleware/answer.ts'
+import { authenticate } from './middleware/authenticate.ts'
+import { authorize } from './middleware/authorize.ts'
+import { csrf } from './middleware/csrf.ts'
+import type { ErrorListener } from './middleware/error-handler.ts'
+import { errorHandler } from './middleware/error-handler.ts'
+import type { RateLimits } from './middleware/rate-limit.ts'
+import { createRateLimit } from './middleware/rate-limit.ts'
+import { readBody } from './middleware/read-body.ts'
+import { requestId } from './middleware/request-id.ts'
+import { validate } from './middleware/validate.ts'
+import type { PrincipalResolver, RequestState, Step } from './state.ts'
+
+export interface MountOptions {
+  readonly platform: Platform
+  readonly families: readonly Family[]
+  /** Who asks: the daemon's own way, or the embedder's. */
+  readonly resolve: PrincipalResolver
+  readonly rateLimits: RateLimits
+  readonly onError: ErrorListener
+}
+
+/** Every operation of the families as one Koa middleware: the daemon is its first embedder. */
+export function mount(options: MountOptions): Step {
+  const { platform, families, resolve, onError } = options
+  const operations = families.flatMap((family) => family.operations)
+  const rateLimit = createRateLimit(options.rateLimits, platform.clock)
+  const router = new Router<RequestState>()
+  // What is fixed stands before what is a parameter: `/v1/keys/self` is not a key's id.
+  for (const operation of [...operations].sort(fixedFirst)) {
+    router.register(
+      routePath(operation),
+      [operation.method],
+      [
+        authenticate(operation, resolve),
+        authorize(operation, platform.universe),
+        csrf(new URL(platform.baseUrl).origin),
+        rateLimit(operation),
+        readBody(operation),
+        validate(operation),
+        answer(operation, platform),
+      ],
+      { name: operation.id },
+    )
+  }
+  return compose([
+    requestId(platform.random),
+    errorHandler(platform.baseUrl, onError),
+    router.routes() as unknown as Step,
+    noRoute(operations),
+  ])
+}
+
+/** `/v1/keys/{key_id}` as the router writes it. */
+export function routePath({ path }: Pick<Operation, 'path'>): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+}
+
+function fixedFirst(a: Operation, b: Operation): number {
+  return parameters(a) - parameters(b)
+}
+
+function parameters({ path }: Operation): number {
+  return path.split('{').length
+}
+
+/** What no operation answers: a path that knows other methods names them. */
+function noRoute(operations: readonly Operation[]): Step {
+  return function noRoute(ctx, next) {
+    if (!ctx.path.startsWith('/v1/')) return next()
+    const methods = operations
+      .filter(({ path }) => pathPattern(path).test(ctx.path))
+      .map(({ method }) => method)
+    if (methods.length === 0) throw httpError('route_not_found')
+    ctx.set('Allow', [...new Set(methods)].join(', '))
+    throw httpError('method_not_allowed')
+  }
+}
+
+function pathPattern(path: string): RegExp {
+  const escaped = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
+  return new RegExp(`^${escaped}/?$`)
+}

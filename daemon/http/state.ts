@@ -1,0 +1,26 @@
+import type { Context, Middleware, ParameterizedContext } from 'koa'
+import type { Principal } from '../principal.ts'
+
+/** What the steps of one request hand on to each other. */
+export interface RequestState {
+  requestId: string
+  principal: Principal | undefined
+  /** The body's exact text; empty when there is none. */
+  bodyText: string
+  body: unknown
+  params: Readonly<Record<string, unknown>>
+  query: Readonly<Record<string, unknown>>
+}
+
+export type RequestContext = ParameterizedContext<RequestState>
+
+/** A named step of a request. */
+export type Step = Middleware<RequestState>
+
+/**
+ * Finds out who asks; undefined when the request bears no credentials. The daemon reads keys, cookies
+ * and the operator's token; an embedder may know its users in its own way.
+ *
+ * @throws KeyhookError for credentials that are not valid
+ */
+export type PrincipalResolver = (ctx: Context) => Promise<Principal | undefined>

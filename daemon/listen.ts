@@ -1,0 +1,100 @@
+import { openSync } from 'node:fs'
+import { chmod, rm } from 'node:fs/promises'
+import type { RequestListener, Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, dirname, relative } from 'node:path'
+import { MINUTE, SECOND } from '../lib/time.ts'
+import { ConfigError } from './config.ts'
+
+/** The longest path that every kernel takes for a socket. */
+const MAX_SOCKET_PATH = 100
+
+/** A server with limits against slow and endless requests; it accepts once it listens. */
+export function createLimitedServer(): Server {
+  const server = createServer({
+    requestTimeout: 30 * SECOND,
+    headersTimeout: 10 * SECOND,
+    keepAliveTimeout: 5 * SECOND,
+    connectionsCheckingInterval: 5 * SECOND,
+    maxHeaderSize: 16_384,
+  })
+  server.maxHeadersCount = 100
+  server.timeout = 2 * MINUTE
+  return server
+}
+
+/** @throws ConfigError when the address cannot be had */
+export async function listenOn(
+  server: Server,
+  host: string,
+  port: number,
+): Promise<{ readonly host: string; readonly port: number }> {
+  await listening(server, () => server.listen(port, host), `KEYHOOK_PORT ${host}:${port}`)
+  const address = server.address() as AddressInfo
+  return { host: address.address, port: address.port }
+}
+
+/**
+ * Answers on a socket in the data folder, which only its owner can reach.
+ *
+ * Whoever calls holds the folder, so a socket that is there is a dead process's.
+ */
+export async function listenLocally(path: string, handler: RequestListener): Promise<Server> {
+  await rm(path, { force: true })
+  const server = createServer(handler)
+  const place = socketPath(path)
+  await listening(server, () => server.listen(place), `control socket ${path}`)
+  await chmod(path, 0o600)
+  return server
+}
+
+/**
+ * A path short enough for a socket: relative where that helps, on Linux through the folder's own
+ * descriptor, which is short however deep the folder lies.
+ *
+ * @throws ConfigError where neither does
+ */
+export function socketPath(path: string): string {
+  const near = relative(process.cwd(), path)
+  const place = near.length < path.length ? near : path
+  if (Buffer.byteLength(place) <= MAX_SOCKET_PATH) return place
+  if (process.platform !== 'linux') {
+    throw new ConfigError('KEYHOOK_DATA_DIR is too long a path for its control socket (100 bytes)')
+  }
+  return `/proc/self/fd/${descriptorOf(dirname(path))}/${basename(path)}`
+}
+
+const descriptors = new Map<string, number>()
+
+/** Kept open as long as the process, since the path is of use only that long. */
+function descriptorOf(folder: string): number {
+  const known = descriptors.get(folder)
+  const descriptor = known ?? openSync(folder, 'r')
+  descriptors.set(folder, descriptor)
+  return descriptor
+}
+
+function listening(server: Server, listen: () => void, what: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause) => {
+      reject(new ConfigError(`${what} cannot be listened on: ${cause.message}`, { cause }))
+    })
+    server.once('listening', resolve)
+    listen()
+  })
+}
+
+/** Stops accepting, lets what is under way finish, and cuts it after `grace`. */
+export function closeServer(server: Server, grace: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.closeAllConnections()
+    }, grace)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

@@ -1,0 +1,32 @@
+import { randomFillSync } from 'node:crypto'
+import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
+
+/** The machine's clock. Timers keep the process alive only while something is due. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(delay, run) {
+    const timer = setTimeout(run, delay)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+}
+
+const POOL_BYTES = 8192
+
+/** The machine's randomness, drawn in larger pieces since each draw costs a system call. */
+export function createRandom(): RandomBytes {
+  const pool = new Uint8Array(POOL_BYTES)
+  let used = POOL_BYTES
+  return (length) => {
+    if (length > POOL_BYTES / 2) return randomFillSync(new Uint8Array(length))
+    if (used + length > POOL_BYTES) {
+      randomFillSync(pool)
+      used = 0
+    }
+    const bytes = pool.slice(used, used + length)
+    pool.fill(0, used, used + length)
+    used += length
+    return bytes
+  }
+}

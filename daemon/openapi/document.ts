@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import type {
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi'
+import { createDocument } from 'zod-openapi'
+import type { ErrorRow } from '../../lib/errors.ts'
+import type { Family, Operation } from '../family.ts'
+import { sharedErrors } from './shared-errors.ts'
+
+export type OpenApiDocument = ReturnType<typeof createDocument>
+
+const errorBody = z
+  .strictObject({
+    error: z.strictObject({
+      code: z.string(),
+      message: z.string(),
+      status: z.int(),
+      request_id: z.string(),
+      doc_url: z.string(),
+      details: z.record(z.string(), z.unknown()),
+      errors: z.array(
+        z.strictObject({ location: z.string(), code: z.string(), message: z.string() }),
+      ),
+    }),
+  })
+  .meta({ id: 'Error' })
+
+export type ErrorRows = Readonly<Record<string, ErrorRow>>
+
+/** The OpenAPI document of these families: nothing in it is written by hand. */
+export function describeApi(
+  families: readonly Family[],
+  rows: ErrorRows,
+  baseUrl: string,
+): OpenApiDocument {
+  const operations = families.flatMap((family) =>
+    family.operations.map((operation) => ({ family, operation })),
+  )
+  const paths: ZodOpenApiPathsObject = {}
+  for (const { family, operation } of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(family, operation, rows),
+    }
+  }
+  return createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Keyhook',
+      version: '1',
+      description: 'Developer keys and webhooks.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: families.map(({ name }) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        developerKey: { type: 'http', scheme: 'bearer', description: 'A developer key.' },
+        operator: { type: 'http', scheme: 'bearer', description: "The operator's token." },
+        session: { type: 'apiKey', in: 'cookie', name: 'keyhook' },
+      },
+    },
+  })
+}
+
+function describe(
+  family: Family,
+  operation: Operation,
+  rows: ErrorRows,
+): ZodOpenApiOperationObject {
+  const { input, example } = operation
+  return {
+    operationId: operation.id,
+    summary: operation.summary,
+    tags: [family.name],
+    security: securityOf(operation),
+    requestParams: {
+      ...(input.params === undefined ? {} : { path: input.params }),
+      ...(input.query === undefined ? {} : { query: input.query }),
+    },
+    ...(input.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !input.body.safeParse(undefined).success,
+            content: {
+              'application/json': {
+                schema: input.body,
+                ...(example.body === undefined ? {} : { example: example.body }),
+              },
+            },
+          },
+        }),
+    responses: responsesOf(operation, rows),
+  }
+}
+
+function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponsesObject {
+  const byStatus = new Map<number, string[]>()
+  for (const code of new Set([...sharedErrors(operation), ...operation.errors])) {
+    const status = rows[code]?.status
+    if (status === undefined)
+      throw new TypeError(`${operation.id} declares an unknown code ${code}`)
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  const responses: ZodOpenApiResponsesObject = {
+    [`${operation.status ?? 200}`]: {
+      description: operation.summary,
+      content: {
+        'application/json': { schema: operation.output, example: operation.example.response },
+      },
+    },
+  }
+  for (const [status, codes] of byStatus) {
+    responses[`${status}` as '400'] = {
+      description: codes.join(', '),
+      content: { 'application/json': { schema: errorBody } },
+    }
+  }
+  return responses
+}
+
+function securityOf({ access }: Operation): Record<string, string[]>[] {
+  if (access === 'public') return []
+  if (access === 'key') return [{ developerKey: [] }]
+  if (access === 'user') return [{ session: [] }]
+  if (access === 'operator') return [{ operator: [] }]
+  return [{ developerKey: [access.scope] }, { session: [] }, { operator: [] }]
+}

@@ -1,0 +1,36 @@
+import type { Operation } from '../family.ts'
+
+/** Codes that an operation may answer because of how it is called, rather than what it does. */
+export function sharedErrors(operation: Operation): readonly string[] {
+  const { access, input, effect, method } = operation
+  return [
+    'invalid_request',
+    'internal_error',
+    'unavailable',
+    ...(access === 'public' ? [] : ACCESS_ERRORS),
+    ...(typeof access === 'object' ? SCOPE_ERRORS : []),
+    ...(access === 'operator' ? ['operator_required'] : []),
+    ...(access === 'user' ? ['session_required'] : []),
+    ...(typeof access === 'object' && access.pinned === 'refused' ? ['key_pinned'] : []),
+    ...(input.body === undefined ? [] : BODY_ERRORS),
+    ...(effect === 'read' ? [] : ['csrf_failed']),
+    ...(method === 'POST' ? ['idempotency_in_progress', 'idempotency_mismatch'] : []),
+    ...(operation.unmetered === true ? [] : ['rate_limited']),
+  ]
+}
+
+const ACCESS_ERRORS: readonly string[] = [
+  'missing_credentials',
+  'invalid_key',
+  'key_expired',
+  'key_revoked',
+  'session_expired',
+  'account_suspended',
+  'account_not_found',
+]
+const SCOPE_ERRORS: readonly string[] = ['account_required', 'insufficient_scope']
+const BODY_ERRORS: readonly string[] = [
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+]

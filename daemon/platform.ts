@@ -1,0 +1,27 @@
+import type { Engine } from '../lib/engine/engine.ts'
+import type { Keyring } from '../lib/engine/keyring.ts'
+import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
+import type { Verifier } from '../lib/engine/verifier.ts'
+import type { ScopeUniverse } from '../lib/scope/syntax.ts'
+import type { BrandNames } from '../lib/webhook/headers.ts'
+import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { Store } from '../plugins/store/contract.ts'
+import type { EventTypes } from './event-types.ts'
+
+/** What the families stand on; made once by the composition root. */
+export interface Platform {
+  readonly store: Store
+  readonly engine: Engine
+  readonly verifier: Verifier
+  readonly egress: EgressClient
+  readonly eventTypes: EventTypes
+  readonly keyring: Keyring
+  readonly clock: Clock
+  readonly random: RandomBytes
+  /** Time-ordered unique ids (UUIDv7). */
+  readonly newId: () => string
+  readonly universe: ScopeUniverse
+  readonly names: BrandNames
+  /** The address that clients see, without a trailing slash. */
+  readonly baseUrl: string
+}

@@ -1,0 +1,49 @@
+import type { Authority } from '../lib/grant/authority.ts'
+import type { Creator, KeyRecord } from '../lib/key/record.ts'
+
+/** Who asks. Every principal but a key holds full authority over its account. */
+export type Principal = KeyPrincipal | UserPrincipal | OperatorPrincipal
+
+interface Acting {
+  readonly authority: Authority
+}
+
+export interface KeyPrincipal extends Acting {
+  readonly type: 'key'
+  readonly account_id: string
+  readonly key: KeyRecord
+  /** `previous`: the value that rotation left working reads and writes, but manages no keys. */
+  readonly secret: 'current' | 'previous'
+}
+
+export interface UserPrincipal extends Acting {
+  readonly type: 'user'
+  readonly account_id: string
+  readonly user_id: string
+  readonly email: string
+  readonly session_hash: string
+}
+
+/** Who runs the daemon, on behalf of an account or of none. */
+export interface OperatorPrincipal extends Acting {
+  readonly type: 'operator'
+  readonly account_id: string | null
+}
+
+/** How a principal is kept in records and audit rows. */
+export function creatorOf(principal: Principal): Creator {
+  if (principal.type === 'key') return { type: 'key', id: principal.key.id }
+  if (principal.type === 'user') return { type: 'user', id: principal.user_id }
+  return { type: 'operator', id: null }
+}
+
+/** True for a key that is pinned to apps. */
+export function isPinned(principal: Principal): boolean {
+  return principal.authority.pins !== 'all'
+}
+
+/** The account that a scoped operation acts in; `authorize` refused whoever has none. */
+export function accountOf(principal: Principal): string {
+  if (principal.account_id === null) throw new TypeError('the operation needs an account')
+  return principal.account_id
+}

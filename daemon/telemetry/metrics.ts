@@ -1,0 +1,88 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { EngineEvents } from '../../lib/engine/ports.ts'
+
+export interface Metrics {
+  readonly engine: Partial<EngineEvents>
+  /** Counts one refusal by its code; codes are a closed set, so the labels are too. */
+  refused(code: string): void
+  /** The Prometheus text format. */
+  print(): Promise<{ readonly type: string; readonly text: string }>
+}
+
+const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry, prefix: 'keyhook_' })
+  const events = new Counter({
+    name: 'keyhook_events_accepted_total',
+    help: 'Events accepted by the outbox.',
+    registers,
+  })
+  const commits = new Counter({
+    name: 'keyhook_publish_commits_total',
+    help: 'Commits of groups of events.',
+    registers,
+  })
+  const attempts = new Counter({
+    name: 'keyhook_attempts_total',
+    help: 'Delivery attempts by how they ended.',
+    labelNames: ['result'] as const,
+    registers,
+  })
+  const duration = new Histogram({
+    name: 'keyhook_attempt_seconds',
+    help: 'Time an attempt took.',
+    buckets: SECONDS,
+    registers,
+  })
+  const settled = new Counter({
+    name: 'keyhook_attempts_recorded_total',
+    help: 'Attempts whose outcome is committed.',
+    registers,
+  })
+  const unrecorded = new Gauge({
+    name: 'keyhook_attempts_unrecorded',
+    help: 'Outcomes that could not be recorded and wait in memory.',
+    registers,
+  })
+  const disabled = new Counter({
+    name: 'keyhook_webhooks_disabled_total',
+    help: 'Webhooks disabled after persistent failure.',
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'keyhook_refusals_total',
+    help: 'Requests refused, by code.',
+    labelNames: ['code'] as const,
+    registers,
+  })
+  return {
+    engine: {
+      committed(count) {
+        if (count === 0) return
+        events.inc(count)
+        commits.inc()
+      },
+      attempted(attempt) {
+        attempts.inc({ result: attempt.error ?? 'succeeded' })
+        duration.observe(attempt.duration / 1000)
+      },
+      settled(count) {
+        settled.inc(count)
+        unrecorded.set(0)
+      },
+      settleFailed(waiting) {
+        unrecorded.set(waiting)
+      },
+      disabled() {
+        disabled.inc()
+      },
+    },
+    refused(code) {
+      refusals.inc({ code })
+    },
+    print: async () => ({ type: registry.contentType, text: await registry.metrics() }),
+  }
+}

@@ -1,0 +1,152 @@
+import t from 'tap'
+import type { SourceFile } from './source.ts'
+import { codeOf, sourcesIn } from './source.ts'
+
+const lib = sourcesIn('lib')
+const plugins = sourcesIn('plugins')
+const daemon = sourcesIn('daemon')
+const all = [...lib, ...plugins, ...daemon]
+
+const own = (file: SourceFile): string[] =>
+  file.imports.filter((one) => one.own).map(({ target }) => target)
+const packages = (file: SourceFile): string[] =>
+  file.imports.filter((one) => !one.own).map(({ target }) => target)
+const offenders = (
+  files: readonly SourceFile[],
+  breaks: (file: SourceFile) => string[],
+): string[] => files.flatMap((file) => breaks(file).map((target) => `${file.path} -> ${target}`))
+
+await t.test(
+  'lib imports lib alone, and node:crypto where bytes are hashed, signed or sealed',
+  async (t) => {
+    const mayHash = new Set(['lib/key/hash.ts', 'lib/webhook/sign.ts', 'lib/engine/keyring.ts'])
+    t.same(
+      offenders(lib, (file) => own(file).filter((target) => !target.startsWith('lib/'))),
+      [],
+    )
+    t.same(
+      offenders(lib, (file) =>
+        packages(file).filter((name) => name !== 'node:crypto' || !mayHash.has(file.path)),
+      ),
+      [],
+    )
+  },
+)
+
+await t.test('lib has no clock, randomness, timers, output or Buffer of its own', async (t) => {
+  const impure =
+    /\b(Date\.now|Math\.random|setTimeout|setInterval|setImmediate|process|console|Buffer|fetch|performance)\b/
+  const receiverReadsTheClock = 'lib/webhook/verify.ts'
+  t.same(
+    offenders(lib, ({ path, text }) => {
+      const found = impure.exec(codeOf(text))?.[0]
+      const permitted = found === 'Date.now' && path === receiverReadsTheClock
+      return found === undefined || permitted ? [] : [found]
+    }),
+    [],
+  )
+})
+
+await t.test('the receiver helper imports nothing', async (t) => {
+  t.same(lib.find(({ path }) => path === 'lib/webhook/verify.ts')?.imports, [])
+})
+
+await t.test('plugins import lib and their own room, never the daemon', async (t) => {
+  const room = (path: string): string => path.split('/').slice(0, 2).join('/')
+  const shared = new Set(['plugins/conformance.ts', 'plugins/contract.ts'])
+  t.same(
+    offenders(
+      plugins.filter(({ path }) => path !== 'plugins/registry.ts'),
+      (file) =>
+        own(file).filter(
+          (target) =>
+            !target.startsWith('lib/') && room(target) !== room(file.path) && !shared.has(target),
+        ),
+    ),
+    [],
+  )
+})
+
+await t.test('only the registry names implementations', async (t) => {
+  const implementation = /^plugins\/\w+\/(?!contract)/
+  t.same(
+    offenders(daemon, (file) => own(file).filter((target) => implementation.test(target))),
+    [],
+  )
+})
+
+await t.test('families know contracts and the kernel, not what carries them', async (t) => {
+  const carriers = /^daemon\/(http|openapi|cli|studio|telemetry|daemon\.ts|compose\.ts|main\.ts)/
+  t.same(
+    offenders(
+      daemon.filter(({ path }) => path.startsWith('daemon/families/')),
+      (file) => own(file).filter((target) => carriers.test(target)),
+    ),
+    [],
+  )
+})
+
+await t.test('nothing imports the command line but main', async (t) => {
+  t.same(
+    offenders(
+      daemon.filter(({ path }) => !/^daemon\/(cli\/|main\.ts)/.test(path)),
+      (file) => own(file).filter((target) => target.startsWith('daemon/cli/')),
+    ),
+    [],
+  )
+})
+
+await t.test('no cycles, types included', async (t) => {
+  const graph = new Map(all.map((file) => [file.path, own(file)]))
+  const done = new Set<string>()
+  const cycles: string[] = []
+  function visit(path: string, line: readonly string[]): void {
+    if (line.includes(path)) cycles.push([...line.slice(line.indexOf(path)), path].join(' -> '))
+    else if (!done.has(path)) {
+      for (const target of graph.get(path) ?? []) visit(target, [...line, path])
+      done.add(path)
+    }
+  }
+  for (const path of graph.keys()) visit(path, [])
+  t.same(cycles, [])
+})
+
+await t.test('only the egress client opens connections, and only the daemon listens', async (t) => {
+  const network = new Set([
+    'undici',
+    'node:net',
+    'node:tls',
+    'node:dns',
+    'node:dns/promises',
+    'node:https',
+    'node:http2',
+  ])
+  t.same(
+    offenders(
+      all.filter(({ path }) => !path.startsWith('plugins/egress/')),
+      (file) => packages(file).filter((name) => network.has(name)),
+    ).filter((line) => !line.startsWith('daemon/listen.ts -> node:net')),
+    [],
+  )
+  // The server's types, the listeners themselves, and the client of the local control socket.
+  const http = [
+    'daemon/listen.ts',
+    'daemon/http/middleware/read-body.ts',
+    'daemon/cli/ask.ts',
+    'daemon/embed.ts',
+    'daemon/daemon.ts',
+    'daemon/http/not-ready.ts',
+  ]
+  t.same(
+    offenders(all, (file) => packages(file).filter((name) => name === 'node:http')).filter(
+      (line) => !http.some((path) => line.startsWith(path)),
+    ),
+    [],
+  )
+  t.same(
+    offenders(all, ({ text }) => (/\bfetch\(/.test(codeOf(text)) ? ['fetch'] : [])).filter(
+      (line) => !line.startsWith('daemon/studio/'),
+    ),
+    [],
+  )
+})

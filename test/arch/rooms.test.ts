@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ROOT, sourcesIn } from './source.ts'
+
+const sources = ['lib', 'plugins', 'daemon'].flatMap(sourcesIn)
+const lines = (text: string): number => text.split('\n').length - 1
+
+await t.test(
+  'rooms are small: median about 120 lines, few above 300, none above 500',
+  async (t) => {
+    const rooms = sources.filter(({ path }) => !path.includes('/migrations/'))
+    const sizes = rooms.map(({ text }) => lines(text)).sort((a, b) => a - b)
+    t.ok((sizes[Math.floor(sizes.length / 2)] ?? 0) <= 120, 'median')
+    t.ok(sizes.filter((size) => size > 300).length <= sizes.length / 50, 'above 300')
+    t.same(
+      rooms.filter(({ text }) => lines(text) > 500).map(({ path }) => path),
+      [],
+    )
+  },
+)
+
+await t.test('files and folders are named after the domain', async (t) => {
+  const junk = /(^|\/)(utils?|helpers?|managers?|misc|common)(\.ts|\/)/
+  t.same(
+    sources.map(({ path }) => path).filter((path) => junk.test(path)),
+    [],
+  )
+})
+
+await t.test('nothing in the repository names a machine or a registry', async (t) => {
+  const tracked = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  const foreign = new RegExp(
+    ['/wor' + 'k/', '/ro' + 'ot/', '"resol' + 'ved":', 'registry\\.npm' + 'js'].join('|'),
+  )
+  t.same(
+    tracked.filter((path) => foreign.test(readFileSync(join(ROOT, path), 'utf8'))),
+    [],
+  )
+})

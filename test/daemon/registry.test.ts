@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format, resolveConfig } from 'prettier'
+import t from 'tap'
+import { PAGES } from '../../daemon/docs/write.ts'
+import { eventsFamily } from '../../daemon/families/events/family.ts'
+import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
+import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import type { Operation } from '../../daemon/family.ts'
+import { describeApi } from '../../daemon/openapi/document.ts'
+import { sharedErrors } from '../../daemon/openapi/shared-errors.ts'
+import { ROOT } from '../arch/source.ts'
+import type { AnyBody, World } from '../support/world.ts'
+import { createWorld } from '../support/world.ts'
+
+const operations = FAMILIES.flatMap((family) => family.operations)
+const rows = errorRows(FAMILIES)
+
+await t.test('every operation has its own id and its own place', async (t) => {
+  const ids = operations.map(({ id }) => id)
+  const places = operations.map(({ method, path }) => `${method} ${path}`)
+  t.equal(new Set(ids).size, ids.length)
+  t.equal(new Set(places).size, places.length)
+  t.ok(operations.length >= 25)
+})
+
+await t.test('every operation declares who may call it, by a scope that exists', async (t) => {
+  const scopes = new Set(
+    FAMILIES.flatMap(({ scopes }) =>
+      Object.entries(scopes).flatMap(([name, actions]) =>
+        actions.map((action) => `${name}:${action}`),
+      ),
+    ),
+  )
+  for (const { id, access } of operations) {
+    if (typeof access === 'object') t.ok(scopes.has(access.scope), `${id}: ${access.scope}`)
+    else t.ok(['key', 'user', 'operator', 'public'].includes(access), id)
+  }
+})
+
+await t.test('every example satisfies the schemas it stands for', async (t) => {
+  for (const { id, input, output, example } of operations) {
+    t.match(output.safeParse(example.response), { success: true }, `${id}: response`)
+    if (input.params !== undefined) {
+      t.match(input.params.safeParse(example.params), { success: true }, `${id}: params`)
+    }
+    if (input.body !== undefined && example.body !== undefined) {
+      t.match(input.body.safeParse(example.body), { success: true }, `${id}: body`)
+    }
+    if (input.body !== undefined && example.body === undefined) {
+      t.match(input.body.safeParse(undefined), { success: true }, `${id}: needs an example body`)
+    }
+  }
+})
+
+await t.test(
+  'every code that an operation may answer is declared once and documented',
+  async (t) => {
+    const docs = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8')
+    for (const operation of operations) {
+      for (const code of [...operation.errors, ...sharedErrors(operation)]) {
+        t.ok(code in rows, `${operation.id}: ${code}`)
+      }
+    }
+    for (const code of Object.keys(rows)) t.ok(docs.includes(`<a id="${code}"></a>`), code)
+    const declared = FAMILIES.flatMap(({ errors }) => Object.keys(errors.rows))
+    t.equal(new Set(declared).size, declared.length, 'no two families declare the same code')
+  },
+)
+
+await t.test('the generated pages of docs/ are current: npm run docs writes them', async (t) => {
+  const options = await resolveConfig(join(ROOT, 'docs/api.md'))
+  for (const [name, text] of Object.entries(PAGES)) {
+    const expected = await format(text, { ...options, parser: 'markdown' })
+    t.ok(readFileSync(join(ROOT, 'docs', name), 'utf8') === expected, name)
+  }
+})
+
+await t.test('the OpenAPI document holds every operation and nothing else', async (t) => {
+  const document = describeApi(FAMILIES, rows, 'http://127.0.0.1:8420')
+  const described = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  t.same(described.sort(), operations.map(({ method, path }) => `${method} ${path}`).sort())
+})
+
+/** A path with each parameter filled in. */
+function pathOf({ path }: Operation, ids: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'nothing')
+}
+
+function bodyOf({ input, example }: Operation): { body?: unknown } {
+  return input.body === undefined || example.body === undefined ? {} : { body: example.body }
+}
+
+const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
+  createWorld(t, { families: [webhooksFamily, eventsFamily] })
+const mounted = operations.filter(({ id }) => /^(keys|webhooks|events)\./.test(id))
+
+await t.test('without credentials every operation that is not public is refused', async (t) => {
+  const { request } = await world(t)
+  for (const operation of mounted) {
+    const answer = await request(operation.method, pathOf(operation, {}), {
+      as: null,
+      ...bodyOf(operation),
+    })
+    t.equal(answer.status, 401, operation.id)
+    t.match(answer.body, { error: { code: 'missing_credentials' } }, operation.id)
+    t.equal(answer.headers.get('www-authenticate'), 'Bearer', operation.id)
+  }
+})
+
+await t.test('a key without the scope is refused, whatever the path names', async (t) => {
+  const { request, mintKey } = await world(t)
+  const { key } = await mintKey({ scopes: ['observe:read'] })
+  for (const operation of mounted) {
+    const { access } = operation
+    if (typeof access !== 'object') continue
+    const answer = await request(operation.method, pathOf(operation, {}), {
+      as: key,
+      ...bodyOf(operation),
+    })
+    t.match(
+      answer,
+      {
+        status: 403,
+        body: {
+          error: { code: 'insufficient_scope', details: { required_scopes: [access.scope] } },
+        },
+      },
+      operation.id,
+    )
+    t.match(answer.headers.get('www-authenticate'), access.scope, operation.id)
+  }
+})
+
+await t.test(
+  'unknown query parameters and body fields are refused by every operation',
+  async (t) => {
+    const { request } = await world(t)
+    for (const operation of mounted) {
+      const path = pathOf(operation, {})
+      if (operation.access === 'key') continue
+      const query = await request(operation.method, `${path}?surprise=1`, bodyOf(operation))
+      t.match(
+        query,
+        { status: 400, body: { error: { code: 'invalid_request' } } },
+        `${operation.id}: query`,
+      )
+      t.match(query.body, { error: { errors: [{ location: 'query.surprise' }] } }, operation.id)
+      if (operation.method === 'GET') continue
+      const body = { ...(bodyOf(operation).body as object), surprise: 1 }
+      const answer = await request(operation.method, path, { body })
+      t.match(
+        answer,
+        { status: 400, body: { error: { code: 'invalid_request' } } },
+        `${operation.id}: body`,
+      )
+    }
+  },
+)
+
+await t.test('foreign and unknown ids give the same answer', async (t) => {
+  const { request, addAccount, userOf } = await world(t)
+  const other = userOf(await addAccount())
+  const theirs = await idsOf(request, other)
+  const unknown = {
+    key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    webhook_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    delivery_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    event_id: 'evt_00000000000000000000000000',
+  }
+  for (const operation of mounted.filter(({ path }) => /_id\}/.test(path))) {
+    const answers = await Promise.all(
+      [theirs, unknown].map((ids) =>
+        request(operation.method, pathOf(operation, ids), bodyOf(operation)),
+      ),
+    )
+    const [foreign, missing] = answers.map(({ status, body }) => ({
+      status,
+      error: { ...(body['error'] as AnyBody), request_id: null },
+    }))
+    t.equal(foreign?.status, 404, operation.id)
+    t.same(foreign, missing, operation.id)
+  }
+})
+
+/** One of everything that has an id, in an account. */
+async function idsOf(
+  request: World['request'],
+  as: Parameters<World['request']>[2] extends infer Asking
+    ? NonNullable<Asking> extends { as?: infer As }
+      ? As
+      : never
+    : never,
+): Promise<Readonly<Record<string, string>>> {
+  const asking = as === undefined ? {} : { as }
+  const post = async (path: string, body?: unknown): Promise<AnyBody> =>
+    (await request('POST', path, { ...asking, ...(body === undefined ? {} : { body }) })).body
+  const key = await post('/v1/keys', { name: 'theirs', scopes: ['apps:read'] })
+  const webhook = await post('/v1/webhooks', { url: 'http://127.0.0.1:9', events: ['app.created'] })
+  const delivery = await post(`/v1/webhooks/${String(webhook['id'])}/test`)
+  t.equal(typeof delivery['event_id'], 'string')
+  return {
+    key_id: String(key['id']),
+    webhook_id: String(webhook['id']),
+    delivery_id: String(delivery['id']),
+    event_id: String(delivery['event_id']),
+  }
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import sqlite3 from 'sqlite3'
+import t from 'tap'
+import type { DaemonProcess } from '../support/daemon.ts'
+import { startDaemonProcess, until } from '../support/daemon.ts'
+import { askControl } from '../support/control.ts'
+
+const EVENTS = 10_000
+const PUBLISHERS = 32
+/** Killed when this many events were acknowledged. */
+const KILLS = [1500, 4000, 7500]
+
+/** What arrived at the receiver: each delivery with the bytes of every arrival. */
+interface Arrivals {
+  readonly url: string
+  readonly byDelivery: ReadonlyMap<string, readonly string[]>
+  readonly events: ReadonlySet<string>
+}
+
+async function startJournal(scope: Pick<typeof t, 'teardown'>): Promise<Arrivals> {
+  const byDelivery = new Map<string, string[]>()
+  const events = new Set<string>()
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.once('end', () => {
+      const body = Buffer.concat(chunks)
+      const id = String(request.headers['x-service-delivery-id'])
+      const mark = createHash('sha256').update(body).digest('hex')
+      byDelivery.set(id, [...(byDelivery.get(id) ?? []), mark])
+      events.add((JSON.parse(body.toString()) as { id: string }).id)
+      response.writeHead(204).end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  scope.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/in`, byDelivery, events }
+}
+
+/** The deliveries that a dead daemon had claimed and not recorded: what may arrive twice. */
+async function inFlight(file: string): Promise<readonly string[]> {
+  const database = new sqlite3.Database(file, sqlite3.OPEN_READWRITE)
+  const rows = await new Promise<{ id: string }[]>((resolve, reject) => {
+    database.all<{ id: string }>(
+      `SELECT id FROM keyhook_deliveries WHERE status = 'delivering'`,
+      (error, found) => {
+        if (error === null) resolve(found)
+        else reject(error)
+      },
+    )
+  })
+  await new Promise<void>((resolve) => {
+    database.close(() => {
+      resolve()
+    })
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Publishes until the event is acknowledged; what is unknown is tried again under the same id. */
+async function publish(url: () => string, key: string, id: string): Promise<void> {
+  for (;;) {
+    try {
+      const response = await fetch(`${url()}/v1/events`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ id, type: 'crash.test', data: { id } }),
+      })
+      await response.arrayBuffer()
+      if (response.status === 202) return
+      // 503 says that the state cannot be known and asks to try again.
+      if (response.status !== 503) throw new Error(`answered ${response.status}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    } catch (cause) {
+      if (!(cause instanceof TypeError)) throw cause
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+await t.test('kill -9 while events are published and delivered loses nothing', async (t) => {
+  const folder = t.testdir()
+  const arrivals = await startJournal(t)
+  let daemon: DaemonProcess = await startDaemonProcess({
+    KEYHOOK_DATA_DIR: folder,
+    KEYHOOK_OWNER_EMAIL: 'owner@example.com',
+    KEYHOOK_OWNER_PASSWORD: 'a long password',
+  })
+  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+  const port = new URL(daemon.url).port
+
+  const ask = askControl(folder)
+  const { key } = await ask('POST', '/v1/keys', { name: 'crash', scopes: ['events:write'] })
+  await ask('PUT', '/v1/event-types/crash.test')
+  await ask('POST', '/v1/webhooks', { url: arrivals.url, events: ['crash.test'] })
+
+  let next = 0
+  const acknowledged: string[] = []
+  async function publisher(): Promise<void> {
+    while (next < EVENTS) {
+      const id = `evt_crash_${next++}`
+      await publish(() => daemon.url, String(key), id)
+      acknowledged.push(id)
+    }
+  }
+  const publishing = Promise.all(Array.from({ length: PUBLISHERS }, publisher))
+
+  const mayRepeat = new Map<string, number>()
+  for (const mark of KILLS) {
+    await until(`${mark} acknowledged`, () => acknowledged.length >= mark, 60_000)
+    await daemon.end('SIGKILL')
+    for (const id of await inFlight(join(folder, 'keyhook.db'))) {
+      mayRepeat.set(id, (mayRepeat.get(id) ?? 0) + 1)
+    }
+    daemon = await startDaemonProcess({ KEYHOOK_DATA_DIR: folder, KEYHOOK_PORT: port })
+  }
+  await publishing
+  await until('everything arrived', () => arrivals.events.size >= EVENTS, 60_000)
+  // Attempts under way are recorded before the daemon ends, so what is counted below is all there is.
+  t.equal(await daemon.end('SIGTERM'), 0)
+
+  t.equal(acknowledged.length, EVENTS)
+  t.same(
+    acknowledged.filter((id) => !arrivals.events.has(id)),
+    [],
+    'every acknowledged event is delivered',
+  )
+  const repeated = [...arrivals.byDelivery].filter(([, marks]) => marks.length > 1)
+  t.same(
+    repeated.filter(([, marks]) => new Set(marks).size > 1),
+    [],
+    'what arrives twice carries the same bytes',
+  )
+  t.same(
+    repeated.filter(([id, marks]) => marks.length > 1 + (mayRepeat.get(id) ?? 0)),
+    [],
+    'only what was in flight at a kill arrives twice',
+  )
+  t.equal(
+    arrivals.byDelivery.size,
+    EVENTS,
+    'an unknown answer tried again makes no second delivery',
+  )
+  t.comment(`${KILLS.length} kills, ${mayRepeat.size} in flight, ${repeated.length} repeated`)
+  t.same(await inFlight(join(folder, 'keyhook.db')), [])
+})

@@ -1,0 +1,84 @@
+import { join } from 'node:path'
+import { createEventTypes } from '../../daemon/event-types.ts'
+import type { Family } from '../../daemon/family.ts'
+import { createRandom, systemClock } from '../../daemon/machine.ts'
+import type { Platform } from '../../daemon/platform.ts'
+import type { DisablingRule } from '../../lib/delivery/health.ts'
+import type { RetrySchedule } from '../../lib/delivery/schedule.ts'
+import { parseAllowList } from '../../lib/egress/url.ts'
+import { createEngine } from '../../lib/engine/engine.ts'
+import { createKeyring } from '../../lib/engine/keyring.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import { createVerifier } from '../../lib/engine/verifier.ts'
+import { createUuid7 } from '../../lib/internal/uuid7.ts'
+import { createUniverse, SPEC_SCOPES } from '../../lib/scope/syntax.ts'
+import { SECOND } from '../../lib/time.ts'
+import { brandNames } from '../../lib/webhook/headers.ts'
+import { createEgressClient } from '../../plugins/egress/undici.ts'
+import { openSqliteStore } from '../../plugins/store/open.ts'
+
+export interface PlatformOptions {
+  /** Where webhooks may go beside the public internet. Default every port of 127.0.0.1. */
+  readonly allow?: string
+  /** Names and their addresses; any other name has none. */
+  readonly names?: Readonly<Record<string, readonly string[]>>
+  /** Default 1, 2 and 4 seconds. */
+  readonly schedule?: RetrySchedule
+  /** Default: after 3 failures. */
+  readonly disabling?: DisablingRule
+  readonly clock?: Clock
+}
+
+/** A platform over a SQLite file of its own, whose webhooks reach loopback alone. */
+export async function createPlatform(
+  folder: string,
+  options: PlatformOptions & { readonly baseUrl: string; readonly families: readonly Family[] },
+): Promise<Platform> {
+  const { baseUrl, families, clock = systemClock } = options
+  const { store } = await openSqliteStore(join(folder, 'keyhook.sqlite'))
+  const random = createRandom()
+  const newId = createUuid7(() => clock.now(), random)
+  const keyring = createKeyring([{ id: 'k1', key: random(32) }], random)
+  const names = brandNames('service')
+  const egress = createEgressClient({
+    policy: {
+      schemes: ['https'],
+      allow: parseAllowList(options.allow ?? '127.0.0.1'),
+      ownHosts: [new URL(baseUrl).host],
+    },
+    resolve: (name) => Promise.resolve(options.names?.[name] ?? []),
+  })
+  const engine = createEngine({
+    store,
+    sender: egress,
+    clock,
+    random,
+    newId,
+    keyring,
+    names,
+    schedule: options.schedule ?? [SECOND, 2 * SECOND, 4 * SECOND],
+    disabling: options.disabling ?? { failures: 3, span: 0 },
+    limits: { total: 64, perWebhook: 8 },
+    timeout: 5 * SECOND,
+  })
+  const scopes = Object.fromEntries(
+    [SPEC_SCOPES, ...families.map((family) => family.scopes)].flatMap(Object.entries),
+  )
+  return {
+    store,
+    engine,
+    verifier: createVerifier({ store: store.keys, clock, prefix: names.keyPrefix }),
+    egress,
+    eventTypes: createEventTypes(
+      families.flatMap((family) => family.events),
+      (accountId) => store.events.types(accountId),
+    ),
+    keyring,
+    clock,
+    random,
+    newId,
+    universe: createUniverse(scopes),
+    names,
+    baseUrl,
+  }
+}

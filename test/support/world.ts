@@ -1,0 +1,236 @@
+import { once } from 'node:events'
+import type { RequestListener, Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Koa from 'koa'
+import { keysFamily } from '../../daemon/families/keys/family.ts'
+import type { Family } from '../../daemon/family.ts'
+import { mount } from '../../daemon/http/mount.ts'
+import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
+import type { Platform } from '../../daemon/platform.ts'
+import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
+import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
+import type { AccountRecord, Plan } from '../../plugins/store/contract/accounts.ts'
+import type { PlatformOptions } from './platform.ts'
+import { createPlatform } from './platform.ts'
+
+/** What a world needs of a test. */
+interface Scope {
+  testdir(): string
+  teardown(handler: () => Promise<void>): void
+}
+
+export interface WorldOptions extends PlatformOptions {
+  /** Mounted beside keys. Default none. */
+  readonly families?: readonly Family[]
+  readonly plan?: Plan
+  /** Replaces how callers are told from each other; undefined leaves the request to the world. */
+  readonly resolve?: (platform: Platform) => PrincipalResolver
+}
+
+/** A principal, the value of a key, or nobody. */
+export type Asker = Principal | string | null
+
+export interface Asking {
+  /** Default: the world's user. */
+  readonly as?: Asker
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer<Body> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+export type AnyBody = Readonly<Record<string, unknown>>
+
+export interface MintedKey {
+  readonly id: string
+  readonly key: string
+}
+
+/** The API over a real store, engine and egress client, asked over loopback. */
+export interface World {
+  readonly platform: Platform
+  readonly baseUrl: string
+  readonly account: AccountRecord
+  /** The account's user. */
+  readonly user: UserPrincipal
+  /** A user of any account. */
+  userOf(account: Pick<AccountRecord, 'id'>): UserPrincipal
+  /** The operator on behalf of the account. */
+  readonly operator: OperatorPrincipal
+  /** The operator on behalf of any account, or of none. */
+  operatorFor(account: Pick<AccountRecord, 'id'> | null): OperatorPrincipal
+  addAccount(changes?: Partial<AccountRecord>): Promise<AccountRecord>
+  /** Asks for an operation; an internal error rejects with its cause. */
+  request<Body = AnyBody>(method: string, path: string, asking?: Asking): Promise<Answer<Body>>
+  /** Mints a key through the API, as the user unless told otherwise. */
+  mintKey(
+    given: { readonly scopes: readonly string[]; readonly apps?: readonly string[] },
+    as?: Asker,
+  ): Promise<MintedKey>
+}
+
+const PRINCIPAL_HEADER = 'test-principal'
+
+/**
+ * Starts a world of its own for one test.
+ *
+ * @example
+ * const world = await createWorld(t, { families: [webhooksFamily] })
+ * const { status } = await world.request('GET', '/v1/webhooks')
+ */
+export async function createWorld(t: Scope, options: WorldOptions = {}): Promise<World> {
+  const families = [keysFamily, ...(options.families ?? [])]
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const baseUrl = `http://127.0.0.1:${port}`
+  const platform = await createPlatform(t.testdir(), { ...options, baseUrl, families })
+  const principals = new Map<string, Principal>()
+  const defects = new Map<string, unknown>()
+  server.on('request', apiOf(platform, families, principals, defects, options.resolve))
+  await platform.engine.dispatcher.start()
+  t.teardown(() => close(server, platform))
+
+  const addAccount: World['addAccount'] = (changes) =>
+    insertAccount(platform, { plan: options.plan ?? 'pro', ...changes })
+  const account = await addAccount()
+  const user = userOf(account)
+
+  const request: World['request'] = async <Body>(
+    method: string,
+    path: string,
+    { as = user, body, headers = {} }: Asking = {},
+  ): Promise<Answer<Body>> => {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: {
+        ...credentialsOf(as, principals),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const defect = defects.get(response.headers.get('x-request-id') ?? '')
+    if (defect !== undefined) throw new Error(`${method} ${path}: ${text}`, { cause: defect })
+    const parsed = (text === '' ? undefined : JSON.parse(text)) as Body
+    return { status: response.status, headers: response.headers, body: parsed }
+  }
+
+  return {
+    platform,
+    baseUrl,
+    account,
+    user,
+    userOf,
+    operator: operatorFor(account),
+    operatorFor,
+    addAccount,
+    request,
+    async mintKey(given, as = user) {
+      const body = { name: 'a key', ...given }
+      const made = await request<MintedKey>('POST', '/v1/keys', { as, body })
+      if (made.status !== 201) throw new Error(`no key: ${JSON.stringify(made.body)}`)
+      return made.body
+    },
+  }
+}
+
+function apiOf(
+  platform: Platform,
+  families: readonly Family[],
+  principals: ReadonlyMap<string, Principal>,
+  defects: Map<string, unknown>,
+  resolve: WorldOptions['resolve'],
+): RequestListener {
+  const app = new Koa<RequestState>()
+  const own = resolverOf(platform, principals)
+  const given = resolve?.(platform)
+  app.use(
+    mount({
+      platform,
+      families,
+      resolve: async (ctx) => (await given?.(ctx)) ?? own(ctx),
+      rateLimits: { reads: 0, writes: 0 },
+      onError: (error, request) => {
+        if (error.code === 'internal_error') defects.set(request.id, error.cause)
+      },
+    }),
+  )
+  const answer = app.callback()
+  return (request, response) => {
+    void answer(request, response)
+  }
+}
+
+/** Keys are verified as in production; users and the operator are named by a header of the tests. */
+function resolverOf(
+  platform: Platform,
+  principals: ReadonlyMap<string, Principal>,
+): PrincipalResolver {
+  return async (ctx) => {
+    const value = /^Bearer (.+)$/.exec(ctx.get('authorization'))?.[1]
+    if (value === undefined) return principals.get(ctx.get(PRINCIPAL_HEADER))
+    const { key, authority, secret } = await platform.verifier.verify(value)
+    return { type: 'key', account_id: key.account_id, key, authority, secret }
+  }
+}
+
+function credentialsOf(
+  asker: Asker,
+  principals: Map<string, Principal>,
+): Readonly<Record<string, string>> {
+  if (asker === null) return {}
+  if (typeof asker === 'string') return { authorization: `Bearer ${asker}` }
+  const name = String(principals.size + 1)
+  principals.set(name, asker)
+  return { [PRINCIPAL_HEADER]: name }
+}
+
+function userOf({ id }: Pick<AccountRecord, 'id'>): UserPrincipal {
+  return {
+    type: 'user',
+    account_id: id,
+    user_id: `user-of-${id}`,
+    email: 'owner@example.com',
+    session_hash: '0'.repeat(64),
+    authority: FULL_AUTHORITY,
+  }
+}
+
+function operatorFor(account: Pick<AccountRecord, 'id'> | null): OperatorPrincipal {
+  return { type: 'operator', account_id: account?.id ?? null, authority: FULL_AUTHORITY }
+}
+
+async function insertAccount(
+  { store, clock, newId }: Platform,
+  changes: Partial<AccountRecord>,
+): Promise<AccountRecord> {
+  const now = clock.now()
+  const account: AccountRecord = {
+    id: newId(),
+    name: 'An account',
+    plan: 'pro',
+    suspended_at: null,
+    created_at: now,
+    updated_at: now,
+    ...changes,
+  }
+  await store.write((tx) => tx.accounts.insert(account))
+  return account
+}
+
+async function close(server: Server, { engine, egress, store }: Platform): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await engine.dispatcher.stop()
+  await egress.close()
+  await store.close()
+}
