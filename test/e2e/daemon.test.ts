@@ -98,7 +98,7 @@ await t.test('/v1/openapi.json is public and its examples satisfy its schemas', 
       const [status = '', success] =
         Object.entries(responses).find(([code]) => code.startsWith('2')) ?? []
       const { example } =
-        (success?.['content'] as Record<string, AnyBody>)['application/json'] ?? {}
+        (success?.['content'] as Record<string, AnyBody> | undefined)?.['application/json'] ?? {}
       const place = [path, method, 'responses', status, 'content', 'application/json', 'schema']
         .map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
         .join('/')

@@ -65,7 +65,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'keys: live_at leaves out keys that are revoked, expired or expire at that instant',
+    name: 'keys: live_at leaves out keys that are revoked, expired or expire at that instant, and all below',
     async run({ open }) {
       const store = await open()
       await insertKeys(
@@ -74,6 +74,8 @@ export const keyCases: readonly StoreCase[] = [
         sampleKey('key_2', { expires_at: BORN + 10 }),
         sampleKey('key_3', { expires_at: BORN + 11 }),
         sampleKey('key_4', { revoked_at: BORN }),
+        sampleKey('key_5', { parent_id: 'key_4', depth: 1 }),
+        sampleKey('key_6', { parent_id: 'key_5', depth: 2 }),
       )
       const query = { account_id: ACCOUNT, limit: 9, after: null }
       const live = await store.keys.list({ ...query, live_at: BORN + 10 })
@@ -82,7 +84,7 @@ export const keyCases: readonly StoreCase[] = [
         ['key_3', 'key_1'],
       )
       const all = await store.keys.list({ ...query, live_at: null })
-      assert.equal(all.rows.length, 4)
+      assert.equal(all.rows.length, 6)
     },
   },
   {

@@ -6,7 +6,7 @@ import type { Page, PageQuery } from './page.ts'
 
 export interface KeyListQuery extends PageQuery {
   readonly account_id: string
-  /** Leave out keys that are expired or revoked at this instant. */
+  /** Leave out keys that are expired or revoked at this instant, or lie below one that is. */
   readonly live_at: Instant | null
 }
 

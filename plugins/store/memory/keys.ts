@@ -42,7 +42,10 @@ export function keyReads(state: Reading): KeyReads {
     async list({ account_id, live_at, ...page }) {
       const own = [...state().keys.values()].filter((key) => key.account_id === account_id)
       return pageOf(
-        own.filter((key) => live_at === null || isLive(key, live_at)),
+        own.filter(
+          ({ id }) =>
+            live_at === null || lineOf(state().keys, id).every((key) => isLive(key, live_at)),
+        ),
         page,
       )
     },

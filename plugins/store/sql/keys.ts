@@ -67,8 +67,12 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
     },
     async list({ account_id, live_at, limit, after }) {
       const rows = await query(
-        `SELECT * FROM ${t.keys}
-         WHERE account_id = $2 AND ($3 IS NULL OR id < $3) AND ($1 IS NULL OR ${LIVE})
+        `WITH RECURSIVE dead AS (
+           SELECT id FROM ${t.keys} WHERE account_id = $2 AND $1 IS NOT NULL AND NOT ${LIVE}
+           UNION
+           SELECT k.id FROM ${t.keys} k JOIN dead ON k.parent_id = dead.id
+         ) SELECT * FROM ${t.keys}
+         WHERE account_id = $2 AND ($3 IS NULL OR id < $3) AND id NOT IN (SELECT id FROM dead)
          ORDER BY id DESC LIMIT $4`,
         [live_at, account_id, after, limit + 1],
       )
