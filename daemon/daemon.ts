@@ -31,6 +31,8 @@ export interface Daemon {
   readonly platform: Platform
   /** Printed once when there is no user yet. */
   readonly setupLink: string | undefined
+  /** The metrics in Prometheus' text format. */
+  metrics(): Promise<string>
   /** Goes on answering what is under way, hands claims back, and leaves everything as it was found. */
   stop(): Promise<void>
 }
@@ -95,7 +97,13 @@ export async function startDaemon(
     stopUses = keepUses(platform, log)
     const handler = app.callback()
     handle = (request, response) => void handler(request, response)
-    return { url: baseUrl, platform, setupLink, stop }
+    return {
+      url: baseUrl,
+      platform,
+      setupLink,
+      metrics: async () => (await metrics.print()).text,
+      stop,
+    }
   } catch (cause) {
     await stop()
     throw cause

@@ -10,6 +10,8 @@ export const systemClock: Clock = {
       clearTimeout(timer)
     }
   },
+  // The end of the loop's turn: every request whose bytes are here has been read by then.
+  taken: () => new Promise((resolve) => setImmediate(resolve)),
 }
 
 const POOL_BYTES = 8192

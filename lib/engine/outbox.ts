@@ -63,8 +63,8 @@ interface Waiting {
 /**
  * Commits concurrent publishes in groups: one fsync for many.
  *
- * While one group commits the next collects, with no timer: a window would only add its own length
- * to every answer.
+ * While one group commits the next collects, and each takes in what has arrived already. No timer: a
+ * window would only add its own length to every answer.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, targets, handover, woken, clock, newId, lease } = options
@@ -75,6 +75,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function drain(): Promise<void> {
     running = true
     while (waiting.length > 0) {
+      await clock.taken()
       await loadTargets()
       await commitGroup()
     }

@@ -17,6 +17,8 @@ export interface Clock {
   now(): Instant
   /** Runs `run` once after `delay`; the answer cancels it. */
   after(delay: Millis, run: () => void): () => void
+  /** Resolves once what has arrived by now was taken in; it waits for nothing else. */
+  taken(): Promise<void>
 }
 
 export type RandomBytes = (length: number) => Uint8Array

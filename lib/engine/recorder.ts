@@ -50,6 +50,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   async function drain(): Promise<void> {
     running = true
     while (waiting.length > 0) {
+      await clock.taken()
       const group = waiting.slice(0, MAX_GROUP)
       if (await settle(group)) waiting = waiting.slice(group.length)
       else await new Promise<void>((resolve) => clock.after(RETRY_DELAY, resolve))

@@ -141,4 +141,14 @@ async function stop(): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-serve({ start, drainBacklog, stop })
+/** How many events the daemon accepted, and in how many commits. */
+async function committed(): Promise<{ events: number; commits: number }> {
+  const text = await required().metrics()
+  const read = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)?.[1])
+  return {
+    events: read('keyhook_events_accepted_total'),
+    commits: read('keyhook_publish_commits_total'),
+  }
+}
+
+serve({ start, drainBacklog, committed, stop })

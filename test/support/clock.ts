@@ -48,6 +48,7 @@ export function createClock(start: Instant, rest: () => Promise<void> = fewTurns
         timers.delete(timer)
       }
     },
+    taken: turn,
     async advance(ms) {
       const end = now + ms
       await rest()

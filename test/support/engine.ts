@@ -68,7 +68,6 @@ export interface Bench {
   rebuild(verbs: Partial<EngineStore>): Engine
   /** Resolves when neither the store nor an answer of the network is under way. */
   quiet(): Promise<void>
-  until(condition: () => boolean): Promise<void>
 }
 
 export type BenchOptions = Partial<
@@ -166,7 +165,6 @@ export async function createBench(t: TestFolder, options: BenchOptions = {}): Pr
       return other
     },
     quiet,
-    until: (condition) => untilTrue(condition),
   }
 }
 
