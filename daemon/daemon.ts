@@ -160,7 +160,8 @@ async function openPlatform(
   const createEgress = await EGRESS.undici()
   const egress = createEgress({
     policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
-    maxSocketsPerOrigin: config.webhookConcurrency,
+    // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
+    maxSocketsPerOrigin: config.concurrency,
   })
   const metrics = createMetrics()
   const parts = { config, families: FAMILIES, store, keyring, egress, metrics, log, baseUrl }
@@ -192,7 +193,7 @@ function openControl(
 }
 
 /** Uses of keys are noted in groups, off the path of requests. */
-function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> {
+export function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> {
   async function flush(): Promise<void> {
     const uses = verifier.takeUses()
     if (uses.length === 0) return

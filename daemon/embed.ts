@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { VerifiedKey } from '../lib/engine/verifier.ts'
 import { rateLimitsOf, readConfig } from './config.ts'
-import { openLocal } from './daemon.ts'
+import { keepUses, openLocal } from './daemon.ts'
 import { takeDataFolder } from './data-folder.ts'
 import { FAMILIES } from './families/index.ts'
 import { createApp } from './http/app.ts'
@@ -57,6 +57,7 @@ export async function createKeyhook(
   })
   const { platform } = local
   await platform.engine.dispatcher.start()
+  const stopUses = keepUses(platform, log)
   const handler = createApp({
     platform,
     families: FAMILIES,
@@ -78,6 +79,7 @@ export async function createKeyhook(
       void handler(request, response)
     },
     async stop() {
+      await stopUses()
       await platform.engine.dispatcher.stop()
       await local.close()
       await folder.release()

@@ -77,7 +77,8 @@ function descriptorOf(folder: string): number {
 
 function listening(server: Server, listen: () => void, what: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
+    // It stays: once it listens, a connection that cannot be accepted must not end the process.
+    server.on('error', (cause) => {
       reject(new ConfigError(`${what} cannot be listened on: ${cause.message}`, { cause }))
     })
     server.once('listening', resolve)

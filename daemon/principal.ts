@@ -1,4 +1,5 @@
 import type { Authority } from '../lib/grant/authority.ts'
+import type { StoreTx } from '../plugins/store/contract.ts'
 import type { Creator, KeyRecord } from '../lib/key/record.ts'
 
 /** Who asks. Every principal but a key holds full authority over its account. */
@@ -22,6 +23,8 @@ export interface UserPrincipal extends Acting {
   readonly user_id: string
   readonly email: string
   readonly session_hash: string
+  /** Whether the sign-in still holds, as a unit of work sees it. */
+  stands?(tx: StoreTx): Promise<boolean>
 }
 
 /** Who runs the daemon, on behalf of an account or of none. */

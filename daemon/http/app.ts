@@ -37,7 +37,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.silent = true
   app.use(requestId(platform.random))
   app.use(errorHandler(platform.baseUrl, onError))
-  app.use(probes(platform.store, options.isLeaving))
+  app.use(probes(platform, options.isLeaving))
   if (options.hosts !== undefined) app.use(hostCheck(options.hosts))
   app.use(serveMetrics(metrics, options.operatorToken))
   for (const step of options.pages) app.use(step)

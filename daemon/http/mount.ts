@@ -27,46 +27,57 @@ export interface MountOptions {
 
 /** Every operation of the families as one Koa middleware: the daemon is its first embedder. */
 export function mount(options: MountOptions): Step {
-  const { platform, families, resolve, onError } = options
+  const { platform, families, onError } = options
   const operations = families.flatMap((family) => family.operations)
   const rateLimit = createRateLimit(options.rateLimits, platform.clock)
   const router = new Router<RequestState>()
-  // What is fixed stands before what is a parameter: `/v1/keys/self` is not a key's id.
-  for (const operation of [...operations].sort(fixedFirst)) {
-    router.register(
-      routePath(operation),
-      [operation.method],
-      [
-        authenticate(operation, resolve),
-        authorize(operation, platform.universe),
-        csrf(new URL(platform.baseUrl).origin),
-        rateLimit(operation),
-        readBody(operation),
-        validate(operation),
-        answer(operation, platform),
-      ],
-      { name: operation.id },
-    )
+  const fixed = new Map<string, Step>()
+  for (const operation of operations) {
+    const steps = stepsOf(operation, options, rateLimit(operation))
+    if (operation.path.includes('{')) {
+      router.register(routePath(operation), [operation.method], steps, { name: operation.id })
+    } else fixed.set(`${operation.method} ${operation.path}`, compose(steps))
   }
   return compose([
     requestId(platform.random),
     errorHandler(platform.baseUrl, onError),
+    fixedRoutes(fixed),
     router.routes() as unknown as Step,
     noRoute(operations),
   ])
 }
 
+function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): Step[] {
+  const { platform, resolve } = options
+  const admit = [authenticate(operation, resolve), authorize(operation, platform.universe)]
+  // A body may take long: who was let in before it may have been revoked since. Units of work look
+  // for themselves.
+  const again = operation.effect === 'publish' || operation.effect === 'own' ? admit : []
+  return [
+    ...admit,
+    csrf(new URL(platform.baseUrl).origin),
+    rateLimit,
+    readBody(operation),
+    ...again,
+    validate(operation),
+    answer(operation, platform),
+  ]
+}
+
+/**
+ * Routes without parameters by one look-up: the busiest of them should not be tried against every
+ * pattern. They stand before the others, since `/v1/keys/self` is not a key's id.
+ */
+function fixedRoutes(routes: ReadonlyMap<string, Step>): Step {
+  return function fixedRoutes(ctx, next) {
+    const route = routes.get(`${ctx.method} ${ctx.path}`)
+    return route === undefined ? next() : route(ctx, next)
+  }
+}
+
 /** `/v1/keys/{key_id}` as the router writes it. */
 export function routePath({ path }: Pick<Operation, 'path'>): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
-}
-
-function fixedFirst(a: Operation, b: Operation): number {
-  return parameters(a) - parameters(b)
-}
-
-function parameters({ path }: Operation): number {
-  return path.split('{').length
 }
 
 /** What no operation answers: a path that knows other methods names them. */

@@ -1,20 +1,38 @@
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Millis } from '../../lib/time.ts'
+import { SECOND } from '../../lib/time.ts'
 import type { Store } from '../../plugins/store/contract.ts'
+import type { Platform } from '../platform.ts'
 import type { Step } from './state.ts'
 
+const KEPT: Millis = SECOND
+
 /** `/healthz`: the process answers. `/readyz`: it can also write, and is not on its way out. */
-export function probes(store: Store, isLeaving: () => boolean): Step {
+export function probes({ store, clock }: Platform, isLeaving: () => boolean): Step {
+  const canWrite = createProbe(store, clock)
   return async function probes(ctx, next) {
     if (ctx.path !== '/healthz' && ctx.path !== '/readyz') return next()
-    const ready = ctx.path === '/healthz' || (!isLeaving() && (await canWrite(store)))
+    const ready = ctx.path === '/healthz' || (!isLeaving() && (await canWrite()))
     ctx.status = ready ? 200 : 503
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { status: ready ? 'ok' : 'unavailable' }
   }
 }
 
-function canWrite(store: Store): Promise<boolean> {
-  return store.ping().then(
-    () => true,
-    () => false,
-  )
+/** One probe at a time, its answer kept a moment: whoever asks often costs no writes. */
+function createProbe(store: Store, clock: Clock): () => Promise<boolean> {
+  let last: Promise<boolean> | undefined
+  return () => {
+    last ??= store.ping().then(
+      () => true,
+      () => false,
+    )
+    const own = last
+    void own.then(() =>
+      clock.after(KEPT, () => {
+        if (last === own) last = undefined
+      }),
+    )
+    return own
+  }
 }

@@ -15,6 +15,8 @@ import { liveSecrets } from './targets.ts'
 export interface FinishedAttempt extends SettledAttempt {
   readonly webhook_id: string
   readonly account_id: string
+  /** Where it was sent. */
+  readonly url: string
   readonly verdict: Verdict
 }
 
@@ -73,6 +75,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
       delivery_id: delivery.id,
       webhook_id: delivery.webhook_id,
       account_id: delivery.account_id,
+      url: target.webhook.url,
       claim,
       verdict,
       after: {

@@ -1,7 +1,14 @@
 import type { Instant } from '../time.ts'
 import { matches } from '../webhook/match.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
-import type { Clock, DeliveryRecord, EngineTx, NewEvent, PublishOutcome } from './ports.ts'
+import type {
+  Clock,
+  DeliveryRecord,
+  EngineEvents,
+  EngineTx,
+  NewEvent,
+  PublishOutcome,
+} from './ports.ts'
 import type { Signal } from './signal.ts'
 
 /** Pending work that was committed. */
@@ -37,28 +44,43 @@ export function bear(
   }
 }
 
-/** Publishes inside a unit of work: it commits and rolls back with it. */
-export type PublishIn = (tx: EngineTx, event: NewEvent) => Promise<PublishOutcome>
+/**
+ * Publishes events of one account inside a unit of work: they commit and roll back with it.
+ *
+ * @param except a webhook that is told nothing, since the events are about itself
+ */
+export type PublishIn = (
+  tx: EngineTx,
+  events: readonly NewEvent[],
+  except?: string,
+) => Promise<readonly PublishOutcome[]>
 
 export function createPublishIn(options: {
   readonly clock: Clock
   readonly newId: () => string
   readonly woken: Signal<Woken>
+  readonly events?: Partial<EngineEvents>
 }): PublishIn {
   const { clock, newId, woken } = options
-  return async (tx, event) => {
+  return async (tx, events, except) => {
+    const [first] = events
+    if (first === undefined) return []
     const now = clock.now()
-    const webhooks = await tx.webhooksOf(event.account_id)
-    const deliveries = webhooks
-      .filter((webhook) => matches(webhook, event))
-      .map((webhook) => bear(newId(), event, webhook, now))
-    const [outcome = 'stored'] = await tx.insertPublished([{ event, deliveries }])
-    if (outcome !== 'stored') return outcome
+    const webhooks = (await tx.webhooksOf(first.account_id)).filter(({ id }) => id !== except)
+    const group = events.map((event) => ({
+      event,
+      deliveries: webhooks
+        .filter((webhook) => matches(webhook, event))
+        .map((webhook) => bear(newId(), event, webhook, now)),
+    }))
+    const outcomes = await tx.insertPublished(group)
+    const stored = group.filter((_, index) => outcomes[index] === 'stored')
     tx.afterCommit(() => {
-      for (const { status, webhook_id, account_id } of deliveries) {
+      if (stored.length > 0) options.events?.committed?.(stored.length)
+      for (const { status, webhook_id, account_id } of stored.flatMap((one) => one.deliveries)) {
         if (status === 'pending') woken.emit({ webhook_id, account_id, due: now })
       }
     })
-    return outcome
+    return outcomes
   }
 }

@@ -35,14 +35,19 @@ export interface DisablingOptions {
 export function watchHealth(options: DisablingOptions): void {
   const { store, targets, publishIn, rule, clock, newEvent } = options
 
-  async function act({ webhook_id, account_id, ...seen }: FailedWebhook, gone: boolean) {
+  /** @param goneUrl the address that answered 410; undefined when none did */
+  async function act(
+    { webhook_id, account_id, ...seen }: FailedWebhook,
+    goneUrl: string | undefined,
+  ): Promise<void> {
     const now = clock.now()
-    if (!gone && judgeHealth(seen, rule, now) === 'well') return
+    if (goneUrl === undefined && judgeHealth(seen, rule, now) === 'well') return
     const disabled = await store.write(async (tx) => {
       const webhooks = await tx.webhooksOf(account_id)
       const webhook = webhooks.find(({ id }) => id === webhook_id)
       if (webhook === undefined) return false
-      // Judged anew: a success or its owner may have cleared the counters since.
+      // Judged anew: a success or its owner may have cleared the counters since, or moved the webhook.
+      const gone = goneUrl === webhook.url
       const verdict = gone ? 'disable' : judgeHealth(webhook, rule, now)
       if (verdict === 'disable') return disable(tx, webhook, gone ? 'gone' : 'failures', now)
       if (verdict === 'failing') await warn(tx, webhook, now)
@@ -59,7 +64,7 @@ export function watchHealth(options: DisablingOptions): void {
   ): Promise<boolean> {
     if (!(await tx.disableWebhook(id, reason, now))) return false
     const data = { webhook_id: id, reason, consecutive_failures }
-    await publishIn(tx, newEvent(account_id, 'webhook.disabled', data, now))
+    await publishIn(tx, [newEvent(account_id, 'webhook.disabled', data, now)], id)
     tx.afterCommit(() => {
       targets.drop(account_id)
     })
@@ -73,15 +78,15 @@ export function watchHealth(options: DisablingOptions): void {
   ): Promise<void> {
     if (!(await tx.markFailing(id, now))) return
     const data = { webhook_id: id, consecutive_failures }
-    await publishIn(tx, newEvent(account_id, 'webhook.failing', data, now))
+    await publishIn(tx, [newEvent(account_id, 'webhook.failing', data, now)], id)
   }
 
   options.settled.listen(({ attempts, failed }) => {
     for (const webhook of failed) {
-      const gone = attempts.some(
+      const gone = attempts.find(
         ({ webhook_id, verdict }) => webhook_id === webhook.webhook_id && verdict === 'gone',
       )
-      act(webhook, gone).catch((cause: unknown) => {
+      act(webhook, gone?.url).catch((cause: unknown) => {
         options.events?.healthFailed?.(webhook.webhook_id, cause)
       })
     }

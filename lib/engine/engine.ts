@@ -87,7 +87,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const targets = createTargets((accountId) => store.webhooksOf(accountId), keyring)
-  const publishIn = createPublishIn({ clock, newId, woken })
+  const publishIn = createPublishIn({ clock, newId, woken, events })
   const recorder = createRecorder({ store, clock, events, settled, recovered })
   const chance = (): number => (random(1)[0] ?? 0) / 256
   const dispatcher = createDispatcher({

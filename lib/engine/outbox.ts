@@ -54,11 +54,16 @@ export interface OutboxOptions {
 /** One call's events, waiting for a commit. */
 interface Waiting {
   readonly events: readonly NewEvent[]
+  /** Of all its bodies. */
+  readonly bytes: number
   /** Its group failed for a reason that might be another's, so it is tried by itself. */
   readonly alone: boolean
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void
   readonly reject: (reason: unknown) => void
 }
+
+const MAX_GROUP_BYTES = 4 * 1_048_576
+const MAX_WAITING_BYTES = 64 * 1_048_576
 
 /**
  * Commits concurrent publishes in groups: one fsync for many.
@@ -70,6 +75,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { store, targets, handover, woken, clock, newId, lease } = options
   const maxGroup = options.maxGroup ?? 256
   let waiting: Waiting[] = []
+  let waitingBytes = 0
   let running = false
 
   async function drain(): Promise<void> {
@@ -100,13 +106,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const taken: Waiting[] = []
     const left: Waiting[] = []
     let size = 0
+    let bytes = 0
     for (const call of waiting) {
-      const fits = size === 0 || (!call.alone && size + call.events.length <= maxGroup)
+      const small = size + call.events.length <= maxGroup && bytes + call.bytes <= MAX_GROUP_BYTES
+      const fits = size === 0 || (!call.alone && small)
       const ready = fits && targets.peek(accountOf(call)) !== undefined
       ;(ready ? taken : left).push(call)
-      if (ready) size += call.alone ? maxGroup : call.events.length
+      if (!ready) continue
+      size += call.alone ? maxGroup : call.events.length
+      bytes += call.bytes
     }
     waiting = left
+    waitingBytes = left.reduce((sum, call) => sum + call.bytes, 0)
     return taken
   }
 
@@ -127,7 +138,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
       return
     }
     for (const [index, birth] of births.entries()) handOver(birth, outcomes[index] === 'stored')
-    if (births.length > 0) options.events?.committed?.(births.length)
+    const stored = outcomes.filter((outcome) => outcome === 'stored').length
+    if (stored > 0) options.events?.committed?.(stored)
     answer(calls, outcomes)
   }
 
@@ -191,7 +203,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
         if (new Set(events.map(({ account_id }) => account_id)).size > 1) {
           throw new TypeError('events that are published together must be of one account')
         }
-        waiting.push({ events, alone: false, resolve, reject })
+        const bytes = events.reduce((sum, { body }) => sum + body.length, 0)
+        // A disk that stalls must not fill the memory: who is refused here has lost nothing.
+        if (waitingBytes + bytes > MAX_WAITING_BYTES) throw kernelError('unavailable')
+        waitingBytes += bytes
+        waiting.push({ events, bytes, alone: false, resolve, reject })
         if (!running) void drain()
       })
     },

@@ -155,7 +155,7 @@ export interface EngineStore {
   release(claims: readonly HeldClaim[], now: Instant): Promise<void>
   /**
    * Records outcomes, all or none. A delivery that no longer bears the claim keeps its state and gets
-   * no attempt. Answers the health of the active webhooks whose tally holds failures or a 410.
+   * no attempt; one that would be tried again is skipped when its webhook was disabled. Answers the health of the active webhooks whose tally holds failures or a 410.
    */
   settle(settlement: Settlement): Promise<readonly FailedWebhook[]>
 }

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { Pool } from 'undici'
 import { ROOT } from '../arch/source.ts'
 import { askControl } from '../support/control.ts'
 import type { DaemonProcess, Env } from '../support/daemon.ts'
@@ -39,18 +40,20 @@ await t.test('64 concurrent publishers share commits: at most 0.2 an event', asy
   const { daemon, ask } = await start(t)
   const { key } = await ask('POST', '/v1/keys', { name: 'publisher', scopes: ['events:write'] })
   await ask('PUT', '/v1/event-types/load.test')
-  const publish = async (): Promise<number> => {
-    const response = await fetch(`${daemon.url}/v1/events`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${String(key)}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ type: 'load.test', data: { a: 1 } }),
-    })
-    await response.arrayBuffer()
-    return response.status
-  }
+  const pool = new Pool(daemon.url, { connections: 64 })
+  t.teardown(() => pool.close())
   const publisher = async (): Promise<number[]> => {
     const statuses: number[] = []
-    for (let index = 0; index < 40; index++) statuses.push(await publish())
+    for (let index = 0; index < 40; index++) {
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path: '/v1/events',
+        headers: { authorization: `Bearer ${String(key)}`, 'content-type': 'application/json' },
+        body: '{"type":"load.test","data":{"a":1}}',
+      })
+      await body.dump()
+      statuses.push(statusCode)
+    }
     return statuses
   }
   const statuses = (await Promise.all(Array.from({ length: 64 }, publisher))).flat()

@@ -67,6 +67,7 @@ export function toUserPrincipal(user: UserRecord, sessionHash: string): UserPrin
     email: user.email,
     session_hash: sessionHash,
     authority: FULL_AUTHORITY,
+    stands: async (tx) => (await tx.accounts.session(sessionHash)) !== undefined,
   }
 }
 

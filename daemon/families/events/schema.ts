@@ -6,6 +6,14 @@ import { appId, instant, pageOf, text } from '../wire.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
+/** An object whose members are not looked at: it is kept as the text that it came in. */
+const unreadObject = z
+  .custom<object>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'Must be a JSON object.',
+  )
+  .meta({ override: { type: 'object' } })
+
 const eventId = z
   .string()
   .refine(isEventId, 'An event id is evt_ and 1 to 64 letters, digits or _.')
@@ -18,7 +26,7 @@ export const eventType = z
 export const publishedEvent = z
   .strictObject({
     type: eventType,
-    data: jsonObject,
+    data: unreadObject,
     id: eventId.optional(),
     app_id: appId.optional(),
   })

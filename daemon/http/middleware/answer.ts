@@ -1,9 +1,13 @@
+import type { RequiredScope } from '../../../lib/scope/cover.ts'
+import { requiredScope } from '../../../lib/scope/cover.ts'
 import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type { RequestReads } from '../../../plugins/store/contract/requests.ts'
 import { HOUR, MINUTE } from '../../../lib/time.ts'
 import type { Call, Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
 import { httpError } from '../../errors.ts'
+import { requireStanding } from '../standing.ts'
 import type { RequestContext, Step } from '../state.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
@@ -97,6 +101,24 @@ async function prepareRun(
   operation: Extract<Operation, { effect: 'write' | 'publish' }>,
   call: AnyCall,
 ): Promise<(tx: StoreTx) => Promise<unknown>> {
+  const run = await runnerOf(operation, call)
+  return async (tx) => {
+    await requireStanding(tx, call.principal, scopeOf(operation, call.platform), call.now)
+    return run(tx)
+  }
+}
+
+/** What a key must still hold; what acts on the key itself needs no scope. */
+function scopeOf({ access }: Operation, { universe }: Platform): RequiredScope | undefined {
+  return typeof access === 'object' && access.self === undefined
+    ? requiredScope(access.scope, universe)
+    : undefined
+}
+
+async function runnerOf(
+  operation: Extract<Operation, { effect: 'write' | 'publish' }>,
+  call: AnyCall,
+): Promise<(tx: StoreTx) => Promise<unknown>> {
   if (operation.effect === 'publish') return (tx) => operation.run({ ...call, tx })
   const prepared = await operation.prepare?.(call)
   return (tx) => operation.run({ ...call, tx, prepared })
@@ -114,9 +136,13 @@ async function performInUnit(
   call: AnyCall,
   place: Idempotency,
 ): Promise<Answer> {
+  const { store } = call.platform
+  // A replay is answered before any work: what was judged then may be judged otherwise today.
+  const replay = await recall(store.requests, call, place)
+  if (replay !== undefined) return replay
   const run = await prepareRun(operation, call)
-  return call.platform.store.write(async (tx) => {
-    const known = await recall(tx, call, place)
+  return store.write(async (tx) => {
+    const known = await recall(tx.requests, call, place)
     if (known !== undefined) return known
     const answered = firstAnswer(operation, await run(tx))
     await tx.requests.claimIdempotency({
@@ -136,7 +162,7 @@ async function performClaimed(
 ): Promise<Answer> {
   const { store } = call.platform
   const known = await store.write(async (tx) => {
-    const recalled = await recall(tx, call, place)
+    const recalled = await recall(tx.requests, call, place)
     if (recalled !== undefined) return recalled
     await tx.requests.claimIdempotency({
       ...place,
@@ -161,11 +187,11 @@ async function performClaimed(
 }
 
 async function recall(
-  tx: StoreTx,
+  requests: RequestReads,
   call: AnyCall,
   { scope, key, fingerprint }: Idempotency,
 ): Promise<Answer | undefined> {
-  const known = await tx.requests.idempotency(scope, key, call.now)
+  const known = await requests.idempotency(scope, key, call.now)
   if (known === undefined) return undefined
   if (known.fingerprint !== fingerprint) throw httpError('idempotency_mismatch')
   if (known.answer === null)

@@ -1,4 +1,5 @@
 import { kernelError } from '../../../lib/errors.ts'
+import type { Authority } from '../../../lib/grant/authority.ts'
 import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
@@ -57,12 +58,16 @@ const CHECKS: Readonly<Record<'key' | 'user' | 'operator' | 'public', Check>> = 
 function scopeCheck(required: RequiredScope, refusePinned: boolean): Check {
   return (principal) => {
     if (principal.account_id === null) throw httpError('account_required')
-    if (!allows(principal.authority.scopes, required)) {
-      throw kernelError('insufficient_scope', {
-        message: `The key lacks the scope ${required}.`,
-        details: { required_scopes: [required], missing_scopes: [required] },
-      })
-    }
+    requireScope(principal.authority, required)
     if (refusePinned && isPinned(principal)) throw kernelError('key_pinned')
   }
+}
+
+/** @throws KeyhookError `insufficient_scope` naming what is missing */
+export function requireScope({ scopes }: Pick<Authority, 'scopes'>, required: RequiredScope): void {
+  if (allows(scopes, required)) return
+  throw kernelError('insufficient_scope', {
+    message: `The key lacks the scope ${required}.`,
+    details: { required_scopes: [required], missing_scopes: [required] },
+  })
 }

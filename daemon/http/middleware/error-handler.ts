@@ -35,6 +35,8 @@ function answer(ctx: RequestContext, error: KeyhookError, baseUrl: string): void
   const wait = details?.['retry_after']
   if (typeof wait === 'number') ctx.set('Retry-After', String(wait))
   else if (status === 503) ctx.set('Retry-After', '1')
+  // The rest of such a body is not read, so nothing can follow it on this connection.
+  if (status === 413) ctx.set('Connection', 'close')
   ctx.set('Cache-Control', 'no-store')
   ctx.body = {
     error: {

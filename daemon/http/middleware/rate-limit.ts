@@ -14,6 +14,7 @@ export interface RateLimits {
 
 /** A bucket that refills with time, so that a steady caller is never punished for asking. */
 interface Bucket {
+  readonly perMinute: number
   left: number
   at: Instant
 }
@@ -31,8 +32,8 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
 
   function spend(caller: string, perMinute: number): Bucket {
     const now = clock.now()
-    if (buckets.size >= MAX_BUCKETS) forgetFull(now, perMinute)
-    const bucket = buckets.get(caller) ?? { left: perMinute, at: now }
+    if (buckets.size >= MAX_BUCKETS) forgetFull(now)
+    const bucket = buckets.get(caller) ?? { perMinute, left: perMinute, at: now }
     const refilled = bucket.left + ((now - bucket.at) * perMinute) / MINUTE
     bucket.left = Math.min(perMinute, refilled) - 1
     bucket.at = now
@@ -40,8 +41,8 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
     return bucket
   }
 
-  function forgetFull(now: Instant, perMinute: number): void {
-    for (const [caller, { left, at }] of buckets) {
+  function forgetFull(now: Instant): void {
+    for (const [caller, { perMinute, left, at }] of buckets) {
       if (left + ((now - at) * perMinute) / MINUTE >= perMinute) buckets.delete(caller)
     }
   }
@@ -72,5 +73,7 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
 function callerOf(principal: Principal | undefined, ip: string): string {
   if (principal === undefined) return `ip ${ip}`
   if (principal.type === 'key') return `key ${principal.key.id}`
-  return principal.type === 'user' ? `user ${principal.user_id}` : 'operator'
+  return principal.type === 'user'
+    ? `user ${principal.user_id}`
+    : `operator ${principal.account_id ?? ''}`
 }

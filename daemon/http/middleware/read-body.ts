@@ -60,7 +60,6 @@ function readBytes(req: IncomingMessage, announced: number, limit: number): Prom
     const chunks: Buffer[] = []
     let size = 0
     const refuse = (): void => {
-      // The rest is not read: the answer goes out and the connection closes after it.
       req.pause()
       req.removeAllListeners('data')
       reject(httpError('payload_too_large', { details: { limit_bytes: limit } }))

@@ -83,7 +83,21 @@ export function settle(state: State, { attempts, tallies }: Settlement): FailedW
   for (const { attempt, after, done_at, ...held } of attempts) {
     const delivery = holderOf(state, held)
     if (delivery === undefined) continue
-    change(state.deliveries, delivery.id, { ...after, done_at, claim: null })
+    const isSkipped =
+      after.status === 'pending' && state.webhooks.get(delivery.webhook_id)?.status === 'disabled'
+    change(
+      state.deliveries,
+      delivery.id,
+      isSkipped
+        ? {
+            ...after,
+            status: 'skipped',
+            next_at: null,
+            done_at: attempt.started_at + attempt.duration,
+            claim: null,
+          }
+        : { ...after, done_at, claim: null },
+    )
     const earlier = state.attempts.get(delivery.id) ?? []
     state.attempts.set(delivery.id, Object.freeze([...earlier, Object.freeze({ ...attempt })]))
   }

@@ -171,13 +171,13 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
       return rows.length > 0
     },
     async touch(uses) {
-      for (const { id, at } of uses) {
-        await query(
-          `UPDATE ${t.keys} SET last_used_at = $2
-           WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)`,
-          [id, at],
-        )
-      }
+      await query(
+        `UPDATE ${t.keys} SET last_used_at = used.value ->> 1
+         FROM json_each($1) used
+         WHERE ${t.keys}.id = used.value ->> 0
+           AND (last_used_at IS NULL OR last_used_at < used.value ->> 1)`,
+        [JSON.stringify(uses.map(({ id, at }) => [id, at]))],
+      )
     },
   }
 }

@@ -36,6 +36,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const writer = await connect(file)
   const reader = await connect(file)
   const turns = createTurns()
+  let isBroken = false
   const statement = preparedOn(writer.connection)
 
   async function transact<T>(
@@ -48,19 +49,36 @@ export async function openSqlite(file: string): Promise<SqlClient> {
       result = await work(writer.query)
       await writer.query('COMMIT')
     } catch (cause) {
-      // Some faults roll back by themselves; then there is nothing left to roll back.
-      await writer.query('ROLLBACK').catch(() => undefined)
+      await rollBack()
       throw cause
     }
     committed()
     return result
   }
 
+  /** Some faults roll back by themselves; then there is nothing left to roll back. */
+  async function rollBack(): Promise<void> {
+    try {
+      await writer.query('ROLLBACK')
+    } catch (cause) {
+      isBroken = !(cause instanceof Error && cause.message.includes('no transaction is active'))
+    }
+  }
+
+  /** A transaction that cannot be ended would swallow whatever came after it unseen. */
+  function take<T>(work: () => Promise<T>): Promise<T> {
+    return turns.take(() => {
+      if (isBroken)
+        throw kernelError('unavailable', { internal: 'a transaction could not be ended' })
+      return work()
+    })
+  }
+
   return {
     dialect: SQLITE,
     read: reader.query,
-    transaction: (work, committed = () => undefined) => turns.take(() => transact(work, committed)),
-    exclusive: (work) => turns.take(() => work(statement.query)),
+    transaction: (work, committed = () => undefined) => take(() => transact(work, committed)),
+    exclusive: (work) => take(() => work(statement.query)),
     async close() {
       await turns.idle()
       await statement.finalize()

@@ -63,8 +63,5 @@ async function commit(
   judged: readonly Judged[],
 ): Promise<readonly PublishOutcome[]> {
   const events = judged.filter((one): one is NewEvent => !(one instanceof KeyhookError))
-  if (tx === undefined) return engine.outbox.publish(events)
-  const outcomes: PublishOutcome[] = []
-  for (const event of events) outcomes.push(await engine.publishIn(tx, event))
-  return outcomes
+  return tx === undefined ? engine.outbox.publish(events) : engine.publishIn(tx, events)
 }

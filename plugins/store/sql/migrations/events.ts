@@ -69,6 +69,11 @@ export const events: readonly Migration[] = [
  * or of outcomes, is one statement and one commit.
  */
 function groupCommits(t: Tables): readonly string[] {
+  // What would be tried again is skipped when its webhook was disabled meanwhile.
+  const skipped = (column: string, instead: string): string =>
+    `CASE WHEN new.status = 'pending' AND EXISTS (SELECT 1 FROM ${t.webhooks} w
+       WHERE w.id = ${t.deliveries}.webhook_id AND w.status = 'disabled')
+     THEN ${instead} ELSE ${column} END`
   return [
     `CREATE VIEW ${t.publishing} AS
       SELECT 'event' AS kind, account_id, id, app_id, type, created_at, body,
@@ -96,9 +101,11 @@ function groupCommits(t: Tables): readonly string[] {
       FROM ${t.attempts}`,
     `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling}
       WHEN new.kind = 'attempt' BEGIN
-        UPDATE ${t.deliveries} SET status = new.status, attempts = new.attempts,
+        UPDATE ${t.deliveries} SET status = ${skipped('new.status', "'skipped'")},
+            attempts = new.attempts,
             automatic = new.automatic, cause = new.next_cause, retry = new.next_cause = 'retry',
-            next_at = new.next_at, done_at = new.done_at, claim = NULL
+            next_at = ${skipped('new.next_at', 'NULL')},
+            done_at = ${skipped('new.done_at', 'new.started_at + new.duration')}, claim = NULL
           WHERE id = new.delivery_id AND claim = new.claim AND status = 'delivering';
         INSERT INTO ${t.attempts} (delivery_id, number, cause, started_at, duration, status_code,
             error, response)

@@ -1,0 +1,39 @@
+import { kernelError } from '../../lib/errors.ts'
+import { effectiveAuthority } from '../../lib/grant/authority.ts'
+import { keyStatus } from '../../lib/key/lifecycle.ts'
+import type { RequiredScope } from '../../lib/scope/cover.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { StoreTx } from '../../plugins/store/contract.ts'
+import { httpError } from '../errors.ts'
+import type { KeyPrincipal, Principal } from '../principal.ts'
+import { requireScope } from './middleware/authorize.ts'
+
+/**
+ * Refuses a principal that ended between its authentication and the unit of work that it asked for: a
+ * slow body, or work before the unit, would else let it write after the answer of its revocation.
+ */
+export async function requireStanding(
+  tx: StoreTx,
+  principal: Principal | undefined,
+  required: RequiredScope | undefined,
+  now: Instant,
+): Promise<void> {
+  if (principal?.type === 'key') await requireKey(tx, principal, required, now)
+  if (principal?.type === 'user' && (await principal.stands?.(tx)) === false) {
+    throw httpError('session_expired')
+  }
+}
+
+async function requireKey(
+  tx: StoreTx,
+  { account_id, key }: KeyPrincipal,
+  required: RequiredScope | undefined,
+  now: Instant,
+): Promise<void> {
+  const chain = await tx.keys.chain(account_id, key.id)
+  if (chain.length === 0) throw kernelError('invalid_key')
+  const ends = chain.map((link) => keyStatus(link, link.secrets, now))
+  if (ends.includes('revoked')) throw kernelError('key_revoked')
+  if (ends.includes('expired')) throw kernelError('key_expired')
+  if (required !== undefined) requireScope(effectiveAuthority(chain), required)
+}
