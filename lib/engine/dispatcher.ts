@@ -44,6 +44,8 @@ type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
 
 const MAX_QUEUED = 500
 const MAX_CLAIMED_LANES = 50
+/** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
+const READ_AHEAD = 6
 const CLAIM_RETRY: Millis = SECOND
 /** What cannot be sent now is not claimed and handed back in a busy loop. */
 const PARK: Millis = SECOND
@@ -120,7 +122,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const claimed = await store.claim({
       lanes: turn.map((lane) => ({
         webhook_id: lane.webhook_id,
-        limit: Math.min(share, 2 * limits.perWebhook - lane.busy - lane.queue.length),
+        limit: Math.min(share, READ_AHEAD * limits.perWebhook - lane.busy - lane.queue.length),
       })),
       now,
       lease_until: now + lease,
