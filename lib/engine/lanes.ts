@@ -71,7 +71,7 @@ export function createLanes(limits: LaneLimits): Lanes {
 
   const hasRoom = (lane: Lane): boolean => lane.busy < limits.perWebhook
   const isDue = (lane: Lane, now: Instant): boolean => (earliest(lane) ?? Infinity) <= now
-  // Refilling at half keeps the sends going while a claim is under way.
+  // Asked for early enough that the sends go on while a claim is under way.
   const isHungry = (lane: Lane): boolean => lane.busy + lane.queue.length < 3 * limits.perWebhook
 
   return {

@@ -183,7 +183,7 @@ await t.test('stopping', async (t) => {
     bench.sender.hold()
     await bench.publish(30)
     await bench.quiet()
-    t.same(await bench.statuses(webhook.id), { delivering: 8, pending: 22 })
+    t.same(await bench.statuses(webhook.id), { delivering: 24, pending: 6 })
     let stopped = 0
     const { dispatcher } = bench.engine
     const both = [dispatcher.stop(), dispatcher.stop()].map((stop) => stop.then(() => stopped++))
