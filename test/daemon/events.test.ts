@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
@@ -340,6 +341,13 @@ await t.test('data reaches a receiver to the byte, under a signature that holds'
     t.same(verified.data, JSON.parse(text))
     const { 'Service-Signature': _ours, ...standard } = headers
     t.match(await verifyWebhook(bytes, standard, webhook.secret), { id })
+    // The specification's own library, which shares no code with ours.
+    const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+    const theirs = new Webhook(webhook.secret).verify(
+      bytes,
+      Object.fromEntries(lowered) as Record<string, string>,
+    )
+    t.match(theirs, { id, type: 'order.paid' })
     await t.rejects(verifyWebhook(`${bytes.toString()} `, headers, webhook.secret), {
       code: 'signature_mismatch',
     })
