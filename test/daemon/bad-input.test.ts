@@ -110,6 +110,9 @@ await t.test('each faulty field is named with its place', async (t) => {
     [{ name: 'a', scopes: ['apps:read'], apps: ['a b'] }, 'body.apps[0]'],
     [{ name: 'a', scopes: ['apps:read'], expires_at: 'tomorrow' }, 'body.expires_at'],
     [{ name: 'a', scopes: ['apps:read'], expires_at: 1e15 }, 'body.expires_at'],
+    [{ name: 'a', scopes: ['apps:read'], expires_at: '2030-02-30T00:00:00Z' }, 'body.expires_at'],
+    [{ name: 'a', scopes: ['apps:read'], expires_at: '2030-01-31T24:00:00Z' }, 'body.expires_at'],
+    [{ name: 'a', scopes: ['apps:read'], expires_at: '2030-01-31' }, 'body.expires_at'],
     [{ name: 'a', scopes: ['apps:read'], account_id: 'b' }, 'body.account_id'],
   ]
   for (const [body, location] of faults) {
