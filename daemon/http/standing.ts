@@ -1,6 +1,6 @@
 import { kernelError } from '../../lib/errors.ts'
 import { effectiveAuthority } from '../../lib/grant/authority.ts'
-import { keyStatus } from '../../lib/key/lifecycle.ts'
+import { endOfChain } from '../../lib/key/chain.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
@@ -32,8 +32,7 @@ async function requireKey(
 ): Promise<void> {
   const chain = await tx.keys.chain(account_id, key.id)
   if (chain.length === 0) throw kernelError('invalid_key')
-  const ends = chain.map((link) => keyStatus(link, link.secrets, now))
-  if (ends.includes('revoked')) throw kernelError('key_revoked')
-  if (ends.includes('expired')) throw kernelError('key_expired')
+  const end = endOfChain(chain, now)
+  if (end !== undefined) throw kernelError(`key_${end}`)
   if (required !== undefined) requireScope(effectiveAuthority(chain), required)
 }

@@ -1,8 +1,9 @@
 import { kernelError } from '../errors.ts'
 import type { Authority } from '../grant/authority.ts'
 import { effectiveAuthority } from '../grant/authority.ts'
+import { endOfChain } from '../key/chain.ts'
 import { hashToken } from '../key/hash.ts'
-import { keyStatus, secretStanding } from '../key/lifecycle.ts'
+import { secretStanding } from '../key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../key/record.ts'
 import { isToken } from '../key/token.ts'
 import type { Instant } from '../time.ts'
@@ -136,10 +137,10 @@ function placesOf({ chain }: Entry): readonly string[] {
 function judgeChain(chain: KeyChain, authority: Authority, now: Instant): VerifiedKey {
   const key = chain.chain.at(-1)
   if (key === undefined) throw kernelError('invalid_key')
-  const ends = chain.chain.map((link) => keyStatus(link, link.secrets, now))
-  if (ends.includes('revoked')) throw kernelError('key_revoked')
+  const end = endOfChain(chain.chain, now)
+  if (end !== undefined) throw kernelError(`key_${end}`)
   const standing = secretStanding(key, chain.secret, key.version, now)
-  if (ends.includes('expired') || standing === 'ended') throw kernelError('key_expired')
+  if (standing === 'ended') throw kernelError('key_expired')
   if (chain.account.suspended) throw kernelError('account_suspended')
   return { key, authority, secret: standing }
 }

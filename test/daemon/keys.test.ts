@@ -305,6 +305,26 @@ await t.test('revoking is for ever, and can be asked for again', async (t) => {
   )
 })
 
+await t.test(
+  'a key below a revoked one is shown as revoked, and listed among all alone',
+  async (t) => {
+    const world = await keysWorld(t)
+    const parent = await world.mintKey({ scopes: ['keys:write'] })
+    const child = await world.mintKey({ scopes: ['keys:write'] }, parent.key)
+    await world.request('DELETE', `/v1/keys/${parent.id}`)
+    t.match(await world.request('GET', `/v1/keys/${child.id}`), { body: { status: 'revoked' } })
+    t.match(await world.request('GET', '/v1/keys'), { body: { data: [] } })
+    t.match(await world.request('GET', '/v1/keys?status=all'), {
+      body: {
+        data: [
+          { id: child.id, status: 'revoked' },
+          { id: parent.id, status: 'revoked' },
+        ],
+      },
+    })
+  },
+)
+
 await t.test('revoking names the webhooks that the key or its descendants made', async (t) => {
   const world = await keysWorld(t)
   const scopes = ['keys:write', 'webhooks:*']

@@ -88,9 +88,14 @@ export const revokedKey = keyRecord
   })
   .meta({ id: 'RevokedKey' })
 
-export function toWireKey(key: KeyRecord, now: Instant): z.input<typeof keyRecord> {
+/** @param ended how it ended with an ancestor, if it did */
+export function toWireKey(
+  key: KeyRecord,
+  now: Instant,
+  ended?: 'revoked' | 'expired',
+): z.input<typeof keyRecord> {
   const current = key.secrets.find(({ version }) => version === key.version)
-  const status = keyStatus(key, key.secrets, now)
+  const status = ended ?? keyStatus(key, key.secrets, now)
   const previous = key.secrets.find(({ version }) => version === key.version - 1)
   return {
     id: key.id,

@@ -2,9 +2,9 @@ import { kernelError } from '../../../lib/errors.ts'
 import type { Authority } from '../../../lib/grant/authority.ts'
 import { FULL_AUTHORITY, effectiveAuthority, withinPins } from '../../../lib/grant/authority.ts'
 import { exceeds } from '../../../lib/grant/delegate.ts'
+import { endOfChain } from '../../../lib/key/chain.ts'
 import { hashToken } from '../../../lib/key/hash.ts'
 import type { KeySecret } from '../../../lib/key/lifecycle.ts'
-import { keyStatus } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import { mintToken } from '../../../lib/key/token.ts'
 import type { Instant } from '../../../lib/time.ts'
@@ -34,7 +34,7 @@ export async function loadActor(
   const chain = await tx.keys.chain(principal.account_id, principal.key.id)
   const key = chain.at(-1)
   if (key === undefined) throw kernelError('invalid_key')
-  const end = endOf(chain, now)
+  const end = endOfChain(chain, now)
   if (end !== undefined) throw kernelError(`key_${end}`)
   const replaced = principal.secret === 'previous' || key.version !== principal.key.version
   if (replaced && previous === 'refuse previous') throw kernelError('previous_value_restricted')
@@ -89,14 +89,17 @@ export async function requireLive(
   { tx, now }: Pick<WriteCall, 'tx' | 'now'>,
   key: KeyRecord,
 ): Promise<void> {
-  const status = endOf(await tx.keys.chain(key.account_id, key.id), now)
+  const status = await endOf(tx.keys, key, now)
   if (status !== undefined) throw kernelError('key_not_active', { details: { status } })
 }
 
-/** How a key ended: a revocation anywhere in its chain comes before an expiry. */
-function endOf(chain: readonly KeyRecord[], now: Instant): 'revoked' | 'expired' | undefined {
-  const ends = chain.map((link) => keyStatus(link, link.secrets, now))
-  return (['revoked', 'expired'] as const).find((end) => ends.includes(end))
+/** How a key ended, by itself or with an ancestor; undefined while it lives. */
+export async function endOf(
+  keys: Pick<KeyReads, 'chain'>,
+  key: KeyRecord,
+  now: Instant,
+): Promise<'revoked' | 'expired' | undefined> {
+  return endOfChain(key.parent_id === null ? [key] : await keys.chain(key.account_id, key.id), now)
 }
 
 /** A fresh value with the record of it that is kept. */

@@ -1,6 +1,6 @@
 import { readOperation } from '../../../family.ts'
 import { exampleKey, keyParams, keyRecord, toWireKey } from '../schema.ts'
-import { findKey } from '../service.ts'
+import { endOf, findKey } from '../service.ts'
 
 export const getKey = readOperation({
   id: 'keys.get',
@@ -14,6 +14,8 @@ export const getKey = readOperation({
   example: { params: { key_id: exampleKey.id }, response: exampleKey },
   command: 'key get',
   async run({ platform, principal, params, now }) {
-    return toWireKey(await findKey(platform.store.keys, principal, params.key_id), now)
+    const { keys } = platform.store
+    const key = await findKey(keys, principal, params.key_id)
+    return toWireKey(key, now, await endOf(keys, key, now))
   },
 })

@@ -3,7 +3,7 @@ import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleKey, keyPage, toWireKey } from '../schema.ts'
-import { isVisible } from '../service.ts'
+import { endOf, isVisible } from '../service.ts'
 import { accountOf } from '../../../principal.ts'
 
 const query = z.strictObject({
@@ -38,10 +38,13 @@ export const listKeys = readOperation({
     const answer = pages.answer(
       page,
       ({ id }) => id,
-      (key) => ({ key, wire: toWireKey(key, now) }),
+      (key) => key,
     )
     // A pinned key's page may hold fewer keys than asked for, never another's.
-    const visible = answer.data.filter(({ key }) => isVisible(key, principal))
-    return { ...answer, data: visible.map(({ wire }) => wire) }
+    const visible = answer.data.filter((key) => isVisible(key, principal))
+    const data = visible.map(async (key) =>
+      toWireKey(key, now, await endOf(platform.store.keys, key, now)),
+    )
+    return { ...answer, data: await Promise.all(data) }
   },
 })
