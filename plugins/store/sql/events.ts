@@ -122,7 +122,7 @@ function insertStatement(t: Tables): string {
       CASE WHEN value ->> 0 = 'event' THEN substr($2, value ->> 6, value ->> 7) END,
       value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
       value ->> 14
-    FROM json_each($1)`
+    FROM jsonb_each($1)`
 }
 
 /** Ids made here are new; those of callers may be kept already, or stand twice in the group. */

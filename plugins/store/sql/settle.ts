@@ -29,10 +29,14 @@ const COLUMNS = [
 
 type SettlingRow = Partial<Record<(typeof COLUMNS)[number], unknown>>
 
-/** A whole group of outcomes as one statement: its triggers hold the guards. */
+/**
+ * A whole group of outcomes as one statement: its triggers hold the guards.
+ *
+ * jsonb_each, since of json_each every column would parse its row anew: a third of the time.
+ */
 export function settleStatement(t: Tables): string {
   const values = COLUMNS.map((_, index) => `value ->> ${index}`).join(', ')
-  return `INSERT INTO ${t.settling} (${COLUMNS.join(', ')}) SELECT ${values} FROM json_each($1)`
+  return `INSERT INTO ${t.settling} (${COLUMNS.join(', ')}) SELECT ${values} FROM jsonb_each($1)`
 }
 
 export function toSettlingRows({ attempts, tallies }: Settlement): unknown[][] {
