@@ -47,7 +47,7 @@ await t.test('lib has no clock, randomness, timers, output or Buffer of its own'
   )
 })
 
-await t.test('the receiver helper imports nothing', async (t) => {
+await t.test('what receivers import imports nothing', async (t) => {
   t.same(lib.find(({ path }) => path === 'lib/webhook/verify.ts')?.imports, [])
 })
 
