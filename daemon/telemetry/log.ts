@@ -11,6 +11,7 @@ export function createLog(level: string): Log {
       base: null,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError },
       redact: {
         paths: ['authorization', 'cookie', 'password', 'secret', 'key', 'token'].flatMap((name) => [
           name,
@@ -21,4 +22,33 @@ export function createLog(level: string): Log {
     },
     destination({ fd: 2, sync: false }),
   )
+}
+
+interface DescribedError {
+  readonly type: string
+  readonly message: string
+  readonly code?: string
+  readonly stack: string | undefined
+  readonly cause?: DescribedError
+}
+
+/** Deep enough for what failed below what failed. */
+const MAX_CAUSES = 4
+
+/**
+ * What the log says of an error: nothing but these fields, since a driver's errors carry the values
+ * that were bound to the statement.
+ */
+export function describeError(error: unknown, causes: number = MAX_CAUSES): DescribedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: undefined }
+  const code = 'code' in error ? error.code : undefined
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' ? { code } : {}),
+    stack: error.stack,
+    ...(error.cause === undefined || causes === 0
+      ? {}
+      : { cause: describeError(error.cause, causes - 1) }),
+  }
 }

@@ -112,7 +112,7 @@ async function connect(
         raw: true,
       })
     } catch (cause) {
-      throw asFault(cause)
+      throw cause instanceof Error ? asReason(cause) : cause
     }
   }
   await assertDurable(query, file)
@@ -138,19 +138,30 @@ async function assertDurable(query: Query, file: string): Promise<void> {
 /** Statements of hot paths, prepared once on the driver's own handle: each awaited hop costs a loop turn. */
 function preparedOn(connection: Connection): { query: Query; finalize(): Promise<void> } {
   const prepared = new Map<string, sqlite3.Statement>()
-  const query: Query = <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
-    new Promise<Row[]>((resolve, reject) => {
-      let statement = prepared.get(sql)
-      if (statement === undefined) {
-        // To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value.
-        statement = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'))
-        prepared.set(sql, statement)
-      }
-      statement.all<Row>(bind, (error, rows) => {
-        if (error === null) resolve(rows)
-        else reject(asFault(error))
+
+  /** Kept only once it is prepared: the driver ends the process over a failure nobody listens to. */
+  async function prepare(sql: string): Promise<sqlite3.Statement> {
+    const statement = await new Promise<sqlite3.Statement>((resolve, reject) => {
+      // To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value.
+      const made = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'), (error: Error | null) => {
+        if (error === null) resolve(made)
+        else reject(asReason(error))
       })
     })
+    prepared.set(sql, statement)
+    return statement
+  }
+
+  const query: Query = async <Row extends object>(sql: string, bind: readonly unknown[] = []) => {
+    const statement = prepared.get(sql) ?? (await prepare(sql))
+    return new Promise<Row[]>((resolve, reject) => {
+      statement.all<Row>(bind, (error, rows) => {
+        if (error === null) resolve(rows)
+        else reject(asReason(error))
+      })
+    })
+  }
+
   return {
     query,
     async finalize() {
@@ -174,8 +185,8 @@ function execute(connection: Connection, sql: string): Promise<void> {
   })
 }
 
-function asFault(cause: unknown): unknown {
-  const text = cause instanceof Error ? cause.message : ''
+function asReason(cause: Error): Error {
+  const text = cause.message
   return MACHINE_FAULTS.some((code) => text.includes(code))
     ? kernelError('unavailable', { cause, internal: text })
     : cause

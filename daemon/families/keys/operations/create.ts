@@ -9,12 +9,11 @@ import type { KeyRecord } from '../../../../lib/key/record.ts'
 import { parseScopes } from '../../../../lib/scope/syntax.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
-import { creatorOf } from '../../../principal.ts'
+import { accountOf, creatorOf } from '../../../principal.ts'
 import { audit } from '../../audit.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyCreation, toWireKey } from '../schema.ts'
 import { loadActor, mintSecret } from '../service.ts'
-import { accountOf } from '../../../principal.ts'
 
 /** Live keys that one account may hold. */
 const MAX_LIVE_KEYS = 100
