@@ -64,24 +64,37 @@ export function isVisible(key: KeyRecord, principal: Principal): boolean {
 }
 
 /**
- * Refuses an actor whose authority does not contain the target's; where a secret is handed out or a
- * life prolonged, its expiry too.
+ * Refuses an actor whose authority does not contain the target's; where a secret is handed out, its
+ * expiry too.
+ *
+ * A key rotates what was minted below it, and nothing beside or above it: a value that it was handed
+ * must die with it.
  */
 export async function requireManaged(
   call: Pick<WriteCall, 'tx'>,
   actor: Actor,
   target: KeyRecord,
-  expiry: 'with expiry' | 'without expiry',
+  act: 'change' | 'rotate',
 ): Promise<void> {
-  const authority = authorityOf(await call.tx.keys.chain(target.account_id, target.id))
+  const chain = await call.tx.keys.chain(target.account_id, target.id)
+  if (act === 'rotate' && !isBelow(chain, actor)) {
+    throw kernelError('key_not_managed', {
+      message: 'A key may rotate itself and the keys minted below it.',
+    })
+  }
+  const authority = authorityOf(chain)
   const beyond = exceeds(actor.authority, {
     ...authority,
-    expires_at: expiry === 'with expiry' ? authority.expires_at : actor.authority.expires_at,
+    expires_at: act === 'change' ? actor.authority.expires_at : authority.expires_at,
   })
   if (beyond === undefined) return
   throw kernelError('key_not_managed', {
     details: { uncovered_scopes: beyond.scopes, uncovered_apps: beyond.apps },
   })
+}
+
+function isBelow(chain: readonly KeyRecord[], { key }: Actor): boolean {
+  return key === undefined || chain.some(({ id }) => id === key.id)
 }
 
 /** Refuses what has ended for good, by itself or with an ancestor. */

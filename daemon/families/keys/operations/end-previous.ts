@@ -19,7 +19,7 @@ export const endPreviousValue = writeOperation({
     const { principal, tx, params, now } = call
     const actor = await loadActor(call)
     const key = await findKey(tx.keys, principal, params.key_id)
-    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'without expiry')
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
     if (!(await tx.keys.endPrevious(key.id, now))) throw keyError('no_previous_value')
     forgetAfterCommit(call, key.id)
     await audit(call, {

@@ -35,7 +35,7 @@ export const revokeKey = writeOperation({
     const { platform, principal, tx, params, query, now } = call
     const actor = await loadActor(call, 'allow previous')
     const key = await findKey(tx.keys, principal, params.key_id)
-    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'without expiry')
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
 
     const made = new Set(await tx.keys.descendants(key.id))
     const webhooks = (await tx.webhooks.ofAccount(key.account_id)).filter(

@@ -45,7 +45,7 @@ export const rotateKey = writeOperation({
     const { platform, principal, tx, params, body, now } = call
     const actor = await loadActor(call)
     const key = await findKey(tx.keys, principal, params.key_id)
-    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'with expiry')
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'rotate')
     await requireLive(call, key)
 
     const grace = body?.grace_seconds === undefined ? DEFAULT_GRACE : body.grace_seconds * SECOND

@@ -43,7 +43,7 @@ export const updateKey = writeOperation({
     const { platform, principal, tx, params, body, now } = call
     const actor = await loadActor(call)
     const key = await findKey(tx.keys, principal, params.key_id)
-    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'without expiry')
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
     await requireLive(call, key)
     const scopes = body.scopes && narrowed(key, body.scopes, platform.universe)
     if (body.expires_at !== undefined) judgeExpiry(actor, key, body.expires_at, now)
