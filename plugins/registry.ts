@@ -1,20 +1,24 @@
+/**
+ * Every built-in implementation, each loaded when it is asked for: this is the only file that names
+ * them.
+ *
+ * @module
+ */
 import type { EgressClient } from './egress/contract.ts'
 import type { EgressClientOptions } from './egress/undici.ts'
-import type { Store } from './store/contract.ts'
-
-/** How a store is opened: its database brought up to date, ready to use. */
-export type OpenStore = (place: string) => Promise<{
-  readonly store: Store
-  /** Names of the migrations that were taken. */
-  readonly migrated: readonly string[]
-}>
+import type { OpenOptions, OpenedStore } from './store/open.ts'
 
 /**
- * Every built-in implementation by name, each loaded when it is asked for: this is the only file that
- * lists them.
+ * Opens the store over what an embedder hands over, or over an address.
+ *
+ * @throws TypeError for what is no database
  */
-export const STORES: Readonly<Record<'sqlite', () => Promise<OpenStore>>> = {
-  sqlite: async () => (await import('./store/open.ts')).openSqliteStore,
+export async function openDatabase(
+  database: unknown,
+  options: OpenOptions = {},
+): Promise<OpenedStore> {
+  const { openStore } = await import('./store/open.ts')
+  return openStore(database, options)
 }
 
 export const EGRESS: Readonly<

@@ -13,19 +13,22 @@
  * @module
  */
 import { accountCases } from './conformance/accounts.ts'
+import { againCases } from './conformance/again.ts'
 import { deliveryCases } from './conformance/deliveries.ts'
 import { dispatchCases } from './conformance/dispatch.ts'
 import { eventCases } from './conformance/events.ts'
 import type { StoreCase } from './conformance/harness.ts'
+import { joinCases } from './conformance/join.ts'
 import { keyChangeCases } from './conformance/key-changes.ts'
 import { keyCases } from './conformance/keys.ts'
 import { publishCases } from './conformance/publish.ts'
+import { purgeCases } from './conformance/purge.ts'
 import { requestCases } from './conformance/requests.ts'
 import { settleCases } from './conformance/settle.ts'
 import { unitOfWorkCases } from './conformance/unit-of-work.ts'
 import { webhookCases } from './conformance/webhooks.ts'
 
-export type { StoreCase, StoreHarness } from './conformance/harness.ts'
+export type { OpenTransaction, StoreCase, StoreHarness } from './conformance/harness.ts'
 
 /** Every case of the store, each on an empty store of its own. */
 export const storeCases: readonly StoreCase[] = [
@@ -38,6 +41,9 @@ export const storeCases: readonly StoreCase[] = [
   ...dispatchCases,
   ...settleCases,
   ...deliveryCases,
+  ...againCases,
   ...requestCases,
+  ...purgeCases,
   ...unitOfWorkCases,
+  ...joinCases,
 ]

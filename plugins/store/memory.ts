@@ -4,6 +4,7 @@ import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
 import { claim, lanes, recover, release, settle } from './memory/dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
 import { keyReads, keyWrites } from './memory/keys.ts'
+import { PURGES } from './memory/purge.ts'
 import { requestReads, requestWrites } from './memory/requests.ts'
 import type { Reading, State } from './memory/state.ts'
 import { copyState, emptyState } from './memory/state.ts'
@@ -49,6 +50,7 @@ export function createMemoryStore(): Store {
         for (const run of afterCommit) run()
         return result
       }),
+    purge: (kind, before, limit) => now((state) => PURGES[kind](state, before, limit)),
     ping: async () => undefined,
     close: () => turns.idle(),
   }

@@ -1,7 +1,14 @@
 import type { Store } from './contract.ts'
+import type { SqlClient } from './sql/client.ts'
+import { isObject } from './sql/joined.ts'
 import { migrate } from './sql/migrate.ts'
-import { openSqlite } from './sql/sqlite.ts'
+import { keepEra } from './sql/postgres/feed.ts'
+import { serve } from './sql/postgres/serving.ts'
+import type { PgPool, PgSequelize, PgSource } from './sql/postgres/source.ts'
+import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
+import { openPostgres } from './sql/postgres.ts'
 import { createSqlStore } from './sql/store.ts'
+import type { Tables } from './sql/tables.ts'
 import { nameTables } from './sql/tables.ts'
 
 /** A store that is ready, and the migrations that this opening ran. */
@@ -11,10 +18,39 @@ export interface OpenedStore {
   readonly migrated: readonly string[]
 }
 
+export interface OpenOptions {
+  /** Begins the name of every table. Default `keyhook_`. */
+  readonly tablePrefix?: string
+}
+
+/** A Sequelize instance of dialect `sqlite`; only its file is used, by connections of the store's own. */
+interface SqliteSequelize {
+  readonly options: { readonly storage?: string }
+}
+
+/**
+ * Opens the store over whatever database it is given: a `postgres://` URL, a pool of `pg`, a Sequelize
+ * instance of dialect `postgres` or `sqlite`, or the path of a SQLite file.
+ *
+ * What was handed over is never closed.
+ *
+ * @throws TypeError for anything else, for `:memory:`, and for a prefix or a pool that cannot be used
+ * @throws Error when it cannot be opened, or another process serves it
+ */
+export async function openStore(
+  database: unknown,
+  options: OpenOptions = {},
+): Promise<OpenedStore> {
+  if (typeof database === 'string' && !/^postgres(ql)?:/.test(database)) {
+    return openSqliteStore(database, options)
+  }
+  if (isSequelize(database, 'sqlite')) return openSqliteStore(fileOf(database), options)
+  return openPostgresStore(database, options)
+}
+
 /**
  * Opens the store over a SQLite file, created when missing, with its schema up to date.
  *
- * @param options.tablePrefix begins the name of every table; default `keyhook_`
  * @throws TypeError for a prefix other than lower-case letters, digits and `_`, at most 21
  * @throws Error when the file cannot be opened in WAL mode with synchronous=FULL
  * @example
@@ -22,15 +58,89 @@ export interface OpenedStore {
  */
 export async function openSqliteStore(
   file: string,
-  options: { readonly tablePrefix?: string } = {},
+  options: OpenOptions = {},
 ): Promise<OpenedStore> {
-  const tables = nameTables(options.tablePrefix ?? 'keyhook_')
-  const client = await openSqlite(file)
+  const tables = tablesOf(options)
+  const { openSqlite } = await import('./sql/sqlite.ts')
+  return openOver(await openSqlite(file), tables)
+}
+
+/**
+ * Opens the store over a PostgreSQL database, 13 or later, with its schema up to date.
+ *
+ * One process serves a database. Of the pool it holds one connection for as long as it is open.
+ *
+ * @param database a URL, a pool of `pg`, or a Sequelize instance of dialect `postgres`
+ * @throws TypeError for anything else, a prefix that is no name, and a pool of less than 3 connections
+ * @throws Error when another process serves the database
+ */
+export async function openPostgresStore(
+  database: unknown,
+  options: OpenOptions = {},
+): Promise<OpenedStore> {
+  const tables = tablesOf(options)
+  const source = await sourceOf(database)
+  const serving = await serve(source, tables).catch(async (cause: unknown) => {
+    await source.end()
+    throw cause
+  })
+  const client = openPostgres(source, tables, serving)
+  return openOver(client, tables, async () => {
+    await client.transaction((query) => keepEra(query, tables))
+    await serving.sign()
+  })
+}
+
+function tablesOf({ tablePrefix = 'keyhook_' }: OpenOptions): Tables {
+  return nameTables(tablePrefix)
+}
+
+async function openOver(
+  client: SqlClient,
+  tables: Tables,
+  prepare: () => Promise<void> = async () => undefined,
+): Promise<OpenedStore> {
   try {
     const migrated = await migrate(client, tables)
+    await prepare()
     return { store: createSqlStore(client, tables), migrated }
   } catch (cause) {
     await client.close()
     throw cause
   }
+}
+
+async function sourceOf(database: unknown): Promise<PgSource> {
+  if (typeof database === 'string') return fromUrl(database)
+  if (isSequelize(database, 'postgres')) return fromSequelize(database)
+  if (isPool(database)) return fromPool(database)
+  throw new TypeError('the database is a URL, a pool of pg, or a Sequelize instance')
+}
+
+interface Sequelizes {
+  readonly postgres: PgSequelize
+  readonly sqlite: SqliteSequelize
+}
+
+function isSequelize<Dialect extends keyof Sequelizes>(
+  value: unknown,
+  dialect: Dialect,
+): value is Sequelizes[Dialect] {
+  return isObject(value) && isObject(value['connectionManager']) && dialectOf(value) === dialect
+}
+
+function dialectOf({ options }: Readonly<Record<string, unknown>>): unknown {
+  return isObject(options) ? options['dialect'] : undefined
+}
+
+function isPool(value: unknown): value is PgPool {
+  return isObject(value) && typeof value['connect'] === 'function' && 'totalCount' in value
+}
+
+/** Every connection to `:memory:` is a database of its own. */
+function fileOf({ options: { storage } }: SqliteSequelize): string {
+  if (storage === undefined || storage === '' || storage === ':memory:') {
+    throw new TypeError('a database in memory cannot be shared: give Sequelize a file as storage')
+  }
+  return storage
 }

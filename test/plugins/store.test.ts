@@ -2,6 +2,8 @@ import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
+import { Sequelize, Transaction } from 'sequelize'
+import sqlite3 from 'sqlite3'
 import t from 'tap'
 import type { HealthTally, WebhookHealth } from '../../lib/delivery/health.ts'
 import { applyTally, emptyTally, tally } from '../../lib/delivery/health.ts'
@@ -10,13 +12,14 @@ import type { AttemptTrigger } from '../../lib/delivery/state.ts'
 import type { ConformanceCase } from '../../plugins/conformance.ts'
 import { runCases } from '../../plugins/conformance.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import type { StoreHarness } from '../../plugins/store/conformance.ts'
+import type { OpenTransaction, StoreHarness } from '../../plugins/store/conformance.ts'
 import { storeCases } from '../../plugins/store/conformance.ts'
 import {
   ACCOUNT,
   BORN,
   deliveryOf,
   insertWebhooks,
+  publicationOf,
   publishDeliveries,
   sampleAccount,
   sampleClaim,
@@ -24,7 +27,7 @@ import {
   sampleWebhook,
 } from '../../plugins/store/conformance/samples.ts'
 import { createMemoryStore } from '../../plugins/store/memory.ts'
-import { openSqliteStore } from '../../plugins/store/open.ts'
+import { openSqliteStore, openStore } from '../../plugins/store/open.ts'
 import type { Query, SqlClient } from '../../plugins/store/sql/client.ts'
 import { MIGRATIONS, migrate } from '../../plugins/store/sql/migrate.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
@@ -48,33 +51,99 @@ async function memoryHarness(): Promise<StoreHarness> {
 
 /** Every store is a copy of one migrated file. */
 async function sqliteHarness(): Promise<StoreHarness> {
-  const opened: Store[] = []
+  const opened = new Map<Store, string>()
   return {
     clock,
     async open() {
       const file = newFile()
       await copyFile(template, file)
       const { store } = await openSqliteStore(file)
-      opened.push(store)
+      opened.set(store, file)
       return store
     },
+    begin: (store) => beginOn(store, opened.get(store) ?? ''),
     async close() {
-      for (const store of opened) await store.close()
+      for (const store of opened.keys()) await store.close()
     },
   }
 }
 
-const HARNESSES = { memory: memoryHarness, SQLite: sqliteHarness }
+/** A transaction on a connection of its own, in the writer's turn. */
+async function beginOn(store: Store, file: string): Promise<OpenTransaction> {
+  const database = new sqlite3.Database(file)
+  const tell = (statement: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      database.exec(statement, (error) => (error === null ? resolve() : reject(error)))
+    })
+  const begun = signal()
+  const ended = signal()
+  const held = store.hold?.(
+    async () => {
+      await tell('BEGIN IMMEDIATE')
+      begun.resolve()
+      await ended.promise
+    },
+    { maxAge: 60_000 },
+  )
+  await begun.promise
+  const endWith = (statement: string) => async () => {
+    await tell(statement)
+    ended.resolve()
+    await held
+    await new Promise((resolve) => database.close(resolve))
+  }
+  return { handle: database, commit: endWith('COMMIT'), rollback: endWith('ROLLBACK') }
+}
 
-for (const [name, makeHarness] of Object.entries(HARNESSES)) {
+function signal(): { readonly promise: Promise<void>; resolve(): void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((told) => {
+    resolve = told
+  })
+  return { promise, resolve }
+}
+
+const NO_WATCH = 'no other process writes, and who commits a joined unit says so itself'
+
+interface Suite {
+  readonly makeHarness: () => Promise<StoreHarness>
+  readonly capabilities: readonly string[]
+  /** Why cases that require a capability mean nothing here. */
+  readonly lacks: Readonly<Record<string, string>>
+}
+
+const SUITES: Readonly<Record<string, Suite>> = {
+  memory: {
+    makeHarness: memoryHarness,
+    capabilities: [],
+    lacks: {
+      join: 'it is in no database that an embedder could have a transaction on',
+      overlap: 'its units run one after another',
+      watch: NO_WATCH,
+    },
+  },
+  SQLite: {
+    makeHarness: sqliteHarness,
+    capabilities: ['join'],
+    lacks: { overlap: 'a file has one writer at a time', watch: NO_WATCH },
+  },
+}
+
+for (const [name, { makeHarness, capabilities, lacks }] of Object.entries(SUITES)) {
   await t.test(`${name} keeps the contract of the store`, async (t) => {
-    const left = runCases(storeCases, makeHarness, (title, run) => {
+    const register = (title: string, run: () => Promise<void>): void => {
       void t.test(title, async (t) => {
         await run()
         t.pass('as the contract says')
       })
-    })
-    t.same(left, [], 'no case is left out')
+    }
+    const left = runCases(storeCases, makeHarness, register, capabilities)
+    const meaningless = storeCases.filter(({ requires = '' }) => requires in lacks)
+    t.same(
+      left,
+      meaningless.map((one) => one.name),
+      'no case is left out but for a reason',
+    )
     const titles = storeCases.map((one) => one.name)
     t.equal(new Set(titles).size, titles.length, 'no two cases bear the same title')
   })
@@ -239,6 +308,102 @@ await t.test('SQLite: a table prefix is honoured', async (t) => {
       await t.rejects(openSqliteStore(newFile(), { tablePrefix }), TypeError)
     }
     t.same(await readdir(root), before)
+  })
+})
+
+await t.test('SQLite: an embedder’s own Sequelize', async (t) => {
+  const sequelizeOn = (storage: string): Sequelize => {
+    const sequelize = new Sequelize({
+      dialect: 'sqlite',
+      dialectModule: sqlite3,
+      storage,
+      logging: false,
+    })
+    t.teardown(() => sequelize.close())
+    return sequelize
+  }
+  const immediate = { type: Transaction.TYPES.IMMEDIATE }
+
+  await t.test('rows of both commit together, and roll back together', async (t) => {
+    const sequelize = sequelizeOn(newFile())
+    const { store } = await openStore(sequelize)
+    t.teardown(() => store.close())
+    await sequelize.query('CREATE TABLE orders (id TEXT)')
+    const order = (id: string, then: () => void) =>
+      store.hold?.(
+        () =>
+          sequelize.transaction(immediate, async (transaction) => {
+            await sequelize.query(`INSERT INTO orders VALUES ('${id}')`, { transaction })
+            const unit = store.join?.(transaction)
+            await unit?.tx.insertPublished([publicationOf(sampleDelivery(id))])
+            then()
+          }),
+        { maxAge: 60_000 },
+      )
+    const cause = new Error('changed my mind')
+    const failing = order('d1', () => {
+      throw cause
+    })
+    await t.rejects(failing ?? Promise.resolve(), cause)
+    await order('d2', () => undefined)
+    t.same((await sequelize.query('SELECT id FROM orders'))[0], [{ id: 'd2' }])
+    t.equal(await deliveryOf(store, 'd1'), undefined)
+    t.same(await deliveryOf(store, 'd2'), sampleDelivery('d2'))
+  })
+
+  await t.test('is left open when the store is closed', async (t) => {
+    const sequelize = sequelizeOn(newFile())
+    const { store } = await openStore(sequelize)
+    await store.close()
+    t.same((await sequelize.query('SELECT 1 AS one'))[0], [{ one: 1 }])
+  })
+
+  await t.test('a database in memory is refused', async (t) => {
+    await t.rejects(openStore(sequelizeOn(':memory:')), TypeError)
+  })
+})
+
+await t.test('SQLite: the writer’s turn is held', async (t) => {
+  const { store } = await openStore(newFile())
+  t.teardown(() => store.close())
+  const { hold } = store
+  if (hold === undefined) throw new Error('SQLite has one writer, whose turn can be held')
+
+  await t.test('nothing else writes until the work ends', async (t) => {
+    const order: string[] = []
+    const ended = signal()
+    const held = hold(
+      async () => {
+        order.push('held')
+        await ended.promise
+        order.push('ended')
+      },
+      { maxAge: 60_000 },
+    )
+    const written = store
+      .write((tx) => tx.accounts.putMetaOnce('a', 'written'))
+      .then(() => order.push('written'))
+    t.equal(await store.accounts.meta('a'), undefined, 'reading goes on')
+    ended.resolve()
+    await Promise.all([held, written])
+    t.same(order, ['held', 'ended', 'written'])
+  })
+
+  await t.test('work that ages is told so and given up, and others write again', async (t) => {
+    const told = signal()
+    const never = new Promise<void>(() => undefined)
+    const aging = hold(
+      (aged) => {
+        aged.addEventListener('abort', () => {
+          told.resolve()
+        })
+        return never
+      },
+      { maxAge: 1 },
+    )
+    await t.rejects(aging, { code: 'unavailable' })
+    await told.promise
+    t.equal(await store.write((tx) => tx.accounts.putMetaOnce('b', 'kept')), 'kept')
   })
 })
 

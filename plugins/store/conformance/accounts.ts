@@ -75,19 +75,49 @@ export const accountCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       const user = sampleUser()
-      const session = { hash: 'h1', user_id: user.id, created_at: BORN, expires_at: BORN + 1 }
+      const session = {
+        hash: 'h1',
+        user_id: user.id,
+        created_at: BORN,
+        expires_at: BORN + 1,
+        seen_at: BORN,
+        authenticated_at: BORN,
+      }
       await store.write(async (tx) => {
         await tx.accounts.insert(sampleAccount())
         await tx.accounts.insertUser(user)
         for (const hash of ['h1', 'h2', 'h3']) await tx.accounts.insertSession({ ...session, hash })
       })
       assert.deepEqual(await store.accounts.session('h1'), { session, user })
+      await store.write((tx) => tx.accounts.touchSession('h1', { seen_at: BORN + 7 }))
+      const touched = { ...session, seen_at: BORN + 7 }
+      assert.deepEqual(await store.accounts.session('h1'), { session: touched, user })
       await store.write((tx) => tx.accounts.deleteSession('h1'))
       assert.equal(await store.accounts.session('h1'), undefined)
       assert.notEqual(await store.accounts.session('h2'), undefined)
       await store.write((tx) => tx.accounts.deleteSessionsOf(user.id))
       assert.equal(await store.accounts.session('h2'), undefined)
       assert.equal(await store.accounts.session('h3'), undefined)
+    },
+  },
+  {
+    name: 'setSuspended: of two callers one suspends, and one lets go on',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      await a.write((tx) => tx.accounts.insert(sampleAccount()))
+      for (const suspended of [true, false]) {
+        const now = BORN + Number(suspended)
+        const won = await Promise.all(
+          [a, b].map((store) =>
+            store.write((tx) => tx.accounts.setSuspended(ACCOUNT, suspended, now)),
+          ),
+        )
+        assertOneWon(won)
+        const changes = { suspended_at: suspended ? now : null, updated_at: now }
+        assert.deepEqual(await b.accounts.get(ACCOUNT), sampleAccount(changes))
+      }
+      assert.equal(await a.write((tx) => tx.accounts.setSuspended('acc_9', true, BORN)), false)
+      assert.equal(await a.write((tx) => tx.accounts.setSuspended('acc_9', false, BORN)), false)
     },
   },
   {

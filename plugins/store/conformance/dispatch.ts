@@ -227,6 +227,20 @@ const releaseCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'release: a deleted webhook’s are canceled, which were committed after it went',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await publishDeliveries(store, sampleDelivery('d1'))
+      const [claimed] = await store.claim(sampleClaim(BORN))
+      assert.ok(claimed)
+      await store.release([{ delivery_id: 'd1', claim: 'claim 1' }], now)
+      const canceled = sampleDelivery('d1', { status: 'canceled', done_at: now })
+      assert.deepEqual(await deliveryOf(store, 'd1'), canceled)
+      assert.deepEqual(await store.lanes(), [])
+    },
+  },
+  {
     name: 'release: a disabled webhook’s become skipped',
     async run({ open, clock }) {
       const store = await open()

@@ -9,7 +9,9 @@ import { sampleClaim, sampleDelivery, sampleEvent } from './samples.ts'
 
 const ALL: EventListQuery = {
   account_id: ACCOUNT,
-  type: null,
+  types: null,
+  since: null,
+  until: null,
   apps: null,
   order: 'asc',
   after: null,
@@ -61,9 +63,10 @@ const readCases: readonly StoreCase[] = [
       await store.publish(() => [{ event: { ...event, supplied }, deliveries: [] }])
       const found = await store.events.get(ACCOUNT, 'evt_1')
       assert.ok(found)
-      const { position, body, ...columns } = found
+      const { place, body, ...columns } = found
       assert.deepEqual({ ...columns, body: toHex(body) }, { ...event, body: toHex(event.body) })
-      assert.ok(Number.isSafeInteger(position) && position > 0)
+      assert.match(place, /^[\w-]{1,80}$/)
+      assert.ok(store.events.isPlace(place))
       assert.equal(await store.events.get(STRANGER, 'evt_1'), undefined)
       assert.equal(await store.events.get(ACCOUNT, 'evt_2'), undefined)
       assert.deepEqual(await listIds(store, { account_id: STRANGER }), [])
@@ -80,18 +83,22 @@ const readCases: readonly StoreCase[] = [
       await publish('evt_2')
       assert.deepEqual(await listIds(store, {}), ['evt_3', 'evt_1', 'evt_2'])
       assert.deepEqual(await listIds(store, { order: 'desc' }), ['evt_2', 'evt_1', 'evt_3'])
-      assert.deepEqual(await listIds(store, { type: 'order.shipped' }), ['evt_1'])
+      assert.deepEqual(await listIds(store, { types: ['order.shipped'] }), ['evt_1'])
+      assert.deepEqual(await listIds(store, { types: [] }), [])
+      assert.deepEqual(await listIds(store, { since: BORN + 1 }), [])
+      assert.deepEqual(await listIds(store, { until: BORN }), [])
+      assert.deepEqual((await listIds(store, { since: BORN, until: BORN + 1 })).length, 3)
       assert.deepEqual(await listIds(store, { apps: ['app_a', 'app_b'] }), ['evt_3', 'evt_1'])
       assert.deepEqual(await listIds(store, { apps: [] }), [])
       const first = await store.events.list({ ...ALL, limit: 2 })
       assert.equal(first.more, true)
-      const after = first.rows.at(-1)?.position ?? null
+      const after = first.rows.at(-1)?.place ?? null
       assert.deepEqual(await listIds(store, { after }), ['evt_2'])
       assert.deepEqual(await listIds(store, { after, order: 'desc' }), ['evt_3'])
     },
   },
   {
-    name: 'events: who reads on from the last position misses none that is published meanwhile',
+    name: 'events: who reads on from the last place misses none that is published meanwhile',
     async run(harness) {
       const [a, b] = await openRacers(harness)
       let isPublished = false
@@ -102,12 +109,12 @@ const readCases: readonly StoreCase[] = [
       )
       const readOn = async () => {
         const seen: string[] = []
-        let after: number | null = null
+        let after: string | null = null
         for (let ended = false; !ended;) {
           const isLast = isPublished
           const { rows } = await b.events.list({ ...ALL, after, limit: 4 })
           seen.push(...rows.map(({ id }) => id))
-          after = rows.at(-1)?.position ?? after
+          after = rows.at(-1)?.place ?? after
           // A store that answers the same rows again must fail, not go on for ever.
           ended = (isLast && rows.length === 0) || seen.length > publishing.length
         }

@@ -9,8 +9,21 @@ export interface StoreHarness extends ConformanceHarness {
   open(): Promise<Store>
   /** Two connections to one empty store; given by a store that says `manyProcesses`. */
   openPair?(): Promise<readonly [Store, Store]>
+  /**
+   * Begins a transaction of an embedder's own on that store's database; given by a store that says
+   * `join`. With `overlap` it may be open while the store writes; else the store's turn is held.
+   */
+  begin?(store: Store): Promise<OpenTransaction>
   /** Where the cases take their instants from. */
   readonly clock: Pick<Clock, 'now'>
+}
+
+/** A transaction of an embedder's own. */
+export interface OpenTransaction {
+  /** What `join` takes. */
+  readonly handle: unknown
+  commit(): Promise<void>
+  rollback(): Promise<void>
 }
 
 export type StoreCase = ConformanceCase<StoreHarness>

@@ -44,6 +44,7 @@ export const keyCases: readonly StoreCase[] = [
       const page = await store.keys.list({
         account_id: STRANGER,
         live_at: null,
+        within: null,
         limit: 9,
         after: null,
       })
@@ -54,7 +55,7 @@ export const keyCases: readonly StoreCase[] = [
     name: 'keys: pages run newest first and stay whole while keys are inserted',
     async run({ open }) {
       const store = await open()
-      const query = { account_id: ACCOUNT, live_at: null, limit: 2 }
+      const query = { account_id: ACCOUNT, live_at: null, within: null, limit: 2 }
       await insertKeys(store, ...['key_10', 'key_11', 'key_12'].map((id) => sampleKey(id)))
       let next = 20
       const seen = await readPages(
@@ -77,7 +78,7 @@ export const keyCases: readonly StoreCase[] = [
         sampleKey('key_5', { parent_id: 'key_4', depth: 1 }),
         sampleKey('key_6', { parent_id: 'key_5', depth: 2 }),
       )
-      const query = { account_id: ACCOUNT, limit: 9, after: null }
+      const query = { account_id: ACCOUNT, within: null, limit: 9, after: null }
       const live = await store.keys.list({ ...query, live_at: BORN + 10 })
       assert.deepEqual(
         live.rows.map(({ id }) => id),
@@ -85,6 +86,24 @@ export const keyCases: readonly StoreCase[] = [
       )
       const all = await store.keys.list({ ...query, live_at: null })
       assert.equal(all.rows.length, 6)
+    },
+  },
+  {
+    name: 'keys: within leaves out keys that are pinned to another app, or to none',
+    async run({ open }) {
+      const store = await open()
+      await insertKeys(
+        store,
+        sampleKey('key_1'),
+        sampleKey('key_2', { pins: new Set(['app_a']) }),
+        sampleKey('key_3', { pins: new Set(['app_a', 'app_b']) }),
+        sampleKey('key_4', { pins: new Set(['app_b', 'app_c']) }),
+      )
+      const query = { account_id: ACCOUNT, live_at: null, limit: 1, after: null }
+      const first = await store.keys.list({ ...query, within: ['app_b', 'app_a'] })
+      assert.deepEqual([first.rows.map(({ id }) => id), first.more], [['key_3'], true])
+      const next = await store.keys.list({ ...query, within: ['app_a', 'app_b'], after: 'key_3' })
+      assert.deepEqual([next.rows.map(({ id }) => id), next.more], [['key_2'], false])
     },
   },
   {

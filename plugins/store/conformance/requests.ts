@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
+import type { AuditQuery, AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers } from './harness.ts'
-import { ACCOUNT, BORN } from './samples.ts'
+import { ACCOUNT, BORN, STRANGER } from './samples.ts'
 
 function record(changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
   return {
@@ -30,6 +30,16 @@ const AUDIT: AuditRecord = {
   target_id: 'key_1',
   app_id: null,
   request_id: 'req_1',
+  ip: '127.0.0.1',
+}
+
+const ALL: AuditQuery = {
+  account_id: ACCOUNT,
+  action: null,
+  actor_id: null,
+  target_id: null,
+  limit: 10,
+  after: null,
 }
 
 export const requestCases: readonly StoreCase[] = [
@@ -108,12 +118,36 @@ export const requestCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       const failing = store.write(async (tx) => {
-        await tx.requests.audit(AUDIT)
+        await tx.requests.insertAudit(AUDIT)
         throw new Error('changed my mind')
       })
       await assert.rejects(failing, /changed my mind/)
-      await store.write((tx) => tx.requests.audit(AUDIT))
-      await assert.rejects(store.write((tx) => tx.requests.audit({ ...AUDIT, action: 'forged' })))
+      await store.write((tx) => tx.requests.insertAudit(AUDIT))
+      const forged = { ...AUDIT, action: 'forged' }
+      await assert.rejects(store.write((tx) => tx.requests.insertAudit(forged)))
+      assert.deepEqual((await store.requests.audit(ALL)).rows, [AUDIT])
+    },
+  },
+  {
+    name: 'audit: lists newest first by action, actor and target',
+    async run({ open }) {
+      const store = await open()
+      const entries = [
+        AUDIT,
+        { ...AUDIT, id: 'aud_2', action: 'key.revoked', actor_id: 'usr_1' },
+        { ...AUDIT, id: 'aud_3', target_id: 'key_2', ip: null },
+        { ...AUDIT, id: 'aud_4', account_id: STRANGER },
+      ]
+      await store.write(async (tx) => {
+        for (const entry of entries) await tx.requests.insertAudit(entry)
+      })
+      const list = async (query: Partial<AuditQuery>) =>
+        (await store.requests.audit({ ...ALL, ...query })).rows.map(({ id }) => id)
+      assert.deepEqual(await list({}), ['aud_3', 'aud_2', 'aud_1'])
+      assert.deepEqual(await list({ after: 'aud_3', limit: 1 }), ['aud_2'])
+      assert.deepEqual(await list({ action: 'key.revoked' }), ['aud_2'])
+      assert.deepEqual(await list({ actor_id: 'usr_1' }), ['aud_2'])
+      assert.deepEqual(await list({ target_id: 'key_2' }), ['aud_3'])
     },
   },
 ]

@@ -67,10 +67,26 @@ const recordCases: readonly StoreCase[] = [
       )
       let next = 20
       const seen = await readPages(
-        (after) => store.webhooks.list({ account_id: ACCOUNT, status, limit: 2, after }),
+        (after) =>
+          store.webhooks.list({ account_id: ACCOUNT, status, within: null, limit: 2, after }),
         () => insertWebhooks(store, sampleWebhook(`wh_${next++}`, { status })),
       )
       assert.deepEqual(seen, ['wh_12', 'wh_11', 'wh_10'])
+    },
+  },
+  {
+    name: 'webhooks: within leaves out webhooks of another app, and of every app',
+    async run({ open }) {
+      const store = await open()
+      await insertWebhooks(
+        store,
+        sampleWebhook('wh_1'),
+        sampleWebhook('wh_2', { apps: ['app_a'] }),
+        sampleWebhook('wh_3', { apps: ['app_a', 'app_b'] }),
+      )
+      const query = { account_id: ACCOUNT, status: null, limit: 1, after: null }
+      const page = await store.webhooks.list({ ...query, within: ['app_a'] })
+      assert.deepEqual([page.rows.map(({ id }) => id), page.more], [['wh_2'], false])
     },
   },
   {
@@ -199,6 +215,31 @@ const healthCases: readonly StoreCase[] = [
       assert.equal(await a.write((tx) => tx.markFailing('wh_9', now)), false)
       await a.write((tx) => tx.webhooks.enable('wh_1', now))
       assert.equal(await b.write((tx) => tx.markFailing('wh_1', now + 1)), true)
+    },
+  },
+  {
+    name: 'rotateSecret: the new secret is the current one, every older one ends by then',
+    async run({ open }) {
+      const store = await open()
+      const secret = (id: string, not_after: number | null) => ({
+        id,
+        sealed: `v1.k1.${id}`,
+        display: 'whsec_x…',
+        created_at: BORN,
+        not_after,
+      })
+      const secrets = [secret('s2', null), secret('s1', BORN + 1)]
+      await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
+      const rotate = (id: string, end: number) =>
+        store.write((tx) => tx.webhooks.rotateSecret('wh_1', secret(id, null), end, BORN + 5))
+      assert.equal(await rotate('s3', BORN + 9), true)
+      const kept = [secret('s3', null), secret('s2', BORN + 9), secret('s1', BORN + 1)]
+      const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
+      assert.deepEqual(rotated, sampleWebhook('wh_1', { secrets: kept, updated_at: BORN + 5 }))
+      assert.equal(
+        await store.write((tx) => tx.webhooks.rotateSecret('wh_9', secret('s4', null), BORN, BORN)),
+        false,
+      )
     },
   },
   {

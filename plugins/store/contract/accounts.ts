@@ -29,6 +29,10 @@ export interface SessionRecord {
   readonly user_id: string
   readonly created_at: Instant
   readonly expires_at: Instant
+  /** Its last use, to within a minute. */
+  readonly seen_at: Instant
+  /** When its user last proved who they are. */
+  readonly authenticated_at: Instant
 }
 
 export interface AccountReads {
@@ -45,10 +49,16 @@ export interface AccountReads {
 export interface AccountWrites extends AccountReads {
   insert(account: AccountRecord): Promise<void>
   setPlan(id: string, plan: Plan, now: Instant): Promise<boolean>
+  /** Suspends an account, or lets it go on. False, changing nothing, when it was so already. */
+  setSuspended(id: string, suspended: boolean, now: Instant): Promise<boolean>
   /** False, changing nothing, when the address is taken. */
   insertUser(user: UserRecord): Promise<boolean>
   setPassword(userId: string, password: string, now: Instant): Promise<void>
   insertSession(session: SessionRecord): Promise<void>
+  touchSession(
+    hash: string,
+    changes: Partial<Pick<SessionRecord, 'seen_at' | 'authenticated_at'>>,
+  ): Promise<void>
   deleteSession(hash: string): Promise<void>
   deleteSessionsOf(userId: string): Promise<void>
   /** Replaces every setup link by this one. */

@@ -1,5 +1,5 @@
 import type { Attempt, DeliveryStatus } from '../../../lib/delivery/state.ts'
-import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
+import type { DeliveryRecord, EventRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from './page.ts'
 
@@ -13,6 +13,19 @@ export interface DeliveryListQuery extends PageQuery {
   readonly apps: readonly string[] | null
 }
 
+/** Deliveries of a webhook that ended without success, of events between two instants. */
+export interface FailedQuery {
+  readonly account_id: string
+  readonly webhook_id: string
+  readonly since: Instant
+  readonly until: Instant
+  /** Only deliveries of these apps. */
+  readonly apps: readonly string[] | null
+}
+
+/** Statuses that a bulk retry leads on from. */
+export const FAILED_STATUSES: readonly DeliveryStatus[] = ['exhausted', 'blocked', 'skipped']
+
 /** A delivery with its attempts, first to last. */
 export interface InspectedDelivery {
   readonly delivery: DeliveryRecord
@@ -22,6 +35,16 @@ export interface InspectedDelivery {
 export interface DeliveryReads {
   get(accountId: string, webhookId: string, id: string): Promise<InspectedDelivery | undefined>
   list(query: DeliveryListQuery): Promise<Page<InspectedDelivery>>
+  countFailed(query: FailedQuery): Promise<number>
+  /**
+   * Which of these events the webhook has no delivery of, by their ids.
+   *
+   * Ids of deliveries are UUIDv7, made at most an hour after their event or at its very instant.
+   */
+  missing(
+    webhookId: string,
+    events: readonly Pick<EventRecord, 'id' | 'created_at'>[],
+  ): Promise<readonly string[]>
 }
 
 export interface DeliveryWrites extends DeliveryReads {
@@ -30,4 +53,14 @@ export interface DeliveryWrites extends DeliveryReads {
    * final: of two callers one wins.
    */
   requestRetry(id: string, now: Instant): Promise<boolean>
+  /**
+   * Makes failed deliveries pending, due now behind first attempts, oldest first from beyond the id
+   * `after`. Answers the ids of those that were, at most `limit`.
+   */
+  requestRetries(
+    query: FailedQuery & { readonly after: string | null; readonly limit: number },
+    now: Instant,
+  ): Promise<readonly string[]>
+  /** Inserts deliveries; one whose id is kept already is left alone. Answers how many were inserted. */
+  insertReplayed(deliveries: readonly DeliveryRecord[]): Promise<number>
 }

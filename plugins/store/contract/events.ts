@@ -18,24 +18,34 @@ export interface EventTypeRecord {
 
 export interface EventListQuery {
   readonly account_id: string
-  readonly type: string | null
+  readonly types: readonly string[] | null
+  /** Made at this instant or later. */
+  readonly since: Instant | null
+  /** Made before this instant. */
+  readonly until: Instant | null
   /** Only events of these apps. */
   readonly apps: readonly string[] | null
+  /**
+   * `asc` is the feed: an event is shown once nothing can be committed before it any more, so who goes
+   * on after the last place misses none. `desc` shows whatever is committed now.
+   */
   readonly order: 'asc' | 'desc'
-  /** Events beyond this position, in the order asked for. */
-  readonly after: number | null
+  /** Events beyond this place, in the order asked for. */
+  readonly after: string | null
   readonly limit: number
 }
 
-/** An event with its place in the order of commits, which never shows a gap that fills later. */
+/** An event with its place in the order of commits: opaque, at most 80 of [A-Za-z0-9_-]. */
 export interface PlacedEvent extends EventRecord {
-  readonly position: number
+  readonly place: string
 }
 
 export interface EventReads {
   types(accountId: string): Promise<readonly EventTypeRecord[]>
   get(accountId: string, id: string): Promise<PlacedEvent | undefined>
   list(query: EventListQuery): Promise<Page<PlacedEvent>>
+  /** Whether a text, which may be forged, is such as this store's places are: `after` must be one. */
+  isPlace(text: string): boolean
 }
 
 export interface EventWrites extends EventReads {

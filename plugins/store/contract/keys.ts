@@ -8,6 +8,8 @@ export interface KeyListQuery extends PageQuery {
   readonly account_id: string
   /** Leave out keys that are expired or revoked at this instant, or lie below one that is. */
   readonly live_at: Instant | null
+  /** Only keys whose every pin is among these. */
+  readonly within: readonly string[] | null
 }
 
 export interface KeyReads {

@@ -1,4 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
+import type { Page, PageQuery } from './page.ts'
 
 /** What was answered to a request that carried an `Idempotency-Key`. */
 export interface IdempotencyRecord {
@@ -25,9 +26,19 @@ export interface AuditRecord {
   readonly target_id: string
   readonly app_id: string | null
   readonly request_id: string
+  /** Where the request came from; null when it came over the control socket. */
+  readonly ip: string | null
+}
+
+export interface AuditQuery extends PageQuery {
+  readonly account_id: string
+  readonly action: string | null
+  readonly actor_id: string | null
+  readonly target_id: string | null
 }
 
 export interface RequestReads {
+  audit(query: AuditQuery): Promise<Page<AuditRecord>>
   /** Undefined when there is none, or it has expired. */
   idempotency(scope: string, key: string, now: Instant): Promise<IdempotencyRecord | undefined>
 }
@@ -47,5 +58,5 @@ export interface RequestWrites extends RequestReads {
   ): Promise<void>
   /** Gives a claimed key back, for work that failed. */
   dropIdempotency(scope: string, key: string): Promise<void>
-  audit(record: AuditRecord): Promise<void>
+  insertAudit(record: AuditRecord): Promise<void>
 }

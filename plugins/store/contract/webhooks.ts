@@ -1,10 +1,12 @@
 import type { Instant } from '../../../lib/time.ts'
-import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { Page, PageQuery } from './page.ts'
 
 export interface WebhookListQuery extends PageQuery {
   readonly account_id: string
   readonly status: WebhookRecord['status'] | null
+  /** Only webhooks whose every app is among these. */
+  readonly within: readonly string[] | null
 }
 
 export interface WebhookReads {
@@ -20,6 +22,9 @@ export interface WebhookChanges {
   readonly description?: string | null
   readonly apps?: readonly string[] | null
   readonly standard_headers?: boolean
+  readonly headers?: SealedHeaders | null
+  readonly rate_limit?: number | null
+  readonly concurrency?: number | null
 }
 
 export interface WebhookWrites extends WebhookReads {
@@ -27,6 +32,16 @@ export interface WebhookWrites extends WebhookReads {
   insert(webhook: WebhookRecord): Promise<void>
   /** Changes the named columns alone. False when there is no such webhook. */
   update(id: string, changes: WebhookChanges, now: Instant): Promise<boolean>
+  /**
+   * Adds a secret and makes it the current one; every older one ends at `olderNotAfter` or before.
+   * False when there is no such webhook.
+   */
+  rotateSecret(
+    id: string,
+    secret: SealedSecret,
+    olderNotAfter: Instant,
+    now: Instant,
+  ): Promise<boolean>
   /** Makes it active and clears its counters; a webhook that is active keeps them cleared too. */
   enable(id: string, now: Instant): Promise<void>
   /** Disables it and skips its pending deliveries. False, changing nothing, when it was not active. */

@@ -25,6 +25,9 @@ export function accountWrites(state: State): AccountWrites {
       add(state.accounts, account.id, account)
     },
     setPlan: async (id, plan, now) => change(state.accounts, id, { plan, updated_at: now }),
+    setSuspended: async (id, suspended, now) =>
+      ((state.accounts.get(id)?.suspended_at ?? null) === null) === suspended &&
+      change(state.accounts, id, { suspended_at: suspended ? now : null, updated_at: now }),
     async insertUser(user) {
       if ((await reads.userByEmail(user.email)) !== undefined) return false
       add(state.users, user.id, user)
@@ -35,6 +38,9 @@ export function accountWrites(state: State): AccountWrites {
     },
     async insertSession(session) {
       add(state.sessions, session.hash, session)
+    },
+    async touchSession(hash, changes) {
+      change(state.sessions, hash, changes)
     },
     async deleteSession(hash) {
       state.sessions.delete(hash)

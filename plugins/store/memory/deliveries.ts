@@ -1,11 +1,18 @@
 import { isFinal } from '../../../lib/delivery/state.ts'
+import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
 import type { DeliveryFact } from '../../../lib/delivery/transition.ts'
 import { MOVES, transition } from '../../../lib/delivery/transition.ts'
 import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { DeliveryReads, DeliveryWrites, InspectedDelivery } from '../contract/deliveries.ts'
+import type {
+  DeliveryReads,
+  DeliveryWrites,
+  FailedQuery,
+  InspectedDelivery,
+} from '../contract/deliveries.ts'
+import { FAILED_STATUSES } from '../contract/deliveries.ts'
 import type { Reading, State } from './state.ts'
-import { pageOf } from './state.ts'
+import { add, pageOf } from './state.ts'
 
 /** Moves a delivery as the law of transitions says. False where the fact does not apply. */
 export function move(
@@ -45,7 +52,28 @@ export function deliveryReads(state: Reading): DeliveryReads {
       const page = pageOf(wanted, query)
       return { rows: page.rows.map(inspect), more: page.more }
     },
+    countFailed: async (query) => failed(state(), query).length,
+    async missing(webhookId, events) {
+      const held = new Set(
+        [...state().deliveries.values()]
+          .filter(({ webhook_id }) => webhook_id === webhookId)
+          .map(({ event_id }) => event_id),
+      )
+      return events.map(({ id }) => id).filter((id) => !held.has(id))
+    },
   }
+}
+
+function failed(
+  state: State,
+  { account_id, webhook_id, since, until, apps }: FailedQuery,
+): readonly DeliveryRecord[] {
+  return [...state.deliveries.values()]
+    .filter((one) => one.account_id === account_id && one.webhook_id === webhook_id)
+    .filter(({ id }) => id >= uuid7Floor(since) && id < uuid7Floor(until))
+    .filter(({ status }) => FAILED_STATUSES.includes(status))
+    .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 export function deliveryWrites(state: State): DeliveryWrites {
@@ -54,6 +82,18 @@ export function deliveryWrites(state: State): DeliveryWrites {
     async requestRetry(id, now) {
       const delivery = state.deliveries.get(id)
       return delivery !== undefined && move(state, delivery, { type: 'retry_requested' }, now)
+    },
+    async requestRetries({ after, limit, ...query }, now) {
+      const asked = failed(state, query)
+        .filter(({ id }) => after === null || id > after)
+        .slice(0, limit)
+      for (const one of asked) move(state, one, { type: 'retry_requested', trigger: 'replay' }, now)
+      return asked.map(({ id }) => id)
+    },
+    async insertReplayed(deliveries) {
+      const fresh = deliveries.filter(({ id }) => !state.deliveries.has(id))
+      for (const delivery of fresh) add(state.deliveries, delivery.id, delivery)
+      return fresh.length
     },
   }
 }

@@ -1,5 +1,5 @@
 import { applyTally } from '../../../lib/delivery/health.ts'
-import { isFinal } from '../../../lib/delivery/state.ts'
+import { isAgain, isFinal } from '../../../lib/delivery/state.ts'
 import { MOVES } from '../../../lib/delivery/transition.ts'
 import type {
   Claim,
@@ -15,7 +15,7 @@ import { move } from './deliveries.ts'
 import type { State } from './state.ts'
 import { change, place } from './state.ts'
 
-const isRetry = ({ trigger }: DeliveryRecord): boolean => trigger === 'retry'
+const isRetry = ({ trigger }: DeliveryRecord): boolean => isAgain(trigger)
 const dueOf = ({ next_at }: DeliveryRecord): Instant => next_at ?? Infinity
 
 /** First attempts before retries, then by due time, then by the time-ordered id. */
@@ -74,8 +74,10 @@ export function release(state: State, claims: readonly HeldClaim[], now: Instant
     if (delivery === undefined) continue
     move(state, delivery, { type: 'lease_ended' }, now)
     const pending = state.deliveries.get(delivery.id)
-    const isDisabled = state.webhooks.get(delivery.webhook_id)?.status === 'disabled'
-    if (pending && isDisabled) move(state, pending, { type: 'webhook_disabled' }, now)
+    const webhook = state.webhooks.get(delivery.webhook_id)
+    if (pending === undefined || webhook?.status === 'active') continue
+    const type = webhook === undefined ? 'webhook_deleted' : 'webhook_disabled'
+    move(state, pending, { type }, now)
   }
 }
 

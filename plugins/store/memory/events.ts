@@ -4,6 +4,8 @@ import type { EventReads, EventWrites } from '../contract/events.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, place } from './state.ts'
 
+const LAST_PLACE = 'feed_place'
+
 export function eventReads(state: Reading): EventReads {
   return {
     types: async (accountId) =>
@@ -11,16 +13,18 @@ export function eventReads(state: Reading): EventReads {
         .filter(({ account_id }) => account_id === accountId || account_id === '')
         .sort((a, b) => (a.type < b.type ? -1 : 1)),
     get: async (accountId, id) => state().events.get(place(accountId, id)),
-    async list({ account_id, type, apps, order, after, limit }) {
+    async list({ account_id, types, since, until, apps, order, after, limit }) {
       const way = order === 'asc' ? 1 : -1
       const beyond = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
-        .filter((event) => type === null || event.type === type)
+        .filter((event) => types === null || types.includes(event.type))
+        .filter(({ created_at }) => created_at >= (since ?? 0) && created_at < (until ?? Infinity))
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
-        .filter(({ position }) => after === null || way * (position - after) > 0)
-        .sort((a, b) => way * (a.position - b.position))
+        .filter(({ place }) => after === null || way * (Number(place) - Number(after)) > 0)
+        .sort((a, b) => way * (Number(a.place) - Number(b.place)))
       return { rows: beyond.slice(0, limit), more: beyond.length > limit }
     },
+    isPlace: (text) => /^\d{1,15}$/.test(text),
   }
 }
 
@@ -43,7 +47,10 @@ export function insertGroup(state: State, group: readonly Publication[]): Publis
     const at = place(event.account_id, event.id)
     const known = state.events.get(at)
     if (supplied && known !== undefined) return sameEvent(known, event) ? 'duplicate' : 'conflict'
-    add(state.events, at, { ...event, position: state.events.size + 1 })
+    // Not their number: a place that was given is never given again, also when its event is gone.
+    const next = String(Number(state.meta.get(LAST_PLACE) ?? 0) + 1)
+    state.meta.set(LAST_PLACE, next)
+    add(state.events, at, { ...event, place: next })
     for (const delivery of deliveries) add(state.deliveries, delivery.id, delivery)
     return 'stored'
   })

@@ -4,7 +4,7 @@ import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { KeyReads, KeyWrites } from '../contract/keys.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, pageOf } from './state.ts'
+import { add, change, pageOf, isWithin } from './state.ts'
 
 const isLive = (key: KeyRecord, now: Instant): boolean => keyStatus(key, [], now) === 'active'
 
@@ -39,8 +39,10 @@ export function keyReads(state: Reading): KeyReads {
       const key = state().keys.get(id)
       return key?.account_id === accountId ? key : undefined
     },
-    async list({ account_id, live_at, ...page }) {
-      const own = [...state().keys.values()].filter((key) => key.account_id === account_id)
+    async list({ account_id, live_at, within, ...page }) {
+      const own = [...state().keys.values()]
+        .filter((key) => key.account_id === account_id)
+        .filter(({ pins }) => isWithin(pins === 'all' ? null : [...pins], within))
       return pageOf(
         own.filter(
           ({ id }) =>

@@ -1,9 +1,18 @@
 import type { RequestReads, RequestWrites } from '../contract/requests.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, place } from './state.ts'
+import { add, change, pageOf, place } from './state.ts'
 
 export function requestReads(state: Reading): RequestReads {
   return {
+    audit: async ({ account_id, action, actor_id, target_id, ...page }) =>
+      pageOf(
+        [...state().audit.values()]
+          .filter((one) => one.account_id === account_id)
+          .filter((one) => action === null || one.action === action)
+          .filter((one) => actor_id === null || one.actor_id === actor_id)
+          .filter((one) => target_id === null || one.target_id === target_id),
+        page,
+      ),
     async idempotency(scope, key, now) {
       const record = state().idempotency.get(place(scope, key))
       return record !== undefined && record.expires_at > now ? record : undefined
@@ -29,7 +38,7 @@ export function requestWrites(state: State): RequestWrites {
       const at = place(scope, key)
       if (idempotency.get(at)?.answer === null) idempotency.delete(at)
     },
-    async audit(record) {
+    async insertAudit(record) {
       add(audit, record.id, record)
     },
   }

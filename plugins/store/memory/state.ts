@@ -86,6 +86,14 @@ export function change<T extends object>(
   return row !== undefined
 }
 
+/** Whether a list of apps, null for all of them, lies within a filter; a filter of null lets all pass. */
+export function isWithin(
+  apps: readonly string[] | null,
+  filter: readonly string[] | null,
+): boolean {
+  return filter === null || (apps !== null && apps.every((app) => filter.includes(app)))
+}
+
 /** One page, newest first. */
 export function pageOf<T extends { readonly id: string }>(
   rows: Iterable<T>,

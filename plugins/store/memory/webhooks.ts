@@ -2,16 +2,18 @@ import { HEALTHY } from '../../../lib/delivery/health.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import { move } from './deliveries.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, pageOf } from './state.ts'
+import { add, change, isWithin, pageOf } from './state.ts'
 
 export function webhookReads(state: Reading): WebhookReads {
   const ofAccount = (accountId: string) =>
     [...state().webhooks.values()].filter((webhook) => webhook.account_id === accountId)
   return {
     get: async (accountId, id) => ofAccount(accountId).find((webhook) => webhook.id === id),
-    list: async ({ account_id, status, ...page }) =>
+    list: async ({ account_id, status, within, ...page }) =>
       pageOf(
-        ofAccount(account_id).filter((webhook) => status === null || webhook.status === status),
+        ofAccount(account_id)
+          .filter((webhook) => status === null || webhook.status === status)
+          .filter(({ apps }) => isWithin(apps, within)),
         page,
       ),
     ofAccount: async (accountId) => ofAccount(accountId),
@@ -28,6 +30,16 @@ export function webhookWrites(state: State): WebhookWrites {
       add(webhooks, webhook.id, webhook)
     },
     update: async (id, changes, now) => change(webhooks, id, { ...changes, updated_at: now }),
+    async rotateSecret(id, secret, olderNotAfter, now) {
+      const older = webhooks.get(id)?.secrets.map((one) => ({
+        ...one,
+        not_after: Math.min(one.not_after ?? Infinity, olderNotAfter),
+      }))
+      return (
+        older !== undefined &&
+        change(webhooks, id, { secrets: [secret, ...older], updated_at: now })
+      )
+    },
     async enable(id, now) {
       change(webhooks, id, {
         ...HEALTHY,

@@ -7,7 +7,7 @@ import type {
 } from '../contract/accounts.ts'
 import type { Query } from './client.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer, integerOrNull } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function accountReads(query: Query, t: Tables): AccountReads {
@@ -18,7 +18,7 @@ export function accountReads(query: Query, t: Tables): AccountReads {
     },
     async list({ limit, after }) {
       const rows = await query(
-        `SELECT * FROM ${t.accounts} WHERE $1 IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
+        `SELECT * FROM ${t.accounts} WHERE CAST($1 AS TEXT) IS NULL OR id < $1 ORDER BY id DESC LIMIT $2`,
         [after, limit + 1],
       )
       return cutPage(rows.map(toAccount), limit)
@@ -69,6 +69,14 @@ export function accountWrites(query: Query, t: Tables): AccountWrites {
       )
       return rows.length > 0
     },
+    async setSuspended(id, suspended, now) {
+      const rows = await query(
+        `UPDATE ${t.accounts} SET suspended_at = $2, updated_at = $3
+         WHERE id = $1 AND suspended_at IS ${suspended ? '' : 'NOT '}NULL RETURNING id`,
+        [id, suspended ? now : null, now],
+      )
+      return rows.length > 0
+    },
     async insertUser(user) {
       const rows = await query(
         `INSERT INTO ${t.users} (id, account_id, email, password, created_at, updated_at)
@@ -84,11 +92,24 @@ export function accountWrites(query: Query, t: Tables): AccountWrites {
         now,
       ])
     },
-    async insertSession({ hash, user_id, created_at, expires_at }) {
+    async insertSession(session) {
       await query(
-        `INSERT INTO ${t.sessions} (hash, user_id, created_at, expires_at) VALUES ($1, $2, $3, $4)`,
-        [hash, user_id, created_at, expires_at],
+        `INSERT INTO ${t.sessions}
+           (hash, user_id, created_at, expires_at, seen_at, authenticated_at)
+         VALUES ($1, $2, $3, $4, $5, $6)`,
+        [
+          session.hash,
+          session.user_id,
+          session.created_at,
+          session.expires_at,
+          session.seen_at,
+          session.authenticated_at,
+        ],
       )
+    },
+    async touchSession(hash, changes) {
+      const set = assignments(changes, 2)
+      await query(`UPDATE ${t.sessions} SET ${set.sql} WHERE hash = $1`, [hash, ...set.bind])
     },
     async deleteSession(hash) {
       await query(`DELETE FROM ${t.sessions} WHERE hash = $1`, [hash])
@@ -149,5 +170,7 @@ function toSession(row: Row): SessionRecord {
     user_id: String(row['user_id']),
     created_at: integer(row['created_at']),
     expires_at: integer(row['expires_at']),
+    seen_at: integer(row['seen_at']),
+    authenticated_at: integer(row['authenticated_at']),
   }
 }

@@ -1,6 +1,14 @@
 import type { Attempt, AttemptErrorCode, AttemptTrigger } from '../../../lib/delivery/state.ts'
 import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
-import type { DeliveryReads, DeliveryWrites, InspectedDelivery } from '../contract/deliveries.ts'
+import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
+import { HOUR } from '../../../lib/time.ts'
+import type {
+  DeliveryReads,
+  DeliveryWrites,
+  FailedQuery,
+  InspectedDelivery,
+} from '../contract/deliveries.ts'
+import { FAILED_STATUSES } from '../contract/deliveries.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
 import { cutPage, integer, integerOrNull, textOrNull } from './rows.ts'
@@ -34,10 +42,10 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
     async list({ account_id, webhook_id, status, event_type, event_id, apps, limit, after }) {
       const rows = await query(
         `SELECT * FROM ${t.deliveries}
-         WHERE webhook_id = $1 AND account_id = $2 AND ($3 IS NULL OR id < $3)
-           AND ($4 IS NULL OR status = $4) AND ($5 IS NULL OR event_type = $5)
-           AND ($6 IS NULL OR event_id = $6)
-           AND ($7 IS NULL OR ${dialect.among('app_id', '$7')})
+         WHERE webhook_id = $1 AND account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
+           AND (CAST($4 AS TEXT) IS NULL OR status = $4) AND (CAST($5 AS TEXT) IS NULL OR event_type = $5)
+           AND (CAST($6 AS TEXT) IS NULL OR event_id = $6)
+           AND (CAST($7 AS TEXT) IS NULL OR ${dialect.among('app_id', '$7')})
          ORDER BY id DESC LIMIT $8`,
         [
           webhook_id,
@@ -53,7 +61,41 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       const page = cutPage(rows, limit)
       return { rows: await withAttempts(page.rows), more: page.more }
     },
+    async countFailed(failed) {
+      const [row] = await query(
+        `SELECT count(*) AS count FROM ${t.deliveries} WHERE ${failedRows(dialect)}`,
+        bindFailed(failed),
+      )
+      return integer(row?.['count'])
+    },
+    async missing(webhookId, events) {
+      const made = events.map(({ created_at }) => created_at)
+      const rows = await query<{ event_id: string }>(
+        `SELECT event_id FROM ${t.deliveries}
+         WHERE webhook_id = $1 AND id >= $2 AND id < $3 AND ${dialect.among('event_id', '$4')}`,
+        [
+          webhookId,
+          uuid7Floor(Math.min(...made)),
+          uuid7Floor(Math.max(...made) + HOUR),
+          JSON.stringify(events.map(({ id }) => id)),
+        ],
+      )
+      const held = new Set(rows.map(({ event_id }) => event_id))
+      return events.map(({ id }) => id).filter((id) => !held.has(id))
+    },
   }
+}
+
+/** Rows of a FailedQuery, bound from $1 to $5. */
+function failedRows(dialect: Dialect): string {
+  const statuses = FAILED_STATUSES.map((status) => `'${status}'`).join(', ')
+  return `webhook_id = $1 AND account_id = $2 AND id >= $3 AND id < $4
+    AND status IN (${statuses}) AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})`
+}
+
+function bindFailed({ webhook_id, account_id, since, until, apps }: FailedQuery): unknown[] {
+  const bounds = [uuid7Floor(since), uuid7Floor(until)]
+  return [webhook_id, account_id, ...bounds, apps && JSON.stringify(apps)]
 }
 
 export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): DeliveryWrites {
@@ -68,8 +110,53 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
       )
       return rows.length > 0
     },
+    async requestRetries({ after, limit, ...failed }, now) {
+      const rows = await query<{ id: string }>(
+        `UPDATE ${t.deliveries}
+         SET status = 'pending', cause = 'replay', retry = 1, next_at = $6, done_at = NULL
+         WHERE id IN (SELECT id FROM ${t.deliveries}
+           WHERE ${failedRows(dialect)} AND (CAST($7 AS TEXT) IS NULL OR id > $7) ORDER BY id LIMIT $8)
+         RETURNING id`,
+        [...bindFailed(failed), now, after, limit],
+      )
+      return rows.map(({ id }) => id).sort()
+    },
+    async insertReplayed(deliveries) {
+      const columns = DELIVERY_COLUMNS.map((column) => COLUMN_OF[column] ?? column)
+      const values = DELIVERY_COLUMNS.map((_, index) => `$${index + 1}`)
+      let inserted = 0
+      for (const delivery of deliveries) {
+        const rows = await query(
+          `INSERT INTO ${t.deliveries} (${columns.join(', ')}, retry)
+           VALUES (${values.join(', ')}, 1) ON CONFLICT (id) DO NOTHING RETURNING id`,
+          DELIVERY_COLUMNS.map((column) => delivery[column]),
+        )
+        inserted += rows.length
+      }
+      return inserted
+    },
   }
 }
+
+const DELIVERY_COLUMNS = [
+  'id',
+  'account_id',
+  'webhook_id',
+  'event_id',
+  'event_type',
+  'app_id',
+  'status',
+  'attempts',
+  'automatic',
+  'trigger',
+  'next_at',
+  'created_at',
+  'done_at',
+  'claim',
+] as const satisfies readonly (keyof DeliveryRecord)[]
+
+/** `trigger` is a word of SQL. */
+const COLUMN_OF: Partial<Record<keyof DeliveryRecord, string>> = { trigger: 'cause' }
 
 export function toDelivery(row: Row): DeliveryRecord {
   return {

@@ -1,18 +1,15 @@
 import type {
-  Claim,
   ClaimedDelivery,
   EngineStore,
   FailedWebhook,
   HeldClaim,
   LaneHead,
-  Settlement,
 } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { Query, SqlClient } from './client.ts'
+import type { Dialect, Query, SqlClient } from './client.ts'
 import { toDelivery } from './deliveries.ts'
 import type { Row } from './rows.ts'
 import { integer, integerOrNull } from './rows.ts'
-import { settleStatement, toSettlingRows } from './settle.ts'
 import type { Tables } from './tables.ts'
 import { statusIn } from './webhooks.ts'
 
@@ -20,15 +17,21 @@ type DispatchStore = Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release'
 
 /** The due side of the store: every statement carries its own guard and is its own commit. */
 export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
+  const { dialect, read, exclusive } = client
+  const { groups } = dialect
   return {
-    recover: (now) => client.exclusive((statement) => recover(statement, t, now)),
-    lanes: (webhookIds) => lanes(client.read, t, webhookIds),
+    recover: (now) => exclusive((statement) => recover(statement, t, now)),
+    lanes: (webhookIds) => lanes(read, t, dialect, webhookIds),
+    // A claimed row stays in the index of due work, due when its lease ends: then it is claimed anew.
     async claim(claim) {
-      const rows = await client.exclusive((statement) => claimRows(statement, t, claim))
-      return withBodies(client.read, t, rows)
+      const rows = await exclusive((statement) => groups.claim(statement, t, claim))
+      return withBodies(read, t, dialect, rows)
     },
-    release: (claims, now) => client.exclusive((statement) => release(statement, t, claims, now)),
-    settle: (settlement) => client.exclusive((statement) => settle(statement, t, settlement)),
+    release: (claims, now) => exclusive((statement) => release(statement, t, dialect, claims, now)),
+    async settle(settlement) {
+      const rows = await exclusive((statement) => groups.settle(statement, t, settlement))
+      return rows.map(toFailedWebhook)
+    },
   }
 }
 
@@ -45,6 +48,7 @@ async function recover(statement: Query, t: Tables, now: Instant): Promise<numbe
 async function lanes(
   query: Query,
   t: Tables,
+  dialect: Dialect,
   webhookIds: readonly string[] | undefined,
 ): Promise<readonly LaneHead[]> {
   const due = `${t.deliveries} d WHERE d.done_at IS NULL`
@@ -55,7 +59,7 @@ async function lanes(
            UNION ALL
            SELECT (SELECT MIN(d.webhook_id) FROM ${due} AND d.webhook_id > lane.webhook_id)
            FROM lane WHERE lane.webhook_id IS NOT NULL)`
-      : `WITH lane (webhook_id) AS (SELECT value FROM json_each($1))`
+      : `WITH lane (webhook_id) AS (SELECT named.value ->> 0 FROM ${dialect.each('$1', 'named')})`
   const rows = await query(
     `${source} SELECT webhook_id,
        (SELECT d.account_id FROM ${due} AND d.webhook_id = lane.webhook_id LIMIT 1) AS account_id,
@@ -64,7 +68,7 @@ async function lanes(
        (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = lane.webhook_id AND d.retry = 1)
          AS retry_due
      FROM lane WHERE webhook_id IS NOT NULL`,
-    webhookIds === undefined ? [] : [JSON.stringify(webhookIds)],
+    webhookIds === undefined ? [] : [JSON.stringify(webhookIds.map((id) => [id]))],
   )
   return rows
     .filter((row) => row['account_id'] !== null)
@@ -76,39 +80,16 @@ async function lanes(
     }))
 }
 
-/** A claimed row stays in the index of due work, due when its lease ends: then it is claimed anew. */
-async function claimRows(statement: Query, t: Tables, claim: Claim): Promise<readonly Row[]> {
-  const due = (lane: number, retry: 0 | 1): string =>
-    `SELECT * FROM (SELECT id, retry, next_at FROM ${t.deliveries}
-       WHERE webhook_id = $${lane} AND done_at IS NULL AND retry = ${retry} AND next_at <= $1
-       ORDER BY next_at, id LIMIT $${lane + 1})`
-  const picks = claim.lanes.map((_, index) => {
-    const lane = 4 + 2 * index
-    return `SELECT id FROM (SELECT * FROM (${due(lane, 0)} UNION ALL ${due(lane, 1)})
-      ORDER BY retry, next_at, id LIMIT $${lane + 1})`
-  })
-  if (picks.length === 0) return []
-  return statement(
-    `UPDATE ${t.deliveries} SET status = 'delivering', claim = $2, next_at = $3
-     WHERE id IN (${picks.join(' UNION ALL ')}) AND ${statusIn('claimed')} RETURNING *`,
-    [
-      claim.now,
-      claim.token,
-      claim.lease_until,
-      ...claim.lanes.flatMap(({ webhook_id, limit }) => [webhook_id, limit]),
-    ],
-  )
-}
-
 /** RETURNING has no order, so the time-ordered id restores first come, first served. */
 async function withBodies(
   query: Query,
   t: Tables,
+  dialect: Dialect,
   rows: readonly Row[],
 ): Promise<readonly ClaimedDelivery[]> {
   if (rows.length === 0) return []
   const events = await query<{ account_id: string; id: string; body: Uint8Array }>(
-    `SELECT e.account_id, e.id, e.body FROM json_each($1) asked
+    `SELECT e.account_id, e.id, e.body FROM ${dialect.each('$1', 'asked')}
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
     [JSON.stringify(rows.map((row) => [row['account_id'], row['event_id']]))],
   )
@@ -125,43 +106,31 @@ async function withBodies(
 async function release(
   statement: Query,
   t: Tables,
+  dialect: Dialect,
   claims: readonly HeldClaim[],
   now: Instant,
 ): Promise<void> {
-  const disabled = `EXISTS (SELECT 1 FROM ${t.webhooks} w
-    WHERE w.id = ${t.deliveries}.webhook_id AND w.status = 'disabled')`
+  const standing = `(SELECT w.status FROM ${t.webhooks} w WHERE w.id = ${t.deliveries}.webhook_id)`
+  const isActive = `COALESCE(${standing}, 'deleted') = 'active'`
   await statement(
     `UPDATE ${t.deliveries} SET claim = NULL,
-       status = CASE WHEN ${disabled} THEN 'skipped' ELSE 'pending' END,
-       next_at = CASE WHEN ${disabled} THEN NULL ELSE $2 END,
-       done_at = CASE WHEN ${disabled} THEN $2 END
-     FROM json_each($1) held
+       status = CASE COALESCE(${standing}, 'deleted')
+         WHEN 'active' THEN 'pending' WHEN 'disabled' THEN 'skipped' ELSE 'canceled' END,
+       next_at = CASE WHEN ${isActive} THEN CAST($2 AS BIGINT) END,
+       done_at = CASE WHEN ${isActive} THEN NULL ELSE CAST($2 AS BIGINT) END
+     FROM ${dialect.each('$1', 'held')}
      WHERE ${t.deliveries}.id = held.value ->> 0 AND claim = held.value ->> 1
        AND ${statusIn('lease_ended')}`,
     [JSON.stringify(claims.map(({ delivery_id, claim }) => [delivery_id, claim])), now],
   )
 }
 
-async function settle(
-  statement: Query,
-  t: Tables,
-  settlement: Settlement,
-): Promise<readonly FailedWebhook[]> {
-  await statement(settleStatement(t), [JSON.stringify(toSettlingRows(settlement))])
-  const failed = settlement.tallies.filter(({ failures, gone }) => failures > 0 || gone)
-  if (failed.length === 0) return []
-  // Committed already: were this read to fail the settlement, its tallies would be added again. The
-  // next failure reads the same counters.
-  const rows = await statement(
-    `SELECT w.* FROM json_each($1) failed JOIN ${t.webhooks} w ON w.id = failed.value
-     WHERE w.status = 'active'`,
-    [JSON.stringify(failed.map(({ webhook_id }) => webhook_id))],
-  ).catch((): Row[] => [])
-  return rows.map((row) => ({
+function toFailedWebhook(row: Row): FailedWebhook {
+  return {
     webhook_id: String(row['id']),
     account_id: String(row['account_id']),
     consecutive_failures: integer(row['consecutive_failures']),
     first_failure_at: integerOrNull(row['first_failure_at']),
     failing_at: integerOrNull(row['failing_at']),
-  }))
+  }
 }

@@ -1,4 +1,9 @@
-import type { NewEvent, Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
+import type {
+  EventRecord,
+  NewEvent,
+  Publication,
+  PublishOutcome,
+} from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/same-event.ts'
 import type { EventReads, EventTypeRecord, EventWrites, PlacedEvent } from '../contract/events.ts'
 import type { Dialect, Query } from './client.ts'
@@ -7,6 +12,8 @@ import { cutPage, integer, textOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function eventReads(query: Query, t: Tables, dialect: Dialect): EventReads {
+  const { feed } = dialect
+  const toPlaced = (row: Row): PlacedEvent => ({ ...toEvent(row), place: feed.print(row) })
   return {
     async types(accountId) {
       const rows = await query(
@@ -20,20 +27,30 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
         accountId,
         id,
       ])
-      return row && toEvent(row)
+      return row && toPlaced(row)
     },
-    async list({ account_id, type, apps, order, after, limit }) {
-      const beyond = order === 'asc' ? '>' : '<'
+    async list({ account_id, types, since, until, apps, order, after, limit }) {
       const rows = await query(
         `SELECT * FROM ${t.events}
-         WHERE account_id = $1 AND ($2 IS NULL OR position ${beyond} $2)
-           AND ($3 IS NULL OR type = $3)
-           AND ($4 IS NULL OR ${dialect.among('app_id', '$4')})
-         ORDER BY position ${order} LIMIT $5`,
-        [account_id, after, type, apps && JSON.stringify(apps), limit + 1],
+         WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR ${feed.beyond(order, '$2')})
+           AND (CAST($3 AS TEXT) IS NULL OR ${dialect.among('type', '$3')})
+           AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('app_id', '$4')})
+           AND created_at >= $5 AND created_at < $6
+           AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}
+         ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $7`,
+        [
+          account_id,
+          after,
+          types && JSON.stringify(types),
+          apps && JSON.stringify(apps),
+          since ?? 0,
+          until ?? Number.MAX_SAFE_INTEGER,
+          limit + 1,
+        ],
       )
-      return cutPage(rows.map(toEvent), limit)
+      return cutPage(rows.map(toPlaced), limit)
     },
+    isPlace: (text) => feed.format.test(text),
   }
 }
 
@@ -60,91 +77,58 @@ export function eventWrites(query: Query, t: Tables, dialect: Dialect): EventWri
       )
       return row === undefined ? type : toType(row)
     },
-    insert: (group) => insertGroup(query, t, group),
+    insert: (group) => insertGroup(query, t, dialect, group),
   }
 }
 
 /**
- * Commits a group as one statement: a small JSON array of rows, and one blob of all bodies.
+ * Commits a group of events with their deliveries, those of a duplicate or a conflict dropped.
  *
- * Must be called in the writer's turn: ids that came from callers are looked up first, and nothing may
- * write in between.
+ * Ids that came from callers are looked up first. Where somebody else may commit one of them in
+ * between, those are judged anew.
  */
 export async function insertGroup(
   query: Query,
   t: Tables,
+  dialect: Dialect,
   group: readonly Publication[],
 ): Promise<readonly PublishOutcome[]> {
-  const outcomes = await judgeIds(
-    query,
-    t,
-    group.map(({ event }) => event),
-  )
-  const stored = group.filter((_, index) => outcomes[index] === 'stored')
-  if (stored.length === 0) return outcomes
-
-  // Offsets count bytes from 1, as substr does on a blob.
-  let offset = 1
-  const rows: unknown[][] = []
-  for (const { event } of stored) {
-    const { account_id, id, app_id, type, created_at, body } = event
-    rows.push(['event', account_id, id, app_id, type, created_at, offset, body.length])
-    offset += body.length
-  }
-  for (const d of stored.flatMap(({ deliveries }) => deliveries)) {
-    rows.push([
-      'delivery',
-      d.account_id,
-      d.id,
-      d.app_id,
-      d.event_type,
-      d.created_at,
-      0,
-      0,
-      d.webhook_id,
-      d.event_id,
-      d.status,
-      d.next_at,
-      d.done_at,
-      d.claim,
-      d.trigger,
-    ])
-  }
-  const bodies = Buffer.concat(stored.map(({ event }) => event.body))
-  await query(insertStatement(t), [JSON.stringify(rows), bodies])
-  return outcomes
+  const events = group.map(({ event }) => event)
+  const outcomes = await judgeIds(query, t, dialect, events)
+  const wanted = group.filter((_, index) => outcomes[index] === 'stored')
+  if (wanted.length === 0) return outcomes
+  const overtaken = await dialect.groups.publish(query, t, wanted)
+  if (overtaken.length === 0) return outcomes
+  const lost = new Set(overtaken.map(({ event }) => placeOf(event)))
+  const again = group.filter(({ event }) => lost.has(placeOf(event)))
+  const judged = await insertGroup(query, t, dialect, again)
+  const anew = new Map(again.map((publication, index) => [publication, judged[index]]))
+  return group.map((publication, index) => anew.get(publication) ?? outcomes[index] ?? 'stored')
 }
 
-function insertStatement(t: Tables): string {
-  return `INSERT INTO ${t.publishing} (kind, account_id, id, app_id, type, created_at, body,
-      webhook_id, event_id, status, next_at, done_at, claim, cause)
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-      CASE WHEN value ->> 0 = 'event' THEN substr($2, value ->> 6, value ->> 7) END,
-      value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12, value ->> 13,
-      value ->> 14
-    FROM jsonb_each($1)`
-}
+const placeOf = ({ account_id, id }: Pick<NewEvent, 'account_id' | 'id'>): string =>
+  `${account_id}\n${id}`
 
 /** Ids made here are new; those of callers may be kept already, or stand twice in the group. */
 async function judgeIds(
   query: Query,
   t: Tables,
+  dialect: Dialect,
   events: readonly NewEvent[],
 ): Promise<readonly PublishOutcome[]> {
   const supplied = events.filter((event) => event.supplied)
   if (supplied.length === 0) return events.map(() => 'stored')
   const rows = await query(
-    `SELECT e.* FROM json_each($1) asked
+    `SELECT e.* FROM ${dialect.each('$1', 'asked')}
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
     [JSON.stringify(supplied.map(({ account_id, id }) => [account_id, id]))],
   )
-  const kept = new Map<string, Pick<NewEvent, 'type' | 'app_id' | 'body'>>(
-    rows.map(toEvent).map((event) => [`${event.account_id}\n${event.id}`, event]),
+  const kept = new Map<string, EventRecord>(
+    rows.map(toEvent).map((event) => [placeOf(event), event]),
   )
   return events.map((event) => {
-    const place = `${event.account_id}\n${event.id}`
-    const known = kept.get(place)
-    if (known === undefined) kept.set(place, event)
+    const known = kept.get(placeOf(event))
+    if (known === undefined) kept.set(placeOf(event), event)
     if (known === undefined) return 'stored'
     return sameEvent(known, event) ? 'duplicate' : 'conflict'
   })
@@ -162,9 +146,8 @@ function toType(row: Row): EventTypeRecord {
   }
 }
 
-function toEvent(row: Row): PlacedEvent {
+function toEvent(row: Row): EventRecord {
   return {
-    position: integer(row['position']),
     account_id: String(row['account_id']),
     id: String(row['id']),
     app_id: textOrNull(row['app_id']),

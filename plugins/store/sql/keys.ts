@@ -49,7 +49,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       )
       if (found === undefined) return undefined
       const chain = await chainOf(found['key_id'])
-      const secret = chain.at(-1)?.secrets.find((one) => one.version === found['version'])
+      const secret = chain.at(-1)?.secrets.find((one) => one.version === integer(found['version']))
       const suspended = integerOrNull(found['suspended_at']) !== null
       return secret && { secret, chain, account: { id: String(found['account_id']), suspended } }
     },
@@ -65,16 +65,19 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       const [key] = await withSecrets(rows)
       return key
     },
-    async list({ account_id, live_at, limit, after }) {
+    async list({ account_id, live_at, within, limit, after }) {
       const rows = await query(
         `WITH RECURSIVE dead AS (
-           SELECT id FROM ${t.keys} WHERE account_id = $2 AND $1 IS NOT NULL AND NOT ${LIVE}
+           SELECT id FROM ${t.keys} WHERE account_id = $2
+             AND CAST($1 AS BIGINT) IS NOT NULL AND NOT ${LIVE}
            UNION
            SELECT k.id FROM ${t.keys} k JOIN dead ON k.parent_id = dead.id
          ) SELECT * FROM ${t.keys}
-         WHERE account_id = $2 AND ($3 IS NULL OR id < $3) AND id NOT IN (SELECT id FROM dead)
+         WHERE account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
+           AND id NOT IN (SELECT id FROM dead)
+           AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('pins', '$5')})
          ORDER BY id DESC LIMIT $4`,
-        [live_at, account_id, after, limit + 1],
+        [live_at, account_id, after, limit + 1, within && JSON.stringify(within)],
       )
       return cutPage(await withSecrets(rows), limit)
     },
@@ -147,7 +150,8 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
       if (rows.length === 0) return false
       await query(
         `UPDATE ${t.key_secrets}
-         SET not_after = CASE WHEN version = $2 - 1 THEN $3 ELSE $4 END
+         SET not_after = CASE WHEN version = $2 - 1
+           THEN CAST($3 AS BIGINT) ELSE CAST($4 AS BIGINT) END
          WHERE key_id = $1 AND (not_after IS NULL OR not_after > $4)`,
         [id, secret.version, previous_not_after, now],
       )
@@ -172,10 +176,10 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
     },
     async touch(uses) {
       await query(
-        `UPDATE ${t.keys} SET last_used_at = used.value ->> 1
-         FROM json_each($1) used
+        `UPDATE ${t.keys} SET last_used_at = CAST(used.value ->> 1 AS BIGINT)
+         FROM ${dialect.each('$1', 'used')}
          WHERE ${t.keys}.id = used.value ->> 0
-           AND (last_used_at IS NULL OR last_used_at < used.value ->> 1)`,
+           AND (last_used_at IS NULL OR last_used_at < CAST(used.value ->> 1 AS BIGINT))`,
         [JSON.stringify(uses.map(({ id, at }) => [id, at]))],
       )
     },

@@ -1,11 +1,26 @@
-import type { IdempotencyRecord, RequestReads, RequestWrites } from '../contract/requests.ts'
+import type {
+  AuditRecord,
+  IdempotencyRecord,
+  RequestReads,
+  RequestWrites,
+} from '../contract/requests.ts'
 import type { Query } from './client.ts'
 import type { Row } from './rows.ts'
-import { integer } from './rows.ts'
+import { cutPage, integer, textOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function requestReads(query: Query, t: Tables): RequestReads {
   return {
+    async audit({ account_id, action, actor_id, target_id, limit, after }) {
+      const rows = await query(
+        `SELECT * FROM ${t.audit}
+         WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2) AND (CAST($3 AS TEXT) IS NULL OR action = $3)
+           AND (CAST($4 AS TEXT) IS NULL OR actor_id = $4) AND (CAST($5 AS TEXT) IS NULL OR target_id = $5)
+         ORDER BY id DESC LIMIT $6`,
+        [account_id, after, action, actor_id, target_id, limit + 1],
+      )
+      return cutPage(rows.map(toAudit), limit)
+    },
     async idempotency(scope, key, now) {
       const [row] = await query(
         `SELECT * FROM ${t.idempotency} WHERE scope = $1 AND key = $2 AND expires_at > $3`,
@@ -52,11 +67,11 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
         key,
       ])
     },
-    async audit(record) {
+    async insertAudit(record) {
       await query(
         `INSERT INTO ${t.audit} (id, account_id, at, actor_type, actor_id, action, target_type,
-           target_id, app_id, request_id)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+           target_id, app_id, request_id, ip)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
         [
           record.id,
           record.account_id,
@@ -68,9 +83,26 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
           record.target_id,
           record.app_id,
           record.request_id,
+          record.ip,
         ],
       )
     },
+  }
+}
+
+function toAudit(row: Row): AuditRecord {
+  return {
+    id: String(row['id']),
+    account_id: String(row['account_id']),
+    at: integer(row['at']),
+    actor_type: String(row['actor_type']),
+    actor_id: textOrNull(row['actor_id']),
+    action: String(row['action']),
+    target_type: String(row['target_type']),
+    target_id: String(row['target_id']),
+    app_id: textOrNull(row['app_id']),
+    request_id: String(row['request_id']),
+    ip: textOrNull(row['ip']),
   }
 }
 

@@ -1,48 +1,9 @@
 import type { Settlement } from '../../../lib/engine/ports.ts'
-import type { Tables } from './tables.ts'
 
-/** Columns of the settling view, in the order in which rows are bound. */
-const COLUMNS = [
-  'kind',
-  'delivery_id',
-  'claim',
-  'number',
-  'cause',
-  'started_at',
-  'duration',
-  'status_code',
-  'error',
-  'response',
-  'status',
-  'attempts',
-  'automatic',
-  'next_cause',
-  'next_at',
-  'done_at',
-  'webhook_id',
-  'succeeded',
-  'failures',
-  'first_failure_at',
-  'last_success_at',
-  'last_delivery_at',
-] as const
-
-type SettlingRow = Partial<Record<(typeof COLUMNS)[number], unknown>>
-
-/**
- * A whole group of outcomes as one statement: its triggers hold the guards.
- *
- * jsonb_each, since of json_each every column would parse its row anew: a third of the time.
- */
-export function settleStatement(t: Tables): string {
-  const values = COLUMNS.map((_, index) => `value ->> ${index}`).join(', ')
-  return `INSERT INTO ${t.settling} (${COLUMNS.join(', ')}) SELECT ${values} FROM jsonb_each($1)`
-}
-
-export function toSettlingRows({ attempts, tallies }: Settlement): unknown[][] {
-  const rows: SettlingRow[] = [
-    ...attempts.map(({ delivery_id, claim, after, done_at, attempt }) => ({
-      kind: 'attempt',
+/** Outcomes and sums as flat rows, by the names of their columns. */
+export function toSettlingRows({ attempts, tallies }: Settlement) {
+  return {
+    attempts: attempts.map(({ delivery_id, claim, after, done_at, attempt }) => ({
       delivery_id,
       claim,
       number: attempt.number,
@@ -59,8 +20,7 @@ export function toSettlingRows({ attempts, tallies }: Settlement): unknown[][] {
       next_at: after.next_at,
       done_at,
     })),
-    ...tallies.map((tally) => ({
-      kind: 'health',
+    tallies: tallies.map((tally) => ({
       webhook_id: tally.webhook_id,
       succeeded: tally.succeeded ? 1 : 0,
       failures: tally.failures,
@@ -68,6 +28,5 @@ export function toSettlingRows({ attempts, tallies }: Settlement): unknown[][] {
       last_success_at: tally.last_success_at,
       last_delivery_at: tally.last_attempt_at,
     })),
-  ]
-  return rows.map((row) => COLUMNS.map((column) => row[column] ?? null))
+  }
 }

@@ -2,7 +2,9 @@ import { QueryTypes, Sequelize } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
 import type { Query, SqlClient } from './client.ts'
-import { SQLITE } from './client.ts'
+import { SQLITE } from './sqlite/dialect.ts'
+import { connectionOf, isObject } from './joined.ts'
+import { untilAged } from './sqlite/hold.ts'
 import { createTurns } from '../turns.ts'
 
 type Connection = sqlite3.Database
@@ -79,6 +81,8 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     read: reader.query,
     transaction: (work, committed = () => undefined) => take(() => transact(work, committed)),
     exclusive: (work) => take(() => work(statement.query)),
+    join: (transaction) => queryOn(connectionOf(transaction, isDatabase)),
+    hold: (work, { maxAge }) => take(() => untilAged(work, maxAge)),
     async close() {
       await turns.idle()
       await statement.finalize()
@@ -142,8 +146,7 @@ function preparedOn(connection: Connection): { query: Query; finalize(): Promise
   /** Kept only once it is prepared: the driver ends the process over a failure nobody listens to. */
   async function prepare(sql: string): Promise<sqlite3.Statement> {
     const statement = await new Promise<sqlite3.Statement>((resolve, reject) => {
-      // To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value.
-      const made = connection.prepare(sql.replace(/\$(\d+)/g, '?$1'), (error: Error | null) => {
+      const made = connection.prepare(numbered(sql), (error: Error | null) => {
         if (error === null) resolve(made)
         else reject(asReason(error))
       })
@@ -174,6 +177,26 @@ function preparedOn(connection: Connection): { query: Query; finalize(): Promise
       }
     },
   }
+}
+
+/** On a connection of somebody else's, whose statements are not kept prepared. */
+function queryOn(connection: Connection): Query {
+  return <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
+    new Promise<Row[]>((resolve, reject) => {
+      connection.all<Row>(numbered(sql), bind, (error, rows) => {
+        if (error === null) resolve(rows)
+        else reject(asReason(error))
+      })
+    })
+}
+
+function isDatabase(value: unknown): value is Connection {
+  return isObject(value) && typeof value['all'] === 'function' && 'filename' in value
+}
+
+/** To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value. */
+function numbered(sql: string): string {
+  return sql.replace(/\$(\d+)/g, '?$1')
 }
 
 function execute(connection: Connection, sql: string): Promise<void> {

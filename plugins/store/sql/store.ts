@@ -5,6 +5,7 @@ import { deliveryReads, deliveryWrites } from './deliveries.ts'
 import { dispatchStore } from './dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './events.ts'
 import { keyReads, keyWrites } from './keys.ts'
+import { purge } from './purge.ts'
 import { requestReads, requestWrites } from './requests.ts'
 import type { Tables } from './tables.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
@@ -45,7 +46,8 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     ...reads,
     ...dispatchStore(client, t),
     webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
-    publish: (build) => client.exclusive((statement) => insertGroup(statement, t, build())),
+    publish: (build) =>
+      client.exclusive((statement) => insertGroup(statement, t, dialect, build())),
     async write(work) {
       const afterCommit: (() => void)[] = []
       return client.transaction(
@@ -55,6 +57,18 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
         },
       )
     },
+    purge: (kind, before, limit) => purge(client, t, kind, before, limit),
+    join(transaction) {
+      const afterCommit: (() => void)[] = []
+      return {
+        tx: unitOfWork(client.join(transaction), afterCommit),
+        committed() {
+          for (const run of afterCommit.splice(0)) run()
+        },
+      }
+    },
+    ...(client.watch && { watch: client.watch }),
+    ...(client.hold && { hold: client.hold }),
     async ping() {
       await client.exclusive((statement) =>
         statement(

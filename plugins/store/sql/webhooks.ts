@@ -1,5 +1,5 @@
 import { MOVES } from '../../../lib/delivery/transition.ts'
-import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
 import { toCreator } from './keys.ts'
@@ -39,12 +39,14 @@ export function webhookReads(query: Query, t: Tables, dialect: Dialect): Webhook
       const [webhook] = await withSecrets(rows)
       return webhook
     },
-    async list({ account_id, status, limit, after }) {
+    async list({ account_id, status, within, limit, after }) {
       const rows = await query(
         `SELECT * FROM ${t.webhooks}
-         WHERE account_id = $1 AND ($2 IS NULL OR id < $2) AND ($3 IS NULL OR status = $3)
+         WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
+           AND (CAST($3 AS TEXT) IS NULL OR status = $3)
+           AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('apps', '$5')})
          ORDER BY id DESC LIMIT $4`,
-        [account_id, after, status, limit + 1],
+        [account_id, after, status, limit + 1, within && JSON.stringify(within)],
       )
       return cutPage(await withSecrets(rows), limit)
     },
@@ -70,16 +72,27 @@ export function webhookWrites(query: Query, t: Tables, dialect: Dialect): Webhoo
     )
   }
 
+  async function insertSecret(
+    webhookId: string,
+    { id, sealed, display, created_at, not_after }: SealedSecret,
+  ): Promise<void> {
+    await query(
+      `INSERT INTO ${t.webhook_secrets} (id, webhook_id, sealed, display, created_at, not_after)
+       VALUES ($1, $2, $3, $4, $5, $6)`,
+      [id, webhookId, sealed, display, created_at, not_after],
+    )
+  }
+
   return {
     ...webhookReads(query, t, dialect),
     async insert(webhook) {
       await query(
         `INSERT INTO ${t.webhooks} (id, account_id, url, events, description, apps, status,
            disabled_reason, disabled_at, consecutive_failures, first_failure_at, failing_at,
-           last_success_at, last_delivery_at, standard_headers, created_by_type, created_by_id,
-           created_at, updated_at)
+           last_success_at, last_delivery_at, standard_headers, headers, rate_limit, concurrency,
+           created_by_type, created_by_id, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-           $19)`,
+           $19, $20, $21, $22)`,
         [
           webhook.id,
           webhook.account_id,
@@ -96,27 +109,39 @@ export function webhookWrites(query: Query, t: Tables, dialect: Dialect): Webhoo
           webhook.last_success_at,
           webhook.last_delivery_at,
           webhook.standard_headers ? 1 : 0,
+          webhook.headers && JSON.stringify(webhook.headers),
+          webhook.rate_limit,
+          webhook.concurrency,
           webhook.created_by.type,
           webhook.created_by.id,
           webhook.created_at,
           webhook.updated_at,
         ],
       )
-      for (const { id, sealed, display, created_at, not_after } of webhook.secrets) {
-        await query(
-          `INSERT INTO ${t.webhook_secrets} (id, webhook_id, sealed, display, created_at, not_after)
-           VALUES ($1, $2, $3, $4, $5, $6)`,
-          [id, webhook.id, sealed, display, created_at, not_after],
-        )
-      }
+      for (const secret of webhook.secrets) await insertSecret(webhook.id, secret)
     },
-    async update(id, { events, apps, standard_headers, ...others }, now) {
+    async rotateSecret(id, secret, olderNotAfter, now) {
+      const rows = await query(
+        `UPDATE ${t.webhooks} SET updated_at = $2 WHERE id = $1 RETURNING id`,
+        [id, now],
+      )
+      if (rows.length === 0) return false
+      await query(
+        `UPDATE ${t.webhook_secrets} SET not_after = $2
+         WHERE webhook_id = $1 AND (not_after IS NULL OR not_after > $2)`,
+        [id, olderNotAfter],
+      )
+      await insertSecret(id, secret)
+      return true
+    },
+    async update(id, { events, apps, standard_headers, headers, ...others }, now) {
       const set = assignments(
         {
           ...others,
           ...(events === undefined ? {} : { events: JSON.stringify(events) }),
           ...(apps === undefined ? {} : { apps: apps && JSON.stringify(apps) }),
           ...(standard_headers === undefined ? {} : { standard_headers: standard_headers ? 1 : 0 }),
+          ...(headers === undefined ? {} : { headers: headers && JSON.stringify(headers) }),
           updated_at: now,
         },
         2,
@@ -162,6 +187,7 @@ export function webhookWrites(query: Query, t: Tables, dialect: Dialect): Webhoo
 
 function toWebhook(row: Row, secrets: readonly Row[]): WebhookRecord {
   const apps = textOrNull(row['apps'])
+  const headers = textOrNull(row['headers'])
   return {
     id: String(row['id']),
     account_id: String(row['account_id']),
@@ -178,6 +204,9 @@ function toWebhook(row: Row, secrets: readonly Row[]): WebhookRecord {
     last_success_at: integerOrNull(row['last_success_at']),
     last_delivery_at: integerOrNull(row['last_delivery_at']),
     standard_headers: integer(row['standard_headers']) === 1,
+    headers: headers === null ? null : (JSON.parse(headers) as SealedHeaders),
+    rate_limit: integerOrNull(row['rate_limit']),
+    concurrency: integerOrNull(row['concurrency']),
     created_by: toCreator(row),
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),

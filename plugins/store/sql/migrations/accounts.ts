@@ -31,4 +31,12 @@ export const accounts: readonly Migration[] = [
       `CREATE TABLE ${t.setup_links} (hash TEXT PRIMARY KEY, expires_at BIGINT NOT NULL)`,
     ],
   },
+  {
+    name: 'accounts/0002-session-seen-authenticated',
+    up: (t) => [
+      `ALTER TABLE ${t.sessions} ADD COLUMN seen_at BIGINT NOT NULL DEFAULT 0`,
+      `ALTER TABLE ${t.sessions} ADD COLUMN authenticated_at BIGINT NOT NULL DEFAULT 0`,
+      `UPDATE ${t.sessions} SET seen_at = created_at, authenticated_at = created_at`,
+    ],
+  },
 ]

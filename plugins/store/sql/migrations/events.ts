@@ -8,7 +8,7 @@ export const events: readonly Migration[] = [
       // The account '' holds the types that the operator declares for all.
       `CREATE TABLE ${t.event_types} (
         account_id ${d.id} NOT NULL,
-        type TEXT NOT NULL,
+        type ${d.id} NOT NULL,
         description TEXT,
         schema TEXT,
         sample TEXT,
@@ -18,6 +18,7 @@ export const events: readonly Migration[] = [
       )`,
       `CREATE TABLE ${t.events} (
         position ${d.serial},
+        ${d.feed.columns}
         account_id ${d.id} NOT NULL,
         id ${d.id} NOT NULL,
         app_id TEXT,
@@ -26,7 +27,8 @@ export const events: readonly Migration[] = [
         body ${d.bytes} NOT NULL,
         UNIQUE (account_id, id)
       )`,
-      `CREATE INDEX ${t.events}_by_account ON ${t.events} (account_id, position)`,
+      `CREATE INDEX ${t.events}_by_account ON ${t.events}
+        (account_id, ${d.feed.key.join(', ')})`,
       `CREATE TABLE ${t.deliveries} (
         id ${d.id} PRIMARY KEY,
         account_id ${d.id} NOT NULL,

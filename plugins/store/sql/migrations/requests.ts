@@ -30,4 +30,5 @@ export const requests: readonly Migration[] = [
       `CREATE INDEX ${t.audit}_by_account ON ${t.audit} (account_id, id)`,
     ],
   },
+  { name: 'requests/0002-audit-ip', up: (t) => [`ALTER TABLE ${t.audit} ADD COLUMN ip TEXT`] },
 ]

@@ -37,4 +37,12 @@ export const webhooks: readonly Migration[] = [
       `CREATE INDEX ${t.webhook_secrets}_by_webhook ON ${t.webhook_secrets} (webhook_id)`,
     ],
   },
+  {
+    name: 'webhooks/0002-headers-rate-concurrency',
+    up: (t) => [
+      `ALTER TABLE ${t.webhooks} ADD COLUMN headers TEXT`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN rate_limit INTEGER`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN concurrency INTEGER`,
+    ],
+  },
 ]

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
+import { uuid7Of } from '../../../lib/internal/uuid7.ts'
+import type { FailedQuery } from '../contract/deliveries.ts'
+import type { StoreCase } from './harness.ts'
+import { openRacers } from './harness.ts'
+import { ACCOUNT, BORN, STRANGER, deliveryOf, idsOf, publishDeliveries } from './samples.ts'
+import { sampleClaim, sampleDelivery } from './samples.ts'
+
+/** The id of a delivery that was born some milliseconds after the samples. */
+const at = (millis: number, mark = 0): string =>
+  uuid7Of(BORN + millis, new Uint8Array(8).fill(mark))
+
+const FAILED: FailedQuery = {
+  account_id: ACCOUNT,
+  webhook_id: 'wh_1',
+  since: BORN,
+  until: BORN + 10,
+  apps: null,
+}
+
+const replayed = (id: string, event: string): DeliveryRecord =>
+  sampleDelivery(id, { event_id: event, trigger: 'replay' })
+
+/** Sending again what was sent before, or before the webhook was made. */
+export const againCases: readonly StoreCase[] = [
+  {
+    name: 'requestRetries: what failed between two instants is due again, behind first attempts',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const failures = ['exhausted', 'blocked', 'skipped'] as const
+      await publishDeliveries(
+        store,
+        ...failures.map((status, index) => sampleDelivery(at(index + 1), { status })),
+        sampleDelivery(at(4), { status: 'succeeded' }),
+        sampleDelivery(at(5), { status: 'canceled' }),
+        sampleDelivery(at(-1), { status: 'exhausted' }),
+        sampleDelivery(at(10), { status: 'exhausted' }),
+        sampleDelivery(at(6), { status: 'exhausted', webhook_id: 'wh_2' }),
+        sampleDelivery(at(7), { status: 'exhausted', account_id: STRANGER }),
+      )
+      assert.equal(await store.deliveries.countFailed(FAILED), 3)
+      const ask = (after: string | null) =>
+        store.write((tx) => tx.deliveries.requestRetries({ ...FAILED, after, limit: 2 }, now))
+      assert.deepEqual(await ask(null), [at(1), at(2)])
+      assert.deepEqual(await ask(at(2)), [at(3)])
+      assert.equal(await store.deliveries.countFailed(FAILED), 0)
+      assert.deepEqual(await ask(null), [])
+      const pending = { status: 'pending', trigger: 'replay', next_at: now, done_at: null } as const
+      assert.deepEqual(await deliveryOf(store, at(2)), sampleDelivery(at(2), pending))
+      const [head] = await store.lanes(['wh_1'])
+      assert.deepEqual([head?.first_due, head?.retry_due], [null, now])
+      assert.deepEqual(idsOf(await store.claim(sampleClaim(now))), [at(1), at(2), at(3)])
+    },
+  },
+  {
+    name: 'requestRetries: only deliveries of the apps named',
+    async run({ open, clock }) {
+      const store = await open()
+      await publishDeliveries(
+        store,
+        sampleDelivery(at(1), { status: 'exhausted', app_id: 'app_a' }),
+        sampleDelivery(at(2), { status: 'exhausted' }),
+      )
+      const query = { ...FAILED, apps: ['app_a'] }
+      assert.equal(await store.deliveries.countFailed(query), 1)
+      const page = { ...query, after: null, limit: 9 }
+      const asked = store.write((tx) => tx.deliveries.requestRetries(page, clock.now()))
+      assert.deepEqual(await asked, [at(1)])
+    },
+  },
+  {
+    name: 'missing: names the events that a webhook has no delivery of',
+    async run({ open }) {
+      const store = await open()
+      await publishDeliveries(
+        store,
+        sampleDelivery(at(1), { event_id: 'evt_a' }),
+        sampleDelivery(at(2), { event_id: 'evt_b', webhook_id: 'wh_2' }),
+      )
+      const events = ['evt_a', 'evt_b', 'evt_c'].map((id) => ({ id, created_at: BORN }))
+      assert.deepEqual(await store.deliveries.missing('wh_1', events), ['evt_b', 'evt_c'])
+      assert.deepEqual(await store.deliveries.missing('wh_1', []), [])
+    },
+  },
+  {
+    name: 'insertReplayed: of two replays of an event one delivery is kept',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      const made = [replayed(at(1), 'evt_a'), replayed(at(2), 'evt_b')]
+      const inserted = await Promise.all(
+        [a, b].map((store) => store.write((tx) => tx.deliveries.insertReplayed(made))),
+      )
+      assert.deepEqual(new Set(inserted), new Set([0, 2]))
+      assert.deepEqual(await deliveryOf(b, at(1)), made[0])
+      const [head] = await b.lanes(['wh_1'])
+      assert.deepEqual([head?.first_due, head?.retry_due], [null, BORN])
+    },
+  },
+]

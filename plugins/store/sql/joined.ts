@@ -1,0 +1,20 @@
+/**
+ * The connection of a transaction that somebody else began: given as it is, or as Sequelize's.
+ *
+ * @throws TypeError for anything else, such as a transaction that has ended
+ */
+export function connectionOf<Connection>(
+  transaction: unknown,
+  isConnection: (value: unknown) => value is Connection,
+): Connection {
+  if (isConnection(transaction)) return transaction
+  if (isObject(transaction) && transaction['finished'] === undefined) {
+    const { connection } = transaction
+    if (isConnection(connection)) return connection
+  }
+  throw new TypeError('a transaction is a connection on which one is open, or one of Sequelize')
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,20 @@
+import type { Dialect } from '../client.ts'
+import { claimDue } from './claim.ts'
+import { FEED } from './feed.ts'
+import { publishGroup } from './publish.ts'
+import { settleGroup } from './settle.ts'
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  bytes: 'BYTEA',
+  id: 'TEXT COLLATE "C"',
+  serial: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+  clustered: '',
+  among: (column, parameter) =>
+    `${column} = ANY (ARRAY(SELECT jsonb_array_elements_text(${parameter}::jsonb)))`,
+  within: (column, parameter) =>
+    `(${column} IS NOT NULL AND ${column}::jsonb <@ ${parameter}::jsonb)`,
+  each: (parameter, alias) => `jsonb_array_elements(${parameter}::jsonb) AS ${alias} (value)`,
+  feed: FEED,
+  groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
+}

@@ -1,0 +1,48 @@
+import type { Feed, Query } from '../client.ts'
+import type { Tables } from '../tables.ts'
+
+/**
+ * A place is (era, transaction, position): positions are drawn long before their transaction commits,
+ * so a reader sees only transactions older than every one that still runs on this server.
+ */
+export const FEED: Feed = {
+  columns: `era INTEGER NOT NULL DEFAULT 0,
+    xact xid8 NOT NULL DEFAULT pg_current_xact_id(),`,
+  key: ['era', 'xact', 'position'],
+  settled: (t) =>
+    `(era, xact) < ((SELECT CAST(value AS INTEGER) FROM ${t.meta} WHERE name = '${ERA}'),
+      pg_snapshot_xmin(pg_current_snapshot()))`,
+  beyond: (way, parameter) =>
+    `(era, xact, position) ${way === 'asc' ? '>' : '<'} (split_part(${parameter}, '-', 1)::integer,
+      split_part(${parameter}, '-', 2)::xid8, split_part(${parameter}, '-', 3)::bigint)`,
+  print: (row) => `${String(row['era'])}-${String(row['xact'])}-${String(row['position'])}`,
+  format: /^\d{1,9}-\d{1,19}-\d{1,18}$/,
+}
+
+const ERA = 'feed_era'
+const CLUSTER = 'feed_cluster'
+
+/**
+ * Begins a new era when the database lies in another cluster than at the opening before.
+ *
+ * Transactions of a cluster that it was restored into may be numbered below those of the one it came
+ * from: without eras, readers would be past what is published from now on.
+ */
+export async function keepEra(query: Query, t: Tables): Promise<void> {
+  const [here] = await query('SELECT system_identifier AS cluster FROM pg_control_system()')
+  const cluster = String(here?.['cluster'])
+  await query(
+    `INSERT INTO ${t.meta} (name, value) VALUES ('${ERA}', '0'), ('${CLUSTER}', $1)
+     ON CONFLICT (name) DO NOTHING`,
+    [cluster],
+  )
+  const [moved] = await query(
+    `UPDATE ${t.meta} SET value = $1 WHERE name = '${CLUSTER}' AND value <> $1 RETURNING name`,
+    [cluster],
+  )
+  if (moved === undefined) return
+  const [era] = await query<{ value: string }>(
+    `UPDATE ${t.meta} SET value = CAST(value AS INTEGER) + 1 WHERE name = '${ERA}' RETURNING value`,
+  )
+  await query(`ALTER TABLE ${t.events} ALTER COLUMN era SET DEFAULT ${Number(era?.value)}`)
+}

@@ -1,0 +1,112 @@
+/** What is used of a client of `pg`. */
+export interface PgClient {
+  query(statement: PgStatement): Promise<PgAnswer>
+  on(event: 'error' | 'end', listener: OnError): unknown
+  on(event: 'notification', listener: OnNotification): unknown
+  off(event: 'error' | 'end' | 'notification', listener: OnError | OnNotification): unknown
+}
+
+/** Without a cause it ended as it was asked to. */
+type OnError = (cause?: Error) => void
+type OnNotification = (message: PgNotification) => void
+
+export interface PgStatement {
+  readonly text: string
+  readonly values?: unknown[]
+  readonly types?: { getTypeParser(type: number): (text: string) => unknown }
+}
+
+export interface PgAnswer {
+  /** The tag of what was done, such as `COMMIT`. */
+  readonly command: string
+  readonly rows: object[]
+}
+
+export interface PgNotification {
+  readonly channel: string
+}
+
+/** What is used of a pool of `pg`. */
+export interface PgPool {
+  connect(): Promise<PgClient & { release(broken?: Error): void }>
+  end(): Promise<void>
+  readonly options: { readonly max?: number }
+}
+
+/** What is used of a Sequelize instance of dialect `postgres`; its connections are clients of `pg`. */
+export interface PgSequelize {
+  readonly config: { readonly pool?: { readonly max?: number | undefined } | undefined }
+  readonly connectionManager: {
+    getConnection(options: { type: 'write' }): Promise<object>
+    releaseConnection(connection: object): void
+    destroyConnection(connection: object): Promise<void>
+  }
+}
+
+/** A connection of somebody's pool, to be given back. */
+export interface Loan {
+  readonly client: PgClient
+  /** @param broken why it must not be used again */
+  giveBack(broken?: Error): void
+}
+
+/** Where connections come from. */
+export interface PgSource {
+  borrow(): Promise<Loan>
+  /** Closes what was opened for the store alone. */
+  end(): Promise<void>
+}
+
+/** One is held to serve, and a unit of work may read beside itself. */
+const LEAST_CONNECTIONS = 3
+
+/** @throws TypeError for a pool that is too small */
+export function fromPool(pool: PgPool, end: () => Promise<void> = async () => undefined): PgSource {
+  requireSize(pool.options.max)
+  return {
+    async borrow() {
+      const client = await pool.connect()
+      return {
+        client,
+        giveBack(broken) {
+          client.release(broken)
+        },
+      }
+    },
+    end,
+  }
+}
+
+/** @throws TypeError for a pool that is too small */
+export function fromSequelize({ config, connectionManager }: PgSequelize): PgSource {
+  requireSize(config.pool?.max)
+  return {
+    async borrow() {
+      const client = (await connectionManager.getConnection({ type: 'write' })) as PgClient
+      return {
+        client,
+        giveBack(broken) {
+          if (broken === undefined) connectionManager.releaseConnection(client)
+          // Sequelize may have thrown it away by itself already.
+          else void connectionManager.destroyConnection(client).catch(() => undefined)
+        },
+      }
+    },
+    end: async () => undefined,
+  }
+}
+
+/** A pool of its own, closed with the store. */
+export async function fromUrl(url: string): Promise<PgSource> {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({ connectionString: url })
+  // A connection that breaks while idle is replaced; unheard, it would end the process.
+  pool.on('error', () => undefined)
+  return fromPool(pool, () => pool.end())
+}
+
+function requireSize(most: number | undefined): void {
+  if (most !== undefined && most < LEAST_CONNECTIONS) {
+    throw new TypeError(`the pool must allow at least ${LEAST_CONNECTIONS} connections`)
+  }
+}

@@ -1,0 +1,52 @@
+import { kernelError } from '../../../../lib/errors.ts'
+import type { Query } from '../client.ts'
+import type { PgAnswer, PgClient, PgStatement } from './source.ts'
+
+const BYTEA = 17
+
+/** Only bytes are read as such: parsers that an embedder set for its own rows change nothing here. */
+const TYPES: NonNullable<PgStatement['types']> = {
+  getTypeParser: (type) => (type === BYTEA ? readBytes : String),
+}
+
+function readBytes(text: string): Uint8Array {
+  if (!text.startsWith('\\x')) throw new TypeError('bytea_output must be hex')
+  return Buffer.from(text.slice(2), 'hex')
+}
+
+/**
+ * Classes of SQLSTATE, or codes, that say nothing about the statement: a lost connection, a deadlock or
+ * a conflict with another transaction, a lack of resources, an operator's or a disk's doing, a lock not
+ * given in time, and a server that became a standby.
+ */
+const MACHINE_FAULTS = /^(08|40|53|57|58|55P03|25006)/
+
+/** @throws KeyhookError `unavailable` for a fault of the machine; any other passes through */
+export async function ask(client: PgClient, statement: PgStatement): Promise<PgAnswer> {
+  try {
+    return await client.query({ ...statement, types: TYPES })
+  } catch (cause) {
+    throw asReason(cause)
+  }
+}
+
+export function queryOn(client: PgClient): Query {
+  return async <Row extends object>(text: string, bind: readonly unknown[] = []) => {
+    const { rows } = await ask(client, { text, values: [...bind] })
+    return rows as Row[]
+  }
+}
+
+export function asReason(cause: unknown): unknown {
+  const code = codeOf(cause)
+  // What bears no SQLSTATE was not answered by the server: then it is the connection's fault.
+  return code === undefined || MACHINE_FAULTS.test(code)
+    ? kernelError('unavailable', { cause, internal: String(cause) })
+    : cause
+}
+
+/** The SQLSTATE of a server's answer. */
+export function codeOf(cause: unknown): string | undefined {
+  const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}

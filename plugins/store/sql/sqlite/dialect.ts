@@ -1,0 +1,30 @@
+import type { Dialect, Feed } from '../client.ts'
+import { integer } from '../rows.ts'
+import { claimDue } from './claim.ts'
+import { publishGroup } from './publish.ts'
+import { settleGroup } from './settle.ts'
+
+/** One writer at a time: the order of positions is the order of commits. */
+const FEED: Feed = {
+  columns: '',
+  key: ['position'],
+  settled: () => 'TRUE',
+  beyond: (way, parameter) => `position ${way === 'asc' ? '>' : '<'} CAST(${parameter} AS INTEGER)`,
+  print: (row) => String(integer(row['position'])),
+  format: /^\d{1,15}$/,
+}
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  bytes: 'BLOB',
+  id: 'TEXT',
+  serial: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+  clustered: 'WITHOUT ROWID',
+  among: (column, parameter) => `${column} IN (SELECT value FROM json_each(${parameter}))`,
+  within: (column, parameter) =>
+    `(${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(${column}) own
+       WHERE own.value NOT IN (SELECT value FROM json_each(${parameter}))))`,
+  each: (parameter, alias) => `json_each(${parameter}) ${alias}`,
+  feed: FEED,
+  groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
+}

