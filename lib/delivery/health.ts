@@ -49,7 +49,10 @@ export function emptyTally(webhookId: string, now: Instant): HealthTally {
   }
 }
 
-/** Adds one attempt. Tests and manual retries never count up, but their success counts as one. */
+/** Failures of what an owner asked for, tests and what was sent again by hand, never count up. */
+const COUNTED: readonly AttemptTrigger[] = ['event', 'retry']
+
+/** Adds one attempt; a success counts whatever it was triggered by. */
 export function tally(
   sum: HealthTally,
   verdict: Verdict,
@@ -66,7 +69,7 @@ export function tally(
       last_attempt_at: at,
     }
   }
-  const counts = trigger !== 'manual' && trigger !== 'test'
+  const counts = COUNTED.includes(trigger)
   return {
     ...sum,
     failures: sum.failures + (counts ? 1 : 0),

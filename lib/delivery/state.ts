@@ -19,6 +19,11 @@ export type AttemptErrorCode =
   | 'refused_address'
   | 'http_status'
 
+/** What is sent again waits behind what is sent for the first time. */
+export function isAgain(trigger: AttemptTrigger): boolean {
+  return trigger === 'retry' || trigger === 'replay'
+}
+
 /** The part of a delivery that its transitions read and write. */
 export interface DeliveryState {
   readonly status: DeliveryStatus

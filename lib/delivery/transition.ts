@@ -15,7 +15,11 @@ export type DeliveryFact =
       readonly chance: number
     }
   | { readonly type: 'lease_ended' }
-  | { readonly type: 'retry_requested' }
+  | {
+      readonly type: 'retry_requested'
+      /** `replay` when it is one of many: it waits behind first attempts. Default `manual`. */
+      readonly trigger?: 'manual' | 'replay'
+    }
   | { readonly type: 'webhook_disabled' }
   | { readonly type: 'webhook_deleted' }
 
@@ -49,7 +53,7 @@ export function transition(
     case 'lease_ended':
       return { ...state, status: 'pending', next_at: now }
     case 'retry_requested':
-      return { ...state, status: 'pending', trigger: 'manual', next_at: now }
+      return { ...state, status: 'pending', trigger: fact.trigger ?? 'manual', next_at: now }
     case 'webhook_disabled':
       return { ...state, status: 'skipped', next_at: null }
     case 'webhook_deleted':

@@ -5,6 +5,8 @@ export interface AccountCache<T> {
   get(accountId: string): Promise<T>
   /** Forgets an account. Called in the tick of the commit that changed it. */
   drop(accountId: string): void
+  /** Forgets every account. */
+  dropAll(): void
 }
 
 const MAX_ACCOUNTS = 10_000
@@ -57,6 +59,11 @@ export function createAccountCache<T>(
       drops += 1
       known.delete(accountId)
       fills.delete(accountId)
+    },
+    dropAll() {
+      drops += 1
+      known.clear()
+      fills.clear()
     },
   }
 }

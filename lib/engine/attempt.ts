@@ -56,7 +56,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
         body,
         secrets: liveSecrets(target.secrets, started),
         standardHeaders: target.webhook.standard_headers,
-        custom: {},
+        custom: target.headers,
       }),
       body,
       timeout,

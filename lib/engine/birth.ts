@@ -6,6 +6,7 @@ import type {
   DeliveryRecord,
   EngineEvents,
   EngineTx,
+  EventRecord,
   NewEvent,
   PublishOutcome,
 } from './ports.ts'
@@ -21,7 +22,7 @@ export interface Woken {
 /** A new delivery: pending, or skipped when its webhook is disabled, so that nothing vanishes. */
 export function bear(
   id: string,
-  event: NewEvent,
+  event: EventRecord,
   webhook: WebhookRecord,
   now: Instant,
 ): DeliveryRecord {

@@ -1,3 +1,4 @@
+import { isAgain } from '../delivery/state.ts'
 import type { Instant, Millis } from '../time.ts'
 import { HOUR, MINUTE, SECOND } from '../time.ts'
 import type { FinishedAttempt, MakeAttempt } from './attempt.ts'
@@ -14,6 +15,8 @@ import type { OpenSecret, Target, Targets } from './targets.ts'
 export interface Dispatcher extends Handover {
   /** Takes back claims of earlier processes and starts sending. */
   start(): Promise<void>
+  /** Looks at the store anew, for work that was committed where nobody could tell of it. */
+  refresh(): Promise<void>
   /** Stops claiming, waits for what is under way, and hands the rest back. */
   stop(): Promise<void>
   /**
@@ -44,8 +47,6 @@ type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
 
 const MAX_QUEUED = 500
 const MAX_CLAIMED_LANES = 50
-/** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
-const READ_AHEAD = 6
 const CLAIM_RETRY: Millis = SECOND
 /** What cannot be sent now is not claimed and handed back in a busy loop. */
 const PARK: Millis = SECOND
@@ -62,6 +63,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   /** Work is due that found no room in the queue: the next slot that is freed looks again. */
   let starved = false
   let cancelTimer = (): void => undefined
+  let cancelTurn = (): void => undefined
   let idlers: (() => void)[] = []
 
   options.recovered.listen(() => {
@@ -118,11 +120,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function claimFor(turn: readonly Lane[], share: number, now: Instant): Promise<void> {
+    await shapeAll(turn)
     for (const lane of turn) lanes.forget(lane)
     const claimed = await store.claim({
       lanes: turn.map((lane) => ({
         webhook_id: lane.webhook_id,
-        limit: Math.min(share, READ_AHEAD * limits.perWebhook - lane.busy - lane.queue.length),
+        limit: Math.max(0, Math.min(share, lanes.appetite(lane))),
       })),
       now,
       lease_until: now + lease,
@@ -144,15 +147,29 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
+  /** What a webhook's owner set is known before anything is claimed for it. */
+  async function shapeAll(turn: readonly Lane[]): Promise<void> {
+    for (const lane of turn) {
+      const target = await findTarget(lane)
+      if (target !== undefined) lanes.shape(lane, target.webhook)
+    }
+  }
+
   function fillSlots(): void {
     if (!running || recorder.stuck) return
-    for (let next = lanes.next(); next !== undefined; next = lanes.next()) {
+    const now = clock.now()
+    for (let next = lanes.next(now); next !== undefined; next = lanes.next(now)) {
       void sendClaimed(next.lane, next.claimed)
     }
+    cancelTurn()
+    const turn = lanes.nextTurn(now)
+    if (turn !== null) cancelTurn = clock.after(turn - now, fillSlots)
   }
 
   async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
     const target = await findTarget(delivery)
+    // What its owner changed meanwhile holds from the next send on, also for what is queued already.
+    if (target !== undefined) lanes.shape(lane, target.webhook)
     const enough = (delivery.next_at ?? 0) - clock.now() >= timeout
     if (target === undefined || !isActive(target)) park(lane, PARK)
     else if (!isSendable(target)) park(lane, UNREADABLE_PARK)
@@ -165,9 +182,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lane.parked_until = clock.now() + rest
   }
 
-  async function findTarget(delivery: DeliveryRecord): Promise<Target | undefined> {
+  async function findTarget(
+    of: Pick<Lane, 'account_id' | 'webhook_id'>,
+  ): Promise<Target | undefined> {
     try {
-      return await targets.find(delivery.account_id, delivery.webhook_id)
+      return await targets.find(of.account_id, of.webhook_id)
     } catch (cause) {
       options.events?.claimFailed?.(cause)
       return undefined
@@ -228,7 +247,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function note(delivery: DeliveryRecord, due: Instant): void {
     const lane = lanes.get(delivery.webhook_id, delivery.account_id)
-    wake(lane, due, delivery.trigger === 'retry')
+    wake(lane, due, isAgain(delivery.trigger))
+  }
+
+  async function readLanes(): Promise<void> {
+    for (const head of await store.lanes()) {
+      const lane = lanes.get(head.webhook_id, head.account_id)
+      // A lane that is being asked about learns more from its own answer.
+      if (!lane.asked) lanes.learn(lane, head)
+    }
   }
 
   /** Sleeps until the next due time; what is due and has no room waits for a slot instead. */
@@ -243,10 +270,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     reserve(target) {
       if (!running || recorder.stuck || !isActive(target) || !isSendable(target)) return undefined
       const lane = lanes.get(target.webhook.id, target.webhook.account_id)
+      lanes.shape(lane, target.webhook)
       // A backlog goes first: what is born now takes its place behind it. What is due later is none:
       // the lease of a send under way looks the same.
       const backlog = (lane.first_due ?? Infinity) <= clock.now() || lane.queue.length > 0
-      return !backlog && lanes.take(lane) ? births : undefined
+      return !backlog && lanes.take(lane, clock.now()) ? births : undefined
     },
     cancel(webhookId) {
       const lane = lanes.find(webhookId)
@@ -269,16 +297,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     },
     async start() {
       await store.recover(clock.now())
-      for (const head of await store.lanes()) {
-        lanes.learn(lanes.get(head.webhook_id, head.account_id), head)
-      }
+      await readLanes()
       running = true
+      pump()
+    },
+    async refresh() {
+      await readLanes()
       pump()
     },
     async stop() {
       running = false
       await claiming
       cancelTimer()
+      cancelTurn()
       await giveBack(lanes.drain().map(({ delivery }) => delivery))
       if (lanes.busy > 0) {
         await new Promise<void>((resolve) => {

@@ -1,4 +1,8 @@
-import type { Instant } from '../time.ts'
+import type { Instant, Millis } from '../time.ts'
+import { SECOND } from '../time.ts'
+import type { WebhookRecord } from '../webhook/record.ts'
+import type { Pace } from './pace.ts'
+import { createPace } from './pace.ts'
 import type { ClaimedDelivery, LaneHead } from './ports.ts'
 
 /** One webhook's work as this process knows it. */
@@ -14,6 +18,9 @@ export interface Lane {
   retry_due: Instant | null
   /** Nothing is claimed for it before this instant. */
   parked_until: Instant
+  /** Sends that may be under way at once. */
+  room: number
+  readonly pace: Pace
   /** The store is being asked about it: it stays this webhook's one lane until it learns the answer. */
   asked: boolean
 }
@@ -24,12 +31,16 @@ export interface Lanes {
   readonly queued: number
   get(webhookId: string, accountId: string): Lane
   find(webhookId: string): Lane | undefined
+  /** Takes in what its owner set: how many sends at once, and how many a second. */
+  shape(lane: Lane, webhook: Pick<WebhookRecord, 'concurrency' | 'rate_limit'>): void
   /** Takes one of the lane's slots, if it and the process have a free one. */
-  take(lane: Lane): boolean
+  take(lane: Lane, now: Instant): boolean
   free(lane: Lane): void
   enqueue(lane: Lane, claimed: readonly ClaimedDelivery[]): void
+  /** Deliveries that may be claimed for it beyond those it holds. */
+  appetite(lane: Lane): number
   /** Takes the next queued delivery that has a slot free, lane by lane; undefined when none has. */
-  next(): { lane: Lane; claimed: ClaimedDelivery } | undefined
+  next(now: Instant): { lane: Lane; claimed: ClaimedDelivery } | undefined
   /** Empties the queues, for handing claims back. */
   drain(): readonly ClaimedDelivery[]
   note(lane: Lane, due: Instant, retry: boolean): void
@@ -44,6 +55,8 @@ export interface Lanes {
   claimable(now: Instant, most: number): readonly Lane[]
   /** When the earliest work not due yet is due; null when there is none. */
   nextDue(now: Instant): Instant | null
+  /** When the next of the queued deliveries that are paced may be sent; null when none waits for that. */
+  nextTurn(now: Instant): Instant | null
 }
 
 export interface LaneLimits {
@@ -52,6 +65,11 @@ export interface LaneLimits {
   /** Sends under way to one webhook. */
   readonly perWebhook: number
 }
+
+/** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
+const READ_AHEAD = 6
+/** What a paced webhook may hold, so that no claim's lease ends in the queue. */
+const PACED_AHEAD: Millis = 5 * SECOND
 
 export function createLanes(limits: LaneLimits): Lanes {
   const lanes = new Map<string, Lane>()
@@ -69,10 +87,14 @@ export function createLanes(limits: LaneLimits): Lanes {
     if (!due && idle) lanes.delete(lane.webhook_id)
   }
 
-  const hasRoom = (lane: Lane): boolean => lane.busy < limits.perWebhook
+  const hasRoom = (lane: Lane, now: Instant): boolean =>
+    lane.busy < lane.room && lane.pace.readyAt() <= now
+  const ahead = (lane: Lane, times: number): number =>
+    Math.min(times * lane.room, lane.pace.within(PACED_AHEAD))
   const isDue = (lane: Lane, now: Instant): boolean => (earliest(lane) ?? Infinity) <= now
   // Asked for early enough that the sends go on while a claim is under way.
-  const isHungry = (lane: Lane): boolean => lane.busy + lane.queue.length < 3 * limits.perWebhook
+  const isHungry = (lane: Lane): boolean =>
+    lane.busy + lane.queue.length < ahead(lane, READ_AHEAD / 2)
 
   return {
     get busy() {
@@ -84,13 +106,18 @@ export function createLanes(limits: LaneLimits): Lanes {
     get(webhookId, accountId) {
       const known = lanes.get(webhookId)
       if (known !== undefined) return known
-      const lane = newLane(webhookId, accountId)
+      const lane = newLane(webhookId, accountId, limits.perWebhook)
       lanes.set(webhookId, lane)
       return lane
     },
     find: (webhookId) => lanes.get(webhookId),
-    take(lane) {
-      if (busy >= limits.total || !hasRoom(lane)) return false
+    shape(lane, { concurrency, rate_limit }) {
+      lane.room = Math.min(limits.perWebhook, concurrency ?? limits.perWebhook)
+      lane.pace.set(rate_limit)
+    },
+    take(lane, now) {
+      if (busy >= limits.total || !hasRoom(lane, now)) return false
+      lane.pace.take(now)
       lane.busy++
       busy++
       return true
@@ -106,15 +133,17 @@ export function createLanes(limits: LaneLimits): Lanes {
       queued += claimed.length
       waiting.add(lane)
     },
-    next() {
+    appetite: (lane) => ahead(lane, READ_AHEAD) - lane.busy - lane.queue.length,
+    next(now) {
       if (busy >= limits.total) return undefined
       for (const lane of waiting) {
-        if (!hasRoom(lane)) continue
+        if (!hasRoom(lane, now)) continue
         waiting.delete(lane)
         const claimed = lane.queue.shift()
         if (claimed === undefined) continue
         queued--
         if (lane.queue.length > 0) waiting.add(lane)
+        lane.pace.take(now)
         lane.busy++
         busy++
         return { lane, claimed }
@@ -145,7 +174,7 @@ export function createLanes(limits: LaneLimits): Lanes {
     },
     claimable(now, most) {
       const due = [...pending].filter(
-        (lane) => isDue(lane, now) && lane.parked_until <= now && isHungry(lane),
+        (lane) => isDue(lane, now) && restsUntil(lane) <= now && isHungry(lane),
       )
       const hasFirst = (lane: Lane): boolean => (lane.first_due ?? Infinity) <= now
       const turn = [...due.filter(hasFirst), ...due.filter((lane) => !hasFirst(lane))].slice(
@@ -161,13 +190,20 @@ export function createLanes(limits: LaneLimits): Lanes {
     nextDue(now) {
       let next: Instant | null = null
       for (const lane of pending) {
-        const at = Math.max(earliest(lane) ?? Infinity, lane.parked_until)
+        const at = Math.max(earliest(lane) ?? Infinity, restsUntil(lane))
         if (at > now && at < (next ?? Infinity)) next = at
       }
       return next
     },
+    nextTurn(now) {
+      const turns = [...waiting].map(({ pace }) => pace.readyAt()).filter((at) => at > now)
+      return turns.length === 0 ? null : Math.min(...turns)
+    },
   }
 }
+
+/** When a lane that may not be served now may be. */
+const restsUntil = ({ parked_until, pace }: Lane): Instant => Math.max(parked_until, pace.readyAt())
 
 const earliest = (lane: Lane): Instant | null => sooner(lane.first_due, lane.retry_due)
 
@@ -176,7 +212,7 @@ function sooner(a: Instant | null, b: Instant | null): Instant | null {
   return Math.min(a, b)
 }
 
-function newLane(webhookId: string, accountId: string): Lane {
+function newLane(webhookId: string, accountId: string, room: number): Lane {
   return {
     webhook_id: webhookId,
     account_id: accountId,
@@ -185,6 +221,8 @@ function newLane(webhookId: string, accountId: string): Lane {
     first_due: null,
     retry_due: null,
     parked_until: 0,
+    room,
+    pace: createPace(),
     asked: false,
   }
 }

@@ -149,7 +149,8 @@ export interface EngineStore {
    */
   claim(claim: Claim): Promise<readonly ClaimedDelivery[]>
   /**
-   * Hands claimed deliveries back unsent: due now, or skipped when their webhook is disabled. Those
+   * Hands claimed deliveries back unsent: due now, skipped when their webhook is disabled, or canceled
+   * when it was deleted. Those
    * that bear another claim are left alone.
    */
   release(claims: readonly HeldClaim[], now: Instant): Promise<void>

@@ -1,5 +1,5 @@
 import type { Instant } from '../time.ts'
-import type { WebhookRecord } from '../webhook/record.ts'
+import type { SealedHeaders, WebhookRecord } from '../webhook/record.ts'
 import type { AccountCache } from './account-cache.ts'
 import { createAccountCache } from './account-cache.ts'
 import type { Keyring } from './keyring.ts'
@@ -7,8 +7,10 @@ import type { Keyring } from './keyring.ts'
 /** A webhook ready to be sent to: its record with its secrets opened. */
 export interface Target {
   readonly webhook: WebhookRecord
-  /** Undefined when one cannot be opened: then nothing is sent, rather than sent unsigned. */
+  /** Undefined when one, or a header, cannot be opened: then nothing is sent, rather than sent unsigned. */
   readonly secrets: readonly OpenSecret[] | undefined
+  /** The owner's own headers. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 export interface OpenSecret {
@@ -24,6 +26,10 @@ export interface Targets extends AccountCache<readonly Target[]> {
 /** Where a webhook's secret is sealed to. */
 export function secretPlace(secretId: string): string {
   return `webhook_secret|${secretId}`
+}
+
+function headersPlace(webhookId: string): string {
+  return `webhook_headers|${webhookId}`
 }
 
 /** The webhooks of each account, opened once and kept until one of them changes. */
@@ -44,18 +50,34 @@ export function createTargets(
 }
 
 function openTarget(webhook: WebhookRecord, keyring: Keyring): Target {
-  return { webhook, secrets: openSecrets(webhook, keyring) }
-}
-
-function openSecrets(webhook: WebhookRecord, keyring: Keyring): readonly OpenSecret[] | undefined {
   try {
-    return webhook.secrets.map(({ id, sealed, not_after }) => ({
+    const secrets = webhook.secrets.map(({ id, sealed, not_after }) => ({
       value: keyring.open(sealed, secretPlace(id)),
       not_after,
     }))
+    return { webhook, secrets, headers: openHeaders(webhook, keyring) }
   } catch {
-    return undefined
+    return { webhook, secrets: undefined, headers: {} }
   }
+}
+
+/** Seals headers to their webhook. */
+export function sealHeaders(
+  webhookId: string,
+  headers: Readonly<Record<string, string>>,
+  keyring: Keyring,
+): SealedHeaders | null {
+  const names = Object.keys(headers)
+  if (names.length === 0) return null
+  return { names, sealed: keyring.seal(JSON.stringify(headers), headersPlace(webhookId)) }
+}
+
+function openHeaders(
+  { id, headers }: WebhookRecord,
+  keyring: Keyring,
+): Readonly<Record<string, string>> {
+  if (headers === null) return {}
+  return JSON.parse(keyring.open(headers.sealed, headersPlace(id))) as Record<string, string>
 }
 
 /** The secrets that sign at an instant, the current one first. */

@@ -19,11 +19,28 @@ export function createUuid7(now: () => Instant, random: RandomBytes): () => stri
     // A full counter borrows the next millisecond rather than repeat.
     last = counter < COUNTER_LIMIT ? at : at + 1
     counter %= COUNTER_LIMIT
-    const time = last.toString(16).padStart(12, '0')
-    const tail = random(8)
-    tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
-    const rest = toHex(tail)
-    const count = counter.toString(16).padStart(3, '0')
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`
+    return printUuid7(last, counter, random(8))
   }
+}
+
+/**
+ * The id of one thing at an instant: the same bytes always make the same id.
+ *
+ * @param bytes at least 8, such as of a hash
+ */
+export function uuid7Of(at: Instant, bytes: Uint8Array): string {
+  return printUuid7(at, 0, bytes.slice(0, 8))
+}
+
+/** Sorts before every id made at this instant or later, and after every earlier one. */
+export function uuid7Floor(at: Instant): string {
+  return printUuid7(at, 0, new Uint8Array(8))
+}
+
+function printUuid7(at: Instant, counter: number, tail: Uint8Array): string {
+  const time = at.toString(16).padStart(12, '0')
+  const count = counter.toString(16).padStart(3, '0')
+  tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
+  const rest = toHex(tail)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`
 }

@@ -13,6 +13,12 @@ export interface SealedSecret {
   readonly not_after: Instant | null
 }
 
+/** Headers of the owner's own: their values may be credentials, so they are sealed together. */
+export interface SealedHeaders {
+  readonly names: readonly string[]
+  readonly sealed: string
+}
+
 /** An address that receives events. */
 export interface WebhookRecord extends WebhookHealth {
   readonly id: string
@@ -26,6 +32,11 @@ export interface WebhookRecord extends WebhookHealth {
   readonly disabled_reason: 'failures' | 'gone' | 'manual' | 'key_revoked' | null
   readonly disabled_at: Instant | null
   readonly standard_headers: boolean
+  readonly headers: SealedHeaders | null
+  /** Deliveries a second that may be sent to it; null for as many as its concurrency lets through. */
+  readonly rate_limit: number | null
+  /** Sends under way at once; null for the process' own limit. */
+  readonly concurrency: number | null
   readonly last_success_at: Instant | null
   readonly last_delivery_at: Instant | null
   readonly created_by: Creator

@@ -10,114 +10,13 @@ import {
   type EgressPolicy,
   type RefusalReason,
 } from '../../lib/egress/url.ts'
+import { judge, OPEN } from '../adversarial/judge.ts'
 
-const OPEN: EgressPolicy = { schemes: ['https', 'http'], allow: parseAllowList('') }
 const P = '8.8.8.8'
 const P6 = '2606:4700::1111'
 
 function allowing(list: string, rest: Partial<EgressPolicy> = {}): EgressPolicy {
   return { schemes: ['https'], allow: parseAllowList(list), ...rest }
-}
-
-/** What a send decides before it connects: the url, then every answer of its name. */
-function judge(text: string, answers: readonly string[], policy = OPEN): 'A' | RefusalReason {
-  const verdict = judgeUrl(text, policy)
-  if (!verdict.ok) return verdict.reason
-  if (verdict.url.literal) return 'A'
-  const judged = judgeAnswers(answers, verdict.url, policy)
-  return judged.ok ? 'A' : judged.reason
-}
-
-type Row = readonly [id: string, url: string, dns: readonly string[], expected: 'A' | RefusalReason]
-
-const STATIC_ROWS: readonly Row[] = [
-  ['S01 plain', 'https://hooks.example.com/in', [P], 'A'],
-  ['S02 dual stack', 'https://hooks.example.com/in', [P, P6], 'A'],
-  ['S03 public literal', 'http://8.8.8.8/in', [], 'A'],
-  ['S04 public v6 literal', 'https://[2606:4700::1111]/in', [], 'A'],
-  ['S05 port from 1024', 'https://hooks.example.com:8443/in', [P], 'A'],
-  ['S06 trailing dot', 'https://hooks.example.com./in', [P], 'A'],
-  ['S07 IDN', 'https://bücher.example.com/in', [P], 'A'],
-  ['S08 loopback', 'http://127.0.0.1/', [], 'address_loopback'],
-  ['S09 whole /8', 'http://127.255.255.254/', [], 'address_loopback'],
-  ['S10 this host', 'http://0.0.0.0/', [], 'address_unspecified'],
-  ['S11 canonical 0.0.0.0', 'http://0/', [], 'address_unspecified'],
-  ['S12 10/8', 'http://10.0.0.1/', [], 'address_private'],
-  ['S13 172.16/12', 'http://172.16.0.1/', [], 'address_private'],
-  ['S14 just outside /12', 'http://172.32.0.1/', [], 'A'],
-  ['S15 192.168/16', 'http://192.168.1.1/', [], 'address_private'],
-  ['S16 metadata', 'http://169.254.169.254/latest/meta-data/', [], 'address_link_local'],
-  ['S17 CGNAT', 'http://100.64.0.1/', [], 'address_shared'],
-  ['S18 just outside /10', 'http://100.128.0.1/', [], 'A'],
-  ['S19 Alibaba metadata', 'http://100.100.100.200/', [], 'address_metadata'],
-  ['S20 Oracle metadata', 'http://192.0.0.192/', [], 'address_metadata'],
-  ['S21 Azure wire server', 'http://168.63.129.16/', [], 'address_metadata'],
-  ['S22 benchmarking', 'http://198.18.0.1/', [], 'address_benchmarking'],
-  ['S23 documentation', 'http://203.0.113.9/', [], 'address_documentation'],
-  ['S24 multicast', 'http://224.0.0.1/', [], 'address_multicast'],
-  ['S25 reserved', 'http://240.0.0.1/', [], 'address_reserved'],
-  ['S26 broadcast', 'http://255.255.255.255/', [], 'address_broadcast'],
-  ['S27 decimal', 'http://2130706433/', [], 'address_loopback'],
-  ['S28 hex', 'http://0x7f000001/', [], 'address_loopback'],
-  ['S29 octal', 'http://0177.0.0.1/', [], 'address_loopback'],
-  ['S30 short form', 'http://127.1/', [], 'address_loopback'],
-  ['S31 hex metadata', 'http://0xA9FEA9FE/', [], 'address_link_local'],
-  ['S32 trailing dot', 'http://127.0.0.1./', [], 'address_loopback'],
-  ['S33 ideographic dots', 'http://127。0。0。1/', [], 'address_loopback'],
-  ['S34 circled digits', 'http://①②⑦.⓪.⓪.①/', [], 'address_loopback'],
-  ['S35 percent-encoded host', 'http://%31%32%37.0.0.1/', [], 'address_loopback'],
-  ['S36 number above 32 bits', 'http://4294967296/', [], 'malformed'],
-  ['S37 five parts', 'http://1.2.3.4.5/', [], 'malformed'],
-  ['S38 v6 loopback', 'http://[::1]/', [], 'address_loopback'],
-  ['S39 v6 unspecified', 'http://[::]/', [], 'address_unspecified'],
-  ['S40 mapped loopback', 'http://[::ffff:127.0.0.1]/', [], 'address_loopback'],
-  ['S41 mapped public', 'http://[::ffff:8.8.8.8]/', [], 'A'],
-  ['S42 compatible', 'http://[::127.0.0.1]/', [], 'address_translation'],
-  ['S43 NAT64', 'http://[64:ff9b::169.254.169.254]/', [], 'address_translation'],
-  ['S44 local NAT64', 'http://[64:ff9b:1::a9fe:a9fe]/', [], 'address_translation'],
-  ['S45 6to4', 'http://[2002:7f00:1::]/', [], 'address_translation'],
-  ['S46 Teredo', 'http://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/', [], 'address_protocol'],
-  ['S47 v6 link-local', 'http://[fe80::1]/', [], 'address_link_local'],
-  ['S48 zone id', 'http://[fe80::1%25eth0]/', [], 'malformed'],
-  ['S49 ULA metadata', 'http://[fd00:ec2::254]/', [], 'address_metadata'],
-  ['S50 v6 multicast', 'http://[ff02::1]/', [], 'address_multicast'],
-  ['S51 v6 documentation', 'http://[2001:db8::1]/', [], 'address_documentation'],
-  ['S52 v6 documentation 3fff', 'http://[3fff::1]/', [], 'address_documentation'],
-  ['S53 SRv6 SIDs', 'http://[5f00::1]/', [], 'address_reserved'],
-  ['S54 discard', 'http://[100::1]/', [], 'address_reserved'],
-  ['S55 outside 2000::/3', 'http://[4000::1]/', [], 'address_reserved'],
-  ['S56 localhost', 'http://localhost/', [P], 'name_special'],
-  ['S57 case and dot', 'http://LOCALHOST./', [P], 'name_special'],
-  ['S58 under localhost', 'http://foo.localhost/', [P], 'name_special'],
-  ['S59 mDNS', 'http://printer.local/', [P], 'name_special'],
-  ['S60 metadata name', 'http://metadata.google.internal/', ['169.254.169.254'], 'name_special'],
-  ['S61 single label', 'http://redis/', [P], 'name_single_label'],
-  ['S62 full-width letters', 'http://ｌｏｃａｌｈｏｓｔ/', [P], 'name_special'],
-  ['S63 userinfo', 'https://user:pw@hooks.example.com/', [P], 'userinfo'],
-  ['S64 userinfo trick', 'https://hooks.example.com@127.0.0.1/', [], 'userinfo'],
-  ['S65 backslash', 'https://hooks.example.com\\@127.0.0.1/', [P], 'backslash'],
-  ['S66 fragment trick', 'https://127.0.0.1#@hooks.example.com/', [], 'fragment'],
-  ['S67 leading tab', '\thttps://hooks.example.com/', [P], 'control_character'],
-  ['S68 ftp', 'ftp://hooks.example.com/', [P], 'scheme'],
-  ['S69 file', 'file:///etc/passwd', [], 'scheme'],
-  ['S70 unix', 'unix:///run/docker.sock', [], 'scheme'],
-  ['S71 missing slashes', 'https:hooks.example.com/', [P], 'malformed'],
-  ['S72 low port', 'https://hooks.example.com:22/', [P], 'port'],
-  ['S73 port 0', 'https://hooks.example.com:0/', [P], 'port'],
-  ['S74 resolves private', 'https://evil.example.com/', ['10.0.0.5'], 'address_private'],
-  ['S75 mixed v4', 'https://mix.example.com/', [P, '127.0.0.1'], 'address_loopback'],
-  ['S76 mixed family', 'https://mix6.example.com/', [P, '::1'], 'address_loopback'],
-  ['S77 mapped answer', 'https://map.example.com/', ['::ffff:10.0.0.1'], 'address_private'],
-  ['S78 no answer', 'https://none.example.com/', [], 'no_answer'],
-  ['S79 zone in an answer', 'https://zone.example.com/', ['fe80::1%eth0'], 'address_zone'],
-  ['S80 wildcard DNS', 'https://127.0.0.1.nip.io/', ['127.0.0.1'], 'address_loopback'],
-]
-
-for (const [title, url, dns, expected] of STATIC_ROWS) {
-  void t.test(`${title}: ${expected === 'A' ? 'accepted' : `refused, ${expected}`}`, (t) => {
-    t.equal(judge(url, dns), expected)
-    t.end()
-  })
 }
 
 void t.test('more urls that are refused', (t) => {
@@ -204,7 +103,7 @@ void t.test(
 
 void t.test('plain http is refused unless the policy or the operator permits it', (t) => {
   t.equal(judge('http://hooks.example.com/', [P], allowing('')), 'scheme')
-  t.equal(judge('http://hooks.example.com/', [P], allowing('hooks.example.com')), 'A')
+  t.equal(judge('http://hooks.example.com/', [P], allowing('hooks.example.com')), 'accepted')
   t.equal(judge('ftp://hooks.example.com/', [P], allowing('hooks.example.com')), 'scheme')
   t.end()
 })
@@ -383,22 +282,27 @@ void t.test('the allow list', (t) => {
   })
 
   void t.test('opens a private target, plain http and a low port, and only what it names', (t) => {
-    const rows: readonly (readonly [string, string, readonly string[], 'A' | RefusalReason])[] = [
-      ['10.0.0.0/8', 'http://10.1.2.3:22/', [], 'A'],
+    const rows: readonly (readonly [
+      string,
+      string,
+      readonly string[],
+      'accepted' | RefusalReason,
+    ])[] = [
+      ['10.0.0.0/8', 'http://10.1.2.3:22/', [], 'accepted'],
       ['10.0.0.0/8', 'http://11.1.2.3/', [], 'scheme'],
-      ['127.0.0.1:9000', 'http://127.0.0.1:9000/', [], 'A'],
+      ['127.0.0.1:9000', 'http://127.0.0.1:9000/', [], 'accepted'],
       ['127.0.0.1:9000', 'https://127.0.0.1:9001/', [], 'address_loopback'],
-      ['[::1]:9000', 'http://[::1]:9000/', [], 'A'],
-      ['127.0.0.0/8', 'http://[::ffff:127.0.0.1]/', [], 'A'],
-      ['10.0.0.0/8', 'https://hooks.example.com/', ['10.0.0.5'], 'A'],
-      ['10.0.0.0/8', 'https://hooks.example.com/', ['10.0.0.5', P], 'A'],
+      ['[::1]:9000', 'http://[::1]:9000/', [], 'accepted'],
+      ['127.0.0.0/8', 'http://[::ffff:127.0.0.1]/', [], 'accepted'],
+      ['10.0.0.0/8', 'https://hooks.example.com/', ['10.0.0.5'], 'accepted'],
+      ['10.0.0.0/8', 'https://hooks.example.com/', ['10.0.0.5', P], 'accepted'],
       ['10.0.0.0/8', 'https://hooks.example.com/', ['10.0.0.5', '127.0.0.1'], 'address_loopback'],
       ['10.0.0.0/8:443', 'https://hooks.example.com:8443/', ['10.0.0.5'], 'address_private'],
       ['10.0.0.0/8', 'http://hooks.example.com/', ['10.0.0.5'], 'scheme'],
-      ['localhost:3000', 'http://localhost:3000/', ['127.0.0.1', '::1'], 'A'],
+      ['localhost:3000', 'http://localhost:3000/', ['127.0.0.1', '::1'], 'accepted'],
       ['localhost:3000', 'https://localhost:3001/', ['127.0.0.1'], 'name_special'],
       ['localhost', 'https://foo.localhost/', ['127.0.0.1'], 'name_special'],
-      ['hooks.example.com', 'http://hooks.example.com./', ['10.0.0.5'], 'A'],
+      ['hooks.example.com', 'http://hooks.example.com./', ['10.0.0.5'], 'accepted'],
       ['hooks.example.com', 'https://hooks.example.org/', ['10.0.0.5'], 'address_private'],
       ['relay', 'http://relay:0/', [P], 'port'],
       ['relay', 'http://user@relay/', [P], 'userinfo'],
@@ -418,8 +322,8 @@ void t.test('the allow list', (t) => {
       }
       t.equal(judge(url, ['fd00:ec2::254'], allowing('relay.internal')), 'address_metadata')
       t.equal(judge(url, ['fe80::1%eth0'], allowing('relay.internal')), 'address_zone')
-      t.equal(judge(url, ['169.254.1.1'], allowing('relay.internal,169.254.0.0/16')), 'A')
-      t.equal(judge('http://169.254.169.254/', [], allowing('169.254.169.254')), 'A')
+      t.equal(judge(url, ['169.254.1.1'], allowing('relay.internal,169.254.0.0/16')), 'accepted')
+      t.equal(judge('http://169.254.169.254/', [], allowing('169.254.169.254')), 'accepted')
       t.end()
     },
   )
@@ -441,7 +345,7 @@ void t.test('own listeners are never targets, listed or not', (t) => {
   const policy = allowing('0.0.0.0/0,::/0,localhost,api.example.com', {
     ownHosts: ['127.0.0.1:8420', '[::1]:8421', 'api.example.com:443', '0.0.0.0:9999'],
   })
-  const rows: readonly (readonly [string, readonly string[], 'A' | RefusalReason])[] = [
+  const rows: readonly (readonly [string, readonly string[], 'accepted' | RefusalReason])[] = [
     ['http://127.0.0.1:8420/', [], 'own_listener'],
     ['http://[::ffff:127.0.0.1]:8420/', [], 'own_listener'],
     ['http://0.0.0.0:8420/', [], 'own_listener'],
@@ -451,10 +355,10 @@ void t.test('own listeners are never targets, listed or not', (t) => {
     ['https://API.example.com./', [P], 'own_listener'],
     ['http://127.8.8.8:9999/', [], 'own_listener'],
     ['http://[::1]:9999/', [], 'own_listener'],
-    ['http://127.0.0.1:8421/', [], 'A'],
-    ['http://127.0.0.2:8420/', [], 'A'],
-    ['http://10.0.0.1:9999/', [], 'A'],
-    ['https://api.example.com:8443/', [P], 'A'],
+    ['http://127.0.0.1:8421/', [], 'accepted'],
+    ['http://127.0.0.2:8420/', [], 'accepted'],
+    ['http://10.0.0.1:9999/', [], 'accepted'],
+    ['https://api.example.com:8443/', [P], 'accepted'],
   ]
   for (const [url, dns, expected] of rows) t.equal(judge(url, dns, policy), expected, url)
   t.end()
@@ -462,7 +366,7 @@ void t.test('own listeners are never targets, listed or not', (t) => {
 
 void t.test('sixteen answers are judged, seventeen refused', (t) => {
   const answers = Array.from({ length: 16 }, (_, index) => `8.8.8.${index}`)
-  t.equal(judge('https://hooks.example.com/', answers), 'A')
+  t.equal(judge('https://hooks.example.com/', answers), 'accepted')
   t.equal(judge('https://hooks.example.com/', [...answers, '8.8.4.4']), 'too_many_answers')
   const target = { hostname: 'hooks.example.com', port: 443 }
   t.match(judgeAnswers([P, P, P6], target, OPEN), { ok: true, addresses: [P, P6] })

@@ -179,7 +179,7 @@ await t.test('lanes', async (t) => {
     )
     lanes.enqueue(small, [claimed('small', 0)])
     const order: string[] = []
-    for (let next = lanes.next(); next !== undefined; next = lanes.next()) {
+    for (let next = lanes.next(0); next !== undefined; next = lanes.next(0)) {
       order.push(next.lane.webhook_id)
       lanes.free(next.lane)
     }
@@ -205,17 +205,20 @@ await t.test('lanes', async (t) => {
   await t.test('never give more slots than their limits', async (t) => {
     const lanes = createLanes({ total: 3, perWebhook: 2 })
     const [a, b] = [lanes.get('a', 'x'), lanes.get('b', 'x')]
-    t.same([a, a, a, b, b].map(lanes.take), [true, true, false, true, false])
+    t.same(
+      [a, a, a, b, b].map((lane) => lanes.take(lane, 0)),
+      [true, true, false, true, false],
+    )
     lanes.enqueue(b, [claimed('b', 0)])
-    t.equal(lanes.next(), undefined)
+    t.equal(lanes.next(0), undefined)
     lanes.free(a)
-    t.equal(lanes.next()?.lane, b)
+    t.equal(lanes.next(0)?.lane, b)
     t.equal(lanes.busy, 3)
   })
   await t.test('keep one lane per webhook while the store is asked about it', async (t) => {
     const lanes = createLanes({ total: 9, perWebhook: 1 })
     const lane: Lane = lanes.get('a', 'x')
-    lanes.take(lane)
+    lanes.take(lane, 0)
     lanes.note(lane, 0, false)
     lanes.forget(lane)
     lanes.free(lane)
@@ -267,7 +270,7 @@ async function tinyDispatcher() {
       sent.push(id)
       return new Promise(() => undefined)
     },
-    targets: { find: async () => target },
+    targets: { find: async () => ({ ...target, headers: {} }) },
     recorder: { add: () => undefined, stuck: false, idle: async () => undefined },
     recovered: createSignal<void>(),
     woken,

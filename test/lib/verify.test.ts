@@ -1,6 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
 import fc from 'fast-check'
 import t from 'tap'
 import { toBase64, utf8 } from '../../lib/internal/bytes.ts'
@@ -9,26 +6,8 @@ import { brandNames, deliveryHeaders } from '../../lib/webhook/headers.ts'
 import { signatureHeader, standardSignature } from '../../lib/webhook/sign.ts'
 import type { VerifiedWebhook, WebhookHeaders } from '../../lib/webhook/verify.ts'
 import { verifyWebhook, WebhookVerificationError } from '../../lib/webhook/verify.ts'
-
-interface Vector {
-  readonly case: string
-  readonly name: string
-  readonly form: 'service' | 'standard'
-  readonly secret: string | readonly string[]
-  readonly id?: string | null
-  readonly timestamp: string | null
-  readonly now: number
-  readonly body?: string
-  readonly body_base64?: string
-  readonly header: string | readonly string[] | null
-  readonly valid: boolean
-  readonly signers?: readonly string[]
-  readonly event?: false
-  readonly reason?: string
-}
-
-const vectorsFile = new URL('../vectors/signature.json', import.meta.url)
-const { vectors } = JSON.parse(readFileSync(vectorsFile, 'utf8')) as { vectors: readonly Vector[] }
+import type { SignatureCase } from '../vectors/signature.ts'
+import { SIGNATURE_CASES } from '../vectors/signature.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const NOW = 1_700_000_000
@@ -73,36 +52,26 @@ const verdictAt = async (
   now: number = NOW,
 ): Promise<string> => verdictOf(verifyWebhook(body, headers, secret, { now: now * 1000 }))
 
-const bodyOf = (vector: Vector): Uint8Array =>
-  vector.body === undefined
-    ? Uint8Array.from(Buffer.from(vector.body_base64 ?? '', 'base64'))
-    : utf8(vector.body)
-
-function headersOf(vector: Vector): WebhookHeaders {
-  const header = vector.header ?? undefined
-  if (vector.form === 'service') return { 'Service-Signature': header }
-  return {
-    'webhook-id': vector.id ?? undefined,
-    'webhook-timestamp': vector.timestamp ?? undefined,
-    'webhook-signature': header,
+/** What the case's signers would have sent, under the names and with the values of its headers. */
+function headersBy(signers: readonly string[], { form, headers, body }: SignatureCase): unknown {
+  if (form === 'service') {
+    const [, timestamp] = /^t=(\d+)/.exec(String(headers['Service-Signature'])) ?? []
+    return { 'Service-Signature': signatureHeader(Number(timestamp), body, signers) }
   }
+  const [id, timestamp] = [String(headers['webhook-id']), Number(headers['webhook-timestamp'])]
+  return { ...headers, 'webhook-signature': standardSignature(id, timestamp, body, signers) }
 }
 
-await t.test('frozen signature vectors', async (t) => {
-  for (const vector of vectors) {
-    await t.test(`${vector.case} (${vector.form}): ${vector.name}`, async (t) => {
-      const body = bodyOf(vector)
-      const verdict = await verdictAt(body, headersOf(vector), vector.secret, vector.now)
-      const isRefused = !vector.valid || vector.event === false
-      if (isRefused) t.equal(verdict, vector.reason)
+await t.test('published signature vectors', async (t) => {
+  for (const published of SIGNATURE_CASES) {
+    const { id, description, body, headers, secrets, now, valid, reason, event } = published
+    await t.test(`${id}: ${description}`, async (t) => {
+      const verdict = await verdictAt(body, headers, secrets, now)
+      if (!valid) t.equal(verdict, reason)
+      else if (event === false) t.equal(verdict, 'body_malformed')
       else t.equal(verdict, (JSON.parse(new TextDecoder().decode(body)) as { type: string }).type)
-      if (vector.signers === undefined) return
-      const timestamp = Number(vector.timestamp)
-      const header =
-        vector.form === 'service'
-          ? signatureHeader(timestamp, body, vector.signers)
-          : standardSignature(vector.id ?? '', timestamp, body, vector.signers)
-      t.equal(header, vector.header, 'signing reproduces the header')
+      if (published.signed_by === undefined) return
+      t.strictSame(headersBy(published.signed_by, published), headers, 'signing gives the headers')
     })
   }
 })
@@ -157,74 +126,12 @@ await t.test('verifyWebhook', async (t) => {
     const headers = { ...standard(BODY, SECRET), 'service-signature': `t=${NOW},v1=00` }
     t.equal(await verdictAt(BODY, headers), 'signature_mismatch')
   })
-  await t.test('V16: refuses one header under two spellings', async (t) => {
-    const value = signatureHeader(NOW, BODY, [SECRET])
-    const headers = { 'Service-Signature': value, 'service-signature': value }
-    t.equal(await verdictAt(BODY, headers), 'header_malformed')
-  })
-  await t.test('V17: refuses a secret that is empty, short, long, cut or broken', async (t) => {
-    const short = `whsec_${toBase64(new Uint8Array(23))}`
-    const long = `whsec_${toBase64(new Uint8Array(65))}`
-    const broken = ['', 'whsec_', 'whsec_AAAAAAAAAAA=', `${SECRET}\n`, SECRET.slice(6), short, long]
-    const unusedBits = `whsec_${'/'.repeat(42)}9=`
-    const cut = SECRET.slice(0, -1)
-    for (const secret of [...broken, cut, `${cut}-`, unusedBits, []]) {
-      t.equal(await verdictAt(BODY, own(BODY, SECRET), secret), 'secret_malformed')
-    }
-    t.equal(await verdictAt(BODY, own(BODY, SECRET), [SECRET, '']), 'secret_malformed')
-  })
-  await t.test('V18, V19: judges raw bytes, whatever carries them, up to 10 MiB', async (t) => {
-    const padding = ' '.repeat(10 * 1024 * 1024)
-    for (const body of [BODY, utf8(`${padding}${new TextDecoder().decode(BODY)}`)]) {
-      const headers = own(body, SECRET)
-      const inLarger = Buffer.concat([Buffer.from('x'), body, Buffer.from('x')]).subarray(1, -1)
-      const exact = Uint8Array.from(body).buffer
-      for (const carrier of [body, inLarger, exact, new TextDecoder().decode(body)]) {
-        t.equal(await verdictAt(carrier, headers), 'edit.completed')
-      }
-    }
-  })
-  await t.test('V20: refuses a parsed body and says what to pass', async (t) => {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(BODY))
-    for (const body of [parsed, undefined, null, 7]) {
-      const answer = verifyWebhook(body as string, own(BODY, SECRET), SECRET)
-      await t.rejects(answer, { code: 'body_not_raw', message: /raw request body/ })
-    }
-  })
   await t.test('refuses headers that are none, or hold what is no text', async (t) => {
     for (const headers of [undefined, null, 'x', {}]) {
       t.equal(await verdictAt(BODY, headers as WebhookHeaders), 'header_missing')
     }
     const numeric: unknown = { 'service-signature': 7 }
     t.equal(await verdictAt(BODY, numeric as WebhookHeaders), 'header_malformed')
-  })
-  await t.test(
-    'V22: gives a repeated delivery the same id, by which the receiver drops it',
-    async (t) => {
-      const verify = () => verifyWebhook(BODY, own(BODY, SECRET), SECRET, { now: CREATED_AT })
-      t.equal((await verify()).id, (await verify()).id)
-    },
-  )
-  await t.test('V23: finds headers in any case and in every usual object', async (t) => {
-    const value = signatureHeader(NOW, BODY, [SECRET])
-    const request = new IncomingMessage(new Socket())
-    request.headers['service-signature'] = value
-    const carriers: readonly WebhookHeaders[] = [
-      new Headers({ 'SERVICE-signature': value }),
-      new Map([['Service-Signature', value]]),
-      request.headers,
-      { 'SERVICE-SIGNATURE': [value] },
-      { 'Service-Signature': value },
-    ]
-    for (const headers of carriers) t.equal(await verdictAt(BODY, headers), 'edit.completed')
-  })
-  await t.test('V24: keys named like prototypes change no prototype', async (t) => {
-    const data = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'
-    const body = serializeEvent({ id: 'evt_1', type: 'a.b', created_at: CREATED_AT, data })
-    const event = await verifyWebhook(body, own(body, SECRET), SECRET, { now: CREATED_AT })
-    t.equal(Object.getPrototypeOf(event.data), Object.prototype)
-    t.equal(Object.getPrototypeOf(event), Object.prototype)
-    t.notOk('polluted' in {})
   })
   await t.test('refuses a signed body that is JSON and no event', async (t) => {
     const event = { id: 'evt_1', type: 'a.b', created_at: 'now', data: {} }

@@ -1,0 +1,36 @@
+import type { Instant, Millis } from '../time.ts'
+import { SECOND } from '../time.ts'
+
+/** How fast one webhook is sent to: evenly, at most so many a second. */
+export interface Pace {
+  /** @param perSecond null for as fast as it goes */
+  set(perSecond: number | null): void
+  /** When the next send may begin; 0 when one may begin at once. */
+  readyAt(): Instant
+  /** Notes that a send begins. */
+  take(now: Instant): void
+  /** Sends that may begin within a span; Infinity without a limit. */
+  within(span: Millis): number
+}
+
+/**
+ * Paces by the generic cell rate algorithm: one instant is all it remembers.
+ *
+ * Every send moves the instant at which the next is expected by one interval; a send may begin a tenth
+ * of a second early, so that fast rates are not bound to the grain of timers.
+ */
+export function createPace(): Pace {
+  let interval: Millis | null = null
+  let expected: Instant = 0
+  const early = (): Millis => Math.max(0, SECOND / 10 - (interval ?? 0))
+  return {
+    set(perSecond) {
+      interval = perSecond === null ? null : SECOND / perSecond
+    },
+    readyAt: () => (interval === null ? 0 : Math.ceil(expected - early())),
+    take(now) {
+      if (interval !== null) expected = Math.max(expected, now) + interval
+    },
+    within: (span) => (interval === null ? Infinity : Math.max(1, Math.floor(span / interval))),
+  }
+}
