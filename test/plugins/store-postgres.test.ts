@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { runCases } from '../../plugins/conformance.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import type { EventListQuery, PlacedEvent } from '../../plugins/store/contract/events.ts'
+import type { PlacedEvent } from '../../plugins/store/contract/events.ts'
 import type { OpenTransaction, StoreHarness } from '../../plugins/store/conformance.ts'
 import { storeCases } from '../../plugins/store/conformance.ts'
 import {
@@ -15,6 +15,7 @@ import {
   sampleAccount,
   sampleClaim,
   sampleDelivery,
+  FEED,
 } from '../../plugins/store/conformance/samples.ts'
 import { openPostgresStore, openStore } from '../../plugins/store/open.ts'
 import { MIGRATIONS } from '../../plugins/store/sql/migrate.ts'
@@ -149,17 +150,6 @@ for (const [name, make] of Object.entries(WAYS)) {
     const left = runCases(storeCases, makeHarness, register, ['join', 'overlap', 'watch'])
     t.same(left, [], 'no case is left out')
   })
-}
-
-const FEED: EventListQuery = {
-  account_id: ACCOUNT,
-  types: null,
-  since: null,
-  until: null,
-  apps: null,
-  order: 'asc',
-  after: null,
-  limit: 100,
 }
 
 async function readFeed(store: Store, after: string | null): Promise<readonly PlacedEvent[]> {

@@ -5,21 +5,10 @@ import type { Store } from '../contract.ts'
 import type { StoreCase } from './harness.ts'
 import { openRacers } from './harness.ts'
 import { ACCOUNT, BORN, STRANGER, deliveryOf, publicationOf, publishDeliveries } from './samples.ts'
-import { sampleClaim, sampleDelivery, sampleEvent } from './samples.ts'
-
-const ALL: EventListQuery = {
-  account_id: ACCOUNT,
-  types: null,
-  since: null,
-  until: null,
-  apps: null,
-  order: 'asc',
-  after: null,
-  limit: 100,
-}
+import { FEED, sampleClaim, sampleDelivery, sampleEvent } from './samples.ts'
 
 async function listIds(store: Store, query: Partial<EventListQuery>): Promise<readonly string[]> {
-  const { rows } = await store.events.list({ ...ALL, ...query })
+  const { rows } = await store.events.list({ ...FEED, ...query })
   return rows.map(({ id }) => id)
 }
 
@@ -90,7 +79,7 @@ const readCases: readonly StoreCase[] = [
       assert.deepEqual((await listIds(store, { since: BORN, until: BORN + 1 })).length, 3)
       assert.deepEqual(await listIds(store, { apps: ['app_a', 'app_b'] }), ['evt_3', 'evt_1'])
       assert.deepEqual(await listIds(store, { apps: [] }), [])
-      const first = await store.events.list({ ...ALL, limit: 2 })
+      const first = await store.events.list({ ...FEED, limit: 2 })
       assert.equal(first.more, true)
       const after = first.rows.at(-1)?.place ?? null
       assert.deepEqual(await listIds(store, { after }), ['evt_2'])
@@ -112,7 +101,7 @@ const readCases: readonly StoreCase[] = [
         let after: string | null = null
         for (let ended = false; !ended;) {
           const isLast = isPublished
-          const { rows } = await b.events.list({ ...ALL, after, limit: 4 })
+          const { rows } = await b.events.list({ ...FEED, after, limit: 4 })
           seen.push(...rows.map(({ id }) => id))
           after = rows.at(-1)?.place ?? after
           // A store that answers the same rows again must fail, not go on for ever.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { JoinedUnit, Store } from '../contract.ts'
 import type { OpenTransaction, StoreCase, StoreHarness } from './harness.ts'
-import { ACCOUNT, publicationOf, sampleDelivery, sampleEvent, deliveryOf } from './samples.ts'
+import { FEED, ACCOUNT, publicationOf, sampleDelivery, sampleEvent, deliveryOf } from './samples.ts'
 
 /** A store and a unit joined to a transaction that is open on its database. */
 async function joinOne(
@@ -20,16 +20,7 @@ async function readFeed(
   store: Store,
   after: string | null,
 ): Promise<{ readonly ids: readonly string[]; readonly last: string | null }> {
-  const { rows } = await store.events.list({
-    account_id: ACCOUNT,
-    types: null,
-    since: null,
-    until: null,
-    apps: null,
-    order: 'asc',
-    after,
-    limit: 100,
-  })
+  const { rows } = await store.events.list({ ...FEED, after })
   return { ids: rows.map(({ id }) => id), last: rows.at(-1)?.place ?? after }
 }
 

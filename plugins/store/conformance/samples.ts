@@ -15,6 +15,7 @@ import type { Instant } from '../../../lib/time.ts'
 import { serializeEvent } from '../../../lib/webhook/event.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, UserRecord } from '../contract/accounts.ts'
+import type { EventListQuery } from '../contract/events.ts'
 import type { Store } from '../contract.ts'
 
 /** When the samples were made: before anything that a case does. */
@@ -124,6 +125,18 @@ export function sampleEvent(
     ...columns,
   }
   return { body: serializeEvent({ ...event, data }), ...event }
+}
+
+/** Every event of the account, as a feed. */
+export const FEED: EventListQuery = {
+  account_id: ACCOUNT,
+  types: null,
+  since: null,
+  until: null,
+  apps: null,
+  order: 'asc',
+  after: null,
+  limit: 100,
 }
 
 /** A delivery that was just born: pending and due, or as `changes` say. */
