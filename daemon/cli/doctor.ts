@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config.ts'
@@ -10,6 +9,7 @@ import type { DataFolder } from '../data-folder.ts'
 import { takeDataFolder } from '../data-folder.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
+import { databaseFile, usesPostgres } from './database.ts'
 import { align } from './print.ts'
 
 /** One thing that was looked at. */
@@ -95,6 +95,10 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
   if (taken.found === undefined) return [taken.check]
   const { folder } = taken.found
   try {
+    if (usesPostgres(config)) {
+      const opened = await attempt('database and master key', () => openOnce(config, folder))
+      return [taken.check, opened.check]
+    }
     const database = await attempt('database', () => quickCheck(databaseFile(config)))
     if (!database.check.ok) return [taken.check, database.check]
     const key = await attempt('master key', () => openOnce(config, folder))
@@ -102,10 +106,6 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
   } finally {
     await folder.release()
   }
-}
-
-function databaseFile(config: Config): string {
-  return resolve(config.databaseUrl ?? `${config.dataDir}/keyhook.db`)
 }
 
 function quickCheck(file: string): Promise<{ readonly detail: string }> {

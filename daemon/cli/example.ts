@@ -29,7 +29,7 @@ export function printExample({
 function printOption({ name, kind }: Field, value: unknown): readonly string[] {
   if (value === undefined) return []
   const flag = `--${optionName(name)}`
-  if (kind === 'password') return [`${flag}-stdin`]
+  if (kind === 'secret') return [`${flag}-stdin`]
   if (kind === 'flag') return [value === true ? flag : `--no-${optionName(name)}`]
   return [flag, quote(printText(value))]
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 
 /** How the text of a field is read. */
-export type FieldKind =
-  'text' | 'time' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'password'
+export type FieldKind = 'text' | 'time' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret'
 
 /** One field of an operation's input, as a command line gives it. */
 export interface Field {
@@ -53,13 +52,16 @@ function readField(
   return {
     name,
     place,
-    kind: name === 'password' ? 'password' : kindOf(value),
+    kind: place === 'body' && SECRET.has(name) ? 'secret' : kindOf(value),
     required,
     nullable: values.length < forms.length,
     description: property.description ?? value?.description ?? '',
     choices: value?.enum?.map(String),
   }
 }
+
+/** Fields that hold what lets somebody in. */
+const SECRET: ReadonlySet<string> = new Set(['password', 'key'])
 
 const KINDS: Readonly<Record<string, FieldKind>> = {
   string: 'text',

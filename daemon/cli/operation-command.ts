@@ -1,19 +1,16 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { addOption, refuseInput, toArgument, usageOf, valueOf } from './arguments.ts'
 import type { Answer } from './ask.ts'
 import type { CommandSpec } from './command.ts'
-import { optionName } from './command.ts'
 import { printExample } from './example.ts'
-import type { Field, FieldKind } from './fields.ts'
+import type { Field } from './fields.ts'
+import { askAllPages, isPaged } from './pages.ts'
+import { withNotice } from './patience.ts'
 import type { Wire } from './print.ts'
 import { printAnswer, printError } from './print.ts'
 import type { CommandRequest } from './request.ts'
-import { readValue, toRequest } from './request.ts'
+import { toRequest } from './request.ts'
 import type { Terminal } from './terminal.ts'
-
-/** An option's value, wrapped: commander takes a bare null for a missing one. */
-interface Given {
-  readonly value: unknown
-}
 
 /** Sends a command's request, in the account that is named. */
 export type Ask = (request: CommandRequest, account: string | undefined) => Promise<Answer>
@@ -29,6 +26,7 @@ interface Shared {
   readonly json?: boolean
   readonly account?: string
   readonly raw?: boolean
+  readonly all?: boolean
 }
 
 /** Adds the options that every command takes, before or after its name. */
@@ -48,7 +46,8 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
   const { operation, positionals, options, verb } = spec
   const command = new Command(verb).description(operation.summary)
   for (const field of positionals) command.addArgument(toArgument(field))
-  const read = options.map((field) => addOption(command, field))
+  const read = options.map((field) => addOption(command, field, operation.method === 'PATCH'))
+  if (isPaged(spec)) command.option('--all', 'every page, not one alone')
   if (operation.secret !== undefined) {
     command.option('--raw', `print the ${operation.secret.join(', ')} alone`)
   }
@@ -59,11 +58,26 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
       positionals.map((field, at) => [field, command.processedArgs[at]]),
     )
     const given = command.opts<Readonly<Record<string, unknown>>>()
-    for (const { field, key } of read) values.set(field, await valueOf(field, given[key], ports))
+    for (const { field, key } of read) {
+      const value = await valueOf(field, given[key], ports.terminal).catch((cause: unknown) =>
+        refuseInput(command, field, cause),
+      )
+      values.set(field, value)
+    }
     const shared = command.optsWithGlobals<Shared>()
-    const answer = await ports.ask(toRequest(spec, values), shared.account)
-    show(answer, spec, shared, ports)
+    show(await answerOf(spec, values, shared, ports), spec, shared, ports)
   })
+}
+
+function answerOf(
+  spec: CommandSpec,
+  values: ReadonlyMap<Field, unknown>,
+  { account, all }: Shared,
+  { terminal, ask }: CommandPorts,
+): Promise<Answer> {
+  const asking = (given: ReadonlyMap<Field, unknown>): Promise<Answer> =>
+    withNotice(terminal, ask(toRequest(spec, given), account))
+  return all === true ? askAllPages(spec, values, asking, terminal) : asking(values)
 }
 
 function show(answer: Answer, spec: CommandSpec, shared: Shared, ports: CommandPorts): void {
@@ -80,71 +94,4 @@ function show(answer: Answer, spec: CommandSpec, shared: Shared, ports: CommandP
   else if (shared.raw === true)
     terminal.out(secret.map((name) => `${String(body[name])}\n`).join(''))
   else terminal.out(printAnswer(body, secret))
-}
-
-function usageOf({ positionals, options }: CommandSpec): string {
-  const needed = options.filter(({ required }) => required)
-  return [...positionals.map(positionalOf), ...needed.map(flagOf), '[options]'].join(' ')
-}
-
-function positionalOf({ name }: Field): string {
-  return `<${name.replaceAll('_', '-')}>`
-}
-
-function flagOf({ name, kind }: Field): string {
-  return `--${optionName(name)}${SHOWN[kind]}`
-}
-
-function toArgument(field: Field): Argument {
-  return new Argument(positionalOf(field), describe(field)).argParser((text) =>
-    readValue(field, text),
-  )
-}
-
-/** What stands for a value in the help. */
-const SHOWN: Readonly<Record<FieldKind, string>> = {
-  text: ' <text>',
-  time: ' <time>',
-  integer: ' <number>',
-  number: ' <number>',
-  list: ' <list>',
-  json: ' <json>',
-  flag: '',
-  password: '-stdin',
-}
-
-function addOption(
-  command: Command,
-  field: Field,
-): { readonly field: Field; readonly key: string } {
-  const option = new Option(flagOf(field), describe(field))
-  if (!['flag', 'password'].includes(field.kind)) {
-    option.argParser<Given | undefined>((text, before) => ({
-      value: readValue(field, text, before?.value),
-    }))
-  }
-  option.makeOptionMandatory(field.required)
-  command.addOption(option)
-  if (field.kind === 'flag') command.addOption(new Option(`--no-${optionName(field.name)}`))
-  return { field, key: option.attributeName() }
-}
-
-function describe({ place, kind, description, choices, required, nullable }: Field): string {
-  const remarks = [
-    required && place !== 'path' ? '(required)' : '',
-    kind === 'password' ? 'Read from standard input.' : '',
-    description.replace(/[^.]$/, '$&.'),
-    kind === 'list' ? 'Comma separated.' : '',
-    kind === 'time' ? 'Such as 2030-01-31T12:00:00Z.' : '',
-    choices === undefined ? '' : `One of ${choices.join(', ')}.`,
-    nullable && !description.includes('null') ? 'null for none.' : '',
-  ]
-  return remarks.filter((remark) => remark !== '').join(' ')
-}
-
-/** A password is never an argument: arguments are seen by every user of the machine. */
-async function valueOf(field: Field, given: unknown, { terminal }: CommandPorts): Promise<unknown> {
-  if (field.kind === 'flag' || given === undefined) return given
-  if (field.kind !== 'password') return (given as Given).value
-  return (await terminal.readInput()).replace(/\r?\n$/, '')
 }

@@ -4,6 +4,8 @@ export type Wire = Readonly<Record<string, unknown>>
 /** The columns of a list, as far as its records have them. */
 const TELLING = [
   'id',
+  'at',
+  'action',
   'name',
   'url',
   'type',

@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { KeyhookError } from '../../lib/errors.ts'
 import { ConfigError, readConfig } from '../config.ts'
+import { ownVersion } from '../version.ts'
 import type { Family } from '../family.ts'
 import { createLog } from '../telemetry/log.ts'
 import type { CommandSpec } from './command.ts'
@@ -114,9 +114,4 @@ function addGroups(program: Command, specs: readonly CommandSpec[], ports: Comma
       parent.addCommand(operationCommand(spec, ports).copyInheritedSettings(parent))
     }
   }
-}
-
-function ownVersion(): string {
-  const load = createRequire(import.meta.url)
-  return (load('keyhook/package.json') as { readonly version: string }).version
 }

@@ -32,7 +32,7 @@ export function readValue(field: Field, text: string, before?: unknown): unknown
 const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
   text: (text) => text,
   time: (text) => text,
-  password: (text) => text,
+  secret: (text) => text,
   flag: (text) => text === 'true',
   integer: (text) => readNumber(text, Number.isSafeInteger, 'Must be a whole number.'),
   number: (text) => readNumber(text, Number.isFinite, 'Must be a number.'),

@@ -18,25 +18,25 @@ export function addServing(program: Command, terminal: Terminal): void {
     .command('serve')
     .description('Serve the API and send what is due')
     .option('--dev', 'for a first look: loopback only, webhooks to 127.0.0.1, quick retries')
-    .option('--no-dispatch', 'serve the API alone (needs PostgreSQL)')
+    .option('--no-dispatch', 'serve the API alone (needs several processes)')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<ServeOptions>()
-      if (!options.dispatch) throw needsPostgres()
+      if (!options.dispatch) throw needsProcesses()
       await serve(options, terminal)
     })
   program
     .command('dispatch')
-    .description('Send what is due without serving the API (needs PostgreSQL)')
+    .description('Send what is due without serving the API (needs several processes)')
     .action(() => {
-      throw needsPostgres()
+      throw needsProcesses()
     })
 }
 
-function needsPostgres(): ConfigError {
+function needsProcesses(): ConfigError {
   return new ConfigError(
-    'Splitting the API from the dispatcher needs PostgreSQL, which this version has not. ' +
-      '`keyhook serve` runs both',
+    'Splitting the API from the dispatcher needs several processes on one PostgreSQL database, which ' +
+      'this version has not. `keyhook serve` runs both',
   )
 }
 
@@ -78,13 +78,13 @@ function printStarted({ url, setupLink }: Daemon, { dev }: Config): string {
 
 /** What a person sees who started it. */
 function greet({ url, setupLink }: Daemon, config: Config): string {
-  const delays = config.retrySchedule.map((delay) => delay / SECOND).join(', ')
+  const delays = config.webhookRetrySchedule.map((delay) => delay / SECOND).join(', ')
   const lines = [
     `Keyhook serves ${url}`,
     ...(config.dev
       ? [
           'This is a first look (--dev): it listens on loopback only, receivers on 127.0.0.1 are allowed,',
-          `failed deliveries are tried again after ${delays} s, ${config.disableFailures} failures disable a webhook.`,
+          `failed deliveries are tried again after ${delays} s, ${config.webhookDisableFailures} failures disable a webhook.`,
         ]
       : []),
     ...(setupLink === undefined ? [] : [`Create the first user within 60 minutes at ${setupLink}`]),

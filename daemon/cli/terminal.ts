@@ -3,6 +3,8 @@ export interface Terminal {
   readonly env: Readonly<NodeJS.ProcessEnv>
   out(text: string): void
   err(text: string): void
+  /** One line for a person who waits, each in the place of the one before; undefined: nobody watches. */
+  readonly notice?: ((text: string) => void) | undefined
   /** All of standard input. */
   readInput(): Promise<string>
 }
@@ -16,6 +18,11 @@ export const processTerminal: Terminal = {
   err(text) {
     process.stderr.write(text)
   },
+  notice: process.stderr.isTTY
+    ? (text) => {
+        process.stderr.write(`\r\u001b[K${text}`)
+      }
+    : undefined,
   async readInput() {
     if (process.stdin.isTTY) process.stderr.write('Type it, then Enter and Ctrl-D.\n')
     const chunks: Buffer[] = []

@@ -1,0 +1,115 @@
+import type { Command } from 'commander'
+import { Argument, InvalidArgumentError, Option } from 'commander'
+import type { CommandSpec } from './command.ts'
+import { optionName } from './command.ts'
+import type { Field, FieldKind } from './fields.ts'
+import { readValue } from './request.ts'
+import type { Terminal } from './terminal.ts'
+
+/** An option's value, wrapped: commander takes a bare null for a missing one. */
+type Given = { readonly value: unknown } | 'standard input'
+
+/** An option of a command, by the key under which commander keeps what was given. */
+export interface ReadOption {
+  readonly field: Field
+  readonly key: string
+}
+
+/** What stands behind a command's name in its help. */
+export function usageOf({ positionals, options }: CommandSpec): string {
+  const needed = options.filter(({ required }) => required)
+  return [...positionals.map(positionalOf), ...needed.map(flagOf), '[options]'].join(' ')
+}
+
+/** The argument that stands for a field. */
+export function toArgument(field: Field): Argument {
+  return new Argument(positionalOf(field), describe(field)).argParser((text) =>
+    readValue(field, text),
+  )
+}
+
+/** Adds the option of a field. */
+export function addOption(command: Command, field: Field, changes: boolean): ReadOption {
+  const option = new Option(flagOf(field), describe(field))
+  if (!['flag', 'secret'].includes(field.kind)) {
+    option.argParser<Given | undefined>((text, before) =>
+      field.kind === 'json' && text === '-'
+        ? 'standard input'
+        : { value: readValue(field, text, typeof before === 'object' ? before.value : undefined) },
+    )
+  }
+  option.makeOptionMandatory(field.required)
+  command.addOption(option)
+  if (field.kind === 'flag') {
+    // Only a change tells false from missing.
+    const off = new Option(`--no-${optionName(field.name)}`, 'The opposite.')
+    command.addOption(off.hideHelp(!changes))
+  }
+  return { field, key: option.attributeName() }
+}
+
+/**
+ * The value that was given for an option; undefined when none was. A secret is never an argument, since
+ * arguments are seen by every user of the machine.
+ *
+ * @throws InvalidArgumentError when standard input holds something else than the field takes
+ */
+export async function valueOf(field: Field, given: unknown, terminal: Terminal): Promise<unknown> {
+  if (field.kind === 'flag' || given === undefined) return given
+  if (field.kind === 'secret') return (await terminal.readInput()).replace(/\r?\n$/, '')
+  const read = given as Given
+  return read === 'standard input' ? readValue(field, await terminal.readInput()) : read.value
+}
+
+/**
+ * Ends the command with one line about what standard input held.
+ *
+ * @throws the cause itself when it is about something else
+ */
+export function refuseInput(command: Command, { name }: Field, cause: unknown): never {
+  if (!(cause instanceof InvalidArgumentError)) throw cause
+  return command.error(`error: --${optionName(name)} from standard input: ${cause.message}`)
+}
+
+function positionalOf({ name }: Field): string {
+  return `<${name.replaceAll('_', '-')}>`
+}
+
+function flagOf({ name, kind }: Field): string {
+  return `--${optionName(name)}${SHOWN[kind]}`
+}
+
+/** What stands for a value in the help. */
+const SHOWN: Readonly<Record<FieldKind, string>> = {
+  text: ' <text>',
+  time: ' <time>',
+  integer: ' <number>',
+  number: ' <number>',
+  list: ' <list>',
+  json: ' <json>',
+  flag: '',
+  secret: '-stdin',
+}
+
+/** How a value of a kind is written. */
+const WRITTEN: Readonly<Record<FieldKind, string>> = {
+  text: '',
+  time: 'Such as 2030-01-31T12:00:00Z.',
+  integer: '',
+  number: '',
+  list: 'Comma separated.',
+  json: '- reads it from standard input.',
+  flag: '',
+  secret: 'Read from standard input.',
+}
+
+function describe({ place, kind, description, choices, required, nullable }: Field): string {
+  const remarks = [
+    required && place !== 'path' ? '(required)' : '',
+    description.replace(/[^.]$/, '$&.'),
+    WRITTEN[kind],
+    choices === undefined ? '' : `One of ${choices.join(', ')}.`,
+    nullable && !description.includes('null') ? 'null for none.' : '',
+  ]
+  return remarks.filter((remark) => remark !== '').join(' ')
+}

@@ -1,0 +1,132 @@
+import t from 'tap'
+import type { Answer } from '../../daemon/cli/ask.ts'
+import { runCli } from '../../daemon/cli/program.ts'
+import type { CommandRequest } from '../../daemon/cli/request.ts'
+import { FAMILIES } from '../../daemon/families/index.ts'
+
+interface Given {
+  /** What the daemon answers, in turn. */
+  readonly answers?: readonly (Answer | Promise<Answer>)[]
+  readonly input?: string
+  readonly notice?: (text: string) => void
+}
+
+/** One command line of the real families, against answers that are given. */
+async function run(line: readonly string[], { answers = [], input = '', notice }: Given = {}) {
+  const ran = { code: 0, out: '', err: '', asked: [] as CommandRequest[] }
+  const terminal = {
+    env: {},
+    out: (text: string) => void (ran.out += text),
+    err: (text: string) => void (ran.err += text),
+    notice,
+    readInput: () => Promise.resolve(input),
+  }
+  const ask = async (request: CommandRequest): Promise<Answer> => {
+    ran.asked.push(request)
+    return answers[ran.asked.length - 1] ?? { status: 200, text: '{"id":"r1"}' }
+  }
+  ran.code = await runCli(line, terminal, FAMILIES, ask)
+  return ran
+}
+
+const page = (names: readonly string[], cursor: string | null): Answer => ({
+  status: 200,
+  text: JSON.stringify({
+    data: names.map((name) => ({ id: name, name })),
+    has_more: cursor !== null,
+    next_cursor: cursor,
+  }),
+})
+
+await t.test('--all asks for every page and prints them as one', async (t) => {
+  const answers = [page(['a', 'b'], 'c/1'), page(['c', 'd'], 'c2'), page(['e'], null)]
+  const notices: string[] = []
+  const notice = (text: string): void => void notices.push(text)
+  const listed = await run(['key', 'list', '--limit', '2', '--all'], { answers, notice })
+  t.equal(listed.code, 0)
+  t.same(
+    listed.asked.map(({ path }) => path),
+    ['', '&cursor=c%2F1', '&cursor=c2'].map((cursor) => `/v1/keys?limit=2${cursor}`),
+  )
+  t.equal(listed.out, 'ID  NAME\na   a\nb   b\nc   c\nd   d\ne   e\n')
+  t.same(notices, ['2 so far', '4 so far', ''])
+  const json = await run(['--json', 'key', 'list', '--all'], { answers })
+  t.match(JSON.parse(json.out), { data: { length: 5 }, has_more: false, next_cursor: null })
+  t.equal((await run(['key', 'list'], { answers })).asked.length, 1)
+  t.match(await run(['event', 'types', '--all']), { code: 2, err: /unknown option '--all'/ })
+})
+
+await t.test('a refusal on the way ends --all: a part does not pass for the whole', async (t) => {
+  const error = { code: 'unavailable', message: 'Try again.', request_id: 'req_1' }
+  const refusal = { status: 503, text: JSON.stringify({ error }) }
+  const listed = await run(['key', 'list', '--all'], { answers: [page(['a'], 'c1'), refusal] })
+  t.match(listed, { code: 1, out: '', err: /Try again\. \(unavailable\)/ })
+})
+
+await t.test('a person who watches is told that work goes on, and nobody else', async (t) => {
+  const told: string[] = []
+  let answer: (given: Answer) => void = () => undefined
+  const late = new Promise<Answer>((resolve) => (answer = resolve))
+  const tested = await run(['webhook', 'test', 'w1'], {
+    answers: [late],
+    notice(text) {
+      told.push(text)
+      answer({ status: 200, text: '{"status":"succeeded"}' })
+    },
+  })
+  t.match(tested, { code: 0, out: 'status  succeeded\n', err: '' })
+  t.same(told, ['at work for 1 s', ''])
+})
+
+await t.test('JSON may come from standard input', async (t) => {
+  const line = ['event', 'publish', '--type', 'order.paid', '--data', '-']
+  const published = await run(line, { input: '{"order": 1}\n' })
+  t.strictSame(JSON.parse(published.asked[0]?.body ?? ''), {
+    type: 'order.paid',
+    data: { order: 1 },
+  })
+  const refused = await run(line, { input: 'order' })
+  t.strictSame([refused.code, refused.out, refused.asked], [2, '', []])
+  t.equal(refused.err, 'keyhook: --data from standard input: Must be JSON.\n')
+})
+
+await t.test('a key to verify is read from standard input, as a password is', async (t) => {
+  const verified = await run(['key', 'verify', '--key-stdin'], { input: 'service_dk_x\n' })
+  t.match(verified.asked, [{ path: '/v1/keys/verify', body: '{"key":"service_dk_x"}' }])
+  t.match(await run(['key', 'verify', '--key', 'x']), { code: 2, asked: { length: 0 } })
+})
+
+await t.test('what affects many can be tried first', async (t) => {
+  const since = ['--since', '2026-01-31T00:00:00Z']
+  for (const verb of ['retry-failed', 'replay']) {
+    const tried = await run(['webhook', verb, 'w1', ...since, '--dry-run'])
+    t.match(JSON.parse(tried.asked[0]?.body ?? ''), { dry_run: true })
+    const done = await run(['webhook', verb, 'w1', ...since])
+    t.notOk('dry_run' in (JSON.parse(done.asked[0]?.body ?? '') as object))
+    const help = (await run(['webhook', verb, '--help'])).out
+    t.match(help, /--dry-run +Only count/)
+    t.notMatch(help, '--no-dry-run')
+  }
+  t.match((await run(['webhook', 'update', '--help'])).out, '--no-standard-headers')
+})
+
+await t.test('every example of the help can be typed', async (t) => {
+  const groups = new Set(
+    FAMILIES.flatMap(({ operations }) => operations.map(({ command }) => command ?? '')),
+  )
+  groups.delete('')
+  for (const command of groups) {
+    const [group = '', verb = ''] = command.split(' ')
+    const { out } = await run([group, verb, '--help'])
+    const [, example = ''] = /Example:\n {2}keyhook (.+)\n/.exec(out) ?? []
+    const ran = await run(words(example), { input: 'a password' })
+    t.match(ran, { code: 0, err: '', asked: { length: 1 } }, example)
+  }
+})
+
+/** As a POSIX shell reads an example: single quotes are its only quoting. */
+function words(line: string): readonly string[] {
+  return Array.from(line.matchAll(/(?:'[^']*'|\\.|[^\s'])+/g), ([word]) =>
+    word.replaceAll(/'([^']*)'|\\(.)/g, '$1$2'),
+  )
+}
