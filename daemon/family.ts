@@ -14,10 +14,14 @@ export type Access =
       readonly pinned: 'allowed' | 'refused'
       /** The path parameter that names a key: acting on itself, a key needs no scope. */
       readonly self?: string
+      /** The operator may also act for no account: for the whole service. */
+      readonly service?: boolean
     }
   /** Any live key. */
   | 'key'
   | 'user'
+  /** A signed-in user, or the operator on behalf of an account: never a key. */
+  | 'owner'
   | 'operator'
   | 'public'
 
@@ -58,9 +62,13 @@ export interface ResponseHead {
   setCookie(value: string): void
 }
 
-interface Declaration<Input extends OperationInput, Output extends z.ZodType> {
+interface Declaration<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Id extends string = string,
+> {
   /** `family.verb`, the name that everything derived from it bears. */
-  readonly id: string
+  readonly id: Id
   /** One line for documents, tools and the CLI. */
   readonly summary: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -83,6 +91,8 @@ interface Declaration<Input extends OperationInput, Output extends z.ZodType> {
   readonly secret?: readonly string[]
   /** The CLI command it also is, such as `key create`. */
   readonly command?: string
+  /** A user must have proved who they are within the last ten minutes. */
+  readonly stepUp?: boolean
   /** Bytes of the largest body. Default 1 MiB. */
   readonly bodyLimit?: number
   /** Not counted against the rate limit of writes unless the operator sets one for it. */
@@ -92,7 +102,8 @@ interface Declaration<Input extends OperationInput, Output extends z.ZodType> {
 export interface ReadOperation<
   Input extends OperationInput,
   Output extends z.ZodType,
-> extends Declaration<Input, Output> {
+  Id extends string = string,
+> extends Declaration<Input, Output, Id> {
   readonly effect: 'read'
   run(call: Call<Input>): Promise<z.input<Output>>
 }
@@ -101,7 +112,8 @@ export interface WriteOperation<
   Input extends OperationInput,
   Output extends z.ZodType,
   Prepared,
-> extends Declaration<Input, Output> {
+  Id extends string = string,
+> extends Declaration<Input, Output, Id> {
   readonly effect: 'write'
   /** Work that takes long or leaves the machine, before the unit of work begins. */
   prepare?(call: Call<Input>): Promise<Prepared>
@@ -111,7 +123,8 @@ export interface WriteOperation<
 export interface PublishOperation<
   Input extends OperationInput,
   Output extends z.ZodType,
-> extends Declaration<Input, Output> {
+  Id extends string = string,
+> extends Declaration<Input, Output, Id> {
   readonly effect: 'publish'
   run(call: Call<Input> & { readonly tx: StoreTx | undefined }): Promise<z.input<Output>>
 }
@@ -119,7 +132,8 @@ export interface PublishOperation<
 export interface OwnOperation<
   Input extends OperationInput,
   Output extends z.ZodType,
-> extends Declaration<Input, Output> {
+  Id extends string = string,
+> extends Declaration<Input, Output, Id> {
   readonly effect: 'own'
   run(call: Call<Input>): Promise<z.input<Output>>
 }
@@ -149,29 +163,58 @@ export interface Family {
   readonly operations: readonly Operation[]
 }
 
-/** Declares an operation, with the types of its input carried into `run`. */
-export function readOperation<Input extends OperationInput, Output extends z.ZodType>(
-  declared: Omit<ReadOperation<Input, Output>, 'effect'>,
-): Operation {
-  return { ...declared, effect: 'read' } as unknown as Operation
+/** A family that knows the types of its operations. */
+export interface TypedFamily<Typed extends Operation> extends Family {
+  /** Never there: it carries types to the client. */
+  readonly typed?: Typed
+}
+
+/**
+ * Declares a family, with the types of its operations carried into the client.
+ *
+ * @example
+ * export const potsFamily = defineFamily({ name: 'pots', …, operations: [boilPot] })
+ */
+export function defineFamily<const Operations extends readonly Operation[]>(
+  declared: Family & { readonly operations: Operations },
+): TypedFamily<Operations[number]> {
+  return declared
+}
+
+/** Declares an operation, with the types of its input carried into `run` and into the client. */
+export function readOperation<
+  const Id extends string,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+>(declared: Omit<ReadOperation<Input, Output, Id>, 'effect'>): ReadOperation<Input, Output, Id> {
+  return { ...declared, effect: 'read' }
 }
 
 export function writeOperation<
+  const Id extends string,
   Input extends OperationInput,
   Output extends z.ZodType,
   Prepared = undefined,
->(declared: Omit<WriteOperation<Input, Output, Prepared>, 'effect'>): Operation {
-  return { ...declared, effect: 'write' } as unknown as Operation
+>(
+  declared: Omit<WriteOperation<Input, Output, Prepared, Id>, 'effect'>,
+): WriteOperation<Input, Output, Prepared, Id> {
+  return { ...declared, effect: 'write' }
 }
 
-export function publishOperation<Input extends OperationInput, Output extends z.ZodType>(
-  declared: Omit<PublishOperation<Input, Output>, 'effect'>,
-): Operation {
-  return { ...declared, effect: 'publish' } as unknown as Operation
+export function publishOperation<
+  const Id extends string,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+>(
+  declared: Omit<PublishOperation<Input, Output, Id>, 'effect'>,
+): PublishOperation<Input, Output, Id> {
+  return { ...declared, effect: 'publish' }
 }
 
-export function ownOperation<Input extends OperationInput, Output extends z.ZodType>(
-  declared: Omit<OwnOperation<Input, Output>, 'effect'>,
-): Operation {
-  return { ...declared, effect: 'own' } as unknown as Operation
+export function ownOperation<
+  const Id extends string,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+>(declared: Omit<OwnOperation<Input, Output, Id>, 'effect'>): OwnOperation<Input, Output, Id> {
+  return { ...declared, effect: 'own' }
 }

@@ -1,0 +1,81 @@
+import type { Operation } from '../family.ts'
+import type { Wire } from './error.ts'
+import { isWire } from './error.ts'
+import { toRequest } from './request.ts'
+import type { Route } from './route.ts'
+import type { Send } from './send.ts'
+import type { CallOptions, Client } from './types.ts'
+
+type Method = (given?: Wire, options?: CallOptions) => Promise<unknown>
+
+/**
+ * The client of the operations that these are the routes of, over any way of sending.
+ *
+ * @throws TypeError when two routes would be the same method
+ */
+export function clientOf<Asked extends Operation>(
+  routes: readonly Route[],
+  send: Send,
+): Client<Asked> {
+  const families: Record<string, Record<string, Method>> = {}
+  for (const route of routes) {
+    const [family, verb] = methodName(route.id)
+    const methods = (families[family] ??= {})
+    if (Object.hasOwn(methods, verb)) throw new TypeError(`two routes are ${family}.${verb}`)
+    methods[verb] = methodOf(route, send)
+  }
+  // What the types say of each route is what its operation declares.
+  return families as unknown as Client<Asked>
+}
+
+/**
+ * Where an operation is in a client.
+ *
+ * @example
+ * methodName('webhooks.retry_delivery') // ['webhooks', 'retryDelivery']
+ */
+export function methodName(id: string): readonly [family: string, verb: string] {
+  const [family = '', verb = ''] = id
+    .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    .split('.')
+  return [family, verb]
+}
+
+function methodOf(route: Route, send: Send): Method {
+  const method: Method = (given = {}, options) => ask(route, send, given, options)
+  return route.list === true ? Object.assign(method, { all: walkOf(method) }) : method
+}
+
+/** Asynchronous throughout: an argument that cannot be sent rejects, as a refusal does. */
+async function ask(
+  route: Route,
+  send: Send,
+  given: Wire,
+  options: CallOptions | undefined,
+): Promise<unknown> {
+  return send(toRequest(route, given), options)
+}
+
+/** Walks a list page by page, each asked for when it is needed. */
+function walkOf(list: Method) {
+  return async function* all(given: Wire = {}, options?: CallOptions) {
+    let cursor = given['cursor']
+    for (;;) {
+      const page = await list({ ...given, cursor }, options)
+      if (!isPage(page)) throw new TypeError('a list must answer a page')
+      yield* page.data
+      if (!page.has_more) return
+      cursor = page.next_cursor
+    }
+  }
+}
+
+interface Page {
+  readonly data: readonly unknown[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+function isPage(value: unknown): value is Page {
+  return isWire(value) && Array.isArray(value['data']) && typeof value['has_more'] === 'boolean'
+}

@@ -1,0 +1,75 @@
+import type { FieldError } from '../../lib/errors.ts'
+
+export interface ApiErrorFacts {
+  readonly code: string
+  /** 0 when nothing was answered. */
+  readonly status: number
+  readonly message: string
+  readonly requestId?: string | undefined
+  readonly details?: Readonly<Record<string, unknown>> | undefined
+  readonly errors?: readonly FieldError[] | undefined
+  readonly cause?: unknown
+}
+
+/**
+ * What a call is rejected with: a refusal of the service by its code, or `connection_failed`,
+ * `timeout` or `unexpected_answer` when there is none, and what was done is not known.
+ *
+ * @example
+ * try {
+ *   await client.keys.get({ key_id })
+ * } catch (error) {
+ *   if (!(error instanceof ApiError) || error.code !== 'key_not_found') throw error
+ * }
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: string
+  /** Of the answer; 0 when nothing was answered. */
+  readonly status: number
+  /** To quote when asking the operator. */
+  readonly requestId: string | undefined
+  readonly details: Readonly<Record<string, unknown>>
+  /** Each faulty place of the argument. */
+  readonly errors: readonly FieldError[]
+
+  constructor({ code, status, message, requestId, details, errors, cause }: ApiErrorFacts) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.status = status
+    this.requestId = requestId
+    this.details = details ?? {}
+    this.errors = errors ?? []
+  }
+}
+
+/** Any JSON object. */
+export type Wire = Readonly<Record<string, unknown>>
+
+/** The error that an answer tells; one that tells none, such as a proxy's, is `unexpected_answer`. */
+export function toApiError(response: Response, body: unknown): ApiError {
+  const { status, headers } = response
+  const requestId = headers.get('x-request-id') ?? undefined
+  const told = isWire(body) ? body['error'] : undefined
+  if (!isRefusal(told)) {
+    const message = `The service answered ${status} with something else than its JSON.`
+    return new ApiError({ code: 'unexpected_answer', status, message, requestId })
+  }
+  return new ApiError({ ...told, status, requestId: told.request_id ?? requestId })
+}
+
+interface Refusal {
+  readonly code: string
+  readonly message: string
+  readonly request_id?: string
+  readonly details?: Wire
+  readonly errors?: readonly FieldError[]
+}
+
+function isRefusal(value: unknown): value is Refusal {
+  return isWire(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string'
+}
+
+export function isWire(value: unknown): value is Wire {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,72 @@
+/**
+ * `keyhook/client`: every operation as a typed method, over `fetch` alone. It runs in Node, browsers
+ * and workers, and loads nothing of the server.
+ *
+ * @module
+ */
+import { clientOf } from './client.ts'
+import type { AskedOf, Route, RouteOf } from './route.ts'
+import type { Served } from './routes.ts'
+import { ROUTES } from './routes.ts'
+import { createSend } from './send.ts'
+import type { Client } from './types.ts'
+
+export type { Client, CallOptions } from './types.ts'
+export { ApiError } from './error.ts'
+export type { Route, RouteOf } from './route.ts'
+export { routesOf } from './route.ts'
+export { ROUTES } from './routes.ts'
+export type { Served } from './routes.ts'
+
+export interface ClientOptions<Routed extends Route = RouteOf<Served>> {
+  /** Where the service is, such as `http://127.0.0.1:8420`; a path before `/v1` is kept. */
+  readonly baseUrl: string
+  /** A developer key, or the operator's token. */
+  readonly key: string
+  /** The account that the operator acts for. */
+  readonly account?: string
+  /** Milliseconds that one attempt may take. Default 60,000. */
+  readonly timeout?: number
+  /** Default: the runtime's own. */
+  readonly fetch?: typeof globalThis.fetch
+  /** What can be asked for. Default: the operations of the service. */
+  readonly routes?: readonly Routed[]
+}
+
+const DEFAULT_TIMEOUT = 60_000
+
+/**
+ * A client of the service.
+ *
+ * What is safe to repeat (GET, PUT, DELETE, and POST by its `Idempotency-Key`) is tried up to three
+ * times when the service asks to come back later (429, 503) or the connection fails.
+ *
+ * @throws TypeError when `baseUrl` is no address; from a call: `ApiError`, or the reason of its signal
+ * @example
+ * const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key })
+ * const webhook = await client.webhooks.create({ url, events: ['order.paid'] })
+ * for await (const { name } of client.keys.list.all()) console.log(name)
+ */
+export function createClient<Routed extends Route = RouteOf<Served>>(
+  options: ClientOptions<Routed>,
+): Client<AskedOf<Routed>> {
+  const { baseUrl, key, account, timeout = DEFAULT_TIMEOUT } = options
+  const { fetch: request = globalThis.fetch } = options
+  const send = createSend({ baseUrl, key, account, timeout, request, wait })
+  return clientOf<AskedOf<Routed>>(options.routes ?? ROUTES, send)
+}
+
+function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }, milliseconds)
+    if (signal?.aborted === true) end()
+    else signal?.addEventListener('abort', end, { once: true })
+  })
+}

@@ -1,0 +1,65 @@
+import type { Wire } from './error.ts'
+import type { Route } from './route.ts'
+import { paramsIn } from './route.ts'
+
+/** What is sent for a call. */
+export interface ApiRequest {
+  readonly method: Route['method']
+  /** With its query, from the root of the service. */
+  readonly path: string
+  /** JSON text; undefined: none. */
+  readonly body: string | undefined
+  /** Whether asking twice does no more than asking once. */
+  readonly repeatable: boolean
+}
+
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE', 'POST'])
+
+/**
+ * Puts each field of the argument where its route has it.
+ *
+ * @throws TypeError for a path parameter that is missing, or that would lead to another path
+ */
+export function toRequest(route: Route, given: Wire): ApiRequest {
+  const params = paramsIn(route.path)
+  const { query = [] } = route
+  const rest = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && !params.includes(name) && !query.includes(name),
+  )
+  return {
+    method: route.method,
+    path: pathOf(route, given) + queryOf(query, given),
+    body: bodyOf(route, rest),
+    repeatable: REPEATABLE.has(route.method) && route.once !== true,
+  }
+}
+
+function pathOf({ id, path }: Route, given: Wire): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = given[name]
+    // A URL drops "." and "..", also when they are encoded: the request would mean something else.
+    if (typeof value !== 'string' || ['', '.', '..'].includes(value)) {
+      throw new TypeError(`${id}: ${name} must be an id`)
+    }
+    return encodeURIComponent(value)
+  })
+}
+
+function queryOf(names: readonly string[], given: Wire): string {
+  const query = new URLSearchParams()
+  for (const name of names) {
+    const value = given[name]
+    if (value !== undefined)
+      query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  return query.size === 0 ? '' : `?${query.toString()}`
+}
+
+/** Without a body's place in the route, stray fields are sent all the same: the service names them. */
+function bodyOf(
+  { body }: Route,
+  fields: readonly (readonly [string, unknown])[],
+): string | undefined {
+  if (fields.length === 0 && body !== 'required') return undefined
+  return JSON.stringify(Object.fromEntries(fields))
+}

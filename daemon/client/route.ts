@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import type { Operation } from '../family.ts'
+
+/** What the client must know of an operation to ask for it. */
+export interface Route {
+  /** `webhooks.retry_delivery`, called as `client.webhooks.retryDelivery`. */
+  readonly id: string
+  readonly method: Operation['method']
+  /** `/v1/keys/{key_id}`; what stands in braces is taken from the argument. */
+  readonly path: string
+  /** The fields of the argument that go into the query. */
+  readonly query?: readonly string[]
+  /** Whether the other fields are a body; an `optional` one without fields is not sent. */
+  readonly body?: 'optional' | 'required'
+  /** The answer is one page of many. */
+  readonly list?: true
+  /** A POST that no Idempotency-Key makes safe to repeat, since it has no caller. */
+  readonly once?: true
+}
+
+/** A route that carries the types of its operation. */
+export interface RouteOf<Asked extends Operation> extends Route {
+  /** Never there: it carries types alone. */
+  readonly operation?: Asked
+}
+
+/** Operations whose own id, input and output the compiler knows. */
+export type Known<Asked> = Asked extends Operation
+  ? string extends Asked['id']
+    ? never
+    : Asked
+  : never
+
+/** The operations whose types these routes carry. */
+export type AskedOf<Routed extends Route> = Routed extends { readonly operation?: infer Asked }
+  ? Known<Asked>
+  : never
+
+/**
+ * The routes of operations, for a client that calls a family of your own.
+ *
+ * @throws TypeError when two parts of an operation's input have a field of the same name
+ * @example
+ * const client = createClient({ baseUrl, key, routes: [...ROUTES, ...routesOf(family.operations)] })
+ */
+export function routesOf<const Asked extends Operation>(
+  operations: readonly Asked[],
+): readonly RouteOf<Known<Asked>>[] {
+  return operations.map((operation) => {
+    const { id, method, path, access, input, output } = operation
+    const query = fieldsOf(input.query)
+    refuseTwins(id, [...paramsIn(path), ...query, ...fieldsOf(input.body)])
+    return {
+      id,
+      method,
+      path,
+      ...(query.length === 0 ? {} : { query }),
+      ...(input.body === undefined ? {} : { body: needOf(input.body) }),
+      ...(fieldsOf(output).includes('next_cursor') ? { list: true } : {}),
+      ...(method === 'POST' && access === 'public' ? { once: true } : {}),
+    }
+  })
+}
+
+/** The parameters of a path, in their order. */
+export function paramsIn(path: string): readonly string[] {
+  return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
+}
+
+function needOf(body: z.ZodType): 'optional' | 'required' {
+  return body.safeParse(undefined).success ? 'optional' : 'required'
+}
+
+/** The fields of an object's schema; of any other schema none. */
+function fieldsOf(schema: z.ZodType | undefined): readonly string[] {
+  return schema !== undefined && 'shape' in schema ? Object.keys(schema.shape as object) : []
+}
+
+/** One argument holds all parts of the input, so a name must tell which part it is of. */
+function refuseTwins(id: string, names: readonly string[]): void {
+  const twin = names.find((name, at) => names.indexOf(name) !== at)
+  if (twin !== undefined) throw new TypeError(`${id} has two fields ${twin}`)
+}

@@ -1,0 +1,135 @@
+/** Written from the operations by `npm run docs`. */
+import type { accountsFamily } from '../families/accounts/family.ts'
+import type { auditFamily } from '../families/audit/family.ts'
+import type { discoveryFamily } from '../families/discovery/family.ts'
+import type { eventsFamily } from '../families/events/family.ts'
+import type { keysFamily } from '../families/keys/family.ts'
+import type { webhooksFamily } from '../families/webhooks/family.ts'
+import type { RouteOf } from './route.ts'
+import type { OperationsOf } from './types.ts'
+
+interface Families {
+  readonly accounts: typeof accountsFamily
+  readonly audit: typeof auditFamily
+  readonly discovery: typeof discoveryFamily
+  readonly events: typeof eventsFamily
+  readonly keys: typeof keysFamily
+  readonly webhooks: typeof webhooksFamily
+}
+
+/** The operations of the service. */
+export type Served = OperationsOf<Families[keyof Families]>
+
+export const ROUTES: readonly RouteOf<Served>[] = [
+  {
+    id: 'keys.list',
+    method: 'GET',
+    path: '/v1/keys',
+    query: ['limit', 'cursor', 'status'],
+    list: true,
+  },
+  { id: 'keys.create', method: 'POST', path: '/v1/keys', body: 'required' },
+  { id: 'keys.self', method: 'GET', path: '/v1/keys/self' },
+  { id: 'keys.verify', method: 'POST', path: '/v1/keys/verify', body: 'required' },
+  { id: 'keys.get', method: 'GET', path: '/v1/keys/{key_id}' },
+  { id: 'keys.update', method: 'PATCH', path: '/v1/keys/{key_id}', body: 'required' },
+  { id: 'keys.rotate', method: 'POST', path: '/v1/keys/{key_id}/rotate', body: 'optional' },
+  { id: 'keys.end_previous', method: 'DELETE', path: '/v1/keys/{key_id}/previous' },
+  {
+    id: 'keys.revoke',
+    method: 'DELETE',
+    path: '/v1/keys/{key_id}',
+    query: ['webhooks', 'dry_run'],
+  },
+  {
+    id: 'webhooks.list',
+    method: 'GET',
+    path: '/v1/webhooks',
+    query: ['limit', 'cursor', 'status'],
+    list: true,
+  },
+  { id: 'webhooks.create', method: 'POST', path: '/v1/webhooks', body: 'required' },
+  { id: 'webhooks.get', method: 'GET', path: '/v1/webhooks/{webhook_id}' },
+  { id: 'webhooks.update', method: 'PATCH', path: '/v1/webhooks/{webhook_id}', body: 'required' },
+  { id: 'webhooks.delete', method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
+  { id: 'webhooks.test', method: 'POST', path: '/v1/webhooks/{webhook_id}/test', body: 'optional' },
+  {
+    id: 'webhooks.rotate_secret',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/rotate-secret',
+    body: 'optional',
+  },
+  {
+    id: 'webhooks.retry_failed',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/retry-failed',
+    body: 'required',
+  },
+  {
+    id: 'webhooks.replay',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/replay',
+    body: 'required',
+  },
+  {
+    id: 'webhooks.list_deliveries',
+    method: 'GET',
+    path: '/v1/webhooks/{webhook_id}/deliveries',
+    query: ['limit', 'cursor', 'status', 'event_type', 'event_id'],
+    list: true,
+  },
+  {
+    id: 'webhooks.get_delivery',
+    method: 'GET',
+    path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}',
+  },
+  {
+    id: 'webhooks.retry_delivery',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
+    body: 'optional',
+  },
+  { id: 'events.publish', method: 'POST', path: '/v1/events', body: 'required' },
+  {
+    id: 'events.list',
+    method: 'GET',
+    path: '/v1/events',
+    query: ['limit', 'cursor', 'type', 'order', 'after'],
+    list: true,
+  },
+  { id: 'events.get', method: 'GET', path: '/v1/events/{event_id}' },
+  { id: 'events.declare_type', method: 'PUT', path: '/v1/event-types/{type}', body: 'optional' },
+  { id: 'events.list_types', method: 'GET', path: '/v1/event-types' },
+  { id: 'accounts.sign_in', method: 'POST', path: '/v1/session', body: 'required', once: true },
+  { id: 'accounts.step_up', method: 'POST', path: '/v1/session/step-up', body: 'required' },
+  { id: 'accounts.session', method: 'GET', path: '/v1/session' },
+  { id: 'accounts.sign_out', method: 'DELETE', path: '/v1/session' },
+  { id: 'accounts.set_up', method: 'POST', path: '/v1/setup', body: 'required', once: true },
+  {
+    id: 'accounts.list',
+    method: 'GET',
+    path: '/v1/accounts',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
+  { id: 'accounts.create', method: 'POST', path: '/v1/accounts', body: 'required' },
+  { id: 'accounts.get', method: 'GET', path: '/v1/accounts/{account_id}' },
+  { id: 'accounts.create_user', method: 'POST', path: '/v1/users', body: 'required' },
+  {
+    id: 'accounts.reset_password',
+    method: 'POST',
+    path: '/v1/users/reset-password',
+    body: 'required',
+  },
+  { id: 'accounts.set_plan', method: 'POST', path: '/v1/users/plan', body: 'required' },
+  { id: 'accounts.suspend', method: 'POST', path: '/v1/accounts/{account_id}/suspend' },
+  { id: 'accounts.resume', method: 'POST', path: '/v1/accounts/{account_id}/resume' },
+  {
+    id: 'audit.list',
+    method: 'GET',
+    path: '/v1/audit-log',
+    query: ['limit', 'cursor', 'action', 'actor_id', 'target_id'],
+    list: true,
+  },
+  { id: 'discovery.show', method: 'GET', path: '/v1/discovery' },
+]

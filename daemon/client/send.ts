@@ -1,0 +1,128 @@
+import { ApiError, isWire, toApiError } from './error.ts'
+import type { ApiRequest } from './request.ts'
+import { ATTEMPTS, isPassing, waitAfter } from './retry.ts'
+import type { CallOptions } from './types.ts'
+
+/** What sending needs; each has its default in `createClient`. */
+export interface SendPorts {
+  readonly baseUrl: string
+  readonly key: string
+  readonly account: string | undefined
+  /** Milliseconds of one attempt. */
+  readonly timeout: number
+  readonly request: typeof globalThis.fetch
+  /** Resolves after milliseconds, or rejects with the signal's reason. */
+  readonly wait: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>
+}
+
+/** Sends a request until it is answered, and resolves with the answer's JSON. */
+export type Send = (request: ApiRequest, options?: CallOptions) => Promise<unknown>
+
+/** How one attempt ended. */
+type Outcome =
+  | { readonly answer: unknown }
+  | { readonly error: ApiError; readonly passing: boolean; readonly retryAfter: string | null }
+
+/**
+ * Sends over `fetch`, up to three times what may be repeated.
+ *
+ * @throws TypeError when the base address is none
+ */
+export function createSend(ports: SendPorts): Send {
+  const base = new URL(ports.baseUrl).href.replace(/\/+$/, '')
+  return async (request, options = {}) => {
+    const { signal } = options
+    const headers = headersOf(ports, request, options)
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await attemptOnce(ports, base + request.path, request, headers, signal)
+      if ('answer' in outcome) return outcome.answer
+      const { error, passing, retryAfter } = outcome
+      const again = request.repeatable && passing && attempt < ATTEMPTS
+      const wait = again ? waitAfter(attempt, retryAfter, Date.now(), Math.random()) : undefined
+      if (wait === undefined) throw error
+      await ports.wait(wait, signal)
+    }
+  }
+}
+
+/** @throws TypeError for a key or an account that no header can hold */
+function headersOf(
+  { key, account }: SendPorts,
+  { method, body }: ApiRequest,
+  { idempotencyKey }: CallOptions,
+): Headers {
+  return new Headers({
+    Accept: 'application/json',
+    Authorization: `Bearer ${key}`,
+    ...(account === undefined ? {} : { 'Keyhook-Account': account }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(method === 'POST' ? { 'Idempotency-Key': idempotencyKey ?? randomKey() } : {}),
+  })
+}
+
+/** `crypto.randomUUID` is missing where a page is not served over https. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+async function attemptOnce(
+  // Taken out, since a browser's fetch refuses to be the method of anything.
+  { request, timeout }: SendPorts,
+  url: string,
+  { method, body }: ApiRequest,
+  headers: Headers,
+  signal: AbortSignal | undefined,
+): Promise<Outcome> {
+  signal?.throwIfAborted()
+  const deadline = AbortSignal.timeout(timeout)
+  try {
+    const response = await request(url, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      // The key is for this service, not for wherever it points to.
+      redirect: 'manual',
+    })
+    return toOutcome(response, parse(await response.text()))
+  } catch (cause) {
+    signal?.throwIfAborted()
+    return { error: faultOf(cause, timeout, deadline), passing: true, retryAfter: null }
+  }
+}
+
+function toOutcome(response: Response, body: unknown): Outcome {
+  if (response.ok && isWire(body)) return { answer: body }
+  const error = toApiError(response, body)
+  return {
+    error,
+    passing: isPassing(error.status, error.code),
+    retryAfter: response.headers.get('retry-after'),
+  }
+}
+
+/** Undefined for what is no JSON. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function faultOf(cause: unknown, timeout: number, deadline: AbortSignal): ApiError {
+  return deadline.aborted
+    ? new ApiError({
+        code: 'timeout',
+        status: 0,
+        message: `The service did not answer within ${timeout} ms; what it did is not known.`,
+        cause,
+      })
+    : new ApiError({
+        code: 'connection_failed',
+        status: 0,
+        message: 'The service could not be asked, or went away before it answered.',
+        cause,
+      })
+}

@@ -1,0 +1,207 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Koa from 'koa'
+import t from 'tap'
+import { z } from 'zod'
+import type { Answer } from '../../daemon/cli/ask.ts'
+import { runCli } from '../../daemon/cli/program.ts'
+import type { CommandRequest } from '../../daemon/cli/request.ts'
+import { createClient, ROUTES, routesOf } from '../../daemon/client/index.ts'
+import { apiMarkdown } from '../../daemon/docs/reference.ts'
+import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
+import { defineFamily, writeOperation } from '../../daemon/family.ts'
+import { documents } from '../../daemon/http/documents.ts'
+import type { RequestState } from '../../daemon/http/state.ts'
+import { apiPages } from '../../daemon/openapi/pages.ts'
+import { defineErrors } from '../../lib/errors.ts'
+import { createWorld } from '../support/world.ts'
+
+/** The one declaration: everything below is derived from it. */
+const boilPot = writeOperation({
+  id: 'pots.boil_over',
+  summary: 'Boil a pot over',
+  method: 'POST',
+  path: '/v1/pots/{pot_id}/boil-over',
+  access: { scope: 'pots:write', pinned: 'allowed' },
+  input: {
+    params: z.strictObject({ pot_id: z.string().max(20) }),
+    query: z.strictObject({ lid: z.enum(['on', 'off']).optional() }),
+    body: z.strictObject({ degrees: z.int().max(120).meta({ description: 'As hot as this.' }) }),
+  },
+  output: z.strictObject({ id: z.string(), degrees: z.int(), lid: z.string() }),
+  status: 202,
+  errors: ['pot_cracked'],
+  example: {
+    params: { pot_id: 'p1' },
+    body: { degrees: 100 },
+    response: { id: 'p1', degrees: 100, lid: 'off' },
+  },
+  command: 'pot boil-over',
+  run({ params, query, body }) {
+    if (body.degrees > 100) throw potError('pot_cracked')
+    return Promise.resolve({ id: params.pot_id, lid: query.lid ?? 'off', ...body })
+  },
+})
+const potError = defineErrors({ pot_cracked: { status: 409, text: 'The pot has <cracked>.' } })
+const potsFamily = defineFamily({
+  name: 'pots',
+  scopes: { pots: ['write'] },
+  events: [],
+  errors: potError,
+  operations: [boilPot],
+})
+
+const families = [...FAMILIES, potsFamily]
+const pages = apiPages(families, errorRows(families), 'http://127.0.0.1:8420')
+
+await t.test('one operation of a family is a route, with its checks', async (t) => {
+  const { request, mintKey } = await createWorld(t, { families: [potsFamily] })
+  const { key } = await mintKey({ scopes: ['pots:write'] })
+  const path = '/v1/pots/p1/boil-over'
+  const boiled = await request('POST', `${path}?lid=on`, { as: key, body: { degrees: 90 } })
+  t.match(boiled, { status: 202, body: { id: 'p1', degrees: 90, lid: 'on' } })
+  const cracked = await request('POST', path, { as: key, body: { degrees: 110 } })
+  t.match(cracked, { status: 409, body: { error: { code: 'pot_cracked' } } })
+  const invalid = await request('POST', path, { as: key, body: { degrees: 'hot' } })
+  t.match(invalid, { status: 400, body: { error: { errors: [{ location: 'body.degrees' }] } } })
+  const stranger = await mintKey({ scopes: ['keys:read'] })
+  t.match(await request('POST', path, { as: stranger.key, body: { degrees: 90 } }), {
+    status: 403,
+    body: { error: { code: 'insufficient_scope' } },
+  })
+})
+
+await t.test('it is a method of the client, beside those of the service', async (t) => {
+  const { baseUrl, mintKey } = await createWorld(t, { families: [potsFamily] })
+  const { key } = await mintKey({ scopes: ['pots:write', 'keys:read'] })
+  const routes = [...ROUTES, ...routesOf([boilPot])]
+  const client = createClient({ baseUrl, key, routes })
+  const { degrees, lid } = await client.pots.boilOver({ pot_id: 'p1', lid: 'on', degrees: 90 })
+  t.same([degrees, lid], [90, 'on'])
+  t.match(await client.keys.self(), { effective_scopes: ['keys:read', 'pots:write'] })
+  await t.rejects(client.pots.boilOver({ pot_id: 'p1', degrees: 110 }), { code: 'pot_cracked' })
+  // @ts-expect-error: the compiler knows the operation
+  await t.rejects(client.pots.boilOver({ pot_id: 'p1' }), { code: 'invalid_request' })
+})
+
+await t.test('it is a command', async (t) => {
+  const asked: CommandRequest[] = []
+  let out = ''
+  const terminal = {
+    env: {},
+    out: (text: string) => void (out += text),
+    err: t.fail,
+    readInput: () => Promise.resolve(''),
+  }
+  const ask = (request: CommandRequest): Promise<Answer> => {
+    asked.push(request)
+    return Promise.resolve({ status: 202, text: JSON.stringify(boilPot.example.response) })
+  }
+  const line = ['pot', 'boil-over', 'p1', '--degrees', '100']
+  t.equal(await runCli(line, terminal, families, ask), 0)
+  t.same(asked, [{ method: 'POST', path: '/v1/pots/p1/boil-over', body: '{"degrees":100}' }])
+  t.match(out, /^degrees +100$/m)
+  out = ''
+  t.equal(await runCli(['pot', 'boil-over', '--help'], terminal, families, ask), 0)
+  t.match(out, 'keyhook pot boil-over p1 --degrees 100')
+})
+
+await t.test('it is described, with its errors and its example', (t) => {
+  const document: unknown = JSON.parse(pages['/v1/openapi.json']?.body ?? '')
+  t.match(document, {
+    paths: {
+      '/v1/pots/{pot_id}/boil-over': {
+        post: {
+          operationId: 'pots.boil_over',
+          tags: ['pots'],
+          security: [{ developerKey: ['pots:write'] }, { session: [] }, { operator: [] }],
+          requestBody: { content: { 'application/json': { example: { degrees: 100 } } } },
+          responses: { 202: {}, 409: { description: /pot_cracked/ } },
+        },
+      },
+    },
+  })
+  t.match(apiMarkdown([potsFamily]), '| `POST /v1/pots/{pot_id}/boil-over` | `pots:write` |')
+  t.end()
+})
+
+await t.test('it is on the page of the reference, to be read and copied', (t) => {
+  const page = pages['/docs']?.body ?? ''
+  const [, article = ''] = /<article id="pots\.boil_over">([\s\S]*?)<\/article>/.exec(page) ?? []
+  for (const part of [
+    'Boil a pot over',
+    '<code>/v1/pots/{pot_id}/boil-over</code>',
+    'a key with <code>pots:write</code>',
+    'client.pots.boilOver',
+    'As hot as this.',
+    'up to 120',
+    '<code>on</code> or <code>off</code>',
+    '/v1/pots/$POT_ID/boil-over',
+    '-d &#39;{&quot;degrees&quot;:100}&#39;',
+    'href="docs/errors#pot_cracked"',
+  ]) {
+    t.ok(article.includes(part), part)
+  }
+  t.ok(page.includes('<a href="#pots.boil_over">Boil a pot over</a>'), 'in the index')
+  const errors = pages['/docs/errors']?.body ?? ''
+  t.ok(errors.includes('<article id="pot_cracked">'))
+  t.ok(errors.includes('The pot has &lt;cracked&gt;.'), 'what is text stays text')
+  t.end()
+})
+
+await t.test('the pages load their own style and script, and nothing else', (t) => {
+  for (const [path, { type, body, policy }] of Object.entries(pages)) {
+    if (!type.startsWith('text/html')) continue
+    t.match(policy, /^default-src 'none'; style-src 'self'; script-src 'self';/, path)
+    t.notMatch(policy, /unsafe/, path)
+    t.notMatch(body, /<script(?![^>]* src="docs\/reference\.js")/, `${path}: inline script`)
+    t.notMatch(body, /<style|\sstyle="|\son\w+="|javascript:/, `${path}: inline style or handler`)
+    const loaded = Array.from(body.matchAll(/(?:<link[^>]*href|src)="([^"]*)"/g), ([, to]) => to)
+    for (const to of loaded) {
+      const found = new URL(to ?? '', `http://service.example${path}`)
+      t.ok(found.pathname in pages, `${path} loads ${found.href}`)
+    }
+    t.ok(loaded.length > 0, path)
+  }
+  t.end()
+})
+
+await t.test('every link of the reference leads somewhere', (t) => {
+  const targets = new Map(
+    Object.entries(pages).map(([path, { body }]) => [
+      path,
+      new Set(Array.from(body.matchAll(/\sid="([^"]+)"/g), ([, id]) => id)),
+    ]),
+  )
+  for (const path of ['/docs', '/docs/errors']) {
+    const links = Array.from((pages[path]?.body ?? '').matchAll(/<a[^>]*href="([^"]+)"/g))
+    t.ok(links.length > 10, path)
+    const dead = links.filter(([, to = '']) => {
+      const { pathname, hash } = new URL(to, `http://service.example${path}`)
+      const ids = targets.get(pathname)
+      return ids === undefined || (hash !== '' && !ids.has(hash.slice(1)))
+    })
+    t.same(
+      dead.map(([, to]) => to),
+      [],
+      path,
+    )
+  }
+  t.end()
+})
+
+await t.test('the reference is served, and its files beside it', async (t) => {
+  const app = new Koa<RequestState>().use(documents(pages))
+  const server = createServer((request, response) => void app.callback()(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const [path, { type, body }] of Object.entries(pages)) {
+    const answer = await fetch(base + path)
+    t.equal(answer.status, 200, path)
+    t.equal(answer.headers.get('content-type'), type, path)
+    t.ok((await answer.text()) === body, path)
+  }
+})
