@@ -1,18 +1,36 @@
 import type { ErrorRow } from '../../lib/errors.ts'
+import { html } from './html.ts'
 
 type Rows = Readonly<Record<string, ErrorRow>>
 
 /** The page of error codes, one anchor each: where every `doc_url` leads. */
 export function errorsPage(rows: Rows): string {
-  const entries = sorted(rows).map(
-    ([code, { status, text }]) =>
-      `<dt id="${code}"><code>${code}</code> (${status})</dt><dd>${escapeHtml(text)}</dd>`,
-  )
-  return [
-    '<!doctype html>',
-    '<html lang="en"><meta charset="utf-8"><title>Keyhook: error codes</title>',
-    `<h1>Error codes</h1><dl>${entries.join('\n')}</dl></html>`,
-  ].join('\n')
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>Keyhook: error codes</title>
+        <link rel="stylesheet" href="reference.css" />
+      </head>
+      <body>
+        <main>
+          <h1>Error codes</h1>
+          <p>A code never changes its meaning. <a href="../docs">API reference</a></p>
+          ${sorted(rows).map(
+            ([code, { status, text }]) =>
+              html`<article id="${code}">
+                <h3>
+                  <a href="#${code}"><code>${code}</code></a>
+                </h3>
+                <p class="facts">Status ${status}</p>
+                <p>${text}</p>
+              </article> `,
+          )}
+        </main>
+      </body>
+    </html> `.text
 }
 
 /** docs/errors.md */
@@ -21,15 +39,17 @@ export function errorsMarkdown(rows: Rows): string {
     '# Error codes',
     'A code never changes its meaning. Branch on `error.code`, show `error.message`.',
     ...sorted(rows).map(
-      ([code, { status, text }]) => `<a id="${code}"></a>**\`${code}\`** (${status}): ${text}`,
+      ([code, { status, text }]) =>
+        `<a id="${code}"></a>**\`${code}\`** (${status}): ${literal(text)}`,
     ),
   ].join('\n\n')
 }
 
-function sorted(rows: Rows): [string, ErrorRow][] {
-  return Object.entries(rows).sort(([a], [b]) => (a < b ? -1 : 1))
+/** Text in which Markdown finds nothing to set in bold. */
+function literal(text: string): string {
+  return text.replaceAll(/[*_]/g, '\\$&')
 }
 
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+function sorted(rows: Rows): [string, ErrorRow][] {
+  return Object.entries(rows).sort(([a], [b]) => (a < b ? -1 : 1))
 }

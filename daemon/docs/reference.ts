@@ -1,4 +1,4 @@
-import { SETTINGS } from '../config.ts'
+import { SETTINGS } from '../settings.ts'
 import type { Family, Operation } from '../family.ts'
 
 /** docs/config.md */
@@ -31,7 +31,7 @@ export function eventsMarkdown(families: readonly Family[]): string {
 export function apiMarkdown(families: readonly Family[]): string {
   return [
     '# API',
-    'Generated from the operations; the whole description is `GET /v1/openapi.json`.',
+    'Generated from the operations. The whole description is `GET /v1/openapi.json`, to be read at `GET /docs`; `keyhook/client` has a typed method for each.',
     ...families.map(({ name, operations }) => {
       const rows = operations.map(
         (operation) =>

@@ -1,5 +1,5 @@
 /**
- * `npm run docs`: writes the generated pages of docs/.
+ * `npm run docs`: writes the generated pages of docs/, and the routes of the client.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { FAMILIES, errorRows } from '../families/index.ts'
 import { errorsMarkdown } from './errors.ts'
 import { apiMarkdown, configMarkdown, eventsMarkdown } from './reference.ts'
+import { routesSource } from './routes.ts'
 
 /** The generated pages by file name. */
 export const PAGES: Readonly<Record<string, string>> = {
@@ -17,7 +18,13 @@ export const PAGES: Readonly<Record<string, string>> = {
   'events.md': eventsMarkdown(FAMILIES),
 }
 
+/** The generated source, by its path beside docs/. */
+export const SOURCES: Readonly<Record<string, string>> = {
+  'daemon/client/routes.ts': routesSource(FAMILIES),
+}
+
 const [, , folder] = process.argv
 if (folder !== undefined && process.argv[1]?.endsWith('write.js') === true) {
   for (const [name, text] of Object.entries(PAGES)) writeFileSync(join(folder, name), `${text}\n`)
+  for (const [path, text] of Object.entries(SOURCES)) writeFileSync(join(folder, '..', path), text)
 }

@@ -54,7 +54,10 @@ export function describeApi(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],
-    tags: families.map(({ name }) => ({ name })),
+    tags: families.map((family) => ({
+      name: family.name,
+      description: describeFamily(family),
+    })),
     paths,
     components: {
       securitySchemes: {
@@ -64,6 +67,17 @@ export function describeApi(
       },
     },
   })
+}
+
+function describeFamily({ scopes, events }: Family): string {
+  const names = Object.entries(scopes).flatMap(([family, actions]) =>
+    actions.map((action) => `${family}:${action}`),
+  )
+  const types = events.map(({ type }) => type)
+  return [
+    names.length === 0 ? 'No scopes of its own.' : `Scopes: ${names.join(', ')}.`,
+    ...(types.length === 0 ? [] : [`Events: ${types.join(', ')}.`]),
+  ].join(' ')
 }
 
 function describe(
@@ -100,7 +114,8 @@ function describe(
 
 function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponsesObject {
   const byStatus = new Map<number, string[]>()
-  for (const code of new Set([...sharedErrors(operation), ...operation.errors])) {
+  const codes = [...sharedErrors(operation), ...operation.errors]
+  for (const code of new Set(codes)) {
     const status = rows[code]?.status
     if (status === undefined)
       throw new TypeError(`${operation.id} declares an unknown code ${code}`)
@@ -128,5 +143,6 @@ function securityOf({ access }: Operation): Record<string, string[]>[] {
   if (access === 'key') return [{ developerKey: [] }]
   if (access === 'user') return [{ session: [] }]
   if (access === 'operator') return [{ operator: [] }]
+  if (access === 'owner') return [{ session: [] }, { operator: [] }]
   return [{ developerKey: [access.scope] }, { session: [] }, { operator: [] }]
 }

@@ -7,14 +7,20 @@ export function sharedErrors(operation: Operation): readonly string[] {
     'invalid_request',
     'internal_error',
     'unavailable',
+    // A body is measured before an operation that takes none refuses it.
+    'payload_too_large',
     ...(access === 'public' ? [] : ACCESS_ERRORS),
     ...(typeof access === 'object' ? SCOPE_ERRORS : []),
     ...(access === 'operator' ? ['operator_required'] : []),
     ...(access === 'user' ? ['session_required'] : []),
+    ...(access === 'owner' ? ['owner_required', 'account_required'] : []),
+    ...(operation.stepUp === true ? ['step_up_required'] : []),
     ...(typeof access === 'object' && access.pinned === 'refused' ? ['key_pinned'] : []),
     ...(input.body === undefined ? [] : BODY_ERRORS),
     ...(effect === 'read' ? [] : ['csrf_failed']),
-    ...(method === 'POST' ? ['idempotency_in_progress', 'idempotency_mismatch'] : []),
+    ...(method === 'POST' && effect !== 'read'
+      ? ['idempotency_in_progress', 'idempotency_mismatch']
+      : []),
     ...(operation.unmetered === true ? [] : ['rate_limited']),
   ]
 }
@@ -29,8 +35,4 @@ const ACCESS_ERRORS: readonly string[] = [
   'account_not_found',
 ]
 const SCOPE_ERRORS: readonly string[] = ['account_required', 'insufficient_scope']
-const BODY_ERRORS: readonly string[] = [
-  'invalid_json',
-  'payload_too_large',
-  'unsupported_media_type',
-]
+const BODY_ERRORS: readonly string[] = ['invalid_json', 'unsupported_media_type', 'body_consumed']

@@ -1,0 +1,39 @@
+import type { ApiOperation, Placed } from './api-document.ts'
+
+/**
+ * An operation's example as a command for a POSIX shell; ids and credentials are variables of it.
+ *
+ * @example
+ * curlOf(operation, 'http://127.0.0.1:8420')
+ * // curl -X DELETE "http://127.0.0.1:8420/v1/keys/$KEY_ID" \
+ * //   -H "Authorization: Bearer $KEYHOOK_KEY"
+ */
+export function curlOf(operation: Placed, baseUrl: string): string {
+  const { method, path, requestBody } = operation
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
+  const example = requestBody?.content['application/json'].example
+  return [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} "${baseUrl}${place}"`,
+    ...credentialsOf(operation),
+    ...(example === undefined
+      ? []
+      : [`-H "Content-Type: application/json"`, `-d ${quote(JSON.stringify(example))}`]),
+  ].join(' \\\n  ')
+}
+
+/** By the first way that is enough. */
+function credentialsOf({ security: [first] }: ApiOperation): readonly string[] {
+  const [scheme = ''] = Object.keys(first ?? {})
+  const credentials = CREDENTIALS[scheme]
+  return credentials === undefined ? [] : [credentials]
+}
+
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  developerKey: '-H "Authorization: Bearer $KEYHOOK_KEY"',
+  operator: '-H "Authorization: Bearer $KEYHOOK_OPERATOR_TOKEN"',
+  session: '-b "$SESSION_COOKIE"',
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
