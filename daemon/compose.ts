@@ -7,12 +7,14 @@ import { HOUR } from '../lib/time.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
 import type { Store } from '../plugins/store/contract.ts'
+import { catalogueOf } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { ConfigError } from './config.ts'
 import { createEventTypes } from './event-types.ts'
 import type { Family } from './family.ts'
 import { createRandom, systemClock } from './machine.ts'
 import type { Platform } from './platform.ts'
+import { SERVICE_ACCOUNT } from './principal.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -38,6 +40,7 @@ export function composePlatform(parts: Parts): Platform {
     {},
     SPEC_SCOPES,
     ...families.map((family) => family.scopes),
+    config.scopes,
   ) as Record<string, readonly string[]>
   const engine = createEngine({
     store,
@@ -47,10 +50,10 @@ export function composePlatform(parts: Parts): Platform {
     newId,
     keyring,
     names,
-    schedule: config.retrySchedule,
-    disabling: { failures: config.disableFailures, span: config.disableHours * HOUR },
-    limits: { total: config.concurrency, perWebhook: config.webhookConcurrency },
-    timeout: config.attemptTimeout,
+    schedule: config.webhookRetrySchedule,
+    disabling: { failures: config.webhookDisableFailures, span: config.webhookDisableHours * HOUR },
+    limits: { total: config.dispatchConcurrency, perWebhook: config.webhookConcurrency },
+    timeout: config.webhookTimeoutMs,
     events: {
       ...metrics.engine,
       settleFailed(waiting, cause) {
@@ -83,9 +86,43 @@ export function composePlatform(parts: Parts): Platform {
     random,
     newId,
     universe: createUniverse(scopes),
+    catalogue: catalogueOf(config.brand, families),
     names,
     baseUrl,
   }
+}
+
+/**
+ * Declares the operator's types that the configuration names; what the API said of them stays.
+ *
+ * @throws ConfigError for a type of the service's own
+ */
+export async function declareEventTypes(
+  { store, clock, eventTypes }: Platform,
+  types: readonly string[],
+): Promise<void> {
+  const builtIn = types.find((type) => eventTypes.builtIn.has(type))
+  if (builtIn !== undefined) {
+    throw new ConfigError(
+      `KEYHOOK_EVENT_TYPES names ${builtIn}, which the service itself publishes`,
+    )
+  }
+  const known = await store.events.types(SERVICE_ACCOUNT)
+  const missing = types.filter((type) => !known.some((one) => one.type === type))
+  if (missing.length === 0) return
+  const now = clock.now()
+  const declared = {
+    description: null,
+    schema: null,
+    sample: null,
+    created_at: now,
+    updated_at: now,
+  }
+  await store.write(async (tx) => {
+    for (const type of missing) {
+      await tx.events.putType({ ...declared, account_id: SERVICE_ACCOUNT, type })
+    }
+  })
 }
 
 /**

@@ -1,9 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { SECOND } from '../lib/time.ts'
-import { EGRESS, STORES } from '../plugins/registry.ts'
-import type { Store } from '../plugins/store/contract.ts'
-import { composePlatform, keepBrand } from './compose.ts'
+import { openDatabase } from '../plugins/registry.ts'
 import type { Config } from './config.ts'
 import { rateLimitsOf } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -15,14 +13,12 @@ import { documents } from './http/documents.ts'
 import { notReady } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { closeServer, createLimitedServer, listenLocally, listenOn } from './listen.ts'
-import { openKeyring } from './master-key.ts'
-import { createRandom } from './machine.ts'
+import type { Opened, Work } from './open.ts'
+import { openPlatform, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
 import { servePages } from './studio/serve.ts'
 import type { Log } from './telemetry/log.ts'
-import type { Metrics } from './telemetry/metrics.ts'
-import { createMetrics } from './telemetry/metrics.ts'
 
 /** A running daemon. */
 export interface Daemon {
@@ -37,7 +33,6 @@ export interface Daemon {
   stop(): Promise<void>
 }
 
-const USES_EVERY = 30 * SECOND
 const CLOSE_GRACE = 10 * SECOND
 
 /**
@@ -58,13 +53,12 @@ export async function startDaemon(
   })
   let leaving = false
   let local: Local | undefined
-  let stopUses = (): Promise<void> => Promise.resolve()
+  let work: Work | undefined
 
   async function stop(): Promise<void> {
     leaving = true
     await closeServer(server, CLOSE_GRACE)
-    await stopUses()
-    await local?.platform.engine.dispatcher.stop()
+    await work?.stop()
     await local?.close()
     await folder.release()
   }
@@ -74,7 +68,8 @@ export async function startDaemon(
     const address = await listenOn(server, config.host, config.port)
     const own = `${printHost(address.host)}:${address.port}`
     const baseUrl = config.baseUrl ?? `http://${own}`
-    local = await openLocal(config, log, folder, baseUrl, [own, ...ownAddresses(address.port)])
+    const ownHosts = [own, listenerOf(baseUrl), ...ownAddresses(address.port)]
+    local = await openLocal(config, log, folder, baseUrl, ownHosts)
     const { platform, metrics } = local
     const setupLink = await ensureFirstUser(platform, {
       email: config.ownerEmail,
@@ -86,6 +81,7 @@ export async function startDaemon(
       families: FAMILIES,
       resolve: createResolver({ platform, operatorToken: config.operatorToken }),
       rateLimits: rateLimitsOf(config),
+      trustedProxies: config.trustedProxies,
       hosts: acceptedHosts(baseUrl, address.port),
       operatorToken: config.operatorToken,
       pages: [documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)), servePages()],
@@ -93,8 +89,7 @@ export async function startDaemon(
       metrics,
       isLeaving: () => leaving,
     })
-    if (roles.dispatch) await platform.engine.dispatcher.start()
-    stopUses = keepUses(platform, log)
+    work = await startWork(local, config, log, roles)
     const handler = app.callback()
     handle = (request, response) => void handler(request, response)
     return {
@@ -110,9 +105,7 @@ export async function startDaemon(
   }
 }
 
-export interface Local {
-  readonly platform: Platform
-  readonly metrics: Metrics
+export interface Local extends Opened {
   readonly migrated: readonly string[]
   close(): Promise<void>
 }
@@ -125,18 +118,27 @@ export async function openLocal(
   baseUrl: string,
   ownHosts: readonly string[] = [],
 ): Promise<Local> {
-  const openStore = await STORES.sqlite()
-  const { store, migrated } = await openStore(config.databaseUrl ?? folder.file('keyhook.db'))
+  const place = config.databaseUrl ?? folder.file('keyhook.db')
+  const isPostgres = place.startsWith('postgres')
+  const { store, migrated } = await openDatabase(place)
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
   try {
-    const platform = await openPlatform(config, log, folder, store, baseUrl, ownHosts)
-    const control = await openControl(platform.platform, platform.metrics, log, folder)
+    const opened = await openPlatform({
+      config,
+      log,
+      families: FAMILIES,
+      store,
+      masterKeyFile: isPostgres ? undefined : folder.file('master-key'),
+      baseUrl,
+      ownHosts,
+    })
+    const control = await openControl(opened, log, folder)
     return {
-      ...platform,
+      ...opened,
       migrated,
       async close() {
         await closeServer(control, CLOSE_GRACE)
-        await platform.platform.egress.close()
+        await opened.platform.egress.close()
         await store.close()
       },
     }
@@ -146,31 +148,8 @@ export async function openLocal(
   }
 }
 
-async function openPlatform(
-  config: Config,
-  log: Log,
-  folder: DataFolder,
-  store: Store,
-  baseUrl: string,
-  ownHosts: readonly string[],
-): Promise<{ readonly platform: Platform; readonly metrics: Metrics }> {
-  await keepBrand(store, config.brand)
-  const random = createRandom()
-  const keyring = await openKeyring(config.masterKey, folder.file('master-key'), store, random)
-  const createEgress = await EGRESS.undici()
-  const egress = createEgress({
-    policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
-    // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
-    maxSocketsPerOrigin: config.concurrency,
-  })
-  const metrics = createMetrics()
-  const parts = { config, families: FAMILIES, store, keyring, egress, metrics, log, baseUrl }
-  return { platform: composePlatform(parts), metrics }
-}
-
 function openControl(
-  platform: Platform,
-  metrics: Metrics,
+  { platform, metrics }: Opened,
   log: Log,
   folder: DataFolder,
 ): ReturnType<typeof listenLocally> {
@@ -192,25 +171,6 @@ function openControl(
   })
 }
 
-/** Uses of keys are noted in groups, off the path of requests. */
-export function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> {
-  async function flush(): Promise<void> {
-    const uses = verifier.takeUses()
-    if (uses.length === 0) return
-    await store
-      .write((tx) => tx.keys.touch(uses))
-      .catch((cause: unknown) => {
-        log.warn({ err: cause }, 'uses of keys could not be noted')
-      })
-  }
-  const timer = setInterval(() => void flush(), USES_EVERY)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    await flush()
-  }
-}
-
 function acceptedHosts(baseUrl: string, port: number): ReadonlySet<string> {
   const base = new URL(baseUrl)
   return new Set([base.host, `127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
@@ -220,6 +180,12 @@ function ownAddresses(port: number): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.map(({ address }) => `${printHost(address)}:${port}`),
   )
+}
+
+/** Where clients reach it, be it through a proxy: no webhook may lead back to the service. */
+function listenerOf(baseUrl: string): string {
+  const { protocol, hostname, port } = new URL(baseUrl)
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
 function printHost(host: string): string {

@@ -34,42 +34,48 @@ export async function takeDataFolder(
   if (found?.isDirectory() !== true) {
     throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} is no folder. Start the daemon there first`)
   }
-  const lockFile = join(folder, 'lock')
-  const lock = await openLock(lockFile)
-  await chmod(lockFile, 0o600)
+  const release = await holdFile(join(folder, 'lock'), 'KEYHOOK_DATA_DIR')
   return {
     path: folder,
     file: (name) => join(folder, name),
     controlSocket: controlSocketIn(folder),
-    release: () =>
-      new Promise((done) => {
-        lock.close(() => {
-          done()
-        })
-      }),
+    release,
   }
 }
 
-function openLock(file: string): Promise<sqlite3.Database> {
+/**
+ * Holds a file for this process, and answers how to let it go.
+ *
+ * @param what is held by it, for the message of the refusal
+ * @throws ConfigError when another process holds it
+ */
+export async function holdFile(file: string, what: string): Promise<() => Promise<void>> {
+  const lock = await openLock(file, what)
+  await chmod(file, 0o600)
+  return () =>
+    new Promise((done) => {
+      lock.close(() => {
+        done()
+      })
+    })
+}
+
+function openLock(file: string, what: string): Promise<sqlite3.Database> {
   return new Promise((resolve, reject) => {
     const lock = new sqlite3.Database(file, (opened) => {
       if (opened !== null) {
-        reject(new ConfigError(`KEYHOOK_DATA_DIR cannot be used: ${opened.message}`))
+        reject(new ConfigError(`${what} cannot be used: ${opened.message}`))
         return
       }
       lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE', (refused) => {
         if (refused === null) resolve(lock)
         else
           lock.close(() => {
-            reject(taken())
+            reject(
+              new ConfigError(`${what} is held by another process. One works with it at a time`),
+            )
           })
       })
     })
   })
-}
-
-function taken(): ConfigError {
-  return new ConfigError(
-    'KEYHOOK_DATA_DIR is held by another daemon. One process works in a folder',
-  )
 }

@@ -9,8 +9,11 @@ export type HttpErrorCode =
   | 'session_expired'
   | 'operator_required'
   | 'session_required'
+  | 'owner_required'
+  | 'step_up_required'
   | 'key_required'
   | 'csrf_failed'
+  | 'account_not_found'
   | 'route_not_found'
   | 'method_not_allowed'
   | 'idempotency_in_progress'
@@ -19,6 +22,7 @@ export type HttpErrorCode =
   | 'misdirected_host'
   | 'idempotency_mismatch'
   | 'rate_limited'
+  | 'body_consumed'
   | 'internal_error'
 
 /** What any route may answer, whatever its family. */
@@ -42,11 +46,20 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   session_expired: { status: 401, text: 'The session has ended. Sign in again.' },
   operator_required: { status: 403, text: 'Only the operator may do this.' },
   session_required: { status: 403, text: 'Only a signed-in user may do this; a key cannot.' },
+  owner_required: {
+    status: 403,
+    text: 'Only a signed-in user may do this, or the operator for an account; a key cannot.',
+  },
+  step_up_required: {
+    status: 403,
+    text: 'Prove who you are once more: sign in, or send your password to POST /v1/session/step-up.',
+  },
   key_required: { status: 403, text: 'This tells a key about itself; send a developer key.' },
   csrf_failed: {
     status: 403,
     text: 'A request with a session cookie must come from the same origin.',
   },
+  account_not_found: { status: 404, text: 'There is no account with this id.' },
   route_not_found: { status: 404, text: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, text: 'This path does not take this method. See Allow.' },
   idempotency_in_progress: {
@@ -64,6 +77,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     text: 'This Idempotency-Key was used with another body. Use a new one.',
   },
   rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
+  body_consumed: {
+    status: 500,
+    text: 'Something read the body before Keyhook could. Mount its routes before what parses bodies.',
+  },
   internal_error: {
     status: 500,
     text: 'Something went wrong on our side. Quote the request_id when you report it.',

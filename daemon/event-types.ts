@@ -11,7 +11,10 @@ export interface BuiltInEvent {
 }
 
 /** Which types of event there are: the product's own, the operator's, and those of each account. */
-export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'peek' | 'drop'> {
+export interface EventTypes extends Pick<
+  AccountCache<ReadonlySet<string>>,
+  'peek' | 'drop' | 'dropAll'
+> {
   readonly builtIn: ReadonlyMap<string, BuiltInEvent>
   /** The types that an account may publish: those that it or the operator declared. */
   declared(accountId: string): Promise<ReadonlySet<string>>
@@ -31,6 +34,7 @@ export function createEventTypes(
     builtIn: own,
     peek: cache.peek,
     drop: cache.drop,
+    dropAll: cache.dropAll,
     declared: cache.get,
     knows: async (accountId, type) => own.has(type) || (await cache.get(accountId)).has(type),
   }

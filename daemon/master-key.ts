@@ -12,17 +12,23 @@ const CHECK_TEXT = 'keyhook'
 /**
  * The keyring of this database, proved by a value sealed at the first start.
  *
- * @param file where a key is made for an empty database and read from ever after
+ * @param file where a key is made for an empty database and read from ever after; undefined: nowhere
  * @throws ConfigError for keys that cannot open what is kept
  */
 export async function openKeyring(
   configured: readonly MasterKey[] | undefined,
-  file: string,
+  file: string | undefined,
   store: Store,
   random: RandomBytes,
 ): Promise<Keyring> {
   const kept = await store.accounts.meta(CHECK_NAME)
-  const keys = configured ?? (await readKeyFile(file, kept === undefined))
+  const keys = configured ?? (file && (await readKeyFile(file, kept === undefined)))
+  if (keys === undefined || keys === '') {
+    throw new ConfigError(
+      'KEYHOOK_MASTER_KEY must be given: it seals secrets in this database. ' +
+        `Make one with: echo "k1:$(openssl rand -base64 32)"`,
+    )
+  }
   const keyring = createKeyring(keys, random)
   const check =
     kept ??

@@ -8,6 +8,22 @@ import type { EgressClient } from '../plugins/egress/contract.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import type { EventTypes } from './event-types.ts'
 
+/** What there is to be asked for, as data. */
+export interface Catalogue {
+  /** The brand. */
+  readonly service: string
+  readonly version: string
+  readonly families: readonly {
+    readonly name: string
+    readonly operations: readonly {
+      readonly id: string
+      readonly method: string
+      readonly path: string
+      readonly scope: string | null
+    }[]
+  }[]
+}
+
 /** What the families stand on; made once by the composition root. */
 export interface Platform {
   readonly store: Store
@@ -21,6 +37,7 @@ export interface Platform {
   /** Time-ordered unique ids (UUIDv7). */
   readonly newId: () => string
   readonly universe: ScopeUniverse
+  readonly catalogue: Catalogue
   readonly names: BrandNames
   /** The address that clients see, without a trailing slash. */
   readonly baseUrl: string

@@ -1,4 +1,5 @@
 import type { Authority } from '../lib/grant/authority.ts'
+import type { Instant } from '../lib/time.ts'
 import type { StoreTx } from '../plugins/store/contract.ts'
 import type { Creator, KeyRecord } from '../lib/key/record.ts'
 
@@ -23,6 +24,8 @@ export interface UserPrincipal extends Acting {
   readonly user_id: string
   readonly email: string
   readonly session_hash: string
+  /** When the user last proved who they are: what is sensitive needs that to be recent. */
+  readonly authenticated_at: Instant
   /** Whether the sign-in still holds, as a unit of work sees it. */
   stands?(tx: StoreTx): Promise<boolean>
 }
@@ -44,6 +47,14 @@ export function creatorOf(principal: Principal): Creator {
 export function isPinned(principal: Principal): boolean {
   return principal.authority.pins !== 'all'
 }
+
+/** The apps that a principal is pinned to, as a filter of lists; null for none. */
+export function pinsOf({ authority: { pins } }: Principal): readonly string[] | null {
+  return pins === 'all' ? null : [...pins].sort()
+}
+
+/** Where the operator keeps what is of the whole service and of no account. */
+export const SERVICE_ACCOUNT = ''
 
 /** The account that a scoped operation acts in; `authorize` refused whoever has none. */
 export function accountOf(principal: Principal): string {

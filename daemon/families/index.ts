@@ -3,6 +3,8 @@ import { kernelError } from '../../lib/errors.ts'
 import type { Family } from '../family.ts'
 import { httpError } from '../errors.ts'
 import { accountsFamily } from './accounts/family.ts'
+import { auditFamily } from './audit/family.ts'
+import { discoveryFamily } from './discovery/family.ts'
 import { eventsFamily } from './events/family.ts'
 import { keysFamily } from './keys/family.ts'
 import { webhooksFamily } from './webhooks/family.ts'
@@ -13,7 +15,14 @@ export const FAMILIES: readonly Family[] = [
   webhooksFamily,
   eventsFamily,
   accountsFamily,
+  auditFamily,
+  discoveryFamily,
 ]
+
+/** What an embedder mounts whose users sign in to a product of their own. */
+export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter(
+  (family) => family !== accountsFamily,
+)
 
 /** Every code that these families and what carries them may answer. */
 export function errorRows(families: readonly Family[]): Readonly<Record<string, ErrorRow>> {

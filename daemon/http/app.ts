@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import Koa from 'koa'
+import type { Cidr } from '../../lib/egress/address.ts'
 import { httpError } from '../errors.ts'
 import type { Family } from '../family.ts'
 import type { Platform } from '../platform.ts'
@@ -19,6 +20,7 @@ export interface AppOptions {
   readonly families: readonly Family[]
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
+  readonly trustedProxies?: readonly Cidr[]
   /** Accepted values of `Host`; undefined accepts any, as on the control socket. */
   readonly hosts: ReadonlySet<string> | undefined
   readonly operatorToken: string | undefined
@@ -47,6 +49,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
       families,
       resolve: options.resolve,
       rateLimits: options.rateLimits,
+      trustedProxies: options.trustedProxies ?? [],
       onError,
     }),
   )

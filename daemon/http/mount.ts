@@ -1,8 +1,10 @@
 import Router from '@koa/router'
 import compose from 'koa-compose'
+import type { Cidr } from '../../lib/egress/address.ts'
 import type { Family, Operation } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
+import { clientAddress } from './client-address.ts'
 import { answer } from './middleware/answer.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authorize } from './middleware/authorize.ts'
@@ -23,6 +25,8 @@ export interface MountOptions {
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   readonly onError: ErrorListener
+  /** Proxies in front whose word on who asks is believed. Default none. */
+  readonly trustedProxies?: readonly Cidr[]
 }
 
 /** Every operation of the families as one Koa middleware: the daemon is its first embedder. */
@@ -40,6 +44,7 @@ export function mount(options: MountOptions): Step {
   }
   return compose([
     requestId(platform.random),
+    addressOf(options.trustedProxies ?? []),
     errorHandler(platform.baseUrl, onError),
     fixedRoutes(fixed),
     router.routes() as unknown as Step,
@@ -49,7 +54,7 @@ export function mount(options: MountOptions): Step {
 
 function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): Step[] {
   const { platform, resolve } = options
-  const admit = [authenticate(operation, resolve), authorize(operation, platform.universe)]
+  const admit = [authenticate(operation, resolve), authorize(operation, platform)]
   // A body may take long: who was let in before it may have been revoked since. Units of work look
   // for themselves.
   const again = operation.effect === 'publish' || operation.effect === 'own' ? admit : []
@@ -62,6 +67,13 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): 
     validate(operation),
     answer(operation, platform),
   ]
+}
+
+function addressOf(trusted: readonly Cidr[]): Step {
+  return function address(ctx, next) {
+    ctx.state.address = clientAddress(ctx.req, trusted)
+    return next()
+  }
 }
 
 /**
@@ -95,5 +107,6 @@ function noRoute(operations: readonly Operation[]): Step {
 
 function pathPattern(path: string): RegExp {
   const escaped = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
-  return new RegExp(`^${escaped}/?$`)
+  // Koa's router takes a final slash after a parameter, and the fixed routes take none.
+  return new RegExp(`^${escaped}${path.includes('{') ? '/?' : ''}$`)
 }

@@ -3,10 +3,9 @@ import type { Context } from 'koa'
 import { kernelError } from '../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import { findAccount } from '../families/accounts/service.ts'
-import { hashSecret, toUserPrincipal } from '../families/accounts/session.ts'
+import { resumeSession } from '../families/accounts/session.ts'
 import type { Platform } from '../platform.ts'
-import type { KeyPrincipal, OperatorPrincipal, UserPrincipal } from '../principal.ts'
-import { httpError } from '../errors.ts'
+import type { KeyPrincipal, OperatorPrincipal } from '../principal.ts'
 import { sessionCookie } from '../families/accounts/session-cookie.ts'
 import type { PrincipalResolver } from './state.ts'
 
@@ -30,11 +29,45 @@ export function createResolver(options: {
   const operator = options.operatorToken ? digest(options.operatorToken) : undefined
   const cookie = sessionCookie(platform.baseUrl)
   return async (ctx) => {
-    const authorization = ctx.get('authorization')
-    if (authorization !== '') return byBearer(ctx, platform, operator, authorization)
+    const token = bearerOf(ctx)
+    if (token !== undefined) {
+      const known = await byToken(platform, operator, token, () => byAccountHeader(ctx, platform))
+      if (known === undefined) throw kernelError('invalid_key')
+      return known
+    }
     const value = cookie && ctx.cookies.get(cookie.name)
-    return value ? bySession(platform, value) : undefined
+    return value ? resumeSession(platform, value, platform.clock.now()) : undefined
   }
+}
+
+/**
+ * An embedder's way: keys and the operator's token as the daemon knows them, everybody else as the
+ * embedder does. Its accounts are its own, so the operator may name any.
+ */
+export function createEmbeddedResolver(options: {
+  readonly platform: Platform
+  readonly operatorToken: string | undefined
+  readonly users: PrincipalResolver
+}): PrincipalResolver {
+  const { platform, users } = options
+  const operator = options.operatorToken ? digest(options.operatorToken) : undefined
+  return async (ctx) => {
+    const token = /^bearer /i.test(ctx.get('authorization')) ? bearerOf(ctx) : undefined
+    const known =
+      token && (await byToken(platform, operator, token, () => Promise.resolve(named(ctx))))
+    if (known) return known
+    const user = await users(ctx)
+    if (user === undefined && token !== undefined) throw kernelError('invalid_key')
+    return user
+  }
+}
+
+/** Who asks from inside the embedder's own process: the operator for the account that is named. */
+export const inProcessResolver: PrincipalResolver = (ctx) => Promise.resolve(named(ctx))
+
+function named(ctx: Context): OperatorPrincipal {
+  const account = ctx.get('keyhook-account')
+  return asOperator(account === '' ? null : account)
 }
 
 /**
@@ -50,20 +83,26 @@ export function createControlResolver(platform: Platform): PrincipalResolver {
   }
 }
 
-async function byBearer(
-  ctx: Context,
-  platform: Platform,
-  operator: Buffer | undefined,
-  authorization: string,
-): Promise<KeyPrincipal | OperatorPrincipal> {
+/** @throws KeyhookError `missing_credentials` for an `Authorization` that bears no token */
+function bearerOf(ctx: Context): string | undefined {
+  const authorization = ctx.get('authorization')
+  if (authorization === '') return undefined
   const [, token] = BEARER.exec(authorization) ?? []
   if (token === undefined) throw kernelError('missing_credentials')
+  return token
+}
+
+/** Undefined for a token that is neither a key's nor the operator's. */
+async function byToken(
+  platform: Platform,
+  operator: Buffer | undefined,
+  token: string,
+  asOperator: () => Promise<OperatorPrincipal>,
+): Promise<KeyPrincipal | OperatorPrincipal | undefined> {
   if (token.startsWith(platform.names.keyPrefix)) return byKey(platform, token)
   // Digests are of one length, so the comparison tells nothing, not even the token's length.
-  if (operator === undefined || !timingSafeEqual(digest(token), operator)) {
-    throw kernelError('invalid_key')
-  }
-  return byAccountHeader(ctx, platform)
+  if (operator === undefined || !timingSafeEqual(digest(token), operator)) return undefined
+  return asOperator()
 }
 
 async function byKey({ verifier }: Platform, value: string): Promise<KeyPrincipal> {
@@ -78,18 +117,6 @@ async function byAccountHeader(ctx: Context, { store }: Platform): Promise<Opera
 
 function asOperator(accountId: string | null): OperatorPrincipal {
   return { type: 'operator', account_id: accountId, authority: FULL_AUTHORITY }
-}
-
-async function bySession({ store, clock }: Platform, value: string): Promise<UserPrincipal> {
-  const hash = hashSecret(value)
-  const found = await store.accounts.session(hash)
-  if (found === undefined || found.session.expires_at <= clock.now()) {
-    throw httpError('session_expired')
-  }
-  const account = await store.accounts.get(found.user.account_id)
-  if (account === undefined) throw httpError('session_expired')
-  if (account.suspended_at !== null) throw kernelError('account_suspended')
-  return toUserPrincipal(found.user, hash)
 }
 
 function digest(token: string): Buffer {

@@ -19,9 +19,16 @@ export async function requireStanding(
   now: Instant,
 ): Promise<void> {
   if (principal?.type === 'key') await requireKey(tx, principal, required, now)
-  if (principal?.type === 'user' && (await principal.stands?.(tx)) === false) {
-    throw httpError('session_expired')
+  if (principal?.type === 'user') {
+    await requireAccount(tx, principal.account_id)
+    if ((await principal.stands?.(tx)) === false) throw httpError('session_expired')
   }
+}
+
+/** An embedder's accounts are its own, and not kept here. */
+async function requireAccount(tx: StoreTx, accountId: string): Promise<void> {
+  const account = await tx.accounts.get(accountId)
+  if (account !== undefined && account.suspended_at !== null) throw kernelError('account_suspended')
 }
 
 async function requireKey(
@@ -30,6 +37,7 @@ async function requireKey(
   required: RequiredScope | undefined,
   now: Instant,
 ): Promise<void> {
+  await requireAccount(tx, account_id)
   const chain = await tx.keys.chain(account_id, key.id)
   if (chain.length === 0) throw kernelError('invalid_key')
   const end = endOfChain(chain, now)

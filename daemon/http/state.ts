@@ -4,6 +4,8 @@ import type { Principal } from '../principal.ts'
 /** What the steps of one request hand on to each other. */
 export interface RequestState {
   requestId: string
+  /** Where the request comes from; empty over the control socket. */
+  address: string
   principal: Principal | undefined
   /** The body's exact text; empty when there is none. */
   bodyText: string

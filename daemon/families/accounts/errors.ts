@@ -10,8 +10,11 @@ export const accountError = defineErrors({
     status: 403,
     text: 'This setup link is used up, expired or unknown. While nobody can sign in, a restart prints a new one.',
   },
-  account_not_found: { status: 404, text: 'There is no account with this id.' },
   user_not_found: { status: 404, text: 'There is no user with this email address.' },
+  account_suspension_unchanged: {
+    status: 409,
+    text: 'The account is in that state already.',
+  },
   account_exists: { status: 409, text: 'There is an account with this id.' },
   email_taken: { status: 409, text: 'There is a user with this email address.' },
 })

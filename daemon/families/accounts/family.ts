@@ -1,4 +1,4 @@
-import type { Family } from '../../family.ts'
+import { defineFamily } from '../../family.ts'
 import { accountError } from './errors.ts'
 import { createAccount } from './operations/create-account.ts'
 import { createUser } from './operations/create-user.ts'
@@ -10,6 +10,8 @@ import { setPlan } from './operations/set-plan.ts'
 import { setUp } from './operations/set-up.ts'
 import { signIn } from './operations/sign-in.ts'
 import { signOut } from './operations/sign-out.ts'
+import { stepUp } from './operations/step-up.ts'
+import { resumeAccount, suspendAccount } from './operations/suspend.ts'
 import type { Passwords } from './password.ts'
 import { createPasswords } from './password.ts'
 import { createThrottle } from './throttle.ts'
@@ -21,15 +23,17 @@ import { createThrottle } from './throttle.ts'
  * @example
  * const family = createAccountsFamily()
  */
-export function createAccountsFamily(options: { readonly passwords?: Passwords } = {}): Family {
+export function createAccountsFamily(options: { readonly passwords?: Passwords } = {}) {
   const passwords = options.passwords ?? createPasswords()
-  return {
+  const throttle = createThrottle()
+  return defineFamily({
     name: 'accounts',
     scopes: {},
     events: [],
     errors: accountError,
     operations: [
-      signIn(passwords, createThrottle()),
+      signIn(passwords, throttle),
+      stepUp(passwords, throttle),
       getSession,
       signOut,
       setUp(passwords),
@@ -39,9 +43,11 @@ export function createAccountsFamily(options: { readonly passwords?: Passwords }
       createUser(passwords),
       resetPassword(passwords),
       setPlan,
+      suspendAccount,
+      resumeAccount,
     ],
-  }
+  })
 }
 
 /** Accounts, their users and how those sign in; one per process, so that hashing has one bound. */
-export const accountsFamily: Family = createAccountsFamily()
+export const accountsFamily = createAccountsFamily()

@@ -53,6 +53,8 @@ export const accountCreation = z.strictObject({
   id: accountId.optional().meta({ description: 'Your own id for it. One is made when missing.' }),
 })
 
+export const stepUpBody = z.strictObject({ password: z.string().min(1).max(1024) })
+
 export const userCreation = credentials.extend({
   account_id: accountId
     .optional()

@@ -6,6 +6,7 @@ import type {
   UserRecord,
 } from '../../../plugins/store/contract/accounts.ts'
 import type { Platform } from '../../platform.ts'
+import { httpError } from '../../errors.ts'
 import { accountError } from './errors.ts'
 
 /** Creates an account on the plan that has everything. */
@@ -57,7 +58,7 @@ export async function findAccount(
   id: string,
 ): Promise<AccountRecord> {
   const account = await accounts.get(id)
-  if (account === undefined) throw accountError('account_not_found')
+  if (account === undefined) throw httpError('account_not_found')
   return account
 }
 

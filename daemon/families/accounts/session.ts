@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Instant, Millis } from '../../../lib/time.ts'
-import { DAY, toIso } from '../../../lib/time.ts'
+import { DAY, HOUR, MINUTE, toIso } from '../../../lib/time.ts'
+import { kernelError } from '../../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../../lib/grant/authority.ts'
 import type { StoreTx } from '../../../plugins/store/contract.ts'
-import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
+import type {
+  AccountRecord,
+  SessionRecord,
+  UserRecord,
+} from '../../../plugins/store/contract/accounts.ts'
+import { httpError } from '../../errors.ts'
 import type { Platform } from '../../platform.ts'
 import type { UserPrincipal } from '../../principal.ts'
 import type { SessionCookie } from './session-cookie.ts'
@@ -14,6 +20,10 @@ import type { sessionRecord } from './schema.ts'
 
 /** How long a session lasts, however much it is used. */
 export const SESSION_LIFE: Millis = 30 * DAY
+/** How long it lasts without being used. */
+const SESSION_IDLE: Millis = 12 * HOUR
+/** Uses are noted to within this, so that reading does not write. */
+const SEEN_EVERY: Millis = MINUTE
 const SECRET_BYTES = 32
 
 /** A random value that is shown to its holder alone. */
@@ -50,24 +60,61 @@ export async function openSession(
 ): Promise<OpenedSession> {
   const value = mintSecret(platform)
   const hash = hashSecret(value)
-  const expires_at = now + SESSION_LIFE
-  await tx.accounts.insertSession({ hash, user_id: user.id, created_at: now, expires_at })
+  const session: SessionRecord = {
+    hash,
+    user_id: user.id,
+    created_at: now,
+    expires_at: now + SESSION_LIFE,
+    seen_at: now,
+    authenticated_at: now,
+  }
+  await tx.accounts.insertSession(session)
   return {
     value,
-    principal: toUserPrincipal(user, hash),
-    record: toWireSession(account, user, expires_at),
+    principal: toUserPrincipal(user, session),
+    record: toWireSession(account, user, session.expires_at),
   }
 }
 
-export function toUserPrincipal(user: UserRecord, sessionHash: string): UserPrincipal {
+/**
+ * The user that a cookie's value belongs to, its use noted.
+ *
+ * @throws KeyhookError `session_expired`, `account_suspended`
+ */
+export async function resumeSession(
+  { store }: Pick<Platform, 'store'>,
+  value: string,
+  now: Instant,
+): Promise<UserPrincipal> {
+  const hash = hashSecret(value)
+  const found = await store.accounts.session(hash)
+  if (found === undefined || hasEnded(found.session, now)) throw httpError('session_expired')
+  const account = await store.accounts.get(found.user.account_id)
+  if (account === undefined) throw httpError('session_expired')
+  if (account.suspended_at !== null) throw kernelError('account_suspended')
+  if (found.session.seen_at + SEEN_EVERY <= now) {
+    await store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now }))
+  }
+  return toUserPrincipal(found.user, found.session)
+}
+
+function hasEnded({ expires_at, seen_at }: SessionRecord, now: Instant): boolean {
+  return expires_at <= now || seen_at + SESSION_IDLE <= now
+}
+
+function toUserPrincipal(
+  user: UserRecord,
+  { hash, authenticated_at }: SessionRecord,
+): UserPrincipal {
   return {
     type: 'user',
     account_id: user.account_id,
     user_id: user.id,
     email: user.email,
-    session_hash: sessionHash,
+    session_hash: hash,
+    authenticated_at,
     authority: FULL_AUTHORITY,
-    stands: async (tx) => (await tx.accounts.session(sessionHash)) !== undefined,
+    stands: async (tx) => (await tx.accounts.session(hash)) !== undefined,
   }
 }
 

@@ -78,6 +78,10 @@ export const eventRecord = z
     type: z.string(),
     app_id: z.string().nullable(),
     created_at: instant,
+    position: z.string().meta({
+      description:
+        'Its place in the order of commits: give the last one as after, and miss nothing.',
+    }),
     data: jsonObject,
   })
   .meta({ id: 'Event' })
@@ -91,6 +95,7 @@ export function toWireEvent(event: PlacedEvent): z.input<typeof eventRecord> {
     type: event.type,
     app_id: event.app_id,
     created_at: toIso(event.created_at),
+    position: event.place,
     data: { ...data },
   }
 }
@@ -139,6 +144,7 @@ export const exampleEvent = {
   type: 'order.paid',
   app_id: null,
   created_at: '2026-01-31T12:00:00.000Z',
+  position: '1204',
   data: { order_id: 'o_42', amount: 1999 },
 } as const
 

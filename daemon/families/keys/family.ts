@@ -1,4 +1,4 @@
-import type { Family } from '../../family.ts'
+import { defineFamily } from '../../family.ts'
 import { keyError } from './errors.ts'
 import { createKey } from './operations/create.ts'
 import { endPreviousValue } from './operations/end-previous.ts'
@@ -8,9 +8,10 @@ import { revokeKey } from './operations/revoke.ts'
 import { rotateKey } from './operations/rotate.ts'
 import { getOwnKey } from './operations/self.ts'
 import { updateKey } from './operations/update.ts'
+import { verifyKeys } from './operations/verify.ts'
 
 /** Developer keys: scoped, pinned, delegated as a subset, rotated, revoked at once. */
-export const keysFamily: Family = {
+export const keysFamily = defineFamily({
   name: 'keys',
   scopes: { keys: ['read', 'write'] },
   events: [],
@@ -19,10 +20,11 @@ export const keysFamily: Family = {
     listKeys,
     createKey,
     getOwnKey,
+    verifyKeys,
     getKey,
     updateKey,
     rotateKey,
     endPreviousValue,
     revokeKey,
   ],
-}
+})

@@ -85,6 +85,9 @@ export const revokedKey = keyRecord
     webhooks: z
       .array(z.string())
       .meta({ description: 'Webhooks that the key or its descendants made. They live on.' }),
+    keys: z
+      .array(z.string())
+      .meta({ description: 'The key itself and every key below it: they end together.' }),
   })
   .meta({ id: 'RevokedKey' })
 

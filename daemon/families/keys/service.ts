@@ -64,22 +64,22 @@ export function isVisible(key: KeyRecord, principal: Principal): boolean {
 }
 
 /**
- * Refuses an actor whose authority does not contain the target's; where a secret is handed out, its
- * expiry too.
+ * Refuses an actor whose authority does not contain the target's; where a secret is handed out or a
+ * life prolonged, its expiry too.
  *
- * A key rotates what was minted below it, and nothing beside or above it: a value that it was handed
- * must die with it.
+ * A key empowers what was minted below it, and nothing beside or above it: what it gained that way must
+ * die with it.
  */
 export async function requireManaged(
   call: Pick<WriteCall, 'tx'>,
   actor: Actor,
   target: KeyRecord,
-  act: 'change' | 'rotate',
+  act: 'change' | 'empower',
 ): Promise<void> {
   const chain = await call.tx.keys.chain(target.account_id, target.id)
-  if (act === 'rotate' && !isBelow(chain, actor)) {
+  if (act === 'empower' && !isBelow(chain, actor)) {
     throw kernelError('key_not_managed', {
-      message: 'A key may rotate itself and the keys minted below it.',
+      message: 'A key may rotate itself, and rotate or extend the keys minted below it.',
     })
   }
   const authority = authorityOf(chain)

@@ -14,6 +14,10 @@ export const webhookError = defineErrors({
     status: 409,
     text: 'The account has as many webhooks as it may. Delete one first.',
   },
+  secret_limit_reached: {
+    status: 409,
+    text: 'As many secrets sign as may. Wait until one ends, or rotate with overlap_seconds 0.',
+  },
   delivery_in_progress: {
     status: 409,
     text: 'The delivery is pending or under way. It can be retried once it has ended.',

@@ -1,4 +1,4 @@
-import type { Family } from '../../family.ts'
+import { defineFamily } from '../../family.ts'
 import { webhookError } from './errors.ts'
 import { webhookEvents } from './events.ts'
 import { createWebhook } from './operations/create.ts'
@@ -7,12 +7,15 @@ import { getDelivery } from './operations/get-delivery.ts'
 import { getWebhook } from './operations/get.ts'
 import { listDeliveries } from './operations/list-deliveries.ts'
 import { listWebhooks } from './operations/list.ts'
+import { replayEvents } from './operations/replay.ts'
 import { retryDelivery } from './operations/retry-delivery.ts'
+import { retryFailed } from './operations/retry-failed.ts'
+import { rotateSecret } from './operations/rotate-secret.ts'
 import { testWebhook } from './operations/send-test.ts'
 import { updateWebhook } from './operations/update.ts'
 
 /** Webhooks: addresses that receive signed events, and what became of every delivery. */
-export const webhooksFamily: Family = {
+export const webhooksFamily = defineFamily({
   name: 'webhooks',
   scopes: { webhooks: ['read', 'write'] },
   events: webhookEvents,
@@ -24,8 +27,11 @@ export const webhooksFamily: Family = {
     updateWebhook,
     deleteWebhook,
     testWebhook,
+    rotateSecret,
+    retryFailed,
+    replayEvents,
     listDeliveries,
     getDelivery,
     retryDelivery,
   ],
-}
+})

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
-import { appId, creator, instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
+import { appId, creator, givenInstant, instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
 
 export const webhookParams = z.strictObject({ webhook_id: pathId })
 
@@ -29,6 +29,27 @@ const apps = z
   .transform((ids) => [...new Set(ids)].sort())
   .nullable()
   .meta({ description: 'Only events of these apps; null: of all, and events without an app.' })
+const headers = z
+  .record(z.string(), z.string())
+  .refine((given) => Object.keys(given).length <= 20, 'At most 20 headers.')
+  .nullable()
+  .meta({
+    description:
+      'Headers of your own, sent with every delivery. Their values are never shown again. Another origin in url forgets them.',
+    example: { 'X-Receiver': 'billing' },
+  })
+const rateLimit = z
+  .int()
+  .min(1)
+  .max(1000)
+  .nullable()
+  .meta({ description: 'Deliveries a second that are sent to it at most; null: no limit.' })
+const concurrency = z
+  .int()
+  .min(1)
+  .max(64)
+  .nullable()
+  .meta({ description: 'Deliveries under way to it at once at most; null: as many as to any.' })
 const standardHeaders = z
   .boolean()
   .meta({ description: 'Also send the headers of Standard Webhooks.' })
@@ -39,6 +60,9 @@ export const webhookCreation = z.strictObject({
   description: text(500).nullable().optional(),
   apps: apps.optional(),
   standard_headers: standardHeaders.optional(),
+  headers: headers.optional(),
+  rate_limit: rateLimit.optional(),
+  concurrency: concurrency.optional(),
 })
 
 export const webhookChanges = z
@@ -48,6 +72,9 @@ export const webhookChanges = z
     description: text(500).nullable().optional(),
     apps: apps.optional(),
     standard_headers: standardHeaders.optional(),
+    headers: headers.optional(),
+    rate_limit: rateLimit.optional(),
+    concurrency: concurrency.optional(),
     status: z
       .enum(['active', 'disabled'])
       .optional()
@@ -73,7 +100,15 @@ export const webhookRecord = z
     last_success_at: instant.nullable(),
     last_delivery_at: instant.nullable(),
     standard_headers: z.boolean(),
+    header_names: z
+      .array(z.string())
+      .meta({ description: 'Headers of your own; their values are not shown.' }),
+    rate_limit: z.int().nullable(),
+    concurrency: z.int().nullable(),
     secret_prefix: z.string().meta({ description: 'The first characters of the signing secret.' }),
+    previous_secret_valid_until: instant
+      .nullable()
+      .meta({ description: 'Until when the secret before the current one signs too, or did.' }),
     created_by: creator,
     created_at: instant,
     updated_at: instant,
@@ -103,12 +138,56 @@ export function toWireWebhook(webhook: WebhookRecord): z.input<typeof webhookRec
     last_success_at: isoOrNull(webhook.last_success_at),
     last_delivery_at: isoOrNull(webhook.last_delivery_at),
     standard_headers: webhook.standard_headers,
+    header_names: [...(webhook.headers?.names ?? [])],
+    rate_limit: webhook.rate_limit,
+    concurrency: webhook.concurrency,
     secret_prefix: webhook.secrets[0]?.display ?? '',
+    previous_secret_valid_until: isoOrNull(webhook.secrets[1]?.not_after ?? null),
     created_by: { ...webhook.created_by },
     created_at: toIso(webhook.created_at),
     updated_at: toIso(webhook.updated_at),
   }
 }
+
+export const secretRotation = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .optional()
+      .meta({ description: 'How long the secrets until now sign too. Default 86400, a day.' }),
+  })
+  .optional()
+
+const since = givenInstant.meta({ description: 'Events of this instant or later.' })
+const until = givenInstant
+  .optional()
+  .meta({ description: 'Events from before this instant. Default now.' })
+const dryRun = z.boolean().optional().meta({ description: 'Only count; change nothing.' })
+
+export const retryFailedBody = z.strictObject({ since, until, dry_run: dryRun })
+
+export const replayBody = z.strictObject({
+  since,
+  until,
+  types: z
+    .array(z.string().max(100))
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'Only these of the types that the webhook names.' }),
+  dry_run: dryRun,
+})
+
+/** What was asked to be sent again. */
+export const sentAgain = z
+  .strictObject({
+    webhook_id: z.string(),
+    queued: z.int().meta({ description: 'Deliveries that are due now, or would be.' }),
+    dry_run: z.boolean(),
+  })
+  .meta({ id: 'SentAgain' })
 
 /** What examples show. */
 export const exampleWebhook = {
@@ -126,7 +205,11 @@ export const exampleWebhook = {
   last_success_at: '2026-01-31T12:00:00.000Z',
   last_delivery_at: '2026-01-31T12:00:00.000Z',
   standard_headers: false,
+  header_names: [],
+  rate_limit: null,
+  concurrency: null,
   secret_prefix: 'whsec_q83v…',
+  previous_secret_valid_until: null,
   created_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
   created_at: '2026-01-30T12:00:00.000Z',
   updated_at: '2026-01-30T12:00:00.000Z',

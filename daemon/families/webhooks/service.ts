@@ -13,7 +13,7 @@ import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
 import type { WriteCall } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
-import { audit } from '../audit.ts'
+import { audit } from '../audit/note.ts'
 import { accountOf } from '../../principal.ts'
 import { webhookError } from './errors.ts'
 
@@ -123,9 +123,9 @@ export async function requireKnownTypes(
 
 /** Notes a change of a webhook; after the commit no event goes by what it was before. */
 export async function noteChange(
-  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId'>,
+  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>,
   webhookId: string,
-  action: 'webhook.created' | 'webhook.updated' | 'webhook.deleted',
+  action: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated',
 ): Promise<void> {
   const account_id = accountOf(call.principal)
   await audit(call, { account_id, action, target_type: 'webhook', target_id: webhookId })

@@ -61,7 +61,7 @@ type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
 }
 
 function toCall(ctx: RequestContext, platform: Platform): AnyCall {
-  const { principal, params, query, body, bodyText, requestId } = ctx.state
+  const { principal, params, query, body, bodyText, requestId, address } = ctx.state
   return {
     platform,
     principal: principal as Principal,
@@ -72,7 +72,7 @@ function toCall(ctx: RequestContext, platform: Platform): AnyCall {
     prepared: undefined,
     now: platform.clock.now(),
     requestId,
-    ip: ctx.ip,
+    ip: address,
     response: {
       setCookie: (value) => {
         ctx.append('Set-Cookie', value)
@@ -214,11 +214,12 @@ function withoutSecrets({ secret = [] }: Operation, body: string): string {
 /** What is public has no caller whose keys it could be, so there the header means nothing. */
 function idempotencyOf(
   ctx: RequestContext,
-  { method, access }: Operation,
+  { method, access, effect }: Operation,
   { keyring }: Platform,
 ): Idempotency | undefined {
   const key = ctx.get('idempotency-key')
-  if (key === '' || method !== 'POST' || access === 'public') return undefined
+  // What only reads must read again: an answer that is kept would outlive a revocation.
+  if (key === '' || method !== 'POST' || access === 'public' || effect === 'read') return undefined
   if (!KEY.test(key)) {
     throw httpError('invalid_request', {
       errors: [

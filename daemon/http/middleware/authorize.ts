@@ -3,7 +3,10 @@ import type { Authority } from '../../../lib/grant/authority.ts'
 import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
+import type { Instant, Millis } from '../../../lib/time.ts'
+import { MINUTE } from '../../../lib/time.ts'
 import type { Operation } from '../../family.ts'
+import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
 import { isPinned } from '../../principal.ts'
 import { httpError } from '../../errors.ts'
@@ -16,7 +19,10 @@ type Check = (principal: Principal, params: Params) => void
  * Refuses whoever may not call the operation, by the key and the route alone: so a refusal says nothing
  * about what exists.
  */
-export function authorize(operation: Operation, universe: ScopeUniverse): Step {
+export function authorize(
+  operation: Operation,
+  { universe, clock }: Pick<Platform, 'universe' | 'clock'>,
+): Step {
   const check = checkOf(operation, universe)
   return function authorize(ctx, next) {
     const { principal } = ctx.state
@@ -24,6 +30,7 @@ export function authorize(operation: Operation, universe: ScopeUniverse): Step {
       throw kernelError('missing_credentials')
     }
     if (principal !== undefined) check(principal, ctx['params'] as Params)
+    if (operation.stepUp === true) requireStepUp(principal, clock.now())
     return next()
   }
 }
@@ -31,7 +38,7 @@ export function authorize(operation: Operation, universe: ScopeUniverse): Step {
 function checkOf({ access }: Operation, universe: ScopeUniverse): Check {
   if (typeof access === 'object') {
     const required = requiredScope(access.scope, universe)
-    const check = scopeCheck(required, access.pinned === 'refused')
+    const check = scopeCheck(required, access.pinned === 'refused', access.service === true)
     const { self } = access
     return (principal, params) => {
       const itself =
@@ -42,12 +49,16 @@ function checkOf({ access }: Operation, universe: ScopeUniverse): Check {
   return CHECKS[access]
 }
 
-const CHECKS: Readonly<Record<'key' | 'user' | 'operator' | 'public', Check>> = {
+const CHECKS: Readonly<Record<Extract<Operation['access'], string>, Check>> = {
   key(principal) {
     if (principal.type !== 'key') throw httpError('key_required')
   },
   user(principal) {
     if (principal.type !== 'user') throw httpError('session_required')
+  },
+  owner(principal) {
+    if (principal.type === 'key') throw httpError('owner_required')
+    if (principal.account_id === null) throw httpError('account_required')
   },
   operator(principal) {
     if (principal.type !== 'operator') throw httpError('operator_required')
@@ -55,11 +66,20 @@ const CHECKS: Readonly<Record<'key' | 'user' | 'operator' | 'public', Check>> = 
   public: () => undefined,
 }
 
-function scopeCheck(required: RequiredScope, refusePinned: boolean): Check {
+function scopeCheck(required: RequiredScope, refusePinned: boolean, forService: boolean): Check {
   return (principal) => {
-    if (principal.account_id === null) throw httpError('account_required')
+    if (principal.account_id === null && !forService) throw httpError('account_required')
     requireScope(principal.authority, required)
     if (refusePinned && isPinned(principal)) throw kernelError('key_pinned')
+  }
+}
+
+/** How long a sign-in, or a password that was sent again, opens what needs proof. */
+const STEP_UP: Millis = 10 * MINUTE
+
+function requireStepUp(principal: Principal | undefined, now: Instant): void {
+  if (principal?.type === 'user' && principal.authenticated_at + STEP_UP <= now) {
+    throw httpError('step_up_required')
   }
 }
 

@@ -52,7 +52,7 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
     const perMinute = operation.unmetered === true ? 0 : limits[kind]
     return function rateLimit(ctx, next) {
       if (perMinute === 0) return next()
-      const caller = `${kind} ${callerOf(ctx.state.principal, ctx.ip)}`
+      const caller = `${kind} ${callerOf(ctx.state.principal, ctx.state.address)}`
       const bucket = spend(caller, perMinute)
       const left = Math.max(0, Math.floor(bucket.left))
       // Until one whole request has refilled, rounded up: who waits as told is let in.

@@ -68,6 +68,11 @@ function readBytes(req: IncomingMessage, announced: number, limit: number): Prom
       refuse()
       return
     }
+    // Nothing would come any more, and the request would wait for ever.
+    if (req.readableEnded) {
+      reject(httpError('body_consumed'))
+      return
+    }
     req.on('data', (chunk: Buffer) => {
       size += chunk.length
       chunks.push(chunk)

@@ -1,5 +1,5 @@
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { accountCreation, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
 import { insertAccount } from '../service.ts'

@@ -1,11 +1,10 @@
-import type { Operation } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleUser, toWireUser, userCreation, userRecord } from '../schema.ts'
 import { findAccount, insertAccount, insertUser } from '../service.ts'
 
-export function createUser(passwords: Passwords): Operation {
+export function createUser(passwords: Passwords) {
   return writeOperation({
     id: 'accounts.create_user',
     summary: 'Create a user, with an account when none is named',

@@ -1,11 +1,10 @@
-import type { Operation } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import type { Passwords } from '../password.ts'
 import { credentials, exampleCredentials, exampleUser, toWireUser, userRecord } from '../schema.ts'
 import { findUser } from '../service.ts'
 
-export function resetPassword(passwords: Passwords): Operation {
+export function resetPassword(passwords: Passwords) {
   return writeOperation({
     id: 'accounts.reset_password',
     summary: 'Give a user a new password and end every session',

@@ -1,5 +1,5 @@
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { accountRecord, exampleAccount, exampleUser, planChange, toWireAccount } from '../schema.ts'
 import { findAccount, findUser } from '../service.ts'
 

@@ -1,6 +1,6 @@
-import type { Call, Operation } from '../../../family.ts'
+import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { isFirst } from '../first-user.ts'
 import type { Passwords } from '../password.ts'
@@ -11,7 +11,7 @@ import { hashSecret, openSession, requireSessionCookie } from '../session.ts'
 
 type SetUpCall = Call<{ readonly body: typeof setupBody }>
 
-export function setUp(passwords: Passwords): Operation {
+export function setUp(passwords: Passwords) {
   return ownOperation({
     id: 'accounts.set_up',
     summary: 'Create the first user with the setup link, and sign in',

@@ -1,8 +1,8 @@
 import { kernelError } from '../../../../lib/errors.ts'
 import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
-import type { Call, Operation } from '../../../family.ts'
+import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, signInBody } from '../schema.ts'
@@ -13,7 +13,7 @@ import type { Throttle } from '../throttle.ts'
 
 type SignInCall = Call<{ readonly body: typeof signInBody }>
 
-export function signIn(passwords: Passwords, throttle: Throttle): Operation {
+export function signIn(passwords: Passwords, throttle: Throttle) {
   return ownOperation({
     id: 'accounts.sign_in',
     summary: 'Sign in to Studio; the session is in a cookie',

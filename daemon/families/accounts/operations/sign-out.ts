@@ -1,6 +1,6 @@
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { exampleSession, sessionRecord } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import { requireSessionCookie, toWireSession } from '../session.ts'

@@ -1,8 +1,8 @@
 import { isEventType } from '../../../../lib/webhook/event.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
-import { audit } from '../../audit.ts'
-import { accountOf } from '../../../principal.ts'
+import { audit } from '../../audit/note.ts'
+import { SERVICE_ACCOUNT } from '../../../principal.ts'
 import { eventError } from '../errors.ts'
 import { exampleType, toWireType, typeDeclaration, typeParams, typeRecord } from '../schema.ts'
 
@@ -11,10 +11,10 @@ const MAX_TYPES = 500
 
 export const declareType = writeOperation({
   id: 'events.declare_type',
-  summary: 'Declare a type of event of your own',
+  summary: 'Declare a type of event of your own; the operator, for no account, one for all',
   method: 'PUT',
   path: '/v1/event-types/{type}',
-  access: { scope: 'events:write', pinned: 'refused' },
+  access: { scope: 'events:write', pinned: 'refused', service: true },
   input: { params: typeParams, body: typeDeclaration },
   output: typeRecord,
   errors: ['reserved_event_type', 'event_type_limit_reached'],
@@ -26,13 +26,14 @@ export const declareType = writeOperation({
   command: 'event declare',
   async run(call) {
     const { platform, principal, tx, params, body, now } = call
-    const account_id = accountOf(principal)
+    const account_id = principal.account_id ?? SERVICE_ACCOUNT
     const { type } = params
     if (!isEventType(type)) throw malformed()
     if (platform.eventTypes.builtIn.has(type)) throw eventError('reserved_event_type')
     const known = await tx.events.types(account_id)
-    const isNew = !known.some((one) => one.type === type && one.account_id === account_id)
-    if (isNew && known.length >= MAX_TYPES) throw eventError('event_type_limit_reached')
+    const own = known.filter((one) => one.account_id === account_id)
+    const isNew = !own.some((one) => one.type === type)
+    if (isNew && own.length >= MAX_TYPES) throw eventError('event_type_limit_reached')
     const kept = await tx.events.putType({
       account_id,
       type,
@@ -43,7 +44,8 @@ export const declareType = writeOperation({
       updated_at: now,
     })
     tx.afterCommit(() => {
-      platform.eventTypes.drop(account_id)
+      if (account_id === SERVICE_ACCOUNT) platform.eventTypes.dropAll()
+      else platform.eventTypes.drop(account_id)
     })
     await audit(call, {
       account_id,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
-import { accountOf } from '../../../principal.ts'
+import { SERVICE_ACCOUNT } from '../../../principal.ts'
 import { exampleType, toWireType, typeRecord } from '../schema.ts'
 
 export const listTypes = readOperation({
@@ -8,14 +8,14 @@ export const listTypes = readOperation({
   summary: 'List the types of event that webhooks may name',
   method: 'GET',
   path: '/v1/event-types',
-  access: { scope: 'events:read', pinned: 'refused' },
+  access: { scope: 'events:read', pinned: 'refused', service: true },
   input: {},
   output: z.strictObject({ data: z.array(typeRecord) }),
   errors: [],
   example: { response: { data: [exampleType] } },
   command: 'event types',
   async run({ platform, principal }) {
-    const own = await platform.store.events.types(accountOf(principal))
+    const own = await platform.store.events.types(principal.account_id ?? SERVICE_ACCOUNT)
     const builtIn = [...platform.eventTypes.builtIn.values()].map(
       ({ type, description, sample }) => ({
         type,

@@ -2,41 +2,62 @@ import { z } from 'zod'
 import { httpError } from '../../../errors.ts'
 import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
-import { accountOf } from '../../../principal.ts'
+import { accountOf, pinsOf } from '../../../principal.ts'
 import { pageQuery } from '../../wire.ts'
 import { eventPage, exampleEvent, toWireEvent } from '../schema.ts'
 
 export const listEvents = readOperation({
   id: 'events.list',
-  summary: 'List published events, newest first',
+  summary: 'List published events, newest first, or as a feed that misses nothing',
   method: 'GET',
   path: '/v1/events',
   access: { scope: 'events:read', pinned: 'allowed' },
-  input: { query: z.strictObject({ ...pageQuery, type: z.string().max(100).optional() }) },
+  input: {
+    query: z
+      .strictObject({
+        ...pageQuery,
+        type: z.string().max(100).optional(),
+        order: z
+          .enum(['asc', 'desc'])
+          .optional()
+          .meta({ description: 'asc is the feed: oldest first, safe against late commits.' }),
+        after: z
+          .string()
+          .max(80)
+          .optional()
+          .meta({ description: 'With order=asc: the position of the last event you have.' }),
+      })
+      .refine(({ after, order }) => after === undefined || order === 'asc', {
+        path: ['after'],
+        message: 'Goes with order=asc.',
+      })
+      .refine(({ after, cursor }) => after === undefined || cursor === undefined, {
+        path: ['after'],
+        message: 'Give after or cursor, not both.',
+      }),
+  },
   output: eventPage,
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleEvent], has_more: false, next_cursor: null } },
   command: 'event list',
   async run({ platform, principal, query }) {
+    const { events } = platform.store
     const account_id = accountOf(principal)
-    const type = query.type ?? null
-    const { pins } = principal.authority
-    const pages = paging(query, { list: 'events', account_id, type })
-    const page = await platform.store.events.list({
+    const { type = null, order = 'desc' } = query
+    const pages = paging(query, { list: 'events', account_id, type, order })
+    const after = query.after ?? pages.after
+    // A place that comes from outside can be forged, and must not reach the store as one.
+    if (after !== null && !events.isPlace(after)) throw httpError('invalid_cursor')
+    const page = await events.list({
       account_id,
-      type,
-      apps: pins === 'all' ? null : [...pins],
-      order: 'desc',
-      after: pages.after === null ? null : readPosition(pages.after),
+      types: type === null ? null : [type],
+      since: null,
+      until: null,
+      apps: pinsOf(principal),
+      order,
+      after,
       limit: pages.limit,
     })
-    return pages.answer(page, ({ position }) => String(position), toWireEvent)
+    return pages.answer(page, ({ place }) => place, toWireEvent)
   },
 })
-
-/** A cursor can be forged: what is no position must not reach the store as one. */
-function readPosition(after: string): number {
-  const position = Number(after)
-  if (!/^\d+$/.test(after) || !Number.isSafeInteger(position)) throw httpError('invalid_cursor')
-  return position
-}

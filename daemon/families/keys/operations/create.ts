@@ -10,7 +10,7 @@ import { parseScopes } from '../../../../lib/scope/syntax.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
 import { accountOf, creatorOf } from '../../../principal.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyCreation, toWireKey } from '../schema.ts'
 import { loadActor, mintSecret } from '../service.ts'
@@ -40,6 +40,7 @@ export const createKey = writeOperation({
     response: { ...exampleKey, key: 'service_dk_3fJ9kQ2x…' },
   },
   secret: ['key'],
+  stepUp: true,
   command: 'key create',
   async run(call) {
     const { platform, principal, tx, body, now } = call
@@ -54,7 +55,8 @@ export const createKey = writeOperation({
     if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
     const account = await tx.accounts.get(account_id)
     if (account?.plan === 'free') throw keyError('dev_api_not_enabled')
-    const live = await tx.keys.list({ account_id, live_at: now, limit: MAX_LIVE_KEYS, after: null })
+    const everyone = { account_id, live_at: now, within: null }
+    const live = await tx.keys.list({ ...everyone, limit: MAX_LIVE_KEYS, after: null })
     if (live.rows.length >= MAX_LIVE_KEYS) throw keyError('key_limit_reached')
 
     const { value, secret } = mintSecret(platform, 1, now)

@@ -1,5 +1,5 @@
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { exampleKey, keyParams, keyRecord, toWireKey } from '../schema.ts'
 import { findKey, forgetAfterCommit, loadActor, requireManaged } from '../service.ts'

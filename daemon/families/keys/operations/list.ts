@@ -3,8 +3,8 @@ import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleKey, keyPage, toWireKey } from '../schema.ts'
-import { endOf, isVisible } from '../service.ts'
-import { accountOf } from '../../../principal.ts'
+import { endOf } from '../service.ts'
+import { accountOf, pinsOf } from '../../../principal.ts'
 
 const query = z.strictObject({
   ...pageQuery,
@@ -32,6 +32,7 @@ export const listKeys = readOperation({
     const page = await platform.store.keys.list({
       account_id: account,
       live_at: status === 'live' ? now : null,
+      within: pinsOf(principal),
       limit: pages.limit,
       after: pages.after,
     })
@@ -40,9 +41,7 @@ export const listKeys = readOperation({
       ({ id }) => id,
       (key) => key,
     )
-    // A pinned key's page may hold fewer keys than asked for, never another's.
-    const visible = answer.data.filter((key) => isVisible(key, principal))
-    const data = visible.map(async (key) =>
+    const data = answer.data.map(async (key) =>
       toWireKey(key, now, await endOf(platform.store.keys, key, now)),
     )
     return { ...answer, data: await Promise.all(data) }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
 import { findKey, forgetAfterCommit, loadActor, requireManaged } from '../service.ts'
 
@@ -17,6 +17,10 @@ export const revokeKey = writeOperation({
         .enum(['keep', 'disable'])
         .optional()
         .meta({ description: 'What becomes of the webhooks that the key made. Default keep.' }),
+      dry_run: z
+        .enum(['true', 'false'])
+        .optional()
+        .meta({ description: 'true: only say what would be revoked; change nothing.' }),
     }),
   },
   output: revokedKey,
@@ -28,6 +32,7 @@ export const revokeKey = writeOperation({
       status: 'revoked',
       revoked_at: '2026-01-31T12:00:00.000Z',
       webhooks: [],
+      keys: [exampleKey.id],
     },
   },
   command: 'key revoke',
@@ -41,6 +46,9 @@ export const revokeKey = writeOperation({
     const webhooks = (await tx.webhooks.ofAccount(key.account_id)).filter(
       ({ created_by }) => created_by.type === 'key' && made.has(created_by.id ?? ''),
     )
+    const affected = { webhooks: webhooks.map(({ id }) => id), keys: [...made] }
+    if (query.dry_run === 'true') return { ...toWireKey(key, now), ...affected }
+
     if (query.webhooks === 'disable') {
       for (const { id } of webhooks) await tx.webhooks.disable(id, 'key_revoked', now)
     }
@@ -57,6 +65,6 @@ export const revokeKey = writeOperation({
       platform.engine.targets.drop(key.account_id)
     })
     const revoked = await findKey(tx.keys, principal, key.id)
-    return { ...toWireKey(revoked, now), webhooks: webhooks.map(({ id }) => id) }
+    return { ...toWireKey(revoked, now), ...affected }
   },
 })

@@ -1,7 +1,7 @@
 import { DEFAULT_GRACE, previousNotAfter } from '../../../../lib/key/lifecycle.ts'
 import { SECOND } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyParams, keyRotation, toWireKey } from '../schema.ts'
 import {
@@ -40,12 +40,13 @@ export const rotateKey = writeOperation({
     },
   },
   secret: ['key'],
+  stepUp: true,
   command: 'key rotate',
   async run(call) {
     const { platform, principal, tx, params, body, now } = call
     const actor = await loadActor(call)
     const key = await findKey(tx.keys, principal, params.key_id)
-    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'rotate')
+    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'empower')
     await requireLive(call, key)
 
     const grace = body?.grace_seconds === undefined ? DEFAULT_GRACE : body.grace_seconds * SECOND

@@ -8,7 +8,7 @@ import { parseScopes } from '../../../../lib/scope/syntax.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { exampleKey, keyChanges, keyParams, keyRecord, toWireKey } from '../schema.ts'
 import type { Actor } from '../service.ts'
@@ -43,7 +43,9 @@ export const updateKey = writeOperation({
     const { platform, principal, tx, params, body, now } = call
     const actor = await loadActor(call)
     const key = await findKey(tx.keys, principal, params.key_id)
-    if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
+    if (actor.key?.id !== key.id) {
+      await requireManaged(call, actor, key, prolongs(key, body.expires_at) ? 'empower' : 'change')
+    }
     await requireLive(call, key)
     const scopes = body.scopes && narrowed(key, body.scopes, platform.universe)
     if (body.expires_at !== undefined) judgeExpiry(actor, key, body.expires_at, now)
@@ -89,9 +91,13 @@ function judgeExpiry(actor: Actor, key: KeyRecord, expiry: Instant | null, now: 
       ],
     })
   }
-  const extends_ = (expiry ?? Infinity) > (key.expires_at ?? Infinity)
-  if (extends_ && actor.key?.id === key.id) throw keyError('expiry_extension_forbidden')
-  if (extends_) refuseDelegation(actor.authority, { ...authorityOfRow(key), expires_at: expiry })
+  if (!prolongs(key, expiry)) return
+  if (actor.key?.id === key.id) throw keyError('expiry_extension_forbidden')
+  refuseDelegation(actor.authority, { ...authorityOfRow(key), expires_at: expiry })
+}
+
+function prolongs(key: KeyRecord, expiry: Instant | null | undefined): boolean {
+  return expiry !== undefined && (expiry ?? Infinity) > (key.expires_at ?? Infinity)
 }
 
 function authorityOfRow({ scopes, pins, expires_at }: KeyRecord): Authority {

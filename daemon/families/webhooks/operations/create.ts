@@ -1,11 +1,12 @@
 import { HEALTHY } from '../../../../lib/delivery/health.ts'
-import { secretPlace } from '../../../../lib/engine/targets.ts'
+import { sealHeaders } from '../../../../lib/engine/targets.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
-import { mintSecret, secretDisplay } from '../../../../lib/webhook/secret.ts'
 import { writeOperation } from '../../../family.ts'
 import { accountOf, creatorOf } from '../../../principal.ts'
 import { webhookError } from '../errors.ts'
 import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '../schema.ts'
+import { judgeHeaders } from '../headers.ts'
+import { sealNewSecret } from '../secret.ts'
 import { grantApps, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
 
 /** Webhooks that one account may have, disabled ones included. */
@@ -44,6 +45,7 @@ export const createWebhook = writeOperation({
   command: 'webhook create',
   async prepare({ platform, principal, body }) {
     const apps = grantApps(principal, body.apps)
+    judgeHeaders(platform, body.headers)
     await requireKnownTypes(platform, accountOf(principal), body.events)
     return { apps, url: await judgeTarget(platform, body.url) }
   },
@@ -53,12 +55,12 @@ export const createWebhook = writeOperation({
     const held = await tx.webhooks.ofAccount(account_id)
     if (held.length >= MAX_WEBHOOKS) throw webhookError('webhook_limit_reached')
 
-    const secret = mintSecret(platform.random)
-    const secretId = platform.newId()
+    const id = platform.newId()
+    const { value, sealed } = sealNewSecret(platform, now)
     const webhook: WebhookRecord = {
       ...HEALTHY,
       ...prepared,
-      id: platform.newId(),
+      id,
       account_id,
       events: body.events,
       description: body.description ?? null,
@@ -66,23 +68,18 @@ export const createWebhook = writeOperation({
       disabled_reason: null,
       disabled_at: null,
       standard_headers: body.standard_headers ?? false,
+      headers: sealHeaders(id, body.headers ?? {}, platform.keyring),
+      rate_limit: body.rate_limit ?? null,
+      concurrency: body.concurrency ?? null,
       last_success_at: null,
       last_delivery_at: null,
       created_by: creatorOf(principal),
       created_at: now,
       updated_at: now,
-      secrets: [
-        {
-          id: secretId,
-          sealed: platform.keyring.seal(secret, secretPlace(secretId)),
-          display: secretDisplay(secret),
-          created_at: now,
-          not_after: null,
-        },
-      ],
+      secrets: [sealed],
     }
     await tx.webhooks.insert(webhook)
     await noteChange(call, webhook.id, 'webhook.created')
-    return { ...toWireWebhook(webhook), secret }
+    return { ...toWireWebhook(webhook), secret: value }
   },
 })

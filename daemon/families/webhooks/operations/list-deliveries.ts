@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
+import { pinsOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import {
@@ -35,13 +36,12 @@ export const listDeliveries = readOperation({
   async run({ platform, principal, params, query }) {
     const { webhooks, deliveries } = platform.store
     const webhook = await findWebhook(webhooks, principal, params.webhook_id)
-    const { pins } = principal.authority
     const filters = {
       webhook_id: webhook.id,
       status: query.status ?? null,
       event_type: query.event_type ?? null,
       event_id: query.event_id ?? null,
-      apps: pins === 'all' ? null : [...pins].sort(),
+      apps: pinsOf(principal),
     }
     const pages = paging(query, { list: 'deliveries', ...filters })
     const page = await deliveries.list({

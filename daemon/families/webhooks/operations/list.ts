@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
-import { accountOf } from '../../../principal.ts'
+import { accountOf, pinsOf } from '../../../principal.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleWebhook, toWireWebhook, webhookPage } from '../schema.ts'
-import { isVisible } from '../service.ts'
 
 const query = z.strictObject({
   ...pageQuery,
@@ -32,16 +31,10 @@ export const listWebhooks = readOperation({
     const page = await platform.store.webhooks.list({
       account_id: account,
       status,
+      within: pinsOf(principal),
       limit: pages.limit,
       after: pages.after,
     })
-    // A pinned key's page may hold fewer webhooks than asked for, never another's.
-    const answer = pages.answer(
-      page,
-      ({ id }) => id,
-      (webhook) => webhook,
-    )
-    const visible = answer.data.filter((webhook) => isVisible(webhook, principal))
-    return { ...answer, data: visible.map(toWireWebhook) }
+    return pages.answer(page, ({ id }) => id, toWireWebhook)
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import {
   deliveryParams,
   deliveryRecord,

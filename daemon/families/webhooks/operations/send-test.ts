@@ -5,7 +5,7 @@ import type { DeliveryRecord, NewEvent } from '../../../../lib/engine/ports.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
-import { audit } from '../../audit.ts'
+import { audit } from '../../audit/note.ts'
 import { deliveryRecord, exampleDelivery, toWireDelivery } from '../delivery-schema.ts'
 import { webhookError } from '../errors.ts'
 import { TEST_EVENT } from '../events.ts'
@@ -45,10 +45,10 @@ export const testWebhook = ownOperation({
     if (target === undefined) throw webhookError('webhook_not_found')
     if (target.secrets === undefined) throw kernelError('secret_unreadable')
 
-    const event = engine.newEvent(account_id, TEST_EVENT, {
-      webhook_id: webhook.id,
-      message: MESSAGE,
-    })
+    const data = { webhook_id: webhook.id, message: MESSAGE }
+    // Of an app of the webhook's, so that a key that is pinned to it can read what became of the test.
+    const app = webhook.apps?.[0] ?? null
+    const event = engine.newEvent(account_id, TEST_EVENT, data, platform.clock.now(), app)
     const delivery = bearClaimed(platform, event, webhook)
     await store.write(async (tx) => {
       await findWebhook(tx.webhooks, principal, webhook.id)

@@ -1,6 +1,10 @@
 import type { z } from 'zod'
+import { sealHeaders } from '../../../../lib/engine/targets.ts'
+import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { WebhookChanges } from '../../../../plugins/store/contract/webhooks.ts'
 import { writeOperation } from '../../../family.ts'
+import type { Platform } from '../../../platform.ts'
+import { judgeHeaders } from '../headers.ts'
 import {
   exampleWebhook,
   toWireWebhook,
@@ -36,13 +40,15 @@ export const updateWebhook = writeOperation({
     const { store } = platform
     const { account_id } = await findWebhook(store.webhooks, principal, params.webhook_id)
     if (body.apps !== undefined) grantApps(principal, body.apps)
+    judgeHeaders(platform, body.headers)
     if (body.events !== undefined) await requireKnownTypes(platform, account_id, body.events)
     return body.url === undefined ? undefined : judgeTarget(platform, body.url)
   },
   async run(call) {
-    const { principal, tx, params, body, prepared: url, now } = call
+    const { platform, principal, tx, params, body, prepared: url, now } = call
     const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
-    const changes = changesOf(body, url)
+    const headers = headersOf(platform, webhook, body.headers, url)
+    const changes = { ...changesOf(body, url), ...headers }
     if (Object.keys(changes).length > 0) await tx.webhooks.update(webhook.id, changes, now)
     // Another address owes nothing to the failures of the one before; to be sent to again, a disabled
     // webhook must still be enabled.
@@ -55,7 +61,14 @@ export const updateWebhook = writeOperation({
 })
 
 function changesOf(
-  { events, description, apps, standard_headers }: z.output<typeof webhookChanges>,
+  {
+    events,
+    description,
+    apps,
+    standard_headers,
+    rate_limit,
+    concurrency,
+  }: z.output<typeof webhookChanges>,
   url: string | undefined,
 ): WebhookChanges {
   return {
@@ -64,5 +77,22 @@ function changesOf(
     ...(description === undefined ? {} : { description }),
     ...(apps === undefined ? {} : { apps }),
     ...(standard_headers === undefined ? {} : { standard_headers }),
+    ...(rate_limit === undefined ? {} : { rate_limit }),
+    ...(concurrency === undefined ? {} : { concurrency }),
   }
+}
+
+/**
+ * Headers may be credentials for the receiver: whoever moves the webhook to another origin, and may
+ * not read them, must not have them sent there.
+ */
+function headersOf(
+  { keyring }: Platform,
+  webhook: WebhookRecord,
+  given: Readonly<Record<string, string>> | null | undefined,
+  url: string | undefined,
+): Pick<WebhookChanges, 'headers'> {
+  if (given !== undefined) return { headers: sealHeaders(webhook.id, given ?? {}, keyring) }
+  const moved = url !== undefined && new URL(url).origin !== new URL(webhook.url).origin
+  return moved ? { headers: null } : {}
 }

@@ -1,9 +1,9 @@
-import type { WriteCall } from '../family.ts'
-import { creatorOf } from '../principal.ts'
+import type { WriteCall } from '../../family.ts'
+import { creatorOf } from '../../principal.ts'
 
 /** Notes a change for the account's owners, in the unit of work that makes it. */
 export async function audit(
-  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId'>,
+  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>,
   entry: {
     readonly account_id: string
     readonly action: string
@@ -13,7 +13,7 @@ export async function audit(
   },
 ): Promise<void> {
   const actor = creatorOf(call.principal)
-  await call.tx.requests.audit({
+  await call.tx.requests.insertAudit({
     app_id: null,
     ...entry,
     id: call.platform.newId(),
@@ -21,5 +21,6 @@ export async function audit(
     actor_type: actor.type,
     actor_id: actor.id,
     request_id: call.requestId,
+    ip: call.ip === '' ? null : call.ip,
   })
 }

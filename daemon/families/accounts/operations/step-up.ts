@@ -1,0 +1,67 @@
+import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
+import { writeOperation } from '../../../family.ts'
+import { httpError } from '../../../errors.ts'
+import type { Platform } from '../../../platform.ts'
+import { audit } from '../../audit/note.ts'
+import { accountError } from '../errors.ts'
+import type { Passwords } from '../password.ts'
+import { exampleCredentials, exampleSession, sessionRecord, stepUpBody } from '../schema.ts'
+import { findAccount } from '../service.ts'
+import { toWireSession } from '../session.ts'
+import type { Throttle } from '../throttle.ts'
+
+export function stepUp(passwords: Passwords, throttle: Throttle) {
+  return writeOperation({
+    id: 'accounts.step_up',
+    summary: 'Prove who you are once more, which opens what is sensitive for ten minutes',
+    method: 'POST',
+    path: '/v1/session/step-up',
+    access: 'user',
+    input: { body: stepUpBody },
+    output: sessionRecord,
+    errors: ['session_required', 'session_expired', 'invalid_credentials', 'rate_limited'],
+    example: { body: { password: exampleCredentials.password }, response: exampleSession },
+    bodyLimit: 8192,
+    async prepare({ platform, principal, body, now, ip }) {
+      if (principal.type !== 'user') throw httpError('session_required')
+      const caller = `${ip} ${principal.email}`
+      throttle.attempt(caller, now)
+      const proof = prove(platform, passwords, { ...body, email: principal.email })
+      const user = await proof.catch((cause: unknown) => {
+        // What came to no outcome was no guess.
+        throttle.undo(caller)
+        throw cause
+      })
+      if (user === undefined) throw accountError('invalid_credentials')
+      throttle.clear(caller)
+      return user
+    },
+    async run(call) {
+      const { principal, tx, prepared, now } = call
+      if (principal.type !== 'user') throw httpError('session_required')
+      // Checking took long: a password that was reset meanwhile proves nothing.
+      const found = await tx.accounts.session(principal.session_hash)
+      if (found?.user.password !== prepared.password) throw httpError('session_expired')
+      await tx.accounts.touchSession(found.session.hash, { seen_at: now, authenticated_at: now })
+      const account = await findAccount(tx.accounts, principal.account_id)
+      await audit(call, {
+        account_id: account.id,
+        action: 'user.stepped_up',
+        target_type: 'user',
+        target_id: principal.user_id,
+      })
+      return toWireSession(account, found.user, found.session.expires_at)
+    },
+  })
+}
+
+/** Undefined for a wrong password. */
+async function prove(
+  { store }: Pick<Platform, 'store'>,
+  passwords: Passwords,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<UserRecord | undefined> {
+  const user = await store.accounts.userByEmail(email)
+  const { matches } = await passwords.check(password, user?.password)
+  return matches ? user : undefined
+}

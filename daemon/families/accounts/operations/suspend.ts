@@ -1,0 +1,53 @@
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit/note.ts'
+import { accountError } from '../errors.ts'
+import { accountParams, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
+import { findAccount } from '../service.ts'
+
+export const suspendAccount = declare('suspend', {
+  summary: 'Suspend an account: its keys and sessions are refused at once; nothing is lost',
+  suspended_at: '2026-01-31T12:00:00.000Z',
+})
+
+export const resumeAccount = declare('resume', {
+  summary: 'Let a suspended account go on',
+  suspended_at: null,
+})
+
+function declare<const Verb extends 'suspend' | 'resume'>(
+  verb: Verb,
+  { summary, suspended_at }: { readonly summary: string; readonly suspended_at: string | null },
+) {
+  return writeOperation({
+    id: `accounts.${verb}`,
+    summary,
+    method: 'POST',
+    path: `/v1/accounts/{account_id}/${verb}`,
+    access: 'operator',
+    input: { params: accountParams },
+    output: accountRecord,
+    errors: ['operator_required', 'account_not_found', 'account_suspension_unchanged'],
+    example: {
+      params: { account_id: exampleAccount.id },
+      response: { ...exampleAccount, suspended_at },
+    },
+    command: `account ${verb}`,
+    async run(call) {
+      const { platform, tx, params, now } = call
+      const { id } = await findAccount(tx.accounts, params.account_id)
+      if (!(await tx.accounts.setSuspended(id, verb === 'suspend', now))) {
+        throw accountError('account_suspension_unchanged')
+      }
+      tx.afterCommit(() => {
+        platform.verifier.dropAccount(id)
+      })
+      await audit(call, {
+        account_id: id,
+        action: `account.${verb === 'suspend' ? 'suspended' : 'resumed'}`,
+        target_type: 'account',
+        target_id: id,
+      })
+      return toWireAccount(await findAccount(tx.accounts, id))
+    },
+  })
+}

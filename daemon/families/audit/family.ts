@@ -1,0 +1,12 @@
+import { defineErrors } from '../../../lib/errors.ts'
+import { defineFamily } from '../../family.ts'
+import { listAudit } from './operations/list.ts'
+
+/** The audit log: every change of an account, kept for its owners. */
+export const auditFamily = defineFamily({
+  name: 'audit',
+  scopes: {},
+  events: [],
+  errors: defineErrors({}),
+  operations: [listAudit],
+})

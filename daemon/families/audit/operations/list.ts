@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { accountOf } from '../../../principal.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'
+
+const filter = z.string().min(1).max(100).optional()
+
+export const listAudit = readOperation({
+  id: 'audit.list',
+  summary: 'List who changed what in the account, newest first',
+  method: 'GET',
+  path: '/v1/audit-log',
+  access: 'owner',
+  input: {
+    query: z.strictObject({ ...pageQuery, action: filter, actor_id: filter, target_id: filter }),
+  },
+  output: auditPage,
+  errors: ['invalid_cursor'],
+  example: { response: { data: [exampleAudit], has_more: false, next_cursor: null } },
+  command: 'audit list',
+  async run({ platform, principal, query }) {
+    const filters = {
+      account_id: accountOf(principal),
+      action: query.action ?? null,
+      actor_id: query.actor_id ?? null,
+      target_id: query.target_id ?? null,
+    }
+    const pages = paging(query, { list: 'audit', ...filters })
+    const { limit, after } = pages
+    const page = await platform.store.requests.audit({ ...filters, limit, after })
+    return pages.answer(page, ({ id }) => id, toWireAudit)
+  },
+})

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { MAX_EVENT_BYTES } from '../../../../lib/webhook/event.ts'
+import { readOperation } from '../../../family.ts'
+import type { Platform } from '../../../platform.ts'
+
+const answer = z
+  .strictObject({
+    service: z.string(),
+    version: z.string(),
+    api_version: z.literal('v1'),
+    families: z.array(
+      z.strictObject({
+        name: z.string(),
+        operations: z.array(
+          z.strictObject({
+            id: z.string(),
+            method: z.string(),
+            path: z.string(),
+            scope: z.string().nullable().meta({ description: 'Null where no scope opens it.' }),
+          }),
+        ),
+      }),
+    ),
+    scopes: z.array(z.string()).meta({ description: 'Every scope of this service.' }),
+    your_scopes: z.array(z.string()).meta({ description: 'What you may do right now.' }),
+    your_apps: z.array(z.string()).nullable().meta({ description: 'Your pins; null: every app.' }),
+    event_types: z
+      .array(z.string())
+      .meta({ description: 'Types of the service itself; yours are in /v1/event-types.' }),
+    limits: z.strictObject({ event_bytes: z.int(), events_per_request: z.int(), page: z.int() }),
+    interfaces: z.strictObject({ rest: z.string(), openapi: z.string(), docs: z.string() }),
+  })
+  .meta({ id: 'Discovery' })
+
+export const discover = readOperation({
+  id: 'discovery.show',
+  summary: 'Show what this service offers and what you may use of it',
+  method: 'GET',
+  path: '/v1/discovery',
+  access: { scope: 'discovery:read', pinned: 'allowed' },
+  input: {},
+  output: answer,
+  errors: [],
+  example: {
+    response: {
+      service: 'service',
+      version: '0.1.0',
+      api_version: 'v1',
+      families: [
+        {
+          name: 'keys',
+          operations: [{ id: 'keys.list', method: 'GET', path: '/v1/keys', scope: 'keys:read' }],
+        },
+      ],
+      scopes: ['keys:read', 'keys:write'],
+      your_scopes: ['*:read'],
+      your_apps: null,
+      event_types: ['app.deployed'],
+      limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
+      interfaces: {
+        rest: 'http://127.0.0.1:8420/v1',
+        openapi: 'http://127.0.0.1:8420/v1/openapi.json',
+        docs: 'http://127.0.0.1:8420/docs',
+      },
+    },
+  },
+  command: 'discovery show',
+  async run({ platform, principal }) {
+    const { scopes, pins } = principal.authority
+    return {
+      ...platform.catalogue,
+      families: platform.catalogue.families.map(({ name, operations }) => ({
+        name,
+        operations: operations.map((operation) => ({ ...operation })),
+      })),
+      api_version: 'v1' as const,
+      scopes: scopesOf(platform),
+      your_scopes: [...scopes],
+      your_apps: pins === 'all' ? null : [...pins].sort(),
+      event_types: [...platform.eventTypes.builtIn.keys()].sort(),
+      limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
+      interfaces: interfacesOf(platform),
+    }
+  },
+})
+
+function scopesOf({ universe }: Platform): string[] {
+  return [...universe]
+    .flatMap(([family, actions]) => [...actions].map((action) => `${family}:${action}`))
+    .sort()
+}
+
+function interfacesOf({ baseUrl }: Platform): z.input<typeof answer>['interfaces'] {
+  return {
+    rest: `${baseUrl}/v1`,
+    openapi: `${baseUrl}/v1/openapi.json`,
+    docs: `${baseUrl}/docs`,
+  }
+}

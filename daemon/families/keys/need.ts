@@ -1,0 +1,55 @@
+import { kernelError } from '../../../lib/errors.ts'
+import type { VerifiedKey } from '../../../lib/engine/verifier.ts'
+import { holdsApp } from '../../../lib/grant/authority.ts'
+import { allows, requiredScope } from '../../../lib/scope/cover.ts'
+import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
+
+/** What a caller's key must allow. */
+export interface Need {
+  /** One `family:action`. */
+  readonly scope?: string | undefined
+  /** An app that its pins must hold. */
+  readonly app_id?: string | undefined
+}
+
+/**
+ * Refuses a key that does not allow what is needed.
+ *
+ * @param location of the scope in the request, for `invalid_scope`
+ * @throws KeyhookError `insufficient_scope`, `app_not_found`, `invalid_scope` for a scope that is none
+ */
+export function requireNeed(
+  { authority }: VerifiedKey,
+  { scope, app_id }: Need,
+  universe: ScopeUniverse,
+  location = 'scope',
+): void {
+  if (scope !== undefined) {
+    requireDeclared(scope, universe, location)
+    requireScope(authority, scope, universe)
+  }
+  if (app_id !== undefined && authority.pins !== 'all' && !holdsApp(authority.pins, app_id)) {
+    throw kernelError('app_not_found')
+  }
+}
+
+/** @throws KeyhookError `invalid_scope`: a mistake of the caller's, whatever the key is */
+export function requireDeclared(scope: string, universe: ScopeUniverse, location: string): void {
+  const [family = '', action = '', ...more] = scope.split(':')
+  if (more.length === 0 && universe.get(family)?.has(action) === true) return
+  const message = `${JSON.stringify(scope)} is not one family:action of this service.`
+  throw kernelError('invalid_scope', { errors: [{ location, code: 'invalid_scope', message }] })
+}
+
+function requireScope(
+  { scopes }: VerifiedKey['authority'],
+  scope: string,
+  universe: ScopeUniverse,
+): void {
+  if (!allows(scopes, requiredScope(scope, universe))) {
+    throw kernelError('insufficient_scope', {
+      message: `The key lacks the scope ${scope}.`,
+      details: { required_scopes: [scope], missing_scopes: [scope] },
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import type { z } from 'zod'
+import { KeyhookError } from '../../../../lib/errors.ts'
+import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
+import { readOperation } from '../../../family.ts'
+import type { Platform } from '../../../platform.ts'
+import { isoOrNull } from '../../wire.ts'
+import { requireDeclared, requireNeed } from '../need.ts'
+import type { asked, keyVerdict } from '../verify-schema.ts'
+import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
+
+export const verifyKeys = readOperation({
+  id: 'keys.verify',
+  summary: 'Say whose a key is and whether it may do something, for a backend in any language',
+  method: 'POST',
+  path: '/v1/keys/verify',
+  access: 'operator',
+  input: { body: verifyBody },
+  output: verifyAnswer,
+  errors: ['operator_required', 'invalid_scope'],
+  example: {
+    body: { key: 'service_dk_3fJ9kQ2x…', scope: 'orders:read' },
+    response: exampleVerdict,
+  },
+  unmetered: true,
+  command: 'key verify',
+  async run({ platform, body }) {
+    if (!('keys' in body)) return judge(platform, body, 'body')
+    const verdicts = body.keys.map((one, index) => judge(platform, one, `body.keys[${index}]`))
+    return { data: await Promise.all(verdicts) }
+  },
+})
+
+type Asked = z.output<typeof asked>
+type Verdict = z.input<typeof keyVerdict>
+
+/** What cannot be known rejects the whole request: it must not be taken for a refusal of the key. */
+async function judge(platform: Platform, one: Asked, location: string): Promise<Verdict> {
+  const { universe, verifier } = platform
+  if (one.scope !== undefined) requireDeclared(one.scope, universe, `${location}.scope`)
+  let known = NOBODY
+  try {
+    const verified = await verifier.verify(one.key)
+    known = standingOf(verified)
+    requireNeed(verified, one, universe)
+    return { valid: true, code: null, message: null, ...known }
+  } catch (cause) {
+    if (!(cause instanceof KeyhookError) || !VERDICTS.has(cause.code)) throw cause
+    return { valid: false, code: cause.code, message: cause.message, ...known }
+  }
+}
+
+/** Refusals of the key; any other is about the request, or unknown. */
+const VERDICTS: ReadonlySet<string> = new Set([
+  'invalid_key',
+  'key_expired',
+  'key_revoked',
+  'account_suspended',
+  'insufficient_scope',
+  'app_not_found',
+])
+
+type Standing = Omit<Verdict, 'valid' | 'code' | 'message'>
+
+/** What is said of a value that is nobody's, or no longer anybody's. */
+const NOBODY: Standing = {
+  key_id: null,
+  account_id: null,
+  name: null,
+  scopes: null,
+  apps: null,
+  expires_at: null,
+  value: null,
+}
+
+function standingOf({ key, authority, secret }: VerifiedKey): Standing {
+  return {
+    key_id: key.id,
+    account_id: key.account_id,
+    name: key.name,
+    scopes: [...authority.scopes],
+    apps: authority.pins === 'all' ? null : [...authority.pins].sort(),
+    expires_at: isoOrNull(authority.expires_at),
+    value: secret,
+  }
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { appId, instant } from '../wire.ts'
+
+export const asked = z
+  .strictObject({
+    key: z.string().max(500).meta({ description: 'The value that a caller sent.' }),
+    scope: z
+      .string()
+      .max(80)
+      .optional()
+      .meta({ description: 'One family:action that it must be allowed.' }),
+    app_id: appId.optional().meta({ description: 'An app that its pins must hold.' }),
+  })
+  .meta({ id: 'KeyToVerify' })
+
+/** One, or up to 100 with one verdict each. */
+export const verifyBody = z.union([asked, z.strictObject({ keys: z.array(asked).min(1).max(100) })])
+
+export const keyVerdict = z
+  .strictObject({
+    valid: z.boolean(),
+    code: z.string().nullable().meta({
+      description:
+        'Why not: invalid_key, key_expired, key_revoked, account_suspended, insufficient_scope, app_not_found.',
+    }),
+    message: z.string().nullable(),
+    key_id: z.string().nullable(),
+    account_id: z.string().nullable(),
+    name: z.string().nullable(),
+    scopes: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'What it may do right now, narrowed by every key above it.' }),
+    apps: z.array(z.string()).nullable().meta({ description: 'Its pins; null: every app.' }),
+    expires_at: instant.nullable(),
+    value: z
+      .enum(['current', 'previous'])
+      .nullable()
+      .meta({ description: 'previous: the value that rotation left working for a while.' }),
+  })
+  .meta({ id: 'KeyVerdict' })
+
+export const verifyAnswer = z.union([keyVerdict, z.strictObject({ data: z.array(keyVerdict) })])
+
+export const exampleVerdict = {
+  valid: true,
+  code: null,
+  message: null,
+  key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  account_id: '01890a5d-ac96-774b-bcce-b302099a8001',
+  name: 'CI',
+  scopes: ['orders:read'],
+  apps: null,
+  expires_at: null,
+  value: 'current',
+} as const

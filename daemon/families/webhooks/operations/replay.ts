@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { bear } from '../../../../lib/engine/birth.ts'
+import type { DeliveryRecord, EventRecord } from '../../../../lib/engine/ports.ts'
+import { uuid7Of } from '../../../../lib/internal/uuid7.ts'
+import type { Instant } from '../../../../lib/time.ts'
+import { matches } from '../../../../lib/webhook/match.ts'
+import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
+import type { EventListQuery, PlacedEvent } from '../../../../plugins/store/contract/events.ts'
+import { httpError } from '../../../errors.ts'
+import type { Call } from '../../../family.ts'
+import { ownOperation } from '../../../family.ts'
+import type { Platform } from '../../../platform.ts'
+import { webhookEvents } from '../events.ts'
+import { noteAgain, requireActive, spanOf } from '../again.ts'
+import { exampleWebhook, replayBody, sentAgain, webhookParams } from '../schema.ts'
+import { findWebhook } from '../service.ts'
+
+/** Events that one commit sends again. */
+const CHUNK = 500
+
+export const replayEvents = ownOperation({
+  id: 'webhooks.replay',
+  summary: 'Send past events to a webhook that has not had them, such as one made later',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/replay',
+  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  input: { params: webhookParams, body: replayBody },
+  output: sentAgain,
+  status: 202,
+  errors: ['webhook_not_found', 'webhook_disabled'],
+  example: {
+    params: { webhook_id: exampleWebhook.id },
+    body: { since: '2026-01-01T00:00:00Z', types: ['app.deployed'], dry_run: true },
+    response: { webhook_id: exampleWebhook.id, queued: 31, dry_run: true },
+  },
+  command: 'webhook replay',
+  async run(call) {
+    const { platform, principal, params, body, now } = call
+    const webhook = await findWebhook(platform.store.webhooks, principal, params.webhook_id)
+    requireActive(webhook)
+    const dry_run = body.dry_run === true
+    let queued = 0
+    for await (const events of pastEvents(platform, webhook, {
+      ...spanOf(body, now),
+      types: typesOf(webhook, body.types),
+    })) {
+      queued += dry_run ? events.length : await queue(call, webhook.id, events)
+    }
+    return { webhook_id: webhook.id, queued, dry_run }
+  },
+})
+
+/** Notices about webhooks are of their moment, and each is for some webhooks alone. */
+const NOTICES: ReadonlySet<string> = new Set(webhookEvents.map(({ type }) => type))
+
+/** @throws KeyhookError `invalid_request` for types that are not replayed to the webhook */
+function typesOf(
+  { events }: WebhookRecord,
+  asked: readonly string[] = events.filter((type) => !NOTICES.has(type)),
+): readonly string[] {
+  const errors = asked.flatMap((type, index) =>
+    events.includes(type) && !NOTICES.has(type)
+      ? []
+      : [
+          {
+            location: `body.types[${index}]`,
+            code: 'not_named',
+            message: 'The webhook does not name this type, or it is a notice about webhooks.',
+          },
+        ],
+  )
+  if (errors.length > 0) throw httpError('invalid_request', { errors })
+  return asked
+}
+
+/** The events of a span that the webhook has no delivery of, oldest first, in chunks. */
+async function* pastEvents(
+  { store }: Platform,
+  webhook: WebhookRecord,
+  span: Pick<EventListQuery, 'since' | 'until' | 'types'>,
+): AsyncGenerator<readonly PlacedEvent[]> {
+  const { account_id, apps } = webhook
+  let after: EventListQuery['after'] = null
+  for (let more = true; more;) {
+    const query: EventListQuery = { ...span, account_id, apps, order: 'asc', after, limit: CHUNK }
+    const page = await store.events.list(query)
+    const missing = new Set(await store.deliveries.missing(webhook.id, page.rows))
+    yield page.rows.filter((event) => missing.has(event.id) && matches(webhook, event))
+    after = page.rows.at(-1)?.place ?? null
+    more = page.more
+  }
+}
+
+/** Should this end in the middle, asking again goes on with what is missing. */
+async function queue(
+  call: Call,
+  webhookId: string,
+  events: readonly EventRecord[],
+): Promise<number> {
+  const { platform, principal } = call
+  if (events.length === 0) return 0
+  return platform.store.write(async (tx) => {
+    const webhook = await findWebhook(tx.webhooks, principal, webhookId)
+    requireActive(webhook)
+    const now = platform.clock.now()
+    const deliveries = events.map((event) => bearAgain(event, webhook, now))
+    const queued = await tx.deliveries.insertReplayed(deliveries)
+    const place = { account_id: webhook.account_id, webhook_id: webhook.id }
+    await noteAgain({ ...call, tx, now }, place, 'webhook.replayed')
+    return queued
+  })
+}
+
+/** Its id follows from event and webhook, so that of two replays one makes the delivery. */
+function bearAgain(event: EventRecord, webhook: WebhookRecord, now: Instant): DeliveryRecord {
+  const bytes = createHash('sha256').update(`${webhook.id} ${event.id}`).digest()
+  const id = uuid7Of(event.created_at, new Uint8Array(bytes))
+  return { ...bear(id, event, webhook, now), trigger: 'replay' }
+}

@@ -1,0 +1,52 @@
+import { DAY, SECOND } from '../../../../lib/time.ts'
+import { writeOperation } from '../../../family.ts'
+import { webhookError } from '../errors.ts'
+import {
+  createdWebhook,
+  exampleWebhook,
+  secretRotation,
+  toWireWebhook,
+  webhookParams,
+} from '../schema.ts'
+import { sealNewSecret } from '../secret.ts'
+import { findWebhook, noteChange } from '../service.ts'
+
+/** Secrets that may sign at once: each adds a signature to every delivery. */
+const MAX_LIVE_SECRETS = 5
+
+export const rotateSecret = writeOperation({
+  id: 'webhooks.rotate_secret',
+  summary: 'Give a webhook a new signing secret; the old one signs too for a day',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/rotate-secret',
+  access: { scope: 'webhooks:write', pinned: 'allowed' },
+  input: { params: webhookParams, body: secretRotation },
+  output: createdWebhook,
+  status: 201,
+  errors: ['webhook_not_found', 'secret_limit_reached'],
+  example: {
+    params: { webhook_id: exampleWebhook.id },
+    body: { overlap_seconds: 3600 },
+    response: {
+      ...exampleWebhook,
+      previous_secret_valid_until: '2026-01-31T13:00:00.000Z',
+      secret: 'whsec_q83vEjRWeJq7zd7wEjRW…',
+    },
+  },
+  secret: ['secret'],
+  stepUp: true,
+  command: 'webhook rotate-secret',
+  async run(call) {
+    const { platform, principal, tx, params, body, now } = call
+    const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
+    const overlap = body?.overlap_seconds === undefined ? DAY : body.overlap_seconds * SECOND
+    const live = webhook.secrets.filter(({ not_after }) => (not_after ?? Infinity) > now)
+    if (overlap > 0 && live.length >= MAX_LIVE_SECRETS) throw webhookError('secret_limit_reached')
+
+    const { value, sealed } = sealNewSecret(platform, now)
+    await tx.webhooks.rotateSecret(webhook.id, sealed, now + overlap, now)
+    await noteChange(call, webhook.id, 'webhook.secret_rotated')
+    const rotated = await findWebhook(tx.webhooks, principal, webhook.id)
+    return { ...toWireWebhook(rotated), secret: value }
+  },
+})

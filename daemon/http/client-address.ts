@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+import type { Cidr } from '../../lib/egress/address.ts'
+import { inCidr, parseAddress } from '../../lib/egress/address.ts'
+
+/**
+ * Where a request comes from: the peer, or what the outermost trusted proxy says of it.
+ *
+ * `X-Forwarded-For` is read from its end and believed only as far as every hop behind it is trusted:
+ * whatever stands before that, anybody could have written.
+ */
+export function clientAddress(request: IncomingMessage, trusted: readonly Cidr[]): string {
+  const hops = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((hop) => plainAddress(hop.trim()))
+  let address = plainAddress(request.socket.remoteAddress ?? '')
+  while (isTrusted(address, trusted)) {
+    const before = hops.pop()
+    if (before === undefined || parseAddress(before) === undefined) break
+    address = before
+  }
+  return address
+}
+
+function isTrusted(address: string, trusted: readonly Cidr[]): boolean {
+  return trusted.some((block) => inCidr(block, address))
+}
+
+/** A socket of both families writes IPv4 as `::ffff:127.0.0.1`. */
+function plainAddress(text: string): string {
+  return text.replace(/^::ffff:(?=\d+\.)/i, '')
+}

@@ -1,0 +1,125 @@
+import { EGRESS } from '../plugins/registry.ts'
+import type { Store } from '../plugins/store/contract.ts'
+import { DAY, SECOND } from '../lib/time.ts'
+import { composePlatform, declareEventTypes, keepBrand } from './compose.ts'
+import type { Config } from './config.ts'
+import type { Family } from './family.ts'
+import { createRandom } from './machine.ts'
+import { openKeyring } from './master-key.ts'
+import type { Platform } from './platform.ts'
+import type { Log } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { keepRetention, purgeExpired } from './worker/retention.ts'
+
+export interface Opened {
+  readonly platform: Platform
+  readonly metrics: Metrics
+}
+
+export interface Opening {
+  readonly config: Config
+  readonly log: Log
+  readonly families: readonly Family[]
+  readonly store: Store
+  /** Where a master key is made for an empty database; undefined: one must be configured. */
+  readonly masterKeyFile: string | undefined
+  readonly baseUrl: string
+  /** Addresses of this process' own, which no webhook may reach. */
+  readonly ownHosts: readonly string[]
+}
+
+/** Puts the platform over a store whose schema is up to date; nothing is sent yet. */
+export async function openPlatform(opening: Opening): Promise<Opened> {
+  const { config, log, families, store, masterKeyFile, baseUrl, ownHosts } = opening
+  await keepBrand(store, config.brand)
+  const keyring = await openKeyring(config.masterKey, masterKeyFile, store, createRandom())
+  const createEgress = await EGRESS.undici()
+  const egress = createEgress({
+    policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
+    // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
+    maxSocketsPerOrigin: config.dispatchConcurrency,
+  })
+  const metrics = createMetrics()
+  const platform = composePlatform({
+    config,
+    families,
+    store,
+    keyring,
+    egress,
+    metrics,
+    log,
+    baseUrl,
+  })
+  await declareEventTypes(platform, config.eventTypes)
+  return { platform, metrics }
+}
+
+const USES_EVERY = 30 * SECOND
+
+/** Everything that goes on by itself: sending what is due, noting uses of keys, retention. */
+export interface Work {
+  /** Lets attempts under way end, hands claims back, and notes what is known. */
+  stop(): Promise<void>
+}
+
+/** @param roles `dispatch: false` leaves sending to somebody else */
+export async function startWork(
+  { platform }: Opened,
+  config: Config,
+  log: Log,
+  roles: { readonly dispatch: boolean },
+): Promise<Work> {
+  const { store, engine } = platform
+  const { dispatcher } = engine
+  const stopWatching = store.watch?.(() => {
+    dispatcher.refresh().catch((cause: unknown) => {
+      log.warn({ err: cause }, 'what an embedder committed could not be looked at yet')
+    })
+  })
+  if (roles.dispatch) await dispatcher.start()
+  const stopUses = keepUses(platform, log)
+  const stopRetention = keepRetention((isStopping) => purge(platform, config, log, isStopping))
+  return {
+    async stop() {
+      stopWatching?.()
+      await Promise.all([stopRetention(), stopUses()])
+      await dispatcher.stop()
+    },
+  }
+}
+
+async function purge(
+  { store, clock }: Platform,
+  { retentionDays, auditDays }: Config,
+  log: Log,
+  isStopping: () => boolean,
+): Promise<void> {
+  const days = (count: number) => (count === 0 ? null : count * DAY)
+  const retention = { events: days(retentionDays), audit: days(auditDays) }
+  try {
+    const purged = await purgeExpired(store, retention, clock.now(), isStopping)
+    if (Object.keys(purged).length > 0) log.info({ purged }, 'what had expired was deleted')
+  } catch (cause) {
+    log.warn({ err: cause }, 'what has expired could not be deleted; the next hour tries again')
+  }
+}
+
+/** Uses of keys are noted in groups, off the path of requests. */
+function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> {
+  async function flush(): Promise<void> {
+    const uses = verifier.takeUses()
+    if (uses.length === 0) return
+    await store
+      .write((tx) => tx.keys.touch(uses))
+      .catch((cause: unknown) => {
+        log.warn({ err: cause }, 'uses of keys could not be noted')
+      })
+  }
+  const timer = setInterval(() => void flush(), USES_EVERY)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await flush()
+  }
+}

@@ -1,0 +1,93 @@
+import type { RetrySchedule } from '../lib/delivery/schedule.ts'
+import { parseSchedule } from '../lib/delivery/schedule.ts'
+import type { Cidr } from '../lib/egress/address.ts'
+import { parseCidr } from '../lib/egress/address.ts'
+import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
+import { isEventType } from '../lib/webhook/event.ts'
+import { brandNames } from '../lib/webhook/headers.ts'
+
+export function parseBaseUrl(text: string): string {
+  const url = URL.parse(text)
+  const plain = url !== null && url.username === '' && url.search === '' && url.hash === ''
+  if (!plain || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Error('must be an http or https address without credentials, query or fragment')
+  }
+  return url.href.replace(/\/$/, '')
+}
+
+/** A file's path, or a PostgreSQL address as it stands. */
+export function parseDatabaseUrl(text: string): string {
+  if (/^postgres(ql)?:\/\//.test(text)) return text
+  const [, file] = /^sqlite:(?:\/\/)?(.+)$/.exec(text) ?? []
+  if (file === undefined) throw new Error('must be sqlite:<file> or postgres://…')
+  if (file === ':memory:') throw new Error('must be a file: a database in memory loses every event')
+  return file
+}
+
+export function parseOperatorToken(text: string): string {
+  if (!/^[\x21-\x7e]{32,512}$/.test(text)) {
+    throw new Error('must be 32 to 512 printable characters without spaces')
+  }
+  if (/^[a-z][a-z0-9]*_dk_/.test(text)) {
+    throw new Error('must not begin as a developer key does, or it would be read as one')
+  }
+  return text
+}
+
+export function parseBrand(text: string): string {
+  brandNames(text)
+  return text
+}
+
+export function parseRetrySchedule(text: string): RetrySchedule {
+  try {
+    return parseSchedule(text)
+  } catch (cause) {
+    throw new Error('must be 1 to 20 delays in whole seconds, each from 0 to 604800', { cause })
+  }
+}
+
+/** `orders:read|write,invoices:read` as families with their actions. */
+export function parseScopeFamilies(text: string): Readonly<Record<string, readonly string[]>> {
+  const families = elementsOf(text).map((element) => {
+    const [, family = '', actions = ''] = /^(\w+):([\w|]+)$/.exec(element) ?? []
+    if (Object.hasOwn(SPEC_SCOPES, family)) {
+      throw new Error(`must not redeclare ${family}, a family of the service`)
+    }
+    return [family, actions.split('|')] as const
+  })
+  const names = families.map(([family]) => family)
+  const twice = names.find((family, index) => names.indexOf(family) !== index)
+  if (twice !== undefined) throw new Error(`must name ${twice} once, with all of its actions`)
+  const declared = Object.fromEntries(families)
+  try {
+    createUniverse(declared)
+  } catch (cause) {
+    throw new Error('must be families with their actions, such as orders:read|write', { cause })
+  }
+  return declared
+}
+
+export function parseEventTypes(text: string): readonly string[] {
+  const types = elementsOf(text)
+  const bad = types.find((type) => !isEventType(type))
+  if (bad === undefined) return types
+  throw new Error(`must be dotted lower-case words, such as order.paid, and ${bad} is not`)
+}
+
+/** Addresses and CIDRs. */
+export function parseBlocks(text: string): readonly Cidr[] {
+  return elementsOf(text).map((element) => {
+    const block = parseCidr(element)
+    if (block === undefined)
+      throw new Error(`must be addresses or CIDRs, and ${element} is neither`)
+    return block
+  })
+}
+
+function elementsOf(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((element) => element.trim())
+    .filter((element) => element !== '')
+}

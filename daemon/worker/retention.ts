@@ -1,0 +1,80 @@
+import cron from 'node-cron'
+import type { Instant, Millis } from '../../lib/time.ts'
+import { DAY } from '../../lib/time.ts'
+import type { PurgeKind, Store } from '../../plugins/store/contract.ts'
+import { PURGE_KINDS } from '../../plugins/store/contract.ts'
+
+/** How long what is finished is kept; null is for ever. */
+export interface Retention {
+  /** Events with their deliveries and attempts. */
+  readonly events: Millis | null
+  readonly audit: Millis | null
+}
+
+/** Rows that one commit deletes, so that publishing waits for a short one at most. */
+const CHUNK = 500
+
+/** What ended is of no use to anybody soon after; a revoked value still answers who holds it for a while. */
+const ENDED_FOR: Millis = 30 * DAY
+
+/**
+ * Deletes what is older than it is kept, chunk by chunk, and answers how many rows of each kind.
+ *
+ * @param isStopping asked between chunks
+ */
+export async function purgeExpired(
+  store: Pick<Store, 'purge'>,
+  retention: Retention,
+  now: Instant,
+  isStopping: () => boolean = () => false,
+): Promise<Partial<Record<PurgeKind, number>>> {
+  const purged: Partial<Record<PurgeKind, number>> = {}
+  const spans = spansOf(retention)
+  for (const kind of PURGE_KINDS) {
+    const span = spans[kind]
+    if (span === null) continue
+    let total = 0
+    for (let full = true; full && !isStopping();) {
+      const deleted = await store.purge(kind, now - span, CHUNK)
+      total += deleted
+      full = deleted === CHUNK
+    }
+    if (total > 0) purged[kind] = total
+  }
+  return purged
+}
+
+/** How long each kind is kept; null is for ever. */
+function spansOf({ events, audit }: Retention): Readonly<Record<PurgeKind, Millis | null>> {
+  return {
+    attempts: events,
+    deliveries: events,
+    events,
+    audit,
+    idempotency: 0,
+    sessions: 0,
+    key_secrets: ENDED_FOR,
+    webhook_secrets: ENDED_FOR,
+  }
+}
+
+/** Runs it every hour, never twice at once; the answer stops it and waits for the chunk under way. */
+export function keepRetention(
+  work: (isStopping: () => boolean) => Promise<void>,
+): () => Promise<void> {
+  let stopping = false
+  let running: Promise<void> = Promise.resolve()
+  const task = cron.schedule(
+    '17 * * * *',
+    () => {
+      running = work(() => stopping)
+      return running
+    },
+    { noOverlap: true, name: 'retention' },
+  )
+  return async () => {
+    stopping = true
+    await task.destroy()
+    await running
+  }
+}
