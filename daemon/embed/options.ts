@@ -1,0 +1,36 @@
+import type { Config } from '../config.ts'
+import { ConfigError, readConfig } from '../config.ts'
+import { SETTINGS } from '../settings.ts'
+
+/** A setting as code gives it: text, a number, a list, or scope families with their actions. */
+export type Given =
+  string | number | readonly string[] | Readonly<Record<string, readonly string[]>> | undefined
+
+/** Every setting of docs/config.md by its name in code: `KEYHOOK_MASTER_KEY` is `masterKey`. */
+export type GivenSettings = { readonly [Name in keyof typeof SETTINGS]?: Given }
+
+/**
+ * Reads settings that code gives, by the same rules as those of the environment.
+ *
+ * @throws ConfigError naming the setting that is unknown or cannot be used
+ */
+export function readGiven(given: GivenSettings): Config {
+  const texts = Object.entries(given).flatMap(([name, value]): [string, string][] => {
+    if (!(name in SETTINGS)) throw new ConfigError(`${name} is no setting of this version`)
+    const { env } = SETTINGS[name as keyof typeof SETTINGS]
+    return value === undefined ? [] : [[env, textOf(value)]]
+  })
+  return readConfig(Object.fromEntries(texts))
+}
+
+function textOf(value: Exclude<Given, undefined>): string {
+  if (typeof value !== 'object') return String(value)
+  if (isList(value)) return value.join(',')
+  return Object.entries(value)
+    .map(([family, actions]) => `${family}:${actions.join('|')}`)
+    .join(',')
+}
+
+function isList(value: object): value is readonly string[] {
+  return Array.isArray(value)
+}

@@ -1,0 +1,84 @@
+import type { OpenOptions } from '../../plugins/store/open.ts'
+import { openDatabase } from '../../plugins/registry.ts'
+import type { Config } from '../config.ts'
+import { holdFile, takeDataFolder } from '../data-folder.ts'
+import type { Platform } from '../platform.ts'
+
+/** Where an embedded Keyhook keeps its records. */
+export interface Place {
+  readonly store: Platform['store']
+  readonly masterKeyFile: string | undefined
+  close(): Promise<void>
+}
+
+/**
+ * The embedder's database, or a folder of Keyhook's own; either is held by this process.
+ *
+ * @throws ConfigError when another process holds it
+ */
+export async function openPlace(
+  config: Config,
+  database: unknown,
+  naming: OpenOptions,
+): Promise<Place> {
+  if (database === undefined) return openFolder(config, naming)
+  const release = await hold(database, naming)
+  try {
+    const { store } = await openDatabase(database, naming)
+    return {
+      store,
+      masterKeyFile: undefined,
+      async close() {
+        await store.close()
+        await release()
+      },
+    }
+  } catch (cause) {
+    await release()
+    throw cause
+  }
+}
+
+async function openFolder(config: Config, naming: OpenOptions): Promise<Place> {
+  const folder = await takeDataFolder(config.dataDir, 'create')
+  try {
+    const { store } = await openDatabase(config.databaseUrl ?? folder.file('keyhook.db'), naming)
+    return {
+      store,
+      masterKeyFile: folder.file('master-key'),
+      async close() {
+        await store.close()
+        await folder.release()
+      },
+    }
+  } catch (cause) {
+    await folder.release()
+    throw cause
+  }
+}
+
+/** A second process on a SQLite file would take back the first one's claims; PostgreSQL has a lock of its own. */
+async function hold(
+  database: unknown,
+  { tablePrefix = 'keyhook_' }: OpenOptions,
+): Promise<() => Promise<void>> {
+  const file = sqliteFileOf(database)
+  if (file === undefined) return () => Promise.resolve()
+  return holdFile(`${file}-${tablePrefix}lock`, `The database ${file}`)
+}
+
+function sqliteFileOf(database: unknown): string | undefined {
+  if (typeof database === 'string') return /^postgres(ql)?:/.test(database) ? undefined : database
+  return isSequelize(database) && database.getDialect() === 'sqlite'
+    ? database.options.storage
+    : undefined
+}
+
+interface SequelizeLike {
+  readonly options: { readonly storage?: string }
+  getDialect(): string
+}
+
+function isSequelize(database: unknown): database is SequelizeLike {
+  return typeof database === 'object' && database !== null && 'getDialect' in database
+}

@@ -1,0 +1,103 @@
+import { kernelError } from '../../lib/errors.ts'
+import type { NewEvent, PublishOutcome } from '../../lib/engine/ports.ts'
+import {
+  MAX_EVENT_BYTES,
+  createEventId,
+  isEventId,
+  serializeEvent,
+} from '../../lib/webhook/event.ts'
+import type { StoreTx } from '../../plugins/store/contract.ts'
+import { httpError } from '../errors.ts'
+import { eventError } from '../families/events/errors.ts'
+import type { Platform } from '../platform.ts'
+import type { Transactions } from './transactions.ts'
+
+/** An event as an embedder publishes it. */
+export interface EventToPublish {
+  readonly account_id: string
+  readonly type: string
+  /** Serialised once, as JSON. */
+  readonly data: object
+  readonly app_id?: string
+  /** `evt_…`, of your own: publishing the same event twice then adds nothing. */
+  readonly id?: string
+}
+
+export interface Published {
+  readonly id: string
+  /** `duplicate`: this very event was published before. */
+  readonly status: 'accepted' | 'duplicate'
+}
+
+export type Publish = (
+  event: EventToPublish,
+  options?: { readonly transaction?: unknown },
+) => Promise<Published>
+
+/** Publishing by code: in the outbox's group commit, or inside a transaction of the embedder's. */
+export function createPublish(platform: Platform, transactions: Transactions): Publish {
+  const { engine, eventTypes } = platform
+  return async (given, { transaction } = {}) => {
+    requireAccountId(given.account_id)
+    if (transaction === undefined) {
+      const event = toEvent(platform, given, await eventTypes.declared(given.account_id))
+      const [outcome] = await engine.outbox.publish([event])
+      return toPublished(event, outcome)
+    }
+    const tx = transactions.unitOf(transaction)
+    const event = toEvent(platform, given, await typesIn(tx, platform, given.account_id))
+    const [outcome] = await engine.publishIn(tx, [event])
+    return toPublished(event, outcome)
+  }
+}
+
+/**
+ * The types an account may publish, read on the transaction's own connection where they are not known:
+ * were every connection of a pool in a transaction, one that waits for another would wait for ever.
+ */
+async function typesIn(
+  tx: StoreTx,
+  { eventTypes }: Platform,
+  accountId: string,
+): Promise<ReadonlySet<string>> {
+  const known = eventTypes.peek(accountId)
+  if (known !== undefined) return known
+  // Known to the next one, once a connection is free.
+  eventTypes.declared(accountId).catch(() => undefined)
+  return new Set((await tx.events.types(accountId)).map(({ type }) => type))
+}
+
+/** @throws TypeError for an id that no other part of the API could name */
+export function requireAccountId(id: string): void {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(id)) return
+  throw new TypeError(`an account id is 1 to 64 letters, digits, _ or -, not ${JSON.stringify(id)}`)
+}
+
+function toEvent(
+  { eventTypes, clock, random }: Platform,
+  given: EventToPublish,
+  types: ReadonlySet<string>,
+): NewEvent {
+  const { account_id, type, data, app_id = null, id } = given
+  if (!types.has(type)) {
+    const isBuiltIn = eventTypes.builtIn.has(type)
+    throw eventError(isBuiltIn ? 'reserved_event_type' : 'undeclared_event_type', {
+      details: { type },
+    })
+  }
+  if (id !== undefined && !isEventId(id)) {
+    throw httpError('invalid_request', { message: 'An event id is evt_ and letters, digits or _.' })
+  }
+  const created_at = clock.now()
+  const eventId = id ?? createEventId(created_at, random)
+  const body = serializeEvent({ id: eventId, type, created_at, data })
+  if (body.length > MAX_EVENT_BYTES) {
+    throw kernelError('event_too_large', { details: { bytes: body.length } })
+  }
+  return { id: eventId, account_id, app_id, type, created_at, body, supplied: id !== undefined }
+}
+
+function toPublished({ id }: NewEvent, outcome: PublishOutcome | undefined): Published {
+  if (outcome === 'conflict') throw eventError('event_id_conflict', { details: { id } })
+  return { id, status: outcome === 'duplicate' ? 'duplicate' : 'accepted' }
+}

@@ -1,0 +1,128 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
+import type { Instant } from '../../lib/time.ts'
+import type { UserPrincipal } from '../principal.ts'
+
+/** Somebody who is signed in to the embedder's product, in its own way. */
+export interface SignedIn {
+  readonly account_id: string
+  /** Noted in the audit log. */
+  readonly user_id: string
+  readonly email?: string
+  /**
+   * When they last proved who they are: creating and rotating keys needs that to be ten minutes ago at
+   * most. Default: just now, which leaves it to your own sign-in.
+   */
+  readonly authenticated_at?: Instant
+}
+
+export interface RouteOptions {
+  /** The path that the routes are under, such as `/developer`. Default: the root. */
+  readonly prefix?: string
+  /** Who is signed in, for requests without a developer key. Default: nobody. */
+  readonly resolve?: (request: IncomingMessage) => Promise<SignedIn | undefined>
+}
+
+/** Answers, or leaves what is not under its prefix to `next`; without `next` that is a 404. */
+export type Callback = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: () => void,
+) => void
+
+/** The part of Koa's context that is used here. */
+interface KoaContext {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  respond?: boolean
+}
+
+/** The part of a Fastify instance that is used here. */
+interface FastifyLike {
+  readonly prefix: string
+  removeAllContentTypeParsers(): void
+  addContentTypeParser(
+    type: string,
+    parser: (request: unknown, payload: unknown, done: (error: null) => void) => void,
+  ): void
+  all(
+    path: string,
+    handler: (
+      request: { readonly raw: IncomingMessage },
+      reply: { readonly raw: ServerResponse; hijack(): void },
+    ) => void,
+  ): unknown
+}
+
+/** The principal that somebody who is signed in acts as: they own their account. */
+export function toPrincipal(signedIn: SignedIn, now: Instant): UserPrincipal {
+  const { account_id, user_id, email = '', authenticated_at = now } = signedIn
+  return {
+    type: 'user',
+    account_id,
+    user_id,
+    email,
+    session_hash: '',
+    authenticated_at,
+    authority: FULL_AUTHORITY,
+  }
+}
+
+/** @throws TypeError for a prefix that is no path */
+export function callbackOf(handler: RequestListener, prefix = ''): Callback {
+  if (!/^(\/[\w.~-]+)*$/.test(prefix))
+    throw new TypeError(`${prefix} is no path, such as /developer`)
+  return (request, response, next) => {
+    const path = pathBelow(request.url ?? '/', prefix)
+    if (path === undefined && next !== undefined) {
+      next()
+      return
+    }
+    // A path that is elsewhere is answered as any other that leads nowhere.
+    request.url = path ?? '/not-below-the-prefix'
+    handler(request, response)
+  }
+}
+
+function pathBelow(url: string, prefix: string): string | undefined {
+  if (!url.startsWith(prefix)) return undefined
+  const rest = url.slice(prefix.length)
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`
+  return rest.startsWith('/') ? rest : undefined
+}
+
+/** As a middleware of Koa, which keeps nothing in the context. */
+export function koaOf(
+  callback: Callback,
+): (ctx: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
+  return async (ctx, next) => {
+    const isElsewhere = await new Promise<boolean>((resolve) => {
+      ctx.res.once('close', () => {
+        resolve(false)
+      })
+      callback(ctx.req, ctx.res, () => {
+        resolve(true)
+      })
+    })
+    if (isElsewhere) return next()
+    ctx.respond = false
+    return undefined
+  }
+}
+
+/** As a plugin of Fastify: its routes are read by nobody else, so that their bytes are what was sent. */
+export function fastifyOf(
+  callbackAt: (prefix: string) => Callback,
+): (instance: FastifyLike) => Promise<void> {
+  return async (instance) => {
+    const callback = callbackAt(instance.prefix)
+    instance.removeAllContentTypeParsers()
+    instance.addContentTypeParser('*', (_request, _payload, done) => {
+      done(null)
+    })
+    instance.all('/*', (request, reply) => {
+      reply.hijack()
+      callback(request.raw, reply.raw)
+    })
+  }
+}

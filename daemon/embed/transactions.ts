@@ -1,0 +1,156 @@
+import type { Millis } from '../../lib/time.ts'
+import { SECOND } from '../../lib/time.ts'
+import type { JoinedUnit, Store, StoreTx } from '../../plugins/store/contract.ts'
+
+/** Transactions in which an embedder's rows and Keyhook's events commit together. */
+export interface Transactions {
+  /**
+   * Runs `work` in a transaction and commits it, or rolls back when it rejects.
+   *
+   * @param work is given a transaction of Sequelize, or a client of the pool; over a file of Keyhook's
+   *   own, a token to hand on
+   */
+  run<T>(work: (transaction: never) => Promise<T>): Promise<T>
+  /**
+   * The unit of work inside a transaction.
+   *
+   * @throws TypeError for what is no open transaction of this database, and over SQLite for one that
+   *   `run` did not open
+   */
+  unitOf(transaction: unknown): StoreTx
+}
+
+/** The part of a Sequelize instance that is used here. */
+interface SequelizeLike {
+  getDialect(): string
+  transaction<T>(options: object, work: (transaction: object) => Promise<T>): Promise<T>
+}
+
+/** The part of a pg pool that is used here. */
+interface PoolLike {
+  connect(): Promise<PoolClientLike>
+}
+
+interface PoolClientLike {
+  /** Answers the tag of what was done. */
+  query(sql: string): Promise<{ readonly command: string }>
+  on(event: 'error', listener: (cause: Error) => void): unknown
+  off(event: 'error', listener: (cause: Error) => void): unknown
+  release(cause?: Error): void
+}
+
+/** How long an embedder may hold the one writer of a SQLite file. */
+const MAX_AGE: Millis = 10 * SECOND
+
+/** @param database what the embedder handed over: a Sequelize instance, a pg pool, or an address */
+export function createTransactions(store: Store, database: unknown): Transactions {
+  /** Units of the transactions that were begun here: their wake-ups follow their commit. */
+  const units = new WeakMap<object, JoinedUnit>()
+
+  function join(transaction: object): JoinedUnit {
+    if (store.join === undefined) throw new TypeError('this store joins no transactions')
+    return store.join(transaction)
+  }
+
+  /** A pool hands the same client out again: what was joined ends with the work. */
+  async function within<T>(
+    transaction: object,
+    unit: JoinedUnit,
+    work: (transaction: object) => Promise<T>,
+  ): Promise<T> {
+    units.set(transaction, unit)
+    try {
+      return await work(transaction)
+    } finally {
+      units.delete(transaction)
+    }
+  }
+
+  async function inSequelize<T>(
+    sequelize: SequelizeLike,
+    work: (transaction: object) => Promise<T>,
+  ): Promise<T> {
+    let unit: JoinedUnit | undefined
+    const result = await sequelize.transaction({ type: 'IMMEDIATE' }, async (transaction) => {
+      unit = join(transaction)
+      return within(transaction, unit, work)
+    })
+    unit?.committed()
+    return result
+  }
+
+  async function inPool<T>(pool: PoolLike, work: (client: object) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    // A connection may break while nothing is asked of it; unheard, that would end the process.
+    const note = (cause: Error): void => {
+      broken = cause
+    }
+    client.on('error', note)
+    try {
+      await client.query('BEGIN')
+      const unit = join(client)
+      const result = await within(client, unit, work)
+      const { command } = await client.query('COMMIT')
+      // After a statement failed, COMMIT rolls back and calls that no error.
+      if (command !== 'COMMIT') throw new Error('rolled back, since a statement had failed')
+      unit.committed()
+      return result
+    } catch (cause) {
+      await client.query('ROLLBACK').catch(note)
+      throw cause
+    } finally {
+      client.off('error', note)
+      client.release(broken)
+    }
+  }
+
+  async function inOwn<T>(work: (transaction: object) => Promise<T>): Promise<T> {
+    return store.write((tx) => within({}, { tx, committed: () => undefined }, work))
+  }
+
+  function run<T>(work: (transaction: object) => Promise<T>): Promise<T> {
+    if (isPool(database)) return inPool(database, work)
+    if (!isSequelize(database)) return inOwn(work)
+    if (store.hold === undefined) return inSequelize(database, work)
+    return store.hold((aged) => inSequelize(database, untilAged(work, aged)), { maxAge: MAX_AGE })
+  }
+
+  return {
+    run: run as Transactions['run'],
+    unitOf(transaction) {
+      if (typeof transaction !== 'object' || transaction === null) {
+        throw new TypeError('transaction must be a transaction that is open')
+      }
+      const opened = units.get(transaction)
+      if (opened !== undefined) return opened.tx
+      // Nothing tells of its commit.
+      if (store.watch === undefined) {
+        throw new TypeError('over SQLite, publish in a transaction of keyhook.transaction()')
+      }
+      return join(transaction).tx
+    },
+  }
+}
+
+/** Others write again once it has aged: it must roll back at once, whatever the work waits for. */
+function untilAged<T>(
+  work: (transaction: object) => Promise<T>,
+  aged: AbortSignal,
+): (transaction: object) => Promise<T> {
+  return (transaction) =>
+    new Promise((resolve, reject) => {
+      aged.addEventListener('abort', () => {
+        reject(aged.reason as Error)
+      })
+      work(transaction).then(resolve, reject)
+    })
+}
+
+function isSequelize(database: unknown): database is SequelizeLike {
+  return typeof database === 'object' && database !== null && 'getDialect' in database
+}
+
+function isPool(database: unknown): database is PoolLike {
+  return typeof database === 'object' && database !== null && 'connect' in database
+}
