@@ -1,0 +1,18 @@
+import t from 'tap'
+import { ENDING_CHECKS } from './keys/endings.ts'
+import { EXPIRY_CHECKS } from './keys/expiry.ts'
+import { PIN_CHECKS } from './keys/pins.ts'
+import { ROTATION_CHECKS } from './keys/rotation.ts'
+import { SCOPE_CHECKS } from './keys/scopes.ts'
+import { STRANGER_CHECKS } from './keys/strangers.ts'
+import { runSection } from './run.ts'
+import { KEYS } from './table.ts'
+
+await runSection(t, KEYS, {
+  ...SCOPE_CHECKS,
+  ...PIN_CHECKS,
+  ...EXPIRY_CHECKS,
+  ...ROTATION_CHECKS,
+  ...ENDING_CHECKS,
+  ...STRANGER_CHECKS,
+})

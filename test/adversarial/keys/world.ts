@@ -1,0 +1,91 @@
+import type { Test } from 'tap'
+import { createAccountsFamily } from '../../../daemon/families/accounts/family.ts'
+import { createPasswords } from '../../../daemon/families/accounts/password.ts'
+import { eventsFamily } from '../../../daemon/families/events/family.ts'
+import { webhooksFamily } from '../../../daemon/families/webhooks/family.ts'
+import { createResolver } from '../../../daemon/http/resolve.ts'
+import { toIso, type Instant } from '../../../lib/time.ts'
+import type { VirtualClock } from '../../support/clock.ts'
+import { createClock } from '../../support/clock.ts'
+import type { Answer, AnyBody, Asker, World, WorldOptions } from '../../support/world.ts'
+import { createWorld } from '../../support/world.ts'
+import type { Saw } from '../run.ts'
+
+export const START: Instant = Date.parse('2030-01-31T12:00:00.000Z')
+
+/** Bears the operator in a key world. */
+export const OPERATOR_TOKEN = 'the-operator-of-adversarial-tests'
+
+export interface Minted extends AnyBody {
+  readonly id: string
+  readonly key: string
+}
+
+/** The API with callers told from each other as the daemon does; every answer is noted. */
+export interface KeyWorld extends World {
+  readonly clock: VirtualClock
+  /** The status and the code of a refusal, such as `201` or `403 key_not_managed`. */
+  ask(method: string, path: string, as?: Asker, body?: unknown): Promise<string>
+  /** Makes a key that must be made; as the user unless told otherwise. */
+  make(given: AnyBody, as?: Asker): Promise<Minted>
+  mint(as: Asker, given: AnyBody): Promise<string>
+  rotate(id: string, as?: Asker, body?: unknown): Promise<Answer<Minted>>
+  /** What the bearer of a value is told when it asks about itself. */
+  standing(value: string): Promise<string>
+  /** An instant after the start, as it is written on the wire. */
+  at(ms: number): string
+}
+
+const families = [
+  webhooksFamily,
+  eventsFamily,
+  createAccountsFamily({ passwords: createPasswords({ cost: { ln: 4, r: 8, p: 1 } }) }),
+]
+
+export async function openWorld(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  saw: Saw,
+  options: WorldOptions = {},
+): Promise<KeyWorld> {
+  const clock = createClock(START)
+  const world = await createWorld(scopeOf(t), {
+    clock,
+    resolve: (platform) => createResolver({ platform, operatorToken: OPERATOR_TOKEN }),
+    ...options,
+    families: [...families, ...(options.families ?? [])],
+  })
+  const request: World['request'] = async (method, path, asking) => {
+    const answer = await world.request<never>(method, path, asking)
+    saw(told(answer))
+    return answer
+  }
+  const ask: KeyWorld['ask'] = async (method, path, as = world.user, body) =>
+    told(await request(method, path, { as, body }))
+  return {
+    ...world,
+    clock,
+    request,
+    ask,
+    async make(given, as = world.user) {
+      const body = { name: 'a key', ...given }
+      const made = await request<Minted>('POST', '/v1/keys', { as, body })
+      if (made.status !== 201) throw new Error(`no key: ${JSON.stringify(made.body)}`)
+      return made.body
+    },
+    mint: (as, given) => ask('POST', '/v1/keys', as, { name: 'a key', ...given }),
+    rotate: (id, as = world.user, body) =>
+      request<Minted>('POST', `/v1/keys/${id}/rotate`, { as, body }),
+    standing: (value) => ask('GET', '/v1/keys/self', value),
+    at: (ms) => toIso(START + ms),
+  }
+}
+
+/** The folder alone, so that a second world may be opened over it. */
+function scopeOf(t: Pick<Test, 'testdir' | 'teardown'>): Parameters<typeof createWorld>[0] {
+  return { testdir: () => t.testdir(), teardown: (handler) => t.teardown(handler) }
+}
+
+function told({ status, body }: { readonly status: number; readonly body: object }): string {
+  const { error } = body as { readonly error?: { readonly code: string } }
+  return error === undefined ? String(status) : `${status} ${error.code}`
+}

@@ -1,0 +1,51 @@
+import type { Test } from 'tap'
+import type { AnsweredRow, Section } from './table.ts'
+import { idsOf, isOmitted } from './table.ts'
+
+/** Notes what was answered, such as `403 key_not_managed`. */
+export type Saw = (outcome: string) => void
+
+/** Carries out one case; what the table promises in backticks must pass through `saw`. */
+export type Check = (t: Test, saw: Saw) => Promise<void>
+
+/** Checks by the ids of the rows they carry out. */
+export type Checks = Readonly<Record<string, Check>>
+
+/**
+ * Runs every row of a section as a subtest of its own, then asserts that each of its ids was run exactly
+ * once or is omitted with a reason.
+ */
+export async function runSection(t: Test, section: Section, checks: Checks): Promise<void> {
+  const ran: string[] = []
+  const answered = section.rows.filter((row): row is AnsweredRow => !isOmitted(row))
+  for (const row of answered) {
+    await t.test(`${row.id} ${row.case}`, async (t) => {
+      await runRow(t, row, checks)
+      ran.push(row.id)
+    })
+  }
+  await t.test(`no ${section.letter} is missing, repeated or omitted without a reason`, (t) => {
+    const omitted = section.rows.filter(isOmitted)
+    for (const row of omitted) t.match(row.omitted, /\w+ \w+ \w+/, row.id)
+    t.same([...ran, ...omitted.map(({ id }) => id)].sort(), idsOf(section))
+    t.same(Object.keys(checks).sort(), [...ran].sort(), 'no check is left over')
+    t.end()
+  })
+}
+
+async function runRow(t: Test, row: AnsweredRow, checks: Checks): Promise<void> {
+  const check = checks[row.id]
+  if (check === undefined) throw new Error(`nothing carries out ${row.id}`)
+  const seen = new Set<string>()
+  await check(t, (outcome) => seen.add(outcome))
+  for (const outcome of outcomesIn(row.answer)) {
+    t.ok(seen.has(outcome), `the answer was ${outcome}`, { seen: [...seen] })
+  }
+}
+
+/** Scopes, which have a colon, are no outcomes. */
+function outcomesIn(answer: string): readonly string[] {
+  return [...answer.matchAll(/`([^`]+)`/g)]
+    .map(([, outcome = '']) => outcome)
+    .filter((outcome) => !outcome.includes(':'))
+}

@@ -1,0 +1,78 @@
+import { ATTEMPT_ROWS } from './rows/attempts.ts'
+import { KEY_ROWS } from './rows/keys.ts'
+import { SIGNATURE_ROWS } from './rows/signatures.ts'
+import { TARGET_ROWS } from './rows/targets.ts'
+
+/** One thing that an attacker, or a fault at the worst moment, tries. */
+export type Row = AnsweredRow | OmittedRow
+
+export interface AnsweredRow {
+  readonly id: string
+  readonly case: string
+  /** What this design answers. What stands in backticks, scopes aside, is seen while the case runs. */
+  readonly answer: string
+}
+
+export interface OmittedRow {
+  readonly id: string
+  readonly case: string
+  /** Why it is not run, for a stranger to judge. */
+  readonly omitted: string
+}
+
+/** Rows of one kind, whose ids are its letter and the numbers from 01 to its size. */
+export interface Section {
+  readonly letter: string
+  readonly title: string
+  readonly size: number
+  readonly rows: readonly Row[]
+}
+
+export const KEYS: Section = { letter: 'K', title: 'Keys', size: 52, rows: KEY_ROWS }
+export const TARGETS: Section = {
+  letter: 'S',
+  title: 'Targets, judged by their text and their addresses',
+  size: 80,
+  rows: TARGET_ROWS,
+}
+export const ATTEMPTS: Section = {
+  letter: 'D',
+  title: 'Targets that change, receivers that lead elsewhere',
+  size: 16,
+  rows: ATTEMPT_ROWS,
+}
+export const SIGNATURES: Section = {
+  letter: 'V',
+  title: 'Signatures',
+  size: 27,
+  rows: SIGNATURE_ROWS,
+}
+
+export const SECTIONS: readonly Section[] = [KEYS, TARGETS, ATTEMPTS, SIGNATURES]
+
+/** The ids that a section must have, each once. */
+export function idsOf({ letter, size }: Section): readonly string[] {
+  return Array.from({ length: size }, (_, at) => letter + String(at + 1).padStart(2, '0'))
+}
+
+export function isOmitted(row: Row): row is OmittedRow {
+  return 'omitted' in row
+}
+
+/**
+ * The whole table as Markdown, one heading a section; columns are not aligned.
+ *
+ * @example
+ * printTable().startsWith('### Keys') // true
+ */
+export function printTable(): string {
+  return SECTIONS.map(printSection).join('\n\n')
+}
+
+function printSection({ title, rows }: Section): string {
+  const lines = rows.map((row) => {
+    const answer = isOmitted(row) ? `Omitted: ${row.omitted}` : row.answer
+    return `| ${row.id} | ${row.case} | ${answer} |`
+  })
+  return [`### ${title}`, '', '| id | case | answer |', '| - | - | - |', ...lines].join('\n')
+}
