@@ -183,32 +183,36 @@ await t.test('no secret stands in a row, the log, an error or a metric', async (
   }
 })
 
+/** What the README takes for granted: a backend with a database, a table and a server. */
+const BACKEND = `
+import express from 'express'
+import { DataTypes, Sequelize } from 'sequelize'
+const sequelize = new Sequelize({ dialect: 'sqlite', storage: process.env.FILE, logging: false })
+const Order = sequelize.define('order', { total: DataTypes.INTEGER })
+await sequelize.sync()
+const masterKey = 'k1:' + Buffer.alloc(32, 7).toString('base64')
+const app = express()
+const signedInUser = async () => undefined
+`
+
 await t.test("the README's embedding runs as it stands", async (t) => {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
   const [, snippet = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
-  t.match(snippet, /createKeyhook/)
-  const folder = t.testdir()
-  const daemon = await startDaemonProcess({ KEYHOOK_DATA_DIR: folder, ...OWNER })
-  const { key } = await askControl(folder)('POST', '/v1/keys', {
-    name: 'embedder',
-    scopes: ['*:*'],
-  })
-  await daemon.end('SIGTERM')
-
+  const customer = `const { key: token } = await keyhook.as('acct_1').keys.create({ name: 'CI', scopes: ['orders:read'] })\n`
+  const shown = `
+const { data } = await keyhook.as('acct_1').events.list()
+console.log(data.map(({ type, data }) => type + ' ' + data.order).join(), await Order.count())
+await keyhook.stop()
+await sequelize.close()
+`
   const file = join(ROOT, `embedding-${process.pid}.mjs`)
   t.teardown(() => {
     rmSync(file, { force: true })
   })
-  const token = `const token = process.env.TOKEN\n`
-  const ending = `\nconsole.log('published for', account_id)\nawait keyhook.stop()\nprocess.exit(0)\n`
-  const body = snippet
-    .replace("'./keyhook-data'", JSON.stringify(folder))
-    .replace('3000', '0')
-    .replace(/(import [^\n]+\n)+/, (imports) => `${imports}${token}`)
-  writeFileSync(file, body + ending)
-  const run = promisify(execFile)
-  const { stdout } = await run(process.execPath, [file], { cwd: ROOT, env: { TOKEN: String(key) } })
-  t.match(stdout, /published for [0-9a-f-]{36}/)
+  writeFileSync(file, BACKEND + snippet.replace('const { key }', `${customer}$&`) + shown)
+  const env = { FILE: join(t.testdir(), 'orders.sqlite') }
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: ROOT, env })
+  t.equal(stdout, 'order.paid 1 1\n')
 })
 
 await t.test('SIGTERM lets what is under way end, and exits 0', async (t) => {

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import t from 'tap'
+import { ROOT } from '../arch/source.ts'
+import { packKeyhook } from '../support/packed.ts'
+
+/** As strict as an embedder may be; what is wrong in it is expected, line by line. */
+const COMPILER_OPTIONS = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+  module: 'nodenext',
+  target: 'es2022',
+  types: ['node'],
+  noEmit: true,
+}
+
+const PROGRAM = `
+import { createServer } from 'node:http'
+import { KeyhookError } from 'keyhook'
+import { ApiError, createClient } from 'keyhook/client'
+import { createKeyhook } from 'keyhook/daemon'
+import { mount } from 'keyhook/koa'
+import { verifyWebhook } from 'keyhook/verify'
+
+const keyhook = await createKeyhook({
+  dataDir: 'data',
+  scopes: { orders: ['read', 'write'] },
+  eventTypes: ['order.paid'],
+})
+// @ts-expect-error there is no such setting
+await createKeyhook({ dataDirectory: 'data' })
+
+const { key, authority } = await keyhook.keys.verify('value', { scope: 'orders:read' })
+const account: string = key.account_id
+console.log(authority.scopes)
+const created = await keyhook.as(account).keys.create({ name: 'CI', scopes: ['orders:read'] })
+const value: string | null = created.key
+// @ts-expect-error there is no such operation
+await keyhook.as(account).keys.destroy({ key_id: created.id })
+
+const event = { account_id: account, type: 'order.paid', data: {} }
+await keyhook.transaction((transaction) => keyhook.webhooks.publish(event, { transaction }))
+// @ts-expect-error an event has data
+await keyhook.webhooks.publish({ account_id: account, type: 'order.paid' })
+
+createServer(keyhook.callback({ prefix: '/developer', resolve: async () => undefined }))
+mount(keyhook, { resolve: async () => ({ account_id: account, user_id: 'user_1' }) })
+
+const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key: value ?? '' })
+for await (const { url } of client.webhooks.list.all()) console.log(url.length)
+// @ts-expect-error a webhook has events
+await client.webhooks.create({ url: 'https://example.com' })
+
+try {
+  const { type }: { type: string } = await verifyWebhook('{}', {}, 'whsec_')
+  console.log(type)
+} catch (error) {
+  if (error instanceof ApiError || error instanceof KeyhookError) console.log(error.code, error.status)
+}
+`
+
+await t.test('the packed package is typed for a strict embedder, and whole', async (t) => {
+  const packed = await packKeyhook()
+  t.teardown(() => packed.remove())
+  const folder = await packed.install(['@types/node'])
+  t.throws(() => createRequire(join(folder, 'shop.ts')).resolve('tap'), 'nothing else is found')
+
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
+  await writeFile(join(folder, 'shop.ts'), PROGRAM)
+  const config = { compilerOptions: COMPILER_OPTIONS, files: ['shop.ts'] }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+  t.equal(stdout, '')
+  t.equal(status, 0)
+})
