@@ -133,7 +133,8 @@ await t.test('only the egress client opens connections, and only the daemon list
     'daemon/listen.ts',
     'daemon/http/middleware/read-body.ts',
     'daemon/cli/ask.ts',
-    'daemon/embed.ts',
+    'daemon/embed/',
+    'daemon/http/client-address.ts',
     'daemon/daemon.ts',
     'daemon/http/not-ready.ts',
   ]

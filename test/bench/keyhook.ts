@@ -92,6 +92,9 @@ async function prepare({ platform }: Daemon, receiver: string): Promise<string> 
       disabled_reason: null,
       disabled_at: null,
       standard_headers: false,
+      headers: null,
+      rate_limit: null,
+      concurrency: null,
       last_success_at: null,
       last_delivery_at: null,
       secrets: [

@@ -305,6 +305,16 @@ await t.test('a key manages those whose scopes and pins lie within its own', asy
     ['200', '403 key_not_managed', '409 no_previous_value', '200'],
     'a value that outlives the actor is handed to nobody',
   )
+  const brief = await mint(world, world.user, {
+    scopes: ['apps:read'],
+    expires_at: toIso(START + HOUR),
+  })
+  const later = { expires_at: toIso(START + 2 * HOUR) }
+  const prolonged = await world.request('PATCH', `/v1/keys/${brief.body.id}`, {
+    as: actor.key,
+    body: later,
+  })
+  t.equal(told(prolonged), '403 key_not_managed', 'and no life beside it is prolonged')
 })
 
 await t.test(

@@ -99,7 +99,7 @@ await t.test(
 
     const twin = await keyhook('shared', 'serve', OWNER)
     t.strictSame([twin.code, twin.out], [1, ''])
-    t.match(twin.err, /^keyhook: KEYHOOK_DATA_DIR is held by another daemon.*\n$/)
+    t.match(twin.err, /^keyhook: KEYHOOK_DATA_DIR is held by another process.*\n$/)
     t.equal(await first.stop('SIGTERM'), 0)
 
     // Commands that meet over a folder without a daemon all come through, one writer at a time.

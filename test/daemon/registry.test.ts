@@ -34,7 +34,7 @@ await t.test('every operation declares who may call it, by a scope that exists',
   )
   for (const { id, access } of operations) {
     if (typeof access === 'object') t.ok(scopes.has(access.scope), `${id}: ${access.scope}`)
-    else t.ok(['key', 'user', 'operator', 'public'].includes(access), id)
+    else t.ok(['key', 'user', 'owner', 'operator', 'public'].includes(access), id)
   }
 })
 
@@ -137,11 +137,15 @@ await t.test('a key without the scope is refused, whatever the path names', asyn
 await t.test(
   'unknown query parameters and body fields are refused by every operation',
   async (t) => {
-    const { request } = await world(t)
+    const { request, user, operator } = await world(t)
     for (const operation of mounted) {
       const path = pathOf(operation, {})
       if (operation.access === 'key') continue
-      const query = await request(operation.method, `${path}?surprise=1`, bodyOf(operation))
+      const as = operation.access === 'operator' ? operator : user
+      const query = await request(operation.method, `${path}?surprise=1`, {
+        as,
+        ...bodyOf(operation),
+      })
       t.match(
         query,
         { status: 400, body: { error: { code: 'invalid_request' } } },
@@ -150,7 +154,7 @@ await t.test(
       t.match(query.body, { error: { errors: [{ location: 'query.surprise' }] } }, operation.id)
       if (operation.method === 'GET') continue
       const body = { ...(bodyOf(operation).body as object), surprise: 1 }
-      const answer = await request(operation.method, path, { body })
+      const answer = await request(operation.method, path, { as, body })
       t.match(
         answer,
         { status: 400, body: { error: { code: 'invalid_request' } } },

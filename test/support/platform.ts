@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { catalogueOf } from '../../daemon/catalogue.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
 import { createRandom, systemClock } from '../../daemon/machine.ts'
@@ -78,6 +79,7 @@ export async function createPlatform(
     random,
     newId,
     universe: createUniverse(scopes),
+    catalogue: catalogueOf('service', families),
     names,
     baseUrl,
   }

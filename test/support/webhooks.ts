@@ -42,8 +42,10 @@ const shop: Family = {
   operations: [],
 }
 
+/** A world with webhooks and something to tell them of; families given are mounted beside. */
 export function shopWorld(t: Scope, options: WorldOptions = {}): Promise<World> {
-  return createWorld(t, { families: [webhooksFamily, shop], ...options })
+  const families = [webhooksFamily, shop, ...(options.families ?? [])]
+  return createWorld(t, { ...options, families })
 }
 
 export async function receiverFor(

@@ -9,8 +9,10 @@ import { mount } from '../../daemon/http/mount.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
+import type { Cidr } from '../../lib/egress/address.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { AccountRecord, Plan } from '../../plugins/store/contract/accounts.ts'
+import { currentMounting } from './mounting.ts'
 import type { PlatformOptions } from './platform.ts'
 import { createPlatform } from './platform.ts'
 
@@ -24,6 +26,8 @@ export interface WorldOptions extends PlatformOptions {
   /** Mounted beside keys. Default none. */
   readonly families?: readonly Family[]
   readonly plan?: Plan
+  /** Proxies whose word on who asks is believed. Default none. */
+  readonly trustedProxies?: readonly Cidr[]
   /** Replaces how callers are told from each other; undefined leaves the request to the world. */
   readonly resolve?: (platform: Platform) => PrincipalResolver
 }
@@ -90,11 +94,13 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const baseUrl = `http://127.0.0.1:${port}`
+  const mounting = currentMounting()
+  const baseUrl = `http://127.0.0.1:${port}${mounting.prefix}`
   const platform = await createPlatform(t.testdir(), { ...options, baseUrl, families })
   const principals = new Map<string, Principal>()
   const defects = new Map<string, unknown>()
-  server.on('request', apiOf(platform, families, principals, defects, options.resolve))
+  const api = apiOf(platform, families, principals, defects, options)
+  server.on('request', await mounting.serve(api))
   await platform.engine.dispatcher.start()
   t.teardown(() => close(server, platform))
 
@@ -148,7 +154,7 @@ function apiOf(
   families: readonly Family[],
   principals: ReadonlyMap<string, Principal>,
   defects: Map<string, unknown>,
-  resolve: WorldOptions['resolve'],
+  { resolve, trustedProxies = [] }: WorldOptions,
 ): RequestListener {
   const app = new Koa<RequestState>()
   const own = resolverOf(platform, principals)
@@ -159,6 +165,7 @@ function apiOf(
       families,
       resolve: async (ctx) => (await given?.(ctx)) ?? own(ctx),
       rateLimits: { reads: 0, writes: 0 },
+      trustedProxies,
       onError: (error, request) => {
         if (error.code === 'internal_error') defects.set(request.id, error.cause)
       },
@@ -201,6 +208,7 @@ function userOf({ id }: Pick<AccountRecord, 'id'>): UserPrincipal {
     user_id: `user-of-${id}`,
     email: 'owner@example.com',
     session_hash: '0'.repeat(64),
+    authenticated_at: Infinity,
     authority: FULL_AUTHORITY,
   }
 }

@@ -1,0 +1,89 @@
+import t from 'tap'
+import { discoveryFamily } from '../../daemon/families/discovery/family.ts'
+import { MAX_EVENT_BYTES } from '../../lib/webhook/event.ts'
+import { shopWorld } from '../support/webhooks.ts'
+import type { Answer, AnyBody, Asker, World } from '../support/world.ts'
+
+interface Listed extends AnyBody {
+  readonly scope: string | null
+}
+
+interface Discovery extends AnyBody {
+  readonly families: readonly { readonly name: string; readonly operations: readonly Listed[] }[]
+  readonly scopes: readonly string[]
+}
+
+const open = (t: Parameters<typeof shopWorld>[0]): Promise<World> =>
+  shopWorld(t, { families: [discoveryFamily] })
+
+const discover = (world: World, as: Asker = world.user): Promise<Answer<Discovery>> =>
+  world.request('GET', '/v1/discovery', { as })
+
+await t.test('discovery shows what the service offers, and where', async (t) => {
+  const world = await open(t)
+  const { status, body } = await discover(world)
+  t.equal(status, 200)
+  const { families, scopes, version, ...rest } = body
+  t.match(version, /^\d+\.\d+\.\d+/)
+  t.same(rest, {
+    service: 'service',
+    api_version: 'v1',
+    your_scopes: ['*:*'],
+    your_apps: null,
+    event_types: ['app.deployed', 'webhook.disabled', 'webhook.failing', 'webhook.test'],
+    limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
+    interfaces: {
+      rest: `${world.baseUrl}/v1`,
+      openapi: `${world.baseUrl}/v1/openapi.json`,
+      docs: `${world.baseUrl}/docs`,
+    },
+  })
+  t.same(
+    families.map(({ name }) => name),
+    ['keys', 'webhooks', 'shop', 'discovery'],
+  )
+  t.ok(scopes.includes('discovery:read') && scopes.includes('webhooks:write'))
+  t.same(scopes, scopes.toSorted())
+  const known = families.flatMap(({ operations }) => operations)
+  t.ok(
+    known.every(({ scope }) => scope === null || scopes.includes(scope)),
+    'no operation needs a scope that is not listed',
+  )
+  t.hasStrict(
+    known.find(({ id }) => id === 'webhooks.rotate_secret'),
+    {
+      id: 'webhooks.rotate_secret',
+      method: 'POST',
+      path: '/v1/webhooks/{webhook_id}/rotate-secret',
+      scope: 'webhooks:write',
+    },
+  )
+  t.equal(known.find(({ id }) => id === 'keys.verify')?.scope, null)
+})
+
+await t.test('a key is told what it may do right now, narrowed by those above it', async (t) => {
+  const world = await open(t)
+  const parent = await world.mintKey({ scopes: ['discovery:read', 'keys:*', 'edits:*'] })
+  const child = await world.mintKey({ scopes: ['discovery:read', 'edits:*'] }, parent.key)
+  t.match((await discover(world, child.key)).body, { your_scopes: ['discovery:read', 'edits:*'] })
+  const narrowed = { scopes: ['discovery:read', 'edits:read'] }
+  await world.request('PATCH', `/v1/keys/${parent.id}`, { body: narrowed })
+  t.same((await discover(world, child.key)).body['your_scopes'], ['discovery:read', 'edits:read'])
+})
+
+await t.test(
+  'a pinned key may ask and is told its pins; a key without the scope may not',
+  async (t) => {
+    const world = await open(t)
+    const pinned = await world.mintKey({ scopes: ['discovery:read'], apps: ['b', 'a'] })
+    t.same((await discover(world, pinned.key)).body['your_apps'], ['a', 'b'])
+    const without = await world.mintKey({ scopes: ['keys:read'] })
+    t.match(await discover(world, without.key), {
+      status: 403,
+      body: {
+        error: { code: 'insufficient_scope', details: { missing_scopes: ['discovery:read'] } },
+      },
+    })
+    t.equal((await discover(world, null)).status, 401)
+  },
+)

@@ -1,0 +1,94 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import t from 'tap'
+import type { Schema } from '../support/openapi.ts'
+import {
+  DOCUMENTED,
+  DOCUMENT_TEXT,
+  faultsOf,
+  faultsOfAnswer,
+  placeOfBody,
+} from '../support/openapi.ts'
+
+await t.test('the document lints clean by every recommended rule', async (t) => {
+  const config = await createConfig({ extends: ['recommended'] })
+  const problems = await lintFromString({ source: DOCUMENT_TEXT, config })
+  t.same(
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    [],
+  )
+  const broken = await lintFromString({ source: DOCUMENT_TEXT.replace('"info"', '"inf"'), config })
+  t.ok(broken.length > 0, 'and the rules are at work')
+})
+
+await t.test('every operation says its name, its purpose and who may call it', async (t) => {
+  t.ok(DOCUMENTED.length > 0)
+  for (const { operationId, summary, tags, security, method, path } of DOCUMENTED) {
+    const place = `${method} ${path}`
+    t.match({ operationId, summary }, { operationId: /^\w+\.\w+$/, summary: /^\S.*[^.\s]$/ }, place)
+    t.equal(tags?.length, 1, place)
+    // An empty list is the statement that nobody need say who they are; a missing one is none.
+    t.ok(Array.isArray(security), place)
+  }
+})
+
+await t.test('every operation documents its success and the refusals of its kind', async (t) => {
+  for (const operation of DOCUMENTED) {
+    const { operationId, responses, security = [], requestBody, method } = operation
+    const statuses = Object.keys(responses)
+    t.equal(statuses.filter((status) => status.startsWith('2')).length, 1, operationId)
+    const expected = [
+      '400',
+      '413',
+      '500',
+      '503',
+      ...(security.length === 0 ? [] : ['401', '403']),
+      ...(requestBody === undefined ? [] : ['415']),
+      ...(method === 'POST' ? ['409', '422'] : []),
+    ]
+    t.same(
+      expected.filter((status) => !statuses.includes(status)),
+      [],
+      operationId,
+    )
+    for (const [status, { description, content }] of Object.entries(responses)) {
+      t.ok(description !== '' && content !== undefined, `${operationId} ${status}`)
+    }
+  }
+})
+
+await t.test('every example satisfies the schema that it stands beside', async (t) => {
+  for (const operation of DOCUMENTED) {
+    const { operationId, responses, requestBody } = operation
+    const request = requestBody?.content?.['application/json'].example
+    if (request !== undefined) {
+      t.same(faultsOf(request, ...placeOfBody(operation), 'schema'), [], `${operationId}: body`)
+    }
+    for (const [status, { content }] of Object.entries(responses)) {
+      const example = content?.['application/json'].example
+      t.ok(example !== undefined || Number(status) >= 400, `${operationId}: ${status} has one`)
+      if (example === undefined) continue
+      t.same(faultsOfAnswer(operation, Number(status), example), [], `${operationId}: ${status}`)
+    }
+    t.ok(
+      faultsOfAnswer(operation, 400, { error: 'none' }).length > 0,
+      `${operationId}: not anything goes`,
+    )
+  }
+})
+
+await t.test('every example within a schema satisfies that schema', async (t) => {
+  let examples = 0
+  const visit = (value: unknown, place: readonly string[]): void => {
+    if (typeof value !== 'object' || value === null) return
+    const { example } = value as Schema
+    if (example !== undefined && place.at(-1) !== 'application/json') {
+      examples += 1
+      t.same(faultsOf(example, ...place), [], place.join(' '))
+    }
+    for (const [name, part] of Object.entries(value)) {
+      if (name !== 'example') visit(part, [...place, name])
+    }
+  }
+  visit(JSON.parse(DOCUMENT_TEXT), [])
+  t.ok(examples > 0)
+})

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { createPasswords } from '../../daemon/families/accounts/password.ts'
+import { DAY, HOUR, MINUTE } from '../../lib/time.ts'
+import { codeOf } from '../support/answer.ts'
+import { CHEAP, EMAIL, PASSWORD, START, cookieOf, openSite } from '../support/site.ts'
+import type { Answer, AnyBody } from '../support/world.ts'
+
+await t.test('signing out ends the session and clears the cookie', async (t) => {
+  const site = await openSite(t)
+  await site.addUser()
+  const cookie = await site.session()
+  const other = await site.session()
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' }
+  const answer = await site.ask('DELETE', '/v1/session', { headers })
+  t.equal(answer.status, 200)
+  t.equal(answer.body['expires_at'], new Date(START).toISOString())
+  t.strictSame(answer.headers.getSetCookie(), [
+    'keyhook=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+  ])
+  t.equal(codeOf(await site.ask('GET', '/v1/session', { headers })), '401 session_expired')
+  t.equal((await site.ask('GET', '/v1/session', { headers: { cookie: other } })).status, 200)
+})
+
+await t.test('a session ends after 30 days, however much it is used', async (t) => {
+  const site = await openSite(t)
+  await site.addUser()
+  const headers = { cookie: await site.session() }
+  const ask = async (): Promise<string> => codeOf(await site.ask('GET', '/v1/session', { headers }))
+  for (let hours = 10; hours < 720; hours += 10) {
+    await site.clock.advance(10 * HOUR)
+    t.equal(await ask(), '200', `after ${hours} hours`)
+  }
+  await site.clock.advance(10 * HOUR - 1)
+  t.equal(await ask(), '200')
+  await site.clock.advance(1)
+  t.equal(await ask(), '401 session_expired')
+  const made = { cookie: `keyhook=${'A'.repeat(43)}` }
+  t.equal(codeOf(await site.ask('GET', '/v1/session', { headers: made })), '401 session_expired')
+})
+
+await t.test(
+  'a session ends after 12 hours without use, counted from its last minute',
+  async (t) => {
+    const site = await openSite(t)
+    await site.addUser()
+    const cookie = await site.session()
+    const ask = async (): Promise<string> =>
+      codeOf(await site.ask('GET', '/v1/session', { headers: { cookie } }))
+    const seen = async (): Promise<number | undefined> =>
+      (await site.platform.store.accounts.session(hashOf(cookie)))?.session.seen_at
+    await site.clock.advance(MINUTE - 1)
+    t.equal(await ask(), '200')
+    t.equal(await seen(), START, 'reading writes once a minute at most')
+    await site.clock.advance(1)
+    t.equal(await ask(), '200')
+    t.equal(await seen(), START + MINUTE)
+    await site.clock.advance(12 * HOUR - 1)
+    t.equal(await ask(), '200')
+    t.equal(await seen(), START + MINUTE + 12 * HOUR - 1)
+    await site.clock.advance(12 * HOUR)
+    t.equal(await ask(), '401 session_expired')
+    t.equal(await ask(), '401 session_expired', 'asking does not bring it back')
+  },
+)
+
+await t.test('a suspended account lets nobody in, signed in before or not', async (t) => {
+  const site = await openSite(t)
+  const suspended = await site.addAccount({ suspended_at: START })
+  const body = { email: EMAIL, password: PASSWORD, account_id: suspended.id }
+  const { body: user } = await site.asOperator<{ id: string }>('POST', '/v1/users', body)
+  t.equal(codeOf(await site.signIn()), '403 account_suspended')
+  t.equal(codeOf(await site.signIn('wrong horse battery')), '401 invalid_credentials')
+
+  const hash = createHash('sha256').update('value').digest('hex')
+  await site.platform.store.write((tx) =>
+    tx.accounts.insertSession({
+      hash,
+      user_id: user.id,
+      created_at: START,
+      expires_at: START + DAY,
+      seen_at: START,
+      authenticated_at: START,
+    }),
+  )
+  const headers = { cookie: 'keyhook=value' }
+  t.equal(codeOf(await site.ask('GET', '/v1/session', { headers })), '403 account_suspended')
+})
+
+await t.test(
+  'a new password ends every session, one that is being opened with the old included',
+  async (t) => {
+    const inner = createPasswords({ cost: CHEAP })
+    let checked: () => Promise<void> = () => Promise.resolve()
+    const site = await openSite(t, {
+      passwords: {
+        ...inner,
+        async check(password, kept) {
+          const result = await inner.check(password, kept)
+          await checked()
+          return result
+        },
+      },
+    })
+    await site.addUser()
+    await site.addUser('other@example.com')
+    const cookie = await site.session()
+    const other = cookieOf(await site.signIn(PASSWORD, 'other@example.com'))
+    const changed = 'another horse battery'
+    const reset = (): Promise<Answer<AnyBody>> =>
+      site.asOperator('POST', '/v1/users/reset-password', { email: EMAIL, password: changed })
+    checked = async () => void (await reset())
+    t.equal(
+      codeOf(await site.signIn()),
+      '401 invalid_credentials',
+      'reset between check and session',
+    )
+    checked = () => Promise.resolve()
+
+    const status = async (cookie: string): Promise<string> =>
+      codeOf(await site.ask('GET', '/v1/session', { headers: { cookie } }))
+    t.equal(await status(cookie), '401 session_expired')
+    t.equal(await status(other), '200')
+    t.equal((await site.signIn()).status, 401)
+    t.equal((await site.signIn(changed)).status, 200)
+    const unknown = { email: 'nobody@example.com', password: PASSWORD }
+    t.equal(
+      codeOf(await site.asOperator('POST', '/v1/users/reset-password', unknown)),
+      '404 user_not_found',
+    )
+  },
+)
+
+/** What the store keeps of a session's cookie. */
+function hashOf(cookie: string): string {
+  return createHash('sha256').update(cookie.slice('keyhook='.length)).digest('hex')
+}
