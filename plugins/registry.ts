@@ -8,6 +8,8 @@ import type { EgressClient } from './egress/contract.ts'
 import type { EgressClientOptions } from './egress/undici.ts'
 import type { OpenOptions, OpenedStore } from './store/open.ts'
 
+export type { OpenOptions } from './store/open.ts'
+
 /**
  * Opens the store over what an embedder hands over, or over an address.
  *

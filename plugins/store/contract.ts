@@ -120,6 +120,12 @@ export interface Store extends Omit<EngineStore, 'write'> {
   close(): Promise<void>
 
   /**
+   * Another process may take this store over, so what was read once may be stale: verification reads
+   * anew each time. Default `false`.
+   */
+  readonly mayBeTaken?: boolean
+
+  /**
    * Several processes may share this store. Default `false`: the daemon then locks the data folder
    * and refuses to split its roles.
    */

@@ -257,7 +257,11 @@ await t.test('PostgreSQL: the connection that holds the lock breaks', async (t) 
       store.publish(() => [publicationOf(sampleDelivery('d1'))]),
       UNAVAILABLE,
     )
-    t.notSame(await store.accounts.get('acc_before'), undefined, 'what is kept can be read')
+    await t.rejects(
+      store.accounts.get('acc_before'),
+      UNAVAILABLE,
+      'nor is anything read: it may be stale',
+    )
     const regained = nextNews(store)
     rival.release(true)
     await regained
@@ -535,5 +539,27 @@ await t.test(
       t.notOk(store.events.isPlace(forged), forged)
     }
     t.same(await readFeed(store, `${'9'.repeat(9)}-${'9'.repeat(19)}-${'9'.repeat(18)}`), [])
+  },
+)
+
+await t.test(
+  'an id that an open transaction holds refuses itself in time, and nobody else',
+  async (t) => {
+    const pool = poolOn(t, await server.createDatabase())
+    const store = await openOn(t, pool)
+    const { event, deliveries } = publicationOf(sampleDelivery('d1'))
+    const twin = { event: { ...event, supplied: true }, deliveries }
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    await store.join?.(client).tx.insertPublished([twin])
+    await t.rejects(
+      store.publish(() => [twin]),
+      /an open transaction holds the id/,
+    )
+    await insertAccount(store, 'acc_1')
+    t.notSame(await store.accounts.get('acc_1'), undefined)
+    await client.query('ROLLBACK')
+    client.release()
+    t.same(await store.publish(() => [twin]), ['stored'])
   },
 )

@@ -79,6 +79,12 @@ const readCases: readonly StoreCase[] = [
       assert.deepEqual((await listIds(store, { since: BORN, until: BORN + 1 })).length, 3)
       assert.deepEqual(await listIds(store, { apps: ['app_a', 'app_b'] }), ['evt_3', 'evt_1'])
       assert.deepEqual(await listIds(store, { apps: [] }), [])
+      const outline = await store.events.list({ ...FEED, bodies: false })
+      assert.deepEqual(
+        outline.rows.map(({ id }) => id),
+        ['evt_3', 'evt_1', 'evt_2'],
+      )
+      assert.ok(outline.rows.every(({ body }) => body.length === 0))
       const first = await store.events.list({ ...FEED, limit: 2 })
       assert.equal(first.more, true)
       const after = first.rows.at(-1)?.place ?? null

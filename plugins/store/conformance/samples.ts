@@ -135,6 +135,7 @@ export const FEED: EventListQuery = {
   until: null,
   apps: null,
   order: 'asc',
+  bodies: true,
   after: null,
   limit: 100,
 }

@@ -30,6 +30,8 @@ export interface EventListQuery {
    * on after the last place misses none. `desc` shows whatever is committed now.
    */
   readonly order: 'asc' | 'desc'
+  /** False leaves bodies empty, for who needs to know of the events alone. */
+  readonly bodies: boolean
   /** Events beyond this place, in the order asked for. */
   readonly after: string | null
   readonly limit: number

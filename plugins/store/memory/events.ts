@@ -6,6 +6,8 @@ import { add, change, place } from './state.ts'
 
 const LAST_PLACE = 'feed_place'
 
+const NO_BODY = new Uint8Array()
+
 export function eventReads(state: Reading): EventReads {
   return {
     types: async (accountId) =>
@@ -13,7 +15,7 @@ export function eventReads(state: Reading): EventReads {
         .filter(({ account_id }) => account_id === accountId || account_id === '')
         .sort((a, b) => (a.type < b.type ? -1 : 1)),
     get: async (accountId, id) => state().events.get(place(accountId, id)),
-    async list({ account_id, types, since, until, apps, order, after, limit }) {
+    async list({ account_id, types, since, until, apps, order, bodies, after, limit }) {
       const way = order === 'asc' ? 1 : -1
       const beyond = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
@@ -22,7 +24,9 @@ export function eventReads(state: Reading): EventReads {
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
         .filter(({ place }) => after === null || way * (Number(place) - Number(after)) > 0)
         .sort((a, b) => way * (Number(a.place) - Number(b.place)))
-      return { rows: beyond.slice(0, limit), more: beyond.length > limit }
+      const rows = beyond.slice(0, limit)
+      const more = beyond.length > limit
+      return { rows: bodies ? rows : rows.map((event) => ({ ...event, body: NO_BODY })), more }
     },
     isPlace: (text) => /^\d{1,15}$/.test(text),
   }

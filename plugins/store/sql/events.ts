@@ -11,8 +11,13 @@ import type { Row } from './rows.ts'
 import { cutPage, integer, textOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
+/** What is known of an event without its body, beside its place. */
+const OUTLINE = ['account_id', 'id', 'app_id', 'type', 'created_at'] as const
+const NO_BODY = new Uint8Array()
+
 export function eventReads(query: Query, t: Tables, dialect: Dialect): EventReads {
   const { feed } = dialect
+  const outline = [...feed.key, ...OUTLINE].join(', ')
   const toPlaced = (row: Row): PlacedEvent => ({ ...toEvent(row), place: feed.print(row) })
   return {
     async types(accountId) {
@@ -29,9 +34,9 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       ])
       return row && toPlaced(row)
     },
-    async list({ account_id, types, since, until, apps, order, after, limit }) {
+    async list({ account_id, types, since, until, apps, order, bodies, after, limit }) {
       const rows = await query(
-        `SELECT * FROM ${t.events}
+        `SELECT ${bodies ? '*' : outline} FROM ${t.events}
          WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR ${feed.beyond(order, '$2')})
            AND (CAST($3 AS TEXT) IS NULL OR ${dialect.among('type', '$3')})
            AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('app_id', '$4')})
@@ -153,6 +158,6 @@ function toEvent(row: Row): EventRecord {
     app_id: textOrNull(row['app_id']),
     type: String(row['type']),
     created_at: integer(row['created_at']),
-    body: row['body'] as Uint8Array,
+    body: (row['body'] as Uint8Array | undefined) ?? NO_BODY,
   }
 }

@@ -7,11 +7,8 @@ import { lend } from './postgres/lend.ts'
 import type { Serving } from './postgres/serving.ts'
 import { channelOf, lockOf } from './postgres/session.ts'
 import type { PgClient, PgSource } from './postgres/source.ts'
-import { ask, codeOf, queryOn } from './postgres/statement.ts'
+import { LOCK_WAIT, ask, codeOf, queryOn } from './postgres/statement.ts'
 import type { Tables } from './tables.ts'
-
-/** How long a statement waits for a row that an embedder's transaction holds. */
-const LOCK_WAIT = '5s'
 
 const NO_TRANSACTION = '25P01'
 
@@ -56,7 +53,10 @@ export function openPostgres(
 
   return {
     dialect: POSTGRES,
-    read: (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind)),
+    read(sql, bind) {
+      serving.assert()
+      return lend(source, (client) => queryOn(client)(sql, bind))
+    },
     transaction: (work, committed = () => undefined) =>
       write(async (client) => {
         const result = await transact(client, work)

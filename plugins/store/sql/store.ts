@@ -67,6 +67,7 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
         },
       }
     },
+    mayBeTaken: dialect.name === 'postgres',
     ...(client.watch && { watch: client.watch }),
     ...(client.hold && { hold: client.hold }),
     async ping() {

@@ -1,6 +1,11 @@
 import type { Publication } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
+import { KeyhookError } from '../../../../lib/errors.ts'
+import type { Row } from '../rows.ts'
 import type { Tables } from '../tables.ts'
+import { codeOf, LOCK_WAIT } from './statement.ts'
+
+const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
  * A small JSON array of events, one blob of their bodies, and a JSON array of deliveries, of which only
@@ -14,12 +19,9 @@ export async function publishGroup(
   t: Tables,
   group: readonly Publication[],
 ): Promise<readonly Publication[]> {
-  const rows = await query(
-    insertStatement(
-      t,
-      group.some(({ event }) => event.supplied),
-    ),
-    [
+  const mayWait = group.some(({ event }) => event.supplied)
+  const insert = (): Promise<Row[]> =>
+    query(insertStatement(t, mayWait), [
       JSON.stringify(toEventRows(group)),
       Buffer.concat(group.map(({ event }) => event.body)),
       JSON.stringify(
@@ -27,11 +29,34 @@ export async function publishGroup(
           deliveries.map((delivery) => ({ ...delivery, published: event.id })),
         ),
       ),
-    ],
-  )
+    ])
+  const rows = mayWait ? await withPatience(query, insert) : await insert()
   if (rows.length === group.length) return []
   const stored = new Set(rows.map(({ account_id, id }) => `${String(account_id)}\n${String(id)}`))
   return group.filter(({ event }) => !stored.has(`${event.account_id}\n${event.id}`))
+}
+
+/**
+ * Nobody else can write while this waits, so it does not wait for long.
+ *
+ * @throws Error, no fault of the machine, when an id was not settled in time: the others of its group
+ *   are published without it
+ */
+async function withPatience<T>(query: Query, insert: () => Promise<T>): Promise<T> {
+  await query(`SET lock_timeout = '${LOCK_WAIT}'`)
+  try {
+    return await insert()
+  } catch (cause) {
+    if (!isLockTimeout(cause)) throw cause
+    throw new Error('an open transaction holds the id of an event', { cause })
+  } finally {
+    // Refused inside a transaction that failed, whose end takes the setting back by itself.
+    await query('RESET lock_timeout').catch(() => undefined)
+  }
+}
+
+function isLockTimeout(cause: unknown): boolean {
+  return codeOf(cause instanceof KeyhookError ? cause.cause : cause) === LOCK_NOT_AVAILABLE
 }
 
 function insertStatement(t: Tables, isTakenAllowed: boolean): string {

@@ -2,6 +2,9 @@ import { kernelError } from '../../../../lib/errors.ts'
 import type { Query } from '../client.ts'
 import type { PgAnswer, PgClient, PgStatement } from './source.ts'
 
+/** How long a statement waits for a row that an embedder's transaction holds. */
+export const LOCK_WAIT = '5s'
+
 const BYTEA = 17
 
 /** Only bytes are read as such: parsers that an embedder set for its own rows change nothing here. */
