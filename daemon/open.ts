@@ -56,6 +56,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
 }
 
 const USES_EVERY = 30 * SECOND
+const LOOK_EVERY = 10 * SECOND
 
 /** Everything that goes on by itself: sending what is due, noting uses of keys, retention. */
 export interface Work {
@@ -70,22 +71,37 @@ export async function startWork(
   log: Log,
   roles: { readonly dispatch: boolean },
 ): Promise<Work> {
-  const { store, engine } = platform
-  const { dispatcher } = engine
-  const stopWatching = store.watch?.(() => {
-    dispatcher.refresh().catch((cause: unknown) => {
-      log.warn({ err: cause }, 'what an embedder committed could not be looked at yet')
-    })
-  })
+  const { dispatcher } = platform.engine
+  const stopWatching = keepWatch(platform, log)
   if (roles.dispatch) await dispatcher.start()
   const stopUses = keepUses(platform, log)
   const stopRetention = keepRetention((isStopping) => purge(platform, config, log, isStopping))
   return {
     async stop() {
-      stopWatching?.()
+      stopWatching()
       await Promise.all([stopRetention(), stopUses()])
       await dispatcher.stop()
     },
+  }
+}
+
+/**
+ * Looks for work that was committed where nobody could tell of it: when the store says so, and now and
+ * then, should a look have failed.
+ */
+function keepWatch({ store, engine }: Platform, log: Log): () => void {
+  function look(): void {
+    engine.dispatcher.refresh().catch((cause: unknown) => {
+      log.warn({ err: cause }, 'what was committed elsewhere could not be looked at yet')
+    })
+  }
+  const stop = store.watch?.(look)
+  if (stop === undefined) return () => undefined
+  const timer = setInterval(look, LOOK_EVERY)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    stop()
   }
 }
 

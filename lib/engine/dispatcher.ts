@@ -60,6 +60,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let running = false
   let claiming: Promise<void> | undefined
   let claimAgain = false
+  let refreshing: Promise<void> | undefined
+  let refreshAgain = false
   /** Work is due that found no room in the queue: the next slot that is freed looks again. */
   let starved = false
   let cancelTimer = (): void => undefined
@@ -163,7 +165,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     cancelTurn()
     const turn = lanes.nextTurn(now)
-    if (turn !== null) cancelTurn = clock.after(turn - now, fillSlots)
+    if (turn !== null) cancelTurn = clock.after(Math.min(turn - now, HOUR), fillSlots)
   }
 
   async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
@@ -174,6 +176,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (target === undefined || !isActive(target)) park(lane, PARK)
     else if (!isSendable(target)) park(lane, UNREADABLE_PARK)
     else if (enough && running) return sendInSlot(lane, delivery, body, target)
+    lane.pace.giveBack()
     await giveBack([delivery])
     freeSlot(lane)
   }
@@ -250,6 +253,15 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     wake(lane, due, isAgain(delivery.trigger))
   }
 
+  /** Whoever asks while it is being read gets one more reading, however many they are. */
+  async function readWhileAsked(): Promise<void> {
+    while (refreshAgain && running) {
+      refreshAgain = false
+      await readLanes()
+      pump()
+    }
+  }
+
   async function readLanes(): Promise<void> {
     for (const head of await store.lanes()) {
       const lane = lanes.get(head.webhook_id, head.account_id)
@@ -296,14 +308,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await record(finished)
     },
     async start() {
+      // What was claimed by a process that is running is not there to be recovered.
+      if (running) return
       await store.recover(clock.now())
       await readLanes()
       running = true
       pump()
     },
     async refresh() {
-      await readLanes()
-      pump()
+      refreshAgain = true
+      refreshing ??= readWhileAsked().finally(() => {
+        refreshing = undefined
+      })
+      await refreshing
     },
     async stop() {
       running = false

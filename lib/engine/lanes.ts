@@ -84,7 +84,8 @@ export function createLanes(limits: LaneLimits): Lanes {
     if (due) pending.add(lane)
     else pending.delete(lane)
     const idle = lane.busy === 0 && lane.queue.length === 0 && !lane.asked
-    if (!due && idle) lanes.delete(lane.webhook_id)
+    // A paced lane is kept: a new one would begin its pace anew.
+    if (!due && idle && !lane.pace.isLimited()) lanes.delete(lane.webhook_id)
   }
 
   const hasRoom = (lane: Lane, now: Instant): boolean =>

@@ -5,10 +5,13 @@ import { SECOND } from '../time.ts'
 export interface Pace {
   /** @param perSecond null for as fast as it goes */
   set(perSecond: number | null): void
+  isLimited(): boolean
   /** When the next send may begin; 0 when one may begin at once. */
   readyAt(): Instant
   /** Notes that a send begins. */
   take(now: Instant): void
+  /** Takes back that the last one began. */
+  giveBack(): void
   /** Sends that may begin within a span; Infinity without a limit. */
   within(span: Millis): number
 }
@@ -27,9 +30,13 @@ export function createPace(): Pace {
     set(perSecond) {
       interval = perSecond === null ? null : SECOND / perSecond
     },
+    isLimited: () => interval !== null,
     readyAt: () => (interval === null ? 0 : Math.ceil(expected - early())),
     take(now) {
       if (interval !== null) expected = Math.max(expected, now) + interval
+    },
+    giveBack() {
+      if (interval !== null) expected -= interval
     },
     within: (span) => (interval === null ? Infinity : Math.max(1, Math.floor(span / interval))),
   }

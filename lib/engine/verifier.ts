@@ -46,6 +46,7 @@ const MAX_ENTRIES = 50_000
  * A fill that a change overtook is not kept: it stores only when no drop came after its read began.
  *
  * @param prefix what values of this service begin with
+ * @param maxEntries chains that are kept; 0 reads every time. Default 50,000.
  */
 export function createVerifier(options: {
   readonly store: KeyStore
@@ -79,6 +80,7 @@ export function createVerifier(options: {
   }
 
   function keep(hash: string, entry: Entry): void {
+    if (maxEntries === 0) return
     const oldest = entries.size >= maxEntries ? entries.keys().next().value : undefined
     if (oldest !== undefined) forget(oldest)
     entries.set(hash, entry)

@@ -88,6 +88,38 @@ await t.test('a webhook with a rate limit', async (t) => {
   })
 })
 
+await t.test(
+  'a rate holds from one event to the next, though nothing waits in between',
+  async (t) => {
+    const bench = await createBench(t)
+    const webhook = await bench.addWebhook('slow', { rate_limit: 1 })
+    const times = recordTimes(bench)
+    await bench.engine.dispatcher.start()
+    for (let n = 0; n < 3; n++) {
+      await bench.publish(1)
+      await bench.quiet()
+    }
+    t.equal(times.length, 1)
+    for (let second = 0; second < 3; second++) await bench.clock.advance(SECOND)
+    t.same(await bench.statuses(webhook.id), { succeeded: 3 })
+    t.ok(densest(times, SECOND) === 1)
+  },
+)
+
+await t.test('a dispatcher that is started twice takes nothing back from itself', async (t) => {
+  const bench = await createBench(t)
+  const webhook = await bench.addWebhook('slow')
+  await bench.engine.dispatcher.start()
+  bench.sender.hold()
+  await bench.publish(3)
+  await bench.engine.dispatcher.start()
+  await bench.quiet()
+  bench.sender.letGo()
+  await bench.quiet()
+  t.equal(bench.sender.sent.length, 3)
+  t.same(await bench.statuses(webhook.id), { succeeded: 3 })
+})
+
 await t.test('a webhook with a concurrency of its own never has more under way', async (t) => {
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('narrow', { concurrency: 2 })
