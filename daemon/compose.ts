@@ -75,7 +75,12 @@ export function composePlatform(parts: Parts): Platform {
   return {
     store,
     engine,
-    verifier: createVerifier({ store: store.keys, clock, prefix: names.keyPrefix }),
+    verifier: createVerifier({
+      store: store.keys,
+      clock,
+      prefix: names.keyPrefix,
+      ...(store.mayBeTaken === true ? { maxEntries: 0 } : {}),
+    }),
     egress,
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),

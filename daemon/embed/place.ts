@@ -1,4 +1,4 @@
-import type { OpenOptions } from '../../plugins/store/open.ts'
+import type { OpenOptions } from '../../plugins/registry.ts'
 import { openDatabase } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
 import { holdFile, takeDataFolder } from '../data-folder.ts'

@@ -10,6 +10,7 @@ import type { StoreTx } from '../../plugins/store/contract.ts'
 import { httpError } from '../errors.ts'
 import { eventError } from '../families/events/errors.ts'
 import type { Platform } from '../platform.ts'
+import { requireAccountId } from '../principal.ts'
 import type { Transactions } from './transactions.ts'
 
 /** An event as an embedder publishes it. */
@@ -65,12 +66,6 @@ async function typesIn(
   // Known to the next one, once a connection is free.
   eventTypes.declared(accountId).catch(() => undefined)
   return new Set((await tx.events.types(accountId)).map(({ type }) => type))
-}
-
-/** @throws TypeError for an id that no other part of the API could name */
-export function requireAccountId(id: string): void {
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(id)) return
-  throw new TypeError(`an account id is 1 to 64 letters, digits, _ or -, not ${JSON.stringify(id)}`)
 }
 
 function toEvent(

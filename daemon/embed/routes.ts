@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { UserPrincipal } from '../principal.ts'
+import { requireAccountId } from '../principal.ts'
 
 /** Somebody who is signed in to the embedder's product, in its own way. */
 export interface SignedIn {
@@ -54,9 +55,14 @@ interface FastifyLike {
   ): unknown
 }
 
-/** The principal that somebody who is signed in acts as: they own their account. */
+/**
+ * The principal that somebody who is signed in acts as: they own their account.
+ *
+ * @throws TypeError for an id that is none of an account
+ */
 export function toPrincipal(signedIn: SignedIn, now: Instant): UserPrincipal {
   const { account_id, user_id, email = '', authenticated_at = now } = signedIn
+  requireAccountId(account_id)
   return {
     type: 'user',
     account_id,
@@ -97,6 +103,7 @@ export function koaOf(
 ): (ctx: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
   return async (ctx, next) => {
     const isElsewhere = await new Promise<boolean>((resolve) => {
+      if (ctx.res.closed) resolve(false)
       ctx.res.once('close', () => {
         resolve(false)
       })

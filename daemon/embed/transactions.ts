@@ -1,3 +1,4 @@
+import { kernelError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { JoinedUnit, Store, StoreTx } from '../../plugins/store/contract.ts'
@@ -106,7 +107,9 @@ export function createTransactions(store: Store, database: unknown): Transaction
   }
 
   async function inOwn<T>(work: (transaction: object) => Promise<T>): Promise<T> {
-    return store.write((tx) => within({}, { tx, committed: () => undefined }, work))
+    return store.write((tx) =>
+      inTime(within({}, { tx, committed: () => undefined }, work), MAX_AGE),
+    )
   }
 
   function run<T>(work: (transaction: object) => Promise<T>): Promise<T> {
@@ -130,6 +133,25 @@ export function createTransactions(store: Store, database: unknown): Transaction
       }
       return join(transaction).tx
     },
+  }
+}
+
+/**
+ * Ends what waits for itself, such as a publish without the transaction, which waits for the writer.
+ *
+ * @throws KeyhookError `unavailable` when the work takes longer
+ */
+async function inTime<T>(work: Promise<T>, maxAge: Millis): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const aged = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(kernelError('unavailable', { internal: `a transaction was open for ${maxAge} ms` }))
+    }, maxAge)
+  })
+  try {
+    return await Promise.race([work, aged])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -17,8 +17,12 @@ export function text(max: number): z.ZodString {
     .refine((value) => value.trim() !== '', 'Must not be blank.')
 }
 
-/** An id in a path: whatever it is, what is not found is not found. */
-export const pathId: z.ZodString = z.string().min(1).max(100)
+/** A text that is only compared with what is kept: whatever it is, what is not found is not found. */
+export const plainText: z.ZodString = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((value) => !value.includes('\0'), 'Must hold no NUL.')
 
 /** An app's identifier, opaque to the kernel. */
 export const appId: z.ZodString = z

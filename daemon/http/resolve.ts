@@ -5,7 +5,9 @@ import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import { findAccount } from '../families/accounts/service.ts'
 import { resumeSession } from '../families/accounts/session.ts'
 import type { Platform } from '../platform.ts'
+import { httpError } from '../errors.ts'
 import type { KeyPrincipal, OperatorPrincipal } from '../principal.ts'
+import { isAccountId } from '../principal.ts'
 import { sessionCookie } from '../families/accounts/session-cookie.ts'
 import type { PrincipalResolver } from './state.ts'
 
@@ -67,7 +69,9 @@ export const inProcessResolver: PrincipalResolver = (ctx) => Promise.resolve(nam
 
 function named(ctx: Context): OperatorPrincipal {
   const account = ctx.get('keyhook-account')
-  return asOperator(account === '' ? null : account)
+  if (account === '') return asOperator(null)
+  if (!isAccountId(account)) throw httpError('account_not_found')
+  return asOperator(account)
 }
 
 /**

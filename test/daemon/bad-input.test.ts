@@ -95,6 +95,21 @@ await t.test('a body without a length that grows past the limit is cut early', a
   t.match(answer, /^HTTP\/1\.1 413/)
 })
 
+await t.test('no id and no filter holds a NUL', async (t) => {
+  const { request } = await world(t)
+  for (const path of [
+    '/v1/keys/%00',
+    '/v1/webhooks/%00',
+    '/v1/events/%00',
+    '/v1/events?type=%00',
+  ]) {
+    t.match(await request('GET', path), {
+      status: 400,
+      body: { error: { code: 'invalid_request' } },
+    })
+  }
+})
+
 await t.test('each faulty field is named with its place', async (t) => {
   const here = await world(t)
   const faults: [object, string][] = [

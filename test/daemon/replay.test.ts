@@ -1,4 +1,6 @@
 import t from 'tap'
+import type { Family } from '../../daemon/family.ts'
+import { defineErrors } from '../../lib/errors.ts'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
 import { HOUR, MINUTE, toIso } from '../../lib/time.ts'
 import { queuedOf } from '../support/answer.ts'
@@ -18,7 +20,19 @@ import type { Answer, AnyBody, Asker, World } from '../support/world.ts'
 
 const START = Date.UTC(2026, 0, 31)
 const SINCE = { since: toIso(START) }
-const TYPES = ['app.deployed', 'webhook.failing']
+const TYPES = ['app.deployed', 'edit.completed']
+
+/** What else happens, beside what the shop tells of. */
+const workshop: Family = {
+  name: 'workshop',
+  scopes: {},
+  events: [
+    { type: 'edit.completed', description: 'An edit is completed.', sample: {} },
+    { type: 'file.failed', description: 'A file failed.', sample: {} },
+  ],
+  errors: defineErrors({}),
+  operations: [],
+}
 
 interface Past {
   readonly world: World
@@ -36,7 +50,7 @@ async function openPast(t: Scope): Promise<Past> {
     clock,
     schedule: [0],
     disabling: { failures: 100_000, span: 0 },
-    families: [auditFamily],
+    families: [auditFamily, workshop],
   })
   const { engine } = world.platform
   return {
@@ -67,10 +81,10 @@ await t.test('a webhook made later gets what it names, oldest first', async (t) 
   const { world, happen, replay } = await openPast(t)
   const [a, b, c, d, e] = await happen(
     ['app.deployed', 'a1'],
-    ['webhook.failing', null],
+    ['edit.completed', null],
     ['app.deployed', null],
     ['app.deployed', 'a2'],
-    ['webhook.disabled', null],
+    ['file.failed', null],
   )
   const receiver = await receiverFor(t)
   const { url } = receiver
@@ -93,9 +107,9 @@ await t.test('a webhook made later gets what it names, oldest first', async (t) 
 await t.test('types and a span narrow what is sent', async (t) => {
   const { world, happen, replay } = await openPast(t)
   const [, b, , d] = await happen(
-    ['webhook.failing', null],
+    ['edit.completed', null],
     ['app.deployed', null],
-    ['webhook.failing', null],
+    ['edit.completed', null],
     ['app.deployed', null],
   )
   const receiver = await receiverFor(t)
@@ -107,7 +121,7 @@ await t.test('types and a span narrow what is sent', async (t) => {
   t.equal(queuedOf(await replay(webhook, { since: at(3) })), '202 1')
   t.same(await received(receiver, 2), [b, d])
 
-  const unnamed = { ...SINCE, types: ['app.deployed', 'webhook.disabled'] }
+  const unnamed = { ...SINCE, types: ['app.deployed', 'file.failed'] }
   const refused = await replay(webhook, unnamed)
   t.match(refused, {
     status: 400,

@@ -8,6 +8,7 @@ import { DAY, HOUR } from '../../lib/time.ts'
 import { createMemoryStore } from '../../plugins/store/memory.ts'
 import type { PurgeKind, Store } from '../../plugins/store/contract.ts'
 import {
+  FEED,
   ACCOUNT,
   BORN,
   idsOf,
@@ -93,8 +94,7 @@ function watch(store: Store): {
 }
 
 const eventsOf = async (store: Store): Promise<readonly string[]> => {
-  const all = { types: null, since: null, until: null, apps: null, after: null, limit: 5000 }
-  const page = await store.events.list({ account_id: ACCOUNT, order: 'asc', ...all })
+  const page = await store.events.list({ ...FEED, account_id: ACCOUNT, limit: 5000 })
   return page.rows.map(({ id }) => id)
 }
 

@@ -238,6 +238,8 @@ await t.test(
       '403 csrf_failed',
     )
     t.equal(await create({ origin: 'http://evil.example' }), '403 csrf_failed')
+    const basic = { authorization: 'Basic b3duZXI6', 'sec-fetch-site': 'cross-site' }
+    t.equal(await create(basic), '401 missing_credentials', 'a scheme that browsers add')
     t.equal(await create({}), '403 csrf_failed')
     const read = { cookie, 'sec-fetch-site': 'cross-site' }
     t.equal((await site.ask('GET', '/v1/keys', { headers: read })).status, 200)

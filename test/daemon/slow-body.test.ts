@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
+import { createAccountsFamily } from '../../daemon/families/accounts/family.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { World } from '../support/world.ts'
@@ -51,5 +52,26 @@ for (const [path, body] of REQUESTS) {
     t.match(answer, /^HTTP\/1\.1 401/)
     t.match(answer, '"code":"key_revoked"')
     t.match(await request('GET', path), { body: { data: [] } })
+  })
+}
+
+for (const [path, body] of REQUESTS) {
+  await t.test(`nor at ${path} when its account is suspended meanwhile`, async (t) => {
+    const world = await createWorld(t, {
+      families: [webhooksFamily, eventsFamily, createAccountsFamily()],
+    })
+    const { request, mintKey, account, operatorFor } = world
+    await request('PUT', '/v1/event-types/order.paid')
+    const { key } = await mintKey({ scopes: ['*:*'] })
+    const answer = await withholding(world, path, key, body, () =>
+      request('POST', `/v1/accounts/${account.id}/suspend`, { as: operatorFor(null) }),
+    )
+    t.match(answer, /^HTTP\/1\.1 403/)
+    t.match(answer, '"code":"account_suspended"')
+    const made = await request<{ data: { name?: string }[] }>('GET', path, { as: world.operator })
+    t.same(
+      made.body.data.filter(({ name }) => name !== 'a key'),
+      [],
+    )
   })
 }

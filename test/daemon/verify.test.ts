@@ -222,3 +222,27 @@ await t.test('what cannot be known is no refusal: the whole request is 503', asy
   failing.restore()
   t.equal(await judge(other.key), 'valid')
 })
+
+await t.test('a verdict is never answered from what an Idempotency-Key keeps', async (t) => {
+  const world = await createWorld(t)
+  const { id, key } = await world.mintKey({ scopes: ['apps:read'] })
+  const asking = {
+    as: world.operatorFor(null),
+    body: { key },
+    headers: { 'idempotency-key': 'the same' },
+  }
+  t.match((await world.request('POST', '/v1/keys/verify', asking)).body, { valid: true })
+  await world.request('DELETE', `/v1/keys/${id}`)
+  const after = await world.request('POST', '/v1/keys/verify', asking)
+  t.match(after.body, { valid: false, code: 'key_revoked' })
+})
+
+await t.test('a scope that is none is a mistake of the caller, whatever the key is', async (t) => {
+  const world = await createWorld(t)
+  const body = { key: 'nobody', scope: 'pots:boil' }
+  const answer = await world.request('POST', '/v1/keys/verify', {
+    as: world.operatorFor(null),
+    body,
+  })
+  t.match(answer, { status: 400, body: { error: { code: 'invalid_scope' } } })
+})

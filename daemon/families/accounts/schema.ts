@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
-import { instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
+import { instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 
-export const accountParams = z.strictObject({ account_id: pathId })
+export const accountParams = z.strictObject({ account_id: plainText })
 
 const accountId = z
   .string()

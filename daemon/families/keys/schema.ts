@@ -3,9 +3,18 @@ import { keyStatus } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { toIso } from '../../../lib/time.ts'
-import { appId, creator, givenInstant, instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
+import {
+  appId,
+  creator,
+  givenInstant,
+  instant,
+  isoOrNull,
+  pageOf,
+  plainText,
+  text,
+} from '../wire.ts'
 
-export const keyParams = z.strictObject({ key_id: pathId })
+export const keyParams = z.strictObject({ key_id: plainText })
 
 const scopes = z
   .array(z.string().max(80))

@@ -3,10 +3,10 @@ import type { Attempt, AttemptErrorCode } from '../../../lib/delivery/state.ts'
 import { toIso } from '../../../lib/time.ts'
 import { EGRESS_ERRORS } from '../../../plugins/egress/contract.ts'
 import type { InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
-import { instant, isoOrNull, pageOf, pathId } from '../wire.ts'
+import { instant, isoOrNull, pageOf, plainText } from '../wire.ts'
 import { exampleWebhook } from './schema.ts'
 
-export const deliveryParams = z.strictObject({ webhook_id: pathId, delivery_id: pathId })
+export const deliveryParams = z.strictObject({ webhook_id: plainText, delivery_id: plainText })
 
 export const deliveryStatus = z.enum([
   'pending',

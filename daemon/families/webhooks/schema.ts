@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
-import { appId, creator, givenInstant, instant, isoOrNull, pageOf, pathId, text } from '../wire.ts'
+import {
+  appId,
+  creator,
+  givenInstant,
+  instant,
+  isoOrNull,
+  pageOf,
+  plainText,
+  text,
+} from '../wire.ts'
 
-export const webhookParams = z.strictObject({ webhook_id: pathId })
+export const webhookParams = z.strictObject({ webhook_id: plainText })
 
 /** Judged by the egress guard, which says more than a pattern could. */
 const url = z.string().min(1).meta({

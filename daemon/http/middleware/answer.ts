@@ -173,17 +173,16 @@ async function performClaimed(
     return undefined
   })
   if (known !== undefined) return known
-  try {
-    const answered = await perform(operation, call)
-    const kept = { status: answered.status, body: withoutSecrets(operation, answered.body) }
-    await store.write((tx) =>
-      tx.requests.answerIdempotency(place.scope, place.key, kept, call.now + REMEMBERED),
-    )
-    return answered
-  } catch (cause) {
+  const answered = await perform(operation, call).catch(async (cause: unknown) => {
     await store.write((tx) => tx.requests.dropIdempotency(place.scope, place.key))
     throw cause
-  }
+  })
+  // Were this to fail the claim stays until it ends: what was done must not be done again at once.
+  const kept = { status: answered.status, body: withoutSecrets(operation, answered.body) }
+  await store.write((tx) =>
+    tx.requests.answerIdempotency(place.scope, place.key, kept, call.now + REMEMBERED),
+  )
+  return answered
 }
 
 async function recall(

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
 import { accountOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
-import { pageQuery } from '../../wire.ts'
+import { plainText, pageQuery } from '../../wire.ts'
 import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'
 
-const filter = z.string().min(1).max(100).optional()
+const filter = plainText.optional()
 
 export const listAudit = readOperation({
   id: 'audit.list',

@@ -3,7 +3,7 @@ import { holdsApp } from '../../../../lib/grant/authority.ts'
 import { readOperation } from '../../../family.ts'
 import type { Principal } from '../../../principal.ts'
 import { accountOf } from '../../../principal.ts'
-import { pathId } from '../../wire.ts'
+import { plainText } from '../../wire.ts'
 import { eventError } from '../errors.ts'
 import { eventRecord, exampleEvent, toWireEvent } from '../schema.ts'
 
@@ -13,7 +13,7 @@ export const getEvent = readOperation({
   method: 'GET',
   path: '/v1/events/{event_id}',
   access: { scope: 'events:read', pinned: 'allowed' },
-  input: { params: z.strictObject({ event_id: pathId }) },
+  input: { params: z.strictObject({ event_id: plainText }) },
   output: eventRecord,
   errors: ['event_not_found'],
   example: { params: { event_id: exampleEvent.id }, response: exampleEvent },

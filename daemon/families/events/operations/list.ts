@@ -3,7 +3,7 @@ import { httpError } from '../../../errors.ts'
 import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
-import { pageQuery } from '../../wire.ts'
+import { plainText, pageQuery } from '../../wire.ts'
 import { eventPage, exampleEvent, toWireEvent } from '../schema.ts'
 
 export const listEvents = readOperation({
@@ -16,7 +16,7 @@ export const listEvents = readOperation({
     query: z
       .strictObject({
         ...pageQuery,
-        type: z.string().max(100).optional(),
+        type: plainText.optional(),
         order: z
           .enum(['asc', 'desc'])
           .optional()
@@ -55,6 +55,7 @@ export const listEvents = readOperation({
       until: null,
       apps: pinsOf(principal),
       order,
+      bodies: true,
       after,
       limit: pages.limit,
     })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
-import { pageQuery } from '../../wire.ts'
+import { plainText, pageQuery } from '../../wire.ts'
 import {
   deliveryPage,
   deliveryStatus,
@@ -15,8 +15,8 @@ import { findWebhook } from '../service.ts'
 const query = z.strictObject({
   ...pageQuery,
   status: deliveryStatus.optional(),
-  event_type: z.string().min(1).max(100).optional(),
-  event_id: z.string().min(1).max(100).optional(),
+  event_type: plainText.optional(),
+  event_id: plainText.optional(),
 })
 
 export const listDeliveries = readOperation({

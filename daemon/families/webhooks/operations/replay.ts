@@ -82,7 +82,15 @@ async function* pastEvents(
   const { account_id, apps } = webhook
   let after: EventListQuery['after'] = null
   for (let more = true; more;) {
-    const query: EventListQuery = { ...span, account_id, apps, order: 'asc', after, limit: CHUNK }
+    const query: EventListQuery = {
+      ...span,
+      account_id,
+      apps,
+      order: 'asc',
+      bodies: false,
+      after,
+      limit: CHUNK,
+    }
     const page = await store.events.list(query)
     const missing = new Set(await store.deliveries.missing(webhook.id, page.rows))
     yield page.rows.filter((event) => missing.has(event.id) && matches(webhook, event))
@@ -103,7 +111,10 @@ async function queue(
     const webhook = await findWebhook(tx.webhooks, principal, webhookId)
     requireActive(webhook)
     const now = platform.clock.now()
-    const deliveries = events.map((event) => bearAgain(event, webhook, now))
+    // Judged anew: its types and apps may have been changed since the events were read.
+    const deliveries = events
+      .filter((event) => matches(webhook, event))
+      .map((event) => bearAgain(event, webhook, now))
     const queued = await tx.deliveries.insertReplayed(deliveries)
     const place = { account_id: webhook.account_id, webhook_id: webhook.id }
     await noteAgain({ ...call, tx, now }, place, 'webhook.replayed')
