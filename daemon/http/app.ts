@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import Koa from 'koa'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { httpError } from '../errors.ts'
@@ -12,6 +11,8 @@ import { hostCheck } from './middleware/host-check.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
 import { requestId } from './middleware/request-id.ts'
 import { mount } from './mount.ts'
+import type { IsOperator } from './operator-token.ts'
+import { operatorCheck } from './operator-token.ts'
 import { probes } from './probes.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 
@@ -41,7 +42,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.use(errorHandler(platform.baseUrl, onError))
   app.use(probes(platform, options.isLeaving))
   if (options.hosts !== undefined) app.use(hostCheck(options.hosts))
-  app.use(serveMetrics(metrics, options.operatorToken))
+  app.use(serveMetrics(metrics, operatorCheck(options.operatorToken)))
   for (const step of options.pages) app.use(step)
   app.use(
     mount({
@@ -67,20 +68,15 @@ function errorListener(log: Log, metrics: Metrics): ErrorListener {
   }
 }
 
-function serveMetrics(metrics: Metrics, token: string | undefined): Step {
+function serveMetrics(metrics: Metrics, isOperator: IsOperator): Step {
   return async function serveMetrics(ctx, next) {
     if (ctx.path !== '/metrics' || ctx.method !== 'GET') return next()
     const [, given = ''] = /^Bearer (.+)$/.exec(ctx.get('authorization')) ?? []
-    if (token === undefined || !sameText(given, token)) throw httpError('operator_required')
+    if (!isOperator(given)) throw httpError('operator_required')
     const { type, text } = await metrics.print()
     ctx.set('Content-Type', type)
     ctx.body = text
   }
-}
-
-function sameText(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(a), digest(b))
 }
 
 function nothingHere(): never {

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Context } from 'koa'
 import { kernelError } from '../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
@@ -8,6 +7,8 @@ import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
 import type { KeyPrincipal, OperatorPrincipal } from '../principal.ts'
 import { isAccountId } from '../principal.ts'
+import type { IsOperator } from './operator-token.ts'
+import { operatorCheck } from './operator-token.ts'
 import { sessionCookie } from '../families/accounts/session-cookie.ts'
 import type { PrincipalResolver } from './state.ts'
 
@@ -28,12 +29,12 @@ export function createResolver(options: {
   readonly operatorToken: string | undefined
 }): PrincipalResolver {
   const { platform } = options
-  const operator = options.operatorToken ? digest(options.operatorToken) : undefined
+  const isOperator = operatorCheck(options.operatorToken)
   const cookie = sessionCookie(platform.baseUrl)
   return async (ctx) => {
     const token = bearerOf(ctx)
     if (token !== undefined) {
-      const known = await byToken(platform, operator, token, () => byAccountHeader(ctx, platform))
+      const known = await byToken(platform, isOperator, token, () => byAccountHeader(ctx, platform))
       if (known === undefined) throw kernelError('invalid_key')
       return known
     }
@@ -52,11 +53,11 @@ export function createEmbeddedResolver(options: {
   readonly users: PrincipalResolver
 }): PrincipalResolver {
   const { platform, users } = options
-  const operator = options.operatorToken ? digest(options.operatorToken) : undefined
+  const isOperator = operatorCheck(options.operatorToken)
   return async (ctx) => {
     const token = /^bearer /i.test(ctx.get('authorization')) ? bearerOf(ctx) : undefined
     const known =
-      token && (await byToken(platform, operator, token, () => Promise.resolve(named(ctx))))
+      token && (await byToken(platform, isOperator, token, () => Promise.resolve(named(ctx))))
     if (known) return known
     const user = await users(ctx)
     if (user === undefined && token !== undefined) throw kernelError('invalid_key')
@@ -80,10 +81,10 @@ function named(ctx: Context): OperatorPrincipal {
  */
 export function createControlResolver(platform: Platform): PrincipalResolver {
   return async (ctx) => {
-    const named = await byAccountHeader(ctx, platform)
-    if (named.account_id !== null) return named
+    const asked = await byAccountHeader(ctx, platform)
+    if (asked.account_id !== null) return asked
     const { rows } = await platform.store.accounts.list({ limit: 2, after: null })
-    return rows.length === 1 ? asOperator(rows[0]?.id ?? null) : named
+    return rows.length === 1 ? asOperator(rows[0]?.id ?? null) : asked
   }
 }
 
@@ -99,14 +100,12 @@ function bearerOf(ctx: Context): string | undefined {
 /** Undefined for a token that is neither a key's nor the operator's. */
 async function byToken(
   platform: Platform,
-  operator: Buffer | undefined,
+  isOperator: IsOperator,
   token: string,
-  asOperator: () => Promise<OperatorPrincipal>,
+  operator: () => Promise<OperatorPrincipal>,
 ): Promise<KeyPrincipal | OperatorPrincipal | undefined> {
   if (token.startsWith(platform.names.keyPrefix)) return byKey(platform, token)
-  // Digests are of one length, so the comparison tells nothing, not even the token's length.
-  if (operator === undefined || !timingSafeEqual(digest(token), operator)) return undefined
-  return asOperator()
+  return isOperator(token) ? operator() : undefined
 }
 
 async function byKey({ verifier }: Platform, value: string): Promise<KeyPrincipal> {
@@ -121,8 +120,4 @@ async function byAccountHeader(ctx: Context, { store }: Platform): Promise<Opera
 
 function asOperator(accountId: string | null): OperatorPrincipal {
   return { type: 'operator', account_id: accountId, authority: FULL_AUTHORITY }
-}
-
-function digest(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }

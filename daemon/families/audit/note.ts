@@ -1,9 +1,12 @@
 import type { WriteCall } from '../../family.ts'
 import { creatorOf } from '../../principal.ts'
 
+/** A change under way, as far as noting it needs to know. */
+export type Change = Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>
+
 /** Notes a change for the account's owners, in the unit of work that makes it. */
 export async function audit(
-  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>,
+  call: Change,
   entry: {
     readonly account_id: string
     readonly action: string

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { httpError } from '../../errors.ts'
-import type { WriteCall } from '../../family.ts'
+import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { webhookError } from './errors.ts'
 
@@ -31,7 +31,7 @@ export function spanOf(
 
 /** Notes what was sent again, and wakes the dispatcher once it is committed. */
 export async function noteAgain(
-  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>,
+  call: Change,
   { account_id, webhook_id }: { readonly account_id: string; readonly webhook_id: string },
   action: 'webhook.failed_retried' | 'webhook.replayed',
 ): Promise<void> {

@@ -10,9 +10,9 @@ import type {
   InspectedDelivery,
 } from '../../../plugins/store/contract/deliveries.ts'
 import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
-import type { WriteCall } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { accountOf } from '../../principal.ts'
 import { webhookError } from './errors.ts'
@@ -123,7 +123,7 @@ export async function requireKnownTypes(
 
 /** Notes a change of a webhook; after the commit no event goes by what it was before. */
 export async function noteChange(
-  call: Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>,
+  call: Change,
   webhookId: string,
   action: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated',
 ): Promise<void> {

@@ -1,0 +1,149 @@
+import { HOUR, MINUTE } from '../../lib/time.ts'
+import type { RequestReads } from '../../plugins/store/contract/requests.ts'
+import { httpError } from '../errors.ts'
+import type { Operation } from '../family.ts'
+import type { Platform } from '../platform.ts'
+import type { Principal } from '../principal.ts'
+import type { AnyCall, Answer, UnitOperation } from './perform.ts'
+import { firstAnswer, perform, prepareRun } from './perform.ts'
+import type { RequestContext } from './state.ts'
+
+/** How long an `Idempotency-Key` is remembered. */
+const REMEMBERED = 24 * HOUR
+/** How long work that cannot be rolled back holds its key, should the process die in it. */
+const CLAIMED = MINUTE
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** The place of a request among those that bear the same key. */
+export interface Idempotency {
+  readonly scope: string
+  readonly key: string
+  readonly fingerprint: string
+}
+
+/**
+ * Runs an operation once under its key.
+ *
+ * The answer is stored in the same unit of work as the effect: a concurrent twin waits for it and gets
+ * the same. What cannot be rolled back claims its key first, and a twin is refused while it runs.
+ */
+export function performOnce(
+  operation: Operation,
+  call: AnyCall,
+  place: Idempotency,
+): Promise<Answer> {
+  return operation.effect === 'write' || operation.effect === 'publish'
+    ? performInUnit(operation, call, place)
+    : performClaimed(operation, call, place)
+}
+
+/** State, outbox and the answer itself commit together, so a crash leaves all of it or nothing. */
+async function performInUnit(
+  operation: UnitOperation,
+  call: AnyCall,
+  place: Idempotency,
+): Promise<Answer> {
+  const { store } = call.platform
+  // A replay is answered before any work: what was judged then may be judged otherwise today.
+  const replay = await recall(store.requests, call, place)
+  if (replay !== undefined) return replay
+  const run = await prepareRun(operation, call)
+  return store.write(async (tx) => {
+    const known = await recall(tx.requests, call, place)
+    if (known !== undefined) return known
+    const answered = firstAnswer(operation, await run(tx))
+    await tx.requests.claimIdempotency({
+      ...place,
+      answer: { status: answered.status, body: withoutSecrets(operation, answered.body) },
+      created_at: call.now,
+      expires_at: call.now + REMEMBERED,
+    })
+    return answered
+  })
+}
+
+async function performClaimed(
+  operation: Operation,
+  call: AnyCall,
+  place: Idempotency,
+): Promise<Answer> {
+  const { store } = call.platform
+  const known = await store.write(async (tx) => {
+    const recalled = await recall(tx.requests, call, place)
+    if (recalled !== undefined) return recalled
+    await tx.requests.claimIdempotency({
+      ...place,
+      answer: null,
+      created_at: call.now,
+      expires_at: call.now + CLAIMED,
+    })
+    return undefined
+  })
+  if (known !== undefined) return known
+  const answered = await perform(operation, call).catch(async (cause: unknown) => {
+    await store.write((tx) => tx.requests.dropIdempotency(place.scope, place.key))
+    throw cause
+  })
+  // Were this to fail the claim stays until it ends: what was done must not be done again at once.
+  const kept = { status: answered.status, body: withoutSecrets(operation, answered.body) }
+  await store.write((tx) =>
+    tx.requests.answerIdempotency(place.scope, place.key, kept, call.now + REMEMBERED),
+  )
+  return answered
+}
+
+async function recall(
+  requests: RequestReads,
+  call: AnyCall,
+  { scope, key, fingerprint }: Idempotency,
+): Promise<Answer | undefined> {
+  const known = await requests.idempotency(scope, key, call.now)
+  if (known === undefined) return undefined
+  if (known.fingerprint !== fingerprint) throw httpError('idempotency_mismatch')
+  if (known.answer === null)
+    throw httpError('idempotency_in_progress', { details: { retry_after: 1 } })
+  return { ...known.answer, replayed: true }
+}
+
+/** What is shown once is shown once: a replay says null in its place. */
+function withoutSecrets({ secret = [] }: Operation, body: string): string {
+  if (secret.length === 0) return body
+  const record = JSON.parse(body) as Record<string, unknown>
+  for (const field of secret) record[field] = null
+  return JSON.stringify(record)
+}
+
+/** What is public has no caller whose keys it could be, so there the header means nothing. */
+export function idempotencyOf(
+  ctx: RequestContext,
+  { method, access, effect }: Operation,
+  { keyring }: Platform,
+): Idempotency | undefined {
+  const key = ctx.get('idempotency-key')
+  // What only reads must read again: an answer that is kept would outlive a revocation.
+  if (key === '' || method !== 'POST' || access === 'public' || effect === 'read') return undefined
+  if (!KEY.test(key)) {
+    throw httpError('invalid_request', {
+      errors: [
+        {
+          location: 'header.Idempotency-Key',
+          code: 'invalid_format',
+          message: '1 to 255 printable characters.',
+        },
+      ],
+    })
+  }
+  return {
+    scope: `${ownerOf(ctx.state.principal)} ${ctx.method} ${ctx.path}`,
+    key,
+    fingerprint: keyring.mark(ctx.state.bodyText),
+  }
+}
+
+/** Two values of one key are one caller: a retry after a rotation finds the first answer. */
+function ownerOf(principal: Principal | undefined): string {
+  if (principal === undefined) return 'public'
+  const account = principal.account_id ?? ''
+  if (principal.type === 'key') return `${account} key ${principal.key.id}`
+  return principal.type === 'user' ? `${account} user ${principal.user_id}` : `${account} operator`
+}
