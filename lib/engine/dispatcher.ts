@@ -61,6 +61,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let claiming: Promise<void> | undefined
   let claimAgain = false
   let refreshing: Promise<void> | undefined
+  /** When the lanes were last looked through and nothing was left to claim. */
+  let lookedAt: Instant = 0
   let refreshAgain = false
   /** Work is due that found no room in the queue: the next slot that is freed looks again. */
   let starved = false
@@ -79,7 +81,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   function wake(lane: Lane, due: Instant, retry: boolean): void {
     lanes.note(lane, due, retry)
     if (due <= clock.now()) pump()
-    else arm(clock.now())
+    else arm()
   }
 
   function pump(): void {
@@ -89,7 +91,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       claiming = undefined
       // Whoever called since the loop's last look is not lost.
       if (claimAgain) pump()
-      else arm(clock.now())
+      else arm()
     })
   }
 
@@ -110,7 +112,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const room = MAX_QUEUED - lanes.queued
     starved = room <= 0
     const turn = starved ? [] : lanes.claimable(now, MAX_CLAIMED_LANES)
-    if (turn.length === 0) return false
+    if (turn.length === 0) {
+      lookedAt = now
+      return false
+    }
     try {
       await claimFor(turn, Math.ceil(room / turn.length), now)
     } catch (cause) {
@@ -270,12 +275,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** Sleeps until the next due time; what is due and has no room waits for a slot instead. */
-  function arm(now: Instant): void {
+  /**
+   * Sleeps until the next due time; what was due at the last look and had no room waits for a slot
+   * instead. What has become due since that look is not slept over.
+   */
+  function arm(): void {
     if (!running || claiming !== undefined) return
     cancelTimer()
-    const due = lanes.nextDue(now)
-    if (due !== null) cancelTimer = clock.after(Math.min(due - now, HOUR), pump)
+    const now = clock.now()
+    const due = lanes.nextDue(Math.min(lookedAt, now))
+    if (due !== null) cancelTimer = clock.after(Math.min(Math.max(0, due - now), HOUR), pump)
   }
 
   return {

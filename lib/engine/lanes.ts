@@ -53,8 +53,8 @@ export interface Lanes {
    * retries alone.
    */
   claimable(now: Instant, most: number): readonly Lane[]
-  /** When the earliest work not due yet is due; null when there is none. */
-  nextDue(now: Instant): Instant | null
+  /** When the earliest work that was not due at an instant is due; null when there is none. */
+  nextDue(at: Instant): Instant | null
   /** When the next of the queued deliveries that are paced may be sent; null when none waits for that. */
   nextTurn(now: Instant): Instant | null
 }
@@ -188,11 +188,11 @@ export function createLanes(limits: LaneLimits): Lanes {
       }
       return turn
     },
-    nextDue(now) {
+    nextDue(looked) {
       let next: Instant | null = null
       for (const lane of pending) {
         const at = Math.max(earliest(lane) ?? Infinity, restsUntil(lane))
-        if (at > now && at < (next ?? Infinity)) next = at
+        if (at > looked && at < (next ?? Infinity)) next = at
       }
       return next
     },

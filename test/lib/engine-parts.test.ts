@@ -5,7 +5,7 @@ import { createDispatcher } from '../../lib/engine/dispatcher.ts'
 import { createKeyring, parseMasterKeys } from '../../lib/engine/keyring.ts'
 import type { Lane } from '../../lib/engine/lanes.ts'
 import { createLanes } from '../../lib/engine/lanes.ts'
-import type { ClaimedDelivery, LaneHead } from '../../lib/engine/ports.ts'
+import type { ClaimedDelivery, LaneHead, Clock } from '../../lib/engine/ports.ts'
 import { createSignal } from '../../lib/engine/signal.ts'
 import type { Woken } from '../../lib/engine/birth.ts'
 import { toBase64 } from '../../lib/internal/bytes.ts'
@@ -243,12 +243,63 @@ await t.test('a wake-up is never lost, whenever it comes during a claim', async 
   }
 })
 
+await t.test('what becomes due between a look and the next sleep is not slept over', async (t) => {
+  await t.test('because its timer rang a little early', async (t) => {
+    const clock = handClock()
+    const { sent, due, woken } = await tinyDispatcher(clock)
+    due.push(claimed('a', 1))
+    woken.emit({ webhook_id: 'a', account_id: 'acc', due: 100 })
+    clock.time = 100
+    clock.reads.push(99)
+    clock.ring()
+    await microtasks(50)
+    t.same(sent, [], 'at 99 it was not due')
+    clock.ring()
+    await microtasks(50)
+    t.same(sent, ['a-000001'])
+  })
+  await t.test('because another wake-up came before its timer rang', async (t) => {
+    const clock = handClock()
+    const { sent, due, woken } = await tinyDispatcher(clock)
+    due.push(claimed('a', 1))
+    woken.emit({ webhook_id: 'a', account_id: 'acc', due: 100 })
+    clock.time = 101
+    woken.emit({ webhook_id: 'b', account_id: 'acc', due: 200 })
+    clock.ring()
+    await microtasks(50)
+    t.same(sent, ['a-000001'])
+  })
+})
+
+/** A clock whose timers ring by hand; `reads` are answered first. */
+function handClock() {
+  const timers = new Set<{ readonly at: number; readonly run: () => void }>()
+  const clock = {
+    time: 0,
+    reads: [] as number[],
+    now: () => clock.reads.shift() ?? clock.time,
+    after(delay: number, run: () => void) {
+      const timer = { at: clock.time + delay, run }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    taken: () => Promise.resolve(),
+    ring() {
+      for (const timer of [...timers].filter(({ at }) => at <= clock.time)) {
+        timers.delete(timer)
+        timer.run()
+      }
+    },
+  }
+  return clock
+}
+
 async function microtasks(count: number): Promise<void> {
   for (let done = 0; done < count; done += 1) await Promise.resolve()
 }
 
 /** A dispatcher over an array, so that everything happens in microtasks. */
-async function tinyDispatcher() {
+async function tinyDispatcher(clock: Clock = createClock(0)) {
   const sent: string[] = []
   const due: ClaimedDelivery[] = []
   const woken = createSignal<Woken>()
@@ -274,7 +325,7 @@ async function tinyDispatcher() {
     recorder: { add: () => undefined, stuck: false, idle: async () => undefined },
     recovered: createSignal<void>(),
     woken,
-    clock: createClock(0),
+    clock,
     limits: { total: 8, perWebhook: 8 },
     timeout: 1,
     lease: 10,
