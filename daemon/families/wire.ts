@@ -22,7 +22,8 @@ export const plainText: z.ZodString = z
   .string()
   .min(1)
   .max(100)
-  .refine((value) => !value.includes('\0'), 'Must hold no NUL.')
+  // No text that is kept holds a NUL, and PostgreSQL takes none: it is looked for as what is never kept.
+  .overwrite((value) => value.replaceAll('\0', '\uFFFD'))
 
 /** An app's identifier, opaque to the kernel. */
 export const appId: z.ZodString = z
