@@ -197,8 +197,12 @@ export function createLanes(limits: LaneLimits): Lanes {
       return next
     },
     nextTurn(now) {
-      const turns = [...waiting].map(({ pace }) => pace.readyAt()).filter((at) => at > now)
-      return turns.length === 0 ? null : Math.min(...turns)
+      let next: Instant | null = null
+      for (const { pace } of waiting) {
+        const at = pace.readyAt()
+        if (at > now && at < (next ?? Infinity)) next = at
+      }
+      return next
     },
   }
 }
