@@ -12,7 +12,7 @@ import type { Config } from './config.ts'
 import { ConfigError } from './config.ts'
 import { createEventTypes } from './event-types.ts'
 import type { Family } from './family.ts'
-import { createRandom, systemClock } from './machine.ts'
+import { clockOf, createRandom } from './machine.ts'
 import type { Platform } from './platform.ts'
 import { SERVICE_ACCOUNT } from './principal.ts'
 import type { Log } from './telemetry/log.ts'
@@ -32,7 +32,7 @@ export interface Parts {
 /** Puts the platform together from its parts; nothing starts yet. */
 export function composePlatform(parts: Parts): Platform {
   const { config, families, store, keyring, egress, metrics, log, baseUrl } = parts
-  const clock = systemClock
+  const clock = clockOf(store)
   const random = createRandom()
   const newId = createUuid7(() => clock.now(), random)
   const names = brandNames(config.brand)
@@ -77,14 +77,14 @@ export function composePlatform(parts: Parts): Platform {
     engine,
     verifier: createVerifier({
       store: store.keys,
+      changes: store.changes,
       clock,
       prefix: names.keyPrefix,
-      ...(store.mayBeTaken === true ? { maxEntries: 0 } : {}),
     }),
     egress,
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),
-      (accountId) => store.events.types(accountId),
+      store,
     ),
     keyring,
     clock,

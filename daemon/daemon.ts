@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { networkInterfaces } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
 import { openDatabase } from '../plugins/registry.ts'
 import type { Config } from './config.ts'
@@ -13,7 +14,7 @@ import { documents } from './http/documents.ts'
 import { notReady } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { closeServer, createLimitedServer, listenLocally, listenOn } from './listen.ts'
-import type { Opened, Work } from './open.ts'
+import type { Opened, Roles, Work } from './open.ts'
 import { openPlatform, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
@@ -35,15 +36,17 @@ export interface Daemon {
 
 const CLOSE_GRACE = 10 * SECOND
 
-/**
- * Serves: opens the store, migrates it, listens, and sends what is due.
- *
- * @param roles `dispatch: false` accepts events and leaves sending them to another process
- */
+/** What one daemon of several does, by default all of it; each answers probes and metrics. */
+export interface DaemonRoles extends Roles {
+  /** Serves the API and its pages. */
+  readonly api: boolean
+}
+
+/** Serves: opens the store, migrates it, listens, and sends what is due. */
 export async function startDaemon(
   config: Config,
   log: Log,
-  roles: { readonly dispatch: boolean } = { dispatch: true },
+  { api = true, dispatch = true }: Partial<DaemonRoles> = {},
 ): Promise<Daemon> {
   const folder = await takeDataFolder(config.dataDir, 'create')
   const server = createLimitedServer()
@@ -57,6 +60,8 @@ export async function startDaemon(
 
   async function stop(): Promise<void> {
     leaving = true
+    // Whoever balances load sees that it is not ready before it stops answering.
+    if (work !== undefined) await delay(config.stopDelay * SECOND)
     await closeServer(server, CLOSE_GRACE)
     await work?.stop()
     await local?.close()
@@ -71,25 +76,25 @@ export async function startDaemon(
     const ownHosts = [own, listenerOf(baseUrl), ...ownAddresses(address.port)]
     local = await openLocal(config, log, folder, baseUrl, ownHosts)
     const { platform, metrics } = local
-    const setupLink = await ensureFirstUser(platform, {
-      email: config.ownerEmail,
-      password: config.ownerPassword,
-      baseUrl,
-    })
+    const { ownerEmail: email, ownerPassword: password } = config
+    const owner = { email, password, baseUrl }
+    const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
+    const families = api ? FAMILIES : []
+    const pages = [documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)), servePages()]
     const app = createApp({
       platform,
-      families: FAMILIES,
+      families,
       resolve: createResolver({ platform, operatorToken: config.operatorToken }),
       rateLimits: rateLimitsOf(config),
       trustedProxies: config.trustedProxies,
       hosts: acceptedHosts(baseUrl, address.port),
       operatorToken: config.operatorToken,
-      pages: [documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)), servePages()],
+      pages: api ? pages : [],
       log,
       metrics,
       isLeaving: () => leaving,
     })
-    work = await startWork(local, config, log, roles)
+    work = await startWork(local, config, log, { dispatch })
     const handler = app.callback()
     handle = (request, response) => void handler(request, response)
     return {

@@ -1,6 +1,7 @@
 import type { AccountCache } from '../lib/engine/account-cache.ts'
 import { createAccountCache } from '../lib/engine/account-cache.ts'
-import type { EventTypeRecord } from '../plugins/store/contract/events.ts'
+import type { Store } from '../plugins/store/contract.ts'
+import type { EventReads } from '../plugins/store/contract/events.ts'
 
 /** A type of event that the product itself publishes. */
 export interface BuiltInEvent {
@@ -11,10 +12,7 @@ export interface BuiltInEvent {
 }
 
 /** Which types of event there are: the product's own, the operator's, and those of each account. */
-export interface EventTypes extends Pick<
-  AccountCache<ReadonlySet<string>>,
-  'peek' | 'drop' | 'dropAll'
-> {
+export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'peek'> {
   readonly builtIn: ReadonlyMap<string, BuiltInEvent>
   /** The types that an account may publish: those that it or the operator declared. */
   declared(accountId: string): Promise<ReadonlySet<string>>
@@ -24,17 +22,21 @@ export interface EventTypes extends Pick<
 
 export function createEventTypes(
   builtIn: readonly BuiltInEvent[],
-  read: (accountId: string) => Promise<readonly EventTypeRecord[]>,
+  { events, changes }: Pick<Store, 'changes'> & { readonly events: Pick<EventReads, 'types'> },
 ): EventTypes {
   const own = new Map(builtIn.map((event) => [event.type, event]))
   const cache = createAccountCache<ReadonlySet<string>>(
-    async (accountId) => new Set((await read(accountId)).map(({ type }) => type)),
+    async (accountId) => new Set((await events.types(accountId)).map(({ type }) => type)),
+    () => changes.isCurrent(),
   )
+  changes.listen((change) => {
+    // The types of no account are those of all.
+    if (change === 'all' || (change.kind === 'event_types' && change.id === '')) cache.dropAll()
+    else if (change.kind === 'event_types') cache.drop(change.id)
+  })
   return {
     builtIn: own,
     peek: cache.peek,
-    drop: cache.drop,
-    dropAll: cache.dropAll,
     declared: cache.get,
     knows: async (accountId, type) => own.has(type) || (await cache.get(accountId)).has(type),
   }

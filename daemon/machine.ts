@@ -1,8 +1,9 @@
 import { randomFillSync } from 'node:crypto'
 import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
+import type { Store } from '../plugins/store/contract.ts'
 
 /** The machine's clock. Timers keep the process alive only while something is due. */
-export const systemClock: Clock = {
+const systemClock: Clock = {
   now: () => Date.now(),
   after(delay, run) {
     const timer = setTimeout(run, delay)
@@ -12,6 +13,11 @@ export const systemClock: Clock = {
   },
   // The end of the loop's turn: every request whose bytes are here has been read by then.
   taken: () => new Promise((resolve) => setImmediate(resolve)),
+}
+
+/** The clock that every process of a store goes by. */
+export function clockOf({ now }: Pick<Store, 'now'>): Clock {
+  return now === undefined ? systemClock : { ...systemClock, now }
 }
 
 const POOL_BYTES = 8192

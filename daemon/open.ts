@@ -56,7 +56,8 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
 }
 
 const USES_EVERY = 30 * SECOND
-const LOOK_EVERY = 10 * SECOND
+/** Work that nobody told of is found by then, and what processes that are gone had claimed. */
+const LOOK_EVERY = 5 * SECOND
 
 /** Everything that goes on by itself: sending what is due, noting uses of keys, retention. */
 export interface Work {
@@ -64,12 +65,16 @@ export interface Work {
   stop(): Promise<void>
 }
 
-/** @param roles `dispatch: false` leaves sending to somebody else */
+/** What a process does of the work on a store; who accepts without dispatching leaves sending to others. */
+export interface Roles {
+  readonly dispatch: boolean
+}
+
 export async function startWork(
   { platform }: Opened,
   config: Config,
   log: Log,
-  roles: { readonly dispatch: boolean },
+  roles: Roles,
 ): Promise<Work> {
   const { dispatcher } = platform.engine
   const stopWatching = keepWatch(platform, log)
@@ -87,17 +92,22 @@ export async function startWork(
 
 /**
  * Looks for work that was committed where nobody could tell of it: when the store says so, and now and
- * then, should a look have failed.
+ * then, should nobody have said so. Then it also takes over what processes that are gone had claimed.
  */
-function keepWatch({ store, engine }: Platform, log: Log): () => void {
-  function look(): void {
-    engine.dispatcher.refresh().catch((cause: unknown) => {
-      log.warn({ err: cause }, 'what was committed elsewhere could not be looked at yet')
-    })
+function keepWatch({ store, engine, clock }: Platform, log: Log): () => void {
+  function look(webhookIds?: readonly string[]): void {
+    engine.dispatcher.refresh(webhookIds).catch(warn)
+  }
+  function warn(cause: unknown): void {
+    log.warn({ err: cause }, 'what was committed elsewhere could not be looked at yet')
   }
   const stop = store.watch?.(look)
   if (stop === undefined) return () => undefined
-  const timer = setInterval(look, LOOK_EVERY)
+  const timer = setInterval(() => {
+    store.recover(clock.now()).then(() => {
+      look()
+    }, warn)
+  }, LOOK_EVERY)
   timer.unref()
   return () => {
     clearInterval(timer)

@@ -178,6 +178,13 @@ export const SETTINGS = {
     min: 0,
     max: 36_500,
   }),
+  stopDelay: integerSetting({
+    env: 'KEYHOOK_STOP_DELAY',
+    doc: 'Seconds that /readyz answers 503 before a daemon that is told to stop closes its listener.',
+    fallback: 0,
+    min: 0,
+    max: 300,
+  }),
   trustedProxies: {
     env: 'KEYHOOK_TRUSTED_PROXIES',
     doc: 'Addresses or CIDRs of proxies in front, whose X-Forwarded-For is believed.',

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { SECOND } from '../../lib/time.ts'
 import type { Config } from '../config.ts'
 import { ConfigError, readConfig } from '../config.ts'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon, DaemonRoles } from '../daemon.ts'
 import { createLog } from '../telemetry/log.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -18,39 +18,40 @@ export function addServing(program: Command, terminal: Terminal): void {
     .command('serve')
     .description('Serve the API and send what is due')
     .option('--dev', 'for a first look: loopback only, webhooks to 127.0.0.1, quick retries')
-    .option('--no-dispatch', 'serve the API alone (needs several processes)')
+    .option('--no-dispatch', 'serve the API alone, beside `keyhook dispatch` (PostgreSQL)')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
       const options = command.optsWithGlobals<ServeOptions>()
-      if (!options.dispatch) throw needsProcesses()
-      await serve(options, terminal)
+      await run({ api: true, dispatch: options.dispatch }, options, terminal)
     })
   program
     .command('dispatch')
-    .description('Send what is due without serving the API (needs several processes)')
-    .action(() => {
-      throw needsProcesses()
+    .description('Send what is due, and serve probes and metrics alone (PostgreSQL)')
+    .option('--json', 'print JSON')
+    .action(async (_: unknown, command: Command) => {
+      await run({ api: false, dispatch: true }, command.optsWithGlobals<ServeOptions>(), terminal)
     })
 }
 
-function needsProcesses(): ConfigError {
-  return new ConfigError(
-    'Splitting the API from the dispatcher needs several processes on one PostgreSQL database, which ' +
-      'this version has not. `keyhook serve` runs both',
-  )
-}
-
-async function serve(
+async function run(
+  roles: DaemonRoles,
   { dev = false, json = false }: ServeOptions,
   terminal: Terminal,
 ): Promise<void> {
   const config = readConfig(terminal.env, dev)
+  const isSplit = !roles.api || !roles.dispatch
+  if (isSplit && config.databaseUrl?.startsWith('postgres') !== true) {
+    throw new ConfigError(
+      'KEYHOOK_DATABASE_URL must be postgres://… to split the API from the dispatcher: only one ' +
+        'process can use a SQLite file. `keyhook serve` runs both',
+    )
+  }
   const log = createLog(config.logLevel)
   // Listened for from the start: the first process of a container is not ended by signals it ignores.
   const told = toldToStop()
   const { startDaemon } = await import('../daemon.ts')
-  const daemon = await startDaemon(config, log)
-  terminal.out(json ? printStarted(daemon, config) : greet(daemon, config))
+  const daemon = await startDaemon(config, log, roles)
+  terminal.out(json ? printStarted(daemon, config) : greet(daemon, config, roles))
   await told
   log.info('stopping')
   await daemon.stop()
@@ -77,10 +78,10 @@ function printStarted({ url, setupLink }: Daemon, { dev }: Config): string {
 }
 
 /** What a person sees who started it. */
-function greet({ url, setupLink }: Daemon, config: Config): string {
+function greet({ url, setupLink }: Daemon, config: Config, { api }: DaemonRoles): string {
   const delays = config.webhookRetrySchedule.map((delay) => delay / SECOND).join(', ')
   const lines = [
-    `Keyhook serves ${url}`,
+    api ? `Keyhook serves ${url}` : `Keyhook sends what is due; probes and metrics at ${url}`,
     ...(config.dev
       ? [
           'This is a first look (--dev): it listens on loopback only, receivers on 127.0.0.1 are allowed,',

@@ -23,69 +23,30 @@ export const HEALTHY: WebhookHealth = {
   failing_at: null,
 }
 
-/** Several attempts' effect on one webhook, folded in order so that a group commits as one row. */
-export interface HealthTally {
-  readonly webhook_id: string
-  /** A success was among them: what was counted before is forgotten. */
-  readonly succeeded: boolean
-  /** Failures after the last success among them. */
-  readonly failures: number
-  readonly first_failure_at: Instant | null
-  readonly last_success_at: Instant | null
-  readonly last_attempt_at: Instant
-  /** A 410 was among them. */
-  readonly gone: boolean
-}
-
-export function emptyTally(webhookId: string, now: Instant): HealthTally {
-  return {
-    webhook_id: webhookId,
-    succeeded: false,
-    failures: 0,
-    first_failure_at: null,
-    last_success_at: null,
-    last_attempt_at: now,
-    gone: false,
-  }
+/** What one attempt tells of its webhook. */
+export interface HealthNews {
+  readonly verdict: Verdict
+  readonly trigger: AttemptTrigger
+  /** When it ended. */
+  readonly at: Instant
 }
 
 /** Failures of what an owner asked for, tests and what was sent again by hand, never count up. */
-const COUNTED: readonly AttemptTrigger[] = ['event', 'retry']
+export const COUNTED: readonly AttemptTrigger[] = ['event', 'retry']
 
-/** Adds one attempt; a success counts whatever it was triggered by. */
-export function tally(
-  sum: HealthTally,
-  verdict: Verdict,
-  trigger: AttemptTrigger,
-  at: Instant,
-): HealthTally {
-  if (verdict === 'succeeded') {
-    return {
-      ...sum,
-      succeeded: true,
-      failures: 0,
-      first_failure_at: null,
-      last_success_at: at,
-      last_attempt_at: at,
-    }
-  }
-  const counts = COUNTED.includes(trigger)
-  return {
-    ...sum,
-    failures: sum.failures + (counts ? 1 : 0),
-    first_failure_at: counts ? (sum.first_failure_at ?? at) : sum.first_failure_at,
-    last_attempt_at: at,
-    gone: sum.gone || verdict === 'gone',
-  }
+/** Whether an attempt counts as a failure of the webhook. */
+export function isCounted({ verdict, trigger }: Pick<HealthNews, 'verdict' | 'trigger'>): boolean {
+  return verdict !== 'succeeded' && COUNTED.includes(trigger)
 }
 
-/** A webhook's health once a tally is committed; the SQL store says the same in one statement. */
-export function applyTally(health: WebhookHealth, sum: HealthTally): WebhookHealth {
-  const before = sum.succeeded ? HEALTHY : health
+/** A webhook's health after one more attempt; a success counts whatever it was triggered by. */
+export function afterAttempt(health: WebhookHealth, news: HealthNews): WebhookHealth {
+  if (news.verdict === 'succeeded') return HEALTHY
+  if (!isCounted(news)) return health
   return {
-    consecutive_failures: before.consecutive_failures + sum.failures,
-    first_failure_at: before.first_failure_at ?? sum.first_failure_at,
-    failing_at: before.failing_at,
+    ...health,
+    consecutive_failures: health.consecutive_failures + 1,
+    first_failure_at: health.first_failure_at ?? news.at,
   }
 }
 

@@ -1,11 +1,12 @@
+import type { Changes } from './changes.ts'
+
 /** What is read per account on hot paths, kept until it changes. */
 export interface AccountCache<T> {
-  /** What is known now, without waiting. */
+  /** What is known now, without waiting; undefined also while changes may go unheard. */
   peek(accountId: string): T | undefined
   get(accountId: string): Promise<T>
-  /** Forgets an account. Called in the tick of the commit that changed it. */
+  /** Forgets an account, or every one. */
   drop(accountId: string): void
-  /** Forgets every account. */
   dropAll(): void
 }
 
@@ -16,9 +17,11 @@ const MAX_ACCOUNTS = 10_000
  * after it.
  *
  * @param load reads the account from the store
+ * @param isCurrent whether what is kept may be used; while not, each `get` reads for itself
  */
 export function createAccountCache<T>(
   load: (accountId: string) => Promise<T>,
+  isCurrent: Changes['isCurrent'] = () => true,
   maxAccounts: number = MAX_ACCOUNTS,
 ): AccountCache<T> {
   const known = new Map<string, T>()
@@ -44,14 +47,19 @@ export function createAccountCache<T>(
     known.set(accountId, value)
   }
 
+  const peek = (accountId: string): T | undefined =>
+    isCurrent() ? known.get(accountId) : undefined
+
   return {
-    peek: (accountId) => known.get(accountId),
+    peek,
     async get(accountId) {
       for (;;) {
-        const kept = known.get(accountId)
+        const kept = peek(accountId)
         if (kept !== undefined) return kept
+        // A read that somebody else began may be older than a change that was not heard of.
+        const begun = isCurrent() ? fills.get(accountId) : undefined
         const before = drops
-        const value = await (fills.get(accountId) ?? fill(accountId))
+        const value = await (begun ?? fill(accountId))
         if (drops === before) return value
       }
     },

@@ -1,4 +1,3 @@
-import type { Verdict } from '../delivery/outcome.ts'
 import { judgeResult } from '../delivery/outcome.ts'
 import type { RetrySchedule } from '../delivery/schedule.ts'
 import { isFinal } from '../delivery/state.ts'
@@ -13,11 +12,9 @@ import { liveSecrets } from './targets.ts'
 
 /** An attempt that was made and is not recorded yet. */
 export interface FinishedAttempt extends SettledAttempt {
-  readonly webhook_id: string
   readonly account_id: string
   /** Where it was sent. */
   readonly url: string
-  readonly verdict: Verdict
 }
 
 export interface AttemptOptions {

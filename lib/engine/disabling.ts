@@ -13,11 +13,9 @@ import type {
 } from './ports.ts'
 import type { SettledGroup } from './recorder.ts'
 import type { Signal } from './signal.ts'
-import type { Targets } from './targets.ts'
 
 export interface DisablingOptions {
   readonly store: Pick<EngineStore, 'write'>
-  readonly targets: Pick<Targets, 'drop'>
   readonly settled: Signal<SettledGroup>
   readonly publishIn: PublishIn
   readonly rule: DisablingRule
@@ -33,7 +31,7 @@ export interface DisablingOptions {
  * attempt finds the same counters and judges again.
  */
 export function watchHealth(options: DisablingOptions): void {
-  const { store, targets, publishIn, rule, clock, newEvent } = options
+  const { store, publishIn, rule, clock, newEvent } = options
 
   /** @param goneUrl the address that answered 410; undefined when none did */
   async function act(
@@ -65,9 +63,6 @@ export function watchHealth(options: DisablingOptions): void {
     if (!(await tx.disableWebhook(id, reason, now))) return false
     const data = { webhook_id: id, reason, consecutive_failures }
     await publishIn(tx, [newEvent(account_id, 'webhook.disabled', data, now)], id)
-    tx.afterCommit(() => {
-      targets.drop(account_id)
-    })
     return true
   }
 

@@ -2,6 +2,7 @@ import { isAgain } from '../delivery/state.ts'
 import type { Instant, Millis } from '../time.ts'
 import { HOUR, MINUTE, SECOND } from '../time.ts'
 import type { FinishedAttempt, MakeAttempt } from './attempt.ts'
+import { createBacklog } from './backlog.ts'
 import type { Woken } from './birth.ts'
 import type { Lane, LaneLimits } from './lanes.ts'
 import { createLanes } from './lanes.ts'
@@ -15,8 +16,8 @@ import type { OpenSecret, Target, Targets } from './targets.ts'
 export interface Dispatcher extends Handover {
   /** Takes back claims of earlier processes and starts sending. */
   start(): Promise<void>
-  /** Looks at the store anew, for work that was committed where nobody could tell of it. */
-  refresh(): Promise<void>
+  /** Looks for work that was committed where nobody could tell of it: on these lanes, or anywhere. */
+  refresh(webhookIds?: readonly string[]): Promise<void>
   /** Stops claiming, waits for what is under way, and hands the rest back. */
   stop(): Promise<void>
   /**
@@ -27,7 +28,7 @@ export interface Dispatcher extends Handover {
 }
 
 export interface DispatcherOptions {
-  readonly store: Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release'>
+  readonly store: Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release' | 'announce'>
   readonly targets: Pick<Targets, 'find'>
   readonly attempt: MakeAttempt
   readonly recorder: Recorder
@@ -45,9 +46,6 @@ export interface DispatcherOptions {
 
 type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
 
-const MAX_QUEUED = 500
-const MAX_CLAIMED_LANES = 50
-const CLAIM_RETRY: Millis = SECOND
 /** What cannot be sent now is not claimed and handed back in a busy loop. */
 const PARK: Millis = SECOND
 /** A webhook whose secret cannot be opened, or which cannot be signed for, waits for the operator. */
@@ -58,109 +56,31 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const lanes = createLanes(limits)
   const births = newClaim()
   let running = false
-  let claiming: Promise<void> | undefined
-  let claimAgain = false
-  let refreshing: Promise<void> | undefined
-  /** When the lanes were last looked through and nothing was left to claim. */
-  let lookedAt: Instant = 0
-  let refreshAgain = false
-  /** Work is due that found no room in the queue: the next slot that is freed looks again. */
-  let starved = false
-  let cancelTimer = (): void => undefined
   let cancelTurn = (): void => undefined
   let idlers: (() => void)[] = []
 
+  const backlog = createBacklog({
+    store,
+    targets,
+    lanes,
+    recorder,
+    clock,
+    lease,
+    newClaim,
+    queued: fillSlots,
+    ...(options.events && { events: options.events }),
+  })
+
   options.recovered.listen(() => {
     fillSlots()
-    pump()
+    backlog.pump()
   })
   options.woken.listen(({ webhook_id, account_id, due }) => {
-    wake(lanes.get(webhook_id, account_id), due, false)
+    const lane = lanes.get(webhook_id, account_id)
+    // What this process does not take at once another may.
+    if (due <= clock.now() && !(running && lanes.hasRoom(lane, due))) store.announce?.([webhook_id])
+    backlog.wake(lane, due, false)
   })
-
-  function wake(lane: Lane, due: Instant, retry: boolean): void {
-    lanes.note(lane, due, retry)
-    if (due <= clock.now()) pump()
-    else arm()
-  }
-
-  function pump(): void {
-    if (!running || recorder.stuck) return
-    claimAgain = true
-    claiming ??= claimWhileDue().finally(() => {
-      claiming = undefined
-      // Whoever called since the loop's last look is not lost.
-      if (claimAgain) pump()
-      else arm()
-    })
-  }
-
-  async function claimWhileDue(): Promise<void> {
-    try {
-      while (claimAgain && running) {
-        claimAgain = false
-        while (await claimOnce());
-      }
-    } catch (cause) {
-      options.events?.claimFailed?.(cause)
-    }
-  }
-
-  async function claimOnce(): Promise<boolean> {
-    if (!running || recorder.stuck) return false
-    const now = clock.now()
-    const room = MAX_QUEUED - lanes.queued
-    starved = room <= 0
-    const turn = starved ? [] : lanes.claimable(now, MAX_CLAIMED_LANES)
-    if (turn.length === 0) {
-      lookedAt = now
-      return false
-    }
-    try {
-      await claimFor(turn, Math.ceil(room / turn.length), now)
-    } catch (cause) {
-      const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
-      for (const lane of turn) lanes.learn(lane, again)
-      throw cause
-    }
-    return true
-  }
-
-  async function claimFor(turn: readonly Lane[], share: number, now: Instant): Promise<void> {
-    await shapeAll(turn)
-    for (const lane of turn) lanes.forget(lane)
-    const claimed = await store.claim({
-      lanes: turn.map((lane) => ({
-        webhook_id: lane.webhook_id,
-        limit: Math.max(0, Math.min(share, lanes.appetite(lane))),
-      })),
-      now,
-      lease_until: now + lease,
-      token: newClaim(),
-    })
-    for (const lane of turn) {
-      lanes.enqueue(
-        lane,
-        claimed.filter(({ delivery }) => delivery.webhook_id === lane.webhook_id),
-      )
-    }
-    fillSlots()
-    const heads = await store.lanes(turn.map(({ webhook_id }) => webhook_id))
-    for (const lane of turn) {
-      lanes.learn(
-        lane,
-        heads.find((head) => head.webhook_id === lane.webhook_id),
-      )
-    }
-  }
-
-  /** What a webhook's owner set is known before anything is claimed for it. */
-  async function shapeAll(turn: readonly Lane[]): Promise<void> {
-    for (const lane of turn) {
-      const target = await findTarget(lane)
-      if (target !== undefined) lanes.shape(lane, target.webhook)
-    }
-  }
 
   function fillSlots(): void {
     if (!running || recorder.stuck) return
@@ -229,15 +149,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function noteRetry({ after, webhook_id, account_id }: FinishedAttempt): void {
-    if (after.next_at !== null) wake(lanes.get(webhook_id, account_id), after.next_at, true)
+    if (after.next_at !== null) backlog.wake(lanes.get(webhook_id, account_id), after.next_at, true)
   }
 
   function freeSlot(lane: Lane): void {
     lanes.free(lane)
     if (lanes.busy === 0) for (const resolve of idlers.splice(0)) resolve()
     fillSlots()
-    const due = Math.min(lane.first_due ?? Infinity, lane.retry_due ?? Infinity)
-    if (starved || due <= clock.now()) pump()
+    backlog.freed(lane)
   }
 
   /** What cannot be given back now is given back by its lease. */
@@ -255,36 +174,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function note(delivery: DeliveryRecord, due: Instant): void {
     const lane = lanes.get(delivery.webhook_id, delivery.account_id)
-    wake(lane, due, isAgain(delivery.trigger))
-  }
-
-  /** Whoever asks while it is being read gets one more reading, however many they are. */
-  async function readWhileAsked(): Promise<void> {
-    while (refreshAgain && running) {
-      refreshAgain = false
-      await readLanes()
-      pump()
-    }
-  }
-
-  async function readLanes(): Promise<void> {
-    for (const head of await store.lanes()) {
-      const lane = lanes.get(head.webhook_id, head.account_id)
-      // A lane that is being asked about learns more from its own answer.
-      if (!lane.asked) lanes.learn(lane, head)
-    }
-  }
-
-  /**
-   * Sleeps until the next due time; what was due at the last look and had no room waits for a slot
-   * instead. What has become due since that look is not slept over.
-   */
-  function arm(): void {
-    if (!running || claiming !== undefined) return
-    cancelTimer()
-    const now = clock.now()
-    const due = lanes.nextDue(Math.min(lookedAt, now))
-    if (due !== null) cancelTimer = clock.after(Math.min(Math.max(0, due - now), HOUR), pump)
+    backlog.wake(lane, due, isAgain(delivery.trigger))
   }
 
   return {
@@ -320,21 +210,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       // What was claimed by a process that is running is not there to be recovered.
       if (running) return
       await store.recover(clock.now())
-      await readLanes()
+      await backlog.read()
       running = true
-      pump()
+      backlog.start()
     },
-    async refresh() {
-      refreshAgain = true
-      refreshing ??= readWhileAsked().finally(() => {
-        refreshing = undefined
-      })
-      await refreshing
-    },
+    refresh: (webhookIds) => backlog.refresh(webhookIds),
     async stop() {
       running = false
-      await claiming
-      cancelTimer()
+      await backlog.stop()
       cancelTurn()
       await giveBack(lanes.drain().map(({ delivery }) => delivery))
       if (lanes.busy > 0) {

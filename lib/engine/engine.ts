@@ -86,7 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
 
-  const targets = createTargets((accountId) => store.webhooksOf(accountId), keyring)
+  const targets = createTargets(store, keyring)
   const publishIn = createPublishIn({ clock, newId, woken, events })
   const recorder = createRecorder({ store, clock, events, settled, recovered })
   const chance = (): number => (random(1)[0] ?? 0) / 256
@@ -101,12 +101,13 @@ export function createEngine(options: EngineOptions): Engine {
     limits,
     timeout,
     lease,
-    newClaim: newId,
+    newClaim: () => `${store.claimant}.${newId()}`,
     events,
   })
   const outbox = createOutbox({
     store,
     targets,
+    changes: store.changes,
     handover: dispatcher,
     woken,
     clock,
@@ -115,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
     events,
   })
   const rule = options.disabling
-  watchHealth({ store, targets, settled, publishIn, rule, clock, newEvent, events })
+  watchHealth({ store, settled, publishIn, rule, clock, newEvent, events })
 
   return { outbox, dispatcher, targets, publishIn, newEvent, wake: woken.emit, lease }
 }

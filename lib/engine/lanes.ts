@@ -33,6 +33,8 @@ export interface Lanes {
   find(webhookId: string): Lane | undefined
   /** Takes in what its owner set: how many sends at once, and how many a second. */
   shape(lane: Lane, webhook: Pick<WebhookRecord, 'concurrency' | 'rate_limit'>): void
+  /** Whether the lane and the process have a slot free. */
+  hasRoom(lane: Lane, now: Instant): boolean
   /** Takes one of the lane's slots, if it and the process have a free one. */
   take(lane: Lane, now: Instant): boolean
   free(lane: Lane): void
@@ -116,6 +118,7 @@ export function createLanes(limits: LaneLimits): Lanes {
       lane.room = Math.min(limits.perWebhook, concurrency ?? limits.perWebhook)
       lane.pace.set(rate_limit)
     },
+    hasRoom: (lane, now) => busy < limits.total && hasRoom(lane, now),
     take(lane, now) {
       if (busy >= limits.total || !hasRoom(lane, now)) return false
       lane.pace.take(now)

@@ -2,6 +2,7 @@ import { KeyhookError, kernelError } from '../errors.ts'
 import type { Millis } from '../time.ts'
 import { matches } from '../webhook/match.ts'
 import type { Woken } from './birth.ts'
+import type { Changes } from './changes.ts'
 import { bear } from './birth.ts'
 import type {
   ClaimedDelivery,
@@ -39,6 +40,7 @@ export interface Outbox {
 export interface OutboxOptions {
   readonly store: Pick<EngineStore, 'publish'>
   readonly targets: Pick<Targets, 'peek' | 'get'>
+  readonly changes: Pick<Changes, 'isCurrent'>
   readonly handover: Handover
   readonly woken: Signal<Woken>
   readonly clock: Clock
@@ -58,6 +60,8 @@ interface Waiting {
   readonly bytes: number
   /** Its group failed for a reason that might be another's, so it is tried by itself. */
   readonly alone: boolean
+  /** The account's webhooks, should they have been read since it came. */
+  read: readonly Target[] | undefined
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void
   readonly reject: (reason: unknown) => void
 }
@@ -72,7 +76,7 @@ const MAX_WAITING_BYTES = 64 * 1_048_576
  * window would only add its own length to every answer.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, targets, handover, woken, clock, newId, lease } = options
+  const { store, targets, changes, handover, woken, clock, newId, lease } = options
   const maxGroup = options.maxGroup ?? 256
   let waiting: Waiting[] = []
   let waitingBytes = 0
@@ -89,16 +93,26 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   async function loadTargets(): Promise<void> {
-    for (const call of waiting) {
-      const accountId = accountOf(call)
+    const calls = waiting
+    for (const accountId of new Set(calls.map(accountOf))) {
       if (targets.peek(accountId) !== undefined) continue
+      const own = calls.filter((call) => accountOf(call) === accountId)
       try {
-        await targets.get(accountId)
+        const read = await targets.get(accountId)
+        for (const call of own) call.read = read
       } catch (cause) {
-        waiting = waiting.filter((other) => other !== call)
-        refuse([call], cause)
+        waiting = waiting.filter((call) => !own.includes(call))
+        for (const call of own) refuse([call], cause)
       }
     }
+  }
+
+  /**
+   * The webhooks that a call's events go to: those that are known now, or, while changes may go unheard,
+   * those read since it came. Undefined when a change overtook that reading.
+   */
+  function targetsOf(call: Waiting): readonly Target[] | undefined {
+    return changes.isCurrent() ? targets.peek(accountOf(call)) : call.read
   }
 
   /** Takes calls up to the size of a group whose webhooks are known at this very moment. */
@@ -110,7 +124,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     for (const call of waiting) {
       const small = size + call.events.length <= maxGroup && bytes + call.bytes <= MAX_GROUP_BYTES
       const fits = size === 0 || (!call.alone && small)
-      const ready = fits && targets.peek(accountOf(call)) !== undefined
+      const ready = fits && targetsOf(call) !== undefined
       ;(ready ? taken : left).push(call)
       if (!ready) continue
       size += call.alone ? maxGroup : call.events.length
@@ -128,7 +142,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
     try {
       outcomes = await store.publish(() => {
         calls = takeReady()
-        births = calls.flatMap(({ events }) => events.map(build))
+        births = calls.flatMap((call) => {
+          const matched = targetsOf(call) ?? []
+          return call.events.map((event) => build(event, matched))
+        })
         return births
       })
     } catch (cause) {
@@ -162,11 +179,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     for (const call of calls) call.reject(reason)
   }
 
-  function build(event: NewEvent): Publication {
+  function build(event: NewEvent, known: readonly Target[]): Publication {
     const now = clock.now()
-    const matching = (targets.peek(event.account_id) ?? []).filter(({ webhook }) =>
-      matches(webhook, event),
-    )
+    const matching = known.filter(({ webhook }) => matches(webhook, event))
     const deliveries = matching.map((target): DeliveryRecord => {
       const delivery = bear(newId(), event, target.webhook, now)
       const claim = handover.reserve(target)
@@ -207,7 +222,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         // A disk that stalls must not fill the memory: who is refused here has lost nothing.
         if (waitingBytes + bytes > MAX_WAITING_BYTES) throw kernelError('unavailable')
         waitingBytes += bytes
-        waiting.push({ events, bytes, alone: false, resolve, reject })
+        waiting.push({ events, bytes, alone: false, read: undefined, resolve, reject })
         if (!running) void drain()
       })
     },

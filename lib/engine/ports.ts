@@ -6,12 +6,13 @@
  *
  * @module
  */
-import type { HealthTally, WebhookHealth } from '../delivery/health.ts'
-import type { SendResult } from '../delivery/outcome.ts'
+import type { WebhookHealth } from '../delivery/health.ts'
+import type { SendResult, Verdict } from '../delivery/outcome.ts'
 import type { Attempt, DeliveryState } from '../delivery/state.ts'
 import type { KeyChain } from '../key/record.ts'
 import type { Instant, Millis } from '../time.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
+import type { Changes } from './changes.ts'
 
 export interface Clock {
   now(): Instant
@@ -89,14 +90,11 @@ export interface HeldClaim {
 }
 
 export interface SettledAttempt extends HeldClaim {
+  readonly webhook_id: string
+  readonly verdict: Verdict
   readonly after: DeliveryState
   readonly done_at: Instant | null
   readonly attempt: Attempt
-}
-
-export interface Settlement {
-  readonly attempts: readonly SettledAttempt[]
-  readonly tallies: readonly HealthTally[]
 }
 
 /** The health of a webhook that just failed. */
@@ -126,19 +124,30 @@ export interface EngineTx {
 }
 
 export interface EngineStore {
+  /** Every unit of work that changes what caches hold is told of here before it is answered. */
+  readonly changes: Changes
+
   write<T>(work: (tx: EngineTx) => Promise<T>): Promise<T>
 
   /**
    * Commits a group of events with their deliveries, all or none, and answers per event.
    *
-   * `build` is called when it is this group's turn to write and no other write is under way, so that
-   * what it reads from caches is what the group commits against. A duplicate's deliveries are dropped.
+   * `build` is called when it is this group's turn to write, so that it takes in whatever has arrived
+   * by then. A duplicate's deliveries are dropped.
    */
   publish(build: () => readonly Publication[]): Promise<readonly PublishOutcome[]>
 
   webhooksOf(accountId: string): Promise<readonly WebhookRecord[]>
 
-  /** Gives back claims of processes that are known to be gone, due now. Answers how many. */
+  /** Begins every claim of this process. */
+  readonly claimant: string
+  /** Tells the dispatchers of other processes of work. */
+  announce?(webhookIds: readonly string[]): void
+
+  /**
+   * Gives back claims of processes that are known to be gone, due now, and never this one's own. Answers
+   * how many.
+   */
   recover(now: Instant): Promise<number>
   /** The heads of every lane that holds work, or of the lanes named. */
   lanes(webhookIds?: readonly string[]): Promise<readonly LaneHead[]>
@@ -155,10 +164,14 @@ export interface EngineStore {
    */
   release(claims: readonly HeldClaim[], now: Instant): Promise<void>
   /**
-   * Records outcomes, all or none. A delivery that no longer bears the claim keeps its state and gets
-   * no attempt; one that would be tried again is skipped when its webhook was disabled. Answers the health of the active webhooks whose tally holds failures or a 410.
+   * Records outcomes, all or none, and what they tell of their webhooks' health, in their order. A
+   * delivery that no longer bears the claim keeps its state, gets no attempt, and tells nothing; one that
+   * would be tried again is skipped when its webhook was disabled. The instants of the last success and
+   * the last delivery may lag a second behind.
+   *
+   * Answers the health of the active webhooks of which failures that count, or a 410, were among them.
    */
-  settle(settlement: Settlement): Promise<readonly FailedWebhook[]>
+  settle(attempts: readonly SettledAttempt[]): Promise<readonly FailedWebhook[]>
 }
 
 export interface KeyStore {

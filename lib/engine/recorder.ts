@@ -1,5 +1,3 @@
-import type { HealthTally } from '../delivery/health.ts'
-import { emptyTally, tally } from '../delivery/health.ts'
 import type { Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { FinishedAttempt } from './attempt.ts'
@@ -76,7 +74,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     attempts: readonly FinishedAttempt[],
   ): Promise<readonly FailedWebhook[] | undefined> {
     try {
-      return await store.settle({ attempts, tallies: tallyUp(attempts) })
+      return await store.settle(attempts)
     } catch (cause) {
       stuck = true
       options.events?.settleFailed?.(waiting.length, cause)
@@ -105,15 +103,4 @@ export function createRecorder(options: RecorderOptions): Recorder {
           })
         : Promise.resolve(),
   }
-}
-
-/** One row per webhook, in the order the attempts ended. */
-function tallyUp(attempts: readonly FinishedAttempt[]): readonly HealthTally[] {
-  const sums = new Map<string, HealthTally>()
-  for (const { webhook_id, verdict, attempt } of attempts) {
-    const at = attempt.started_at + attempt.duration
-    const sum = sums.get(webhook_id) ?? emptyTally(webhook_id, at)
-    sums.set(webhook_id, tally(sum, verdict, attempt.trigger, at))
-  }
-  return [...sums.values()]
 }

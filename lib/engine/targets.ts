@@ -3,6 +3,7 @@ import type { SealedHeaders, WebhookRecord } from '../webhook/record.ts'
 import type { AccountCache } from './account-cache.ts'
 import { createAccountCache } from './account-cache.ts'
 import type { Keyring } from './keyring.ts'
+import type { EngineStore } from './ports.ts'
 
 /** A webhook ready to be sent to: its record with its secrets opened. */
 export interface Target {
@@ -18,7 +19,7 @@ export interface OpenSecret {
   readonly not_after: Instant | null
 }
 
-export interface Targets extends AccountCache<readonly Target[]> {
+export interface Targets extends Pick<AccountCache<readonly Target[]>, 'peek' | 'get'> {
   /** The webhook as it is now; undefined when it was deleted. */
   find(accountId: string, webhookId: string): Promise<Target | undefined>
 }
@@ -28,22 +29,30 @@ export function secretPlace(secretId: string): string {
   return `webhook_secret|${secretId}`
 }
 
-function headersPlace(webhookId: string): string {
+/** Where a webhook's own headers are sealed to. */
+export function headersPlace(webhookId: string): string {
   return `webhook_headers|${webhookId}`
 }
 
 /** The webhooks of each account, opened once and kept until one of them changes. */
 export function createTargets(
-  webhooksOf: (accountId: string) => Promise<readonly WebhookRecord[]>,
+  { webhooksOf, changes }: Pick<EngineStore, 'webhooksOf' | 'changes'>,
   keyring: Keyring,
 ): Targets {
-  const cache = createAccountCache(async (accountId) =>
-    (await webhooksOf(accountId)).map((webhook) => openTarget(webhook, keyring)),
+  const { peek, get, drop, dropAll } = createAccountCache(
+    async (accountId) =>
+      (await webhooksOf(accountId)).map((webhook) => openTarget(webhook, keyring)),
+    () => changes.isCurrent(),
   )
+  changes.listen((change) => {
+    if (change === 'all') dropAll()
+    else if (change.kind === 'webhooks') drop(change.id)
+  })
   return {
-    ...cache,
+    peek,
+    get,
     async find(accountId, webhookId) {
-      const targets = cache.peek(accountId) ?? (await cache.get(accountId))
+      const targets = peek(accountId) ?? (await get(accountId))
       return targets.find(({ webhook }) => webhook.id === webhookId)
     },
   }

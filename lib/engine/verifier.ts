@@ -7,6 +7,7 @@ import { secretStanding } from '../key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../key/record.ts'
 import { isToken } from '../key/token.ts'
 import type { Instant } from '../time.ts'
+import type { Change, Changes } from './changes.ts'
 import type { Clock, KeyStore } from './ports.ts'
 
 /** A value that was verified: whose it is and what it may do right now. */
@@ -26,9 +27,6 @@ export interface Verifier {
    *   be known
    */
   verify(value: string): Promise<VerifiedKey>
-  /** Forgets a key and everything below it. Called in the tick of the commit that changed it. */
-  dropKey(keyId: string): void
-  dropAccount(accountId: string): void
   /** The latest use of each key since this was last asked. */
   takeUses(): readonly { readonly id: string; readonly at: Instant }[]
 }
@@ -43,24 +41,30 @@ const MAX_ENTRIES = 50_000
 /**
  * A cache of chains in front of the store.
  *
- * A fill that a change overtook is not kept: it stores only when no drop came after its read began.
+ * A change takes a key and everything below it out; a fill that a change overtook is not kept. While
+ * changes may go unheard, every verification reads.
  *
  * @param prefix what values of this service begin with
- * @param maxEntries chains that are kept; 0 reads every time. Default 50,000.
+ * @param maxEntries chains that are kept. Default 50,000.
  */
 export function createVerifier(options: {
   readonly store: KeyStore
+  readonly changes: Changes
   readonly clock: Clock
   readonly prefix: string
   readonly maxEntries?: number
 }): Verifier {
-  const { store, clock, prefix } = options
+  const { store, changes, clock, prefix } = options
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
   const entries = new Map<string, Entry>()
   /** Hashes under every key of their chain, and under their account. */
   const holders = new Map<string, Set<string>>()
   const uses = new Map<string, Instant>()
   let generation = 0
+
+  /** Judged in the tick in which it is asked: no change that was answered before is missed. */
+  const known = (hash: string): Entry | undefined =>
+    changes.isCurrent() ? entries.get(hash) : undefined
 
   async function fill(hash: string): Promise<Entry> {
     const before = generation
@@ -80,7 +84,6 @@ export function createVerifier(options: {
   }
 
   function keep(hash: string, entry: Entry): void {
-    if (maxEntries === 0) return
     const oldest = entries.size >= maxEntries ? entries.keys().next().value : undefined
     if (oldest !== undefined) forget(oldest)
     entries.set(hash, entry)
@@ -102,26 +105,25 @@ export function createVerifier(options: {
     }
   }
 
-  function drop(place: string): void {
+  function drop(change: Change | 'all'): void {
     generation++
-    for (const hash of holders.get(place) ?? []) forget(hash)
+    if (change === 'all') {
+      entries.clear()
+      holders.clear()
+    } else for (const hash of holders.get(placeOf(change)) ?? []) forget(hash)
   }
+
+  changes.listen(drop)
 
   return {
     async verify(value) {
       if (!isToken(prefix, value)) throw kernelError('invalid_key')
       const hash = hashToken(value)
-      const { chain, authority } = entries.get(hash) ?? (await fill(hash))
+      const { chain, authority } = known(hash) ?? (await fill(hash))
       const now = clock.now()
       const verified = judgeChain(chain, authority, now)
       uses.set(verified.key.id, now)
       return verified
-    },
-    dropKey: (keyId) => {
-      drop(`key ${keyId}`)
-    },
-    dropAccount: (accountId) => {
-      drop(`account ${accountId}`)
     },
     takeUses() {
       const taken = [...uses].map(([id, at]) => ({ id, at }))
@@ -131,8 +133,13 @@ export function createVerifier(options: {
   }
 }
 
-function placesOf({ chain }: Entry): readonly string[] {
-  return [`account ${chain.account.id}`, ...chain.chain.map(({ id }) => `key ${id}`)]
+function placesOf({ chain: { account, chain } }: Entry): readonly string[] {
+  const keys = chain.map(({ id }) => ({ kind: 'key', id }) as const)
+  return [{ kind: 'account', id: account.id } as const, ...keys].map(placeOf)
+}
+
+function placeOf({ kind, id }: Change): string {
+  return `${kind} ${id}`
 }
 
 /** A key lives only while every ancestor does; its holder is told which end it met. */

@@ -24,6 +24,7 @@ import { keyCases } from './conformance/keys.ts'
 import { publishCases } from './conformance/publish.ts'
 import { purgeCases } from './conformance/purge.ts'
 import { requestCases } from './conformance/requests.ts'
+import { sealCases } from './conformance/seals.ts'
 import { settleCases } from './conformance/settle.ts'
 import { unitOfWorkCases } from './conformance/unit-of-work.ts'
 import { webhookCases } from './conformance/webhooks.ts'
@@ -43,6 +44,7 @@ export const storeCases: readonly StoreCase[] = [
   ...deliveryCases,
   ...againCases,
   ...requestCases,
+  ...sealCases,
   ...purgeCases,
   ...unitOfWorkCases,
   ...joinCases,

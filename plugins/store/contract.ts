@@ -14,6 +14,7 @@ import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
 import type { EventReads, EventWrites } from './contract/events.ts'
 import type { KeyReads, KeyWrites } from './contract/keys.ts'
 import type { RequestReads, RequestWrites } from './contract/requests.ts'
+import type { SealReads, SealWrites } from './contract/seals.ts'
 import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
 
 /**
@@ -44,6 +45,7 @@ export interface StoreTx extends EngineTx {
   readonly events: EventWrites
   readonly deliveries: DeliveryWrites
   readonly requests: RequestWrites
+  readonly seals: SealWrites
 }
 
 /** A unit of work inside a transaction that somebody else began and will end. */
@@ -63,6 +65,7 @@ export interface Store extends Omit<EngineStore, 'write'> {
   readonly events: EventReads
   readonly deliveries: DeliveryReads
   readonly requests: RequestReads
+  readonly seals: SealReads
 
   /**
    * Runs `work` as one unit: commits when it resolves, rolls back when it rejects.
@@ -96,11 +99,11 @@ export interface Store extends Omit<EngineStore, 'write'> {
   join?(transaction: unknown): JoinedUnit
 
   /**
-   * Calls `listener` after a commit of a joined unit, and whenever one may have gone unheard, such as
-   * after a reconnect; never for what rolled back. Calls may be more than commits: whoever is called
-   * reads anew. The answer ends it.
+   * Calls `listener` when another process announced work, after a commit of a joined unit, and whenever
+   * one may have gone unheard, such as after a reconnect; never for what rolled back. Calls may be more
+   * than commits: whoever is called reads anew, the lanes named or all of them. The answer ends it.
    */
-  watch?(listener: () => void): () => void
+  watch?(listener: (webhookIds?: readonly string[]) => void): () => void
 
   /**
    * Gives `work` the one writer's turn: until it ends, nothing of this process writes, so that a
@@ -120,14 +123,12 @@ export interface Store extends Omit<EngineStore, 'write'> {
   close(): Promise<void>
 
   /**
-   * Another process may take this store over, so what was read once may be stale: verification reads
-   * anew each time. Default `false`.
-   */
-  readonly mayBeTaken?: boolean
-
-  /**
-   * Several processes may share this store. Default `false`: the daemon then locks the data folder
-   * and refuses to split its roles.
+   * Several processes may share this store. Default `false`: the daemon then refuses to split its roles.
+   * A change of what caches hold is then known to every process, or those that do not answer can no
+   * longer go by what they keep, before `write` resolves.
    */
   readonly manyProcesses?: boolean
+
+  /** The time that all processes of the store go by. Default: this machine's. */
+  now?(): Instant
 }

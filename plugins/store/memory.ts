@@ -1,4 +1,7 @@
+import type { Change, OwnChanges } from '../../lib/engine/changes.ts'
+import { createChanges } from '../../lib/engine/changes.ts'
 import type { Store, StoreTx } from './contract.ts'
+import type { ChangeSink } from './contract/changes.ts'
 import { accountReads, accountWrites } from './memory/accounts.ts'
 import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
 import { claim, lanes, recover, release, settle } from './memory/dispatch.ts'
@@ -6,10 +9,14 @@ import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
 import { keyReads, keyWrites } from './memory/keys.ts'
 import { PURGES } from './memory/purge.ts'
 import { requestReads, requestWrites } from './memory/requests.ts'
+import { sealReads, sealWrites } from './memory/seals.ts'
 import type { Reading, State } from './memory/state.ts'
 import { copyState, emptyState } from './memory/state.ts'
 import { webhookReads, webhookWrites } from './memory/webhooks.ts'
 import { createTurns } from './turns.ts'
+
+/** Nobody else can see it. */
+const CLAIMANT = 'memory'
 
 /**
  * A store in the memory of one process, for tests and simulations: the shortest one that keeps the
@@ -21,9 +28,10 @@ import { createTurns } from './turns.ts'
  * const store = createMemoryStore()
  * await store.write((tx) => tx.accounts.putMetaOnce('brand', 'service')) // 'service'
  */
-export function createMemoryStore(): Store {
+export function createMemoryStore(): Store & { readonly changes: OwnChanges } {
   let committed = emptyState()
   const turns = createTurns()
+  const changes = createChanges()
   const now = <T>(act: (state: State) => T): Promise<T> => turns.take(async () => act(committed))
 
   async function commit<T>(work: (draft: State) => Promise<T>): Promise<T> {
@@ -36,17 +44,21 @@ export function createMemoryStore(): Store {
   const reads = readsOf(() => committed)
   return {
     ...reads,
+    changes,
+    claimant: CLAIMANT,
     webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
     publish: (build) => turns.take(() => commit(async (draft) => insertGroup(draft, build()))),
-    recover: (at) => now((state) => recover(state, at)),
+    recover: (at) => now((state) => recover(state, at, CLAIMANT)),
     lanes: async (webhookIds) => lanes(committed, webhookIds),
     claim: (wanted) => now((state) => claim(state, wanted)),
     release: (claims, at) => now((state) => release(state, claims, at)),
-    settle: (settlement) => now((state) => settle(state, settlement)),
+    settle: (attempts) => now((state) => settle(state, attempts)),
     write: (work) =>
       turns.take(async () => {
         const afterCommit: (() => void)[] = []
-        const result = await commit((draft) => work(unitOfWork(draft, afterCommit)))
+        const made: Change[] = []
+        const result = await commit((draft) => work(unitOfWork(draft, made, afterCommit)))
+        for (const change of made) changes.tell(change)
         for (const run of afterCommit) run()
         return result
       }),
@@ -64,19 +76,21 @@ function readsOf(state: Reading) {
     events: eventReads(state),
     deliveries: deliveryReads(state),
     requests: requestReads(state),
+    seals: sealReads(state),
   }
 }
 
-function unitOfWork(draft: State, afterCommit: (() => void)[]): StoreTx {
-  const webhooks = webhookWrites(draft)
-  const events = eventWrites(draft)
+function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
+  const webhooks = webhookWrites(draft, changes)
+  const events = eventWrites(draft, changes)
   return {
-    accounts: accountWrites(draft),
-    keys: keyWrites(draft),
+    accounts: accountWrites(draft, changes),
+    keys: keyWrites(draft, changes),
     webhooks,
     events,
     deliveries: deliveryWrites(draft),
     requests: requestWrites(draft),
+    seals: sealWrites(draft),
     webhooksOf: (accountId) => webhooks.ofAccount(accountId),
     insertPublished: (group) => events.insert(group),
     disableWebhook: (id, reason, at) => webhooks.disable(id, reason, at),

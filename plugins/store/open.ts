@@ -3,7 +3,7 @@ import type { SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
 import { migrate } from './sql/migrate.ts'
 import { keepEra } from './sql/postgres/feed.ts'
-import { serve } from './sql/postgres/serving.ts'
+import { createPresence } from './sql/postgres/presence.ts'
 import type { PgPool, PgSequelize, PgSource } from './sql/postgres/source.ts'
 import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
 import { openPostgres } from './sql/postgres.ts'
@@ -35,7 +35,7 @@ interface SqliteSequelize {
  * What was handed over is never closed.
  *
  * @throws TypeError for anything else, for `:memory:`, and for a prefix or a pool that cannot be used
- * @throws Error when it cannot be opened, or another process serves it
+ * @throws Error when it cannot be opened
  */
 export async function openStore(
   database: unknown,
@@ -68,11 +68,11 @@ export async function openSqliteStore(
 /**
  * Opens the store over a PostgreSQL database, 13 or later, with its schema up to date.
  *
- * One process serves a database. Of the pool it holds one connection for as long as it is open.
+ * Any number of processes may. Of the pool each holds one connection for as long as it is open.
  *
  * @param database a URL, a pool of `pg`, or a Sequelize instance of dialect `postgres`
  * @throws TypeError for anything else, a prefix that is no name, and a pool of less than 3 connections
- * @throws Error when another process serves the database
+ * @throws Error while a process of version 0.1 serves the database, which does so alone
  */
 export async function openPostgresStore(
   database: unknown,
@@ -80,14 +80,11 @@ export async function openPostgresStore(
 ): Promise<OpenedStore> {
   const tables = tablesOf(options)
   const source = await sourceOf(database)
-  const serving = await serve(source, tables).catch(async (cause: unknown) => {
-    await source.end()
-    throw cause
-  })
-  const client = openPostgres(source, tables, serving)
+  const presence = createPresence(source, tables)
+  const client = openPostgres(source, tables, presence)
   return openOver(client, tables, async () => {
     await client.transaction((query) => keepEra(query, tables))
-    await serving.sign()
+    await presence.start()
   })
 }
 

@@ -11,7 +11,7 @@ await t.test('a database error is logged without the values that were bound', as
   const failures = [
     () => client.read(statement, ['canary']),
     () => client.transaction((query) => query(statement, ['canary'])),
-    () => client.exclusive((query) => query(statement, ['canary'])),
+    () => client.exclusive('ping', (query) => query(statement, ['canary'])),
   ]
   for (const fail of failures) {
     const error = await fail().then(

@@ -202,8 +202,8 @@ await t.test('what cannot be served is refused at start in one line', async (t) 
     ['serve', { KEYHOOK_WEBHOOK_ALLOW: '10.0.0.0/99' }, /KEYHOOK_WEBHOOK_ALLOW /],
     ['serve', { KEYHOOK_PROT: '1' }, /KEYHOOK_PROT is no setting/],
     ['serve --dev', { KEYHOOK_HOST: '0.0.0.0' }, /KEYHOOK_HOST must be a loopback address/],
-    ['serve --no-dispatch', {}, /needs several processes/],
-    ['dispatch', {}, /needs several processes/],
+    ['serve --no-dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
+    ['dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
     ['key list', {}, /KEYHOOK_DATA_DIR .* is no folder/],
   ]
   for (const [line, env, message] of cases) {

@@ -47,7 +47,7 @@ async function publishAt(
 async function attempt(store: Store, now: Instant, limit = 10): Promise<void> {
   const claimed = await store.claim(sampleClaim(now, { lanes: [{ webhook_id: 'wh_1', limit }] }))
   const attempts = claimed.map(({ delivery }) => outcomeOf(delivery, now))
-  await store.settle({ attempts, tallies: [] })
+  await store.settle(attempts)
 }
 
 async function note(store: Store, id: string, at: Instant): Promise<void> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { WebhookHealth } from '../../lib/delivery/health.ts'
-import { applyTally, emptyTally, HEALTHY, judgeHealth, tally } from '../../lib/delivery/health.ts'
+import { afterAttempt, HEALTHY, isCounted, judgeHealth } from '../../lib/delivery/health.ts'
 import type { SendResult, Verdict } from '../../lib/delivery/outcome.ts'
 import { judgeResult, MAX_RETRY_AFTER, parseRetryAfter } from '../../lib/delivery/outcome.ts'
 import { DEFAULT_SCHEDULE, nextDelay, parseSchedule } from '../../lib/delivery/schedule.ts'
@@ -244,28 +244,34 @@ await t.test('the health of a webhook', async (t) => {
       failing_at: fc.option(fc.integer({ min: 50, max: 99 })),
     }),
   )
-  await t.test('is the same whether attempts are counted together or one by one', async () => {
+  await t.test('counts failures in a row, and forgets them at a success', async () => {
     fc.assert(
-      fc.property(anyHealth, fc.array(anyAttempt, { maxLength: 12 }), (health, attempts) => {
-        let sum = emptyTally('w', 0)
-        let each = health
-        for (const [at, [verdict, trigger]] of attempts.entries()) {
-          sum = tally(sum, verdict, trigger, 100 + at)
-          each = applyTally(each, tally(emptyTally('w', 0), verdict, trigger, 100 + at))
-        }
-        t.same(applyTally(health, sum), each)
+      fc.property(anyHealth, fc.array(anyAttempt, { maxLength: 12 }), (before, attempts) => {
+        const news = attempts.map(([verdict, trigger], at) => ({ verdict, trigger, at: 100 + at }))
+        const after = news.reduce(afterAttempt, before)
+        const success = news.findLastIndex(({ verdict }) => verdict === 'succeeded')
+        const counted = news.slice(success + 1).filter(isCounted)
+        const kept = success === -1 ? before : HEALTHY
+        t.same(after, {
+          consecutive_failures: kept.consecutive_failures + counted.length,
+          first_failure_at: kept.first_failure_at ?? counted[0]?.at ?? null,
+          failing_at: kept.failing_at,
+        })
       }),
     )
   })
   await t.test('counts what failed of itself alone, and any success', async (t) => {
     for (const trigger of TRIGGERS) {
       const counted = trigger === 'event' || trigger === 'retry'
-      const once = tally(emptyTally('w', 0), 'failed', trigger, 5)
-      t.match(once, { failures: counted ? 1 : 0, first_failure_at: counted ? 5 : null }, trigger)
-      const success = tally(emptyTally('w', 0), 'succeeded', trigger, 5)
-      t.same(applyTally({ ...HEALTHY, consecutive_failures: 7 }, success), HEALTHY)
+      const once = afterAttempt(HEALTHY, { verdict: 'failed', trigger, at: 5 })
+      const expected = {
+        consecutive_failures: counted ? 1 : 0,
+        first_failure_at: counted ? 5 : null,
+      }
+      t.match(once, expected, trigger)
+      const failing = { ...HEALTHY, consecutive_failures: 7 }
+      t.same(afterAttempt(failing, { verdict: 'succeeded', trigger, at: 5 }), HEALTHY)
     }
-    t.equal(tally(emptyTally('w', 0), 'gone', 'event', 5).gone, true)
   })
   const health = (failures: number, failing_at: number | null = null): WebhookHealth => ({
     consecutive_failures: failures,

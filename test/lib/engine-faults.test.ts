@@ -122,7 +122,7 @@ await t.test('a release that fails is made good by the lease', async (t) => {
   }
   bench.watched.before.release = lost
   bench.watched.after.publish = () => {
-    bench.engine.targets.drop(ACCOUNT)
+    bench.forget()
     bench.watched.before.webhooksOf = lost
   }
   await bench.publish(1)
@@ -137,7 +137,7 @@ await t.test('an account whose webhooks cannot be read does not spin', async (t)
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('a')
   await bench.publish(3)
-  bench.engine.targets.drop(ACCOUNT)
+  bench.forget()
   bench.watched.before.webhooksOf = () => {
     throw new Error('malformed row')
   }

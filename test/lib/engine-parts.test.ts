@@ -99,7 +99,7 @@ await t.test('the account cache', async (t) => {
   function slowCache(max?: number) {
     const reads: ((value: string) => void)[] = []
     const load = (): Promise<string> => new Promise((resolve) => reads.push(resolve))
-    return { reads, cache: createAccountCache(load, max) }
+    return { reads, cache: createAccountCache(load, () => true, max) }
   }
   await t.test('reads once for all who wait', async (t) => {
     const { reads, cache } = slowCache()

@@ -160,19 +160,9 @@ await t.test('a webhook that cannot be signed for is not sent to, and does not s
 await t.test('between claim and send', async (t) => {
   const changes: Record<'skipped' | 'canceled', (bench: Bench, id: string) => Promise<unknown>> = {
     skipped: (bench, id) =>
-      bench.store.write(async (tx) => {
-        tx.afterCommit(() => {
-          bench.engine.targets.drop(ACCOUNT)
-        })
-        return tx.webhooks.disable(id, 'manual', bench.clock.now())
-      }),
+      bench.store.write((tx) => tx.webhooks.disable(id, 'manual', bench.clock.now())),
     canceled: (bench, id) =>
-      bench.store.write(async (tx) => {
-        tx.afterCommit(() => {
-          bench.engine.targets.drop(ACCOUNT)
-        })
-        return tx.webhooks.delete(id, bench.clock.now())
-      }),
+      bench.store.write((tx) => tx.webhooks.delete(id, bench.clock.now())),
   }
   for (const [status, change] of Object.entries(changes)) {
     await t.test(`what is ${status} by its webhook's change is not sent`, async (t) => {
@@ -193,7 +183,7 @@ await t.test('between claim and send', async (t) => {
       const bench = await createBench(t)
       const webhook = await bench.addWebhook('a')
       await bench.publish(1)
-      bench.engine.targets.drop(ACCOUNT)
+      bench.forget()
       bench.watched.after.webhooksOf = async () => {
         delete bench.watched.after.webhooksOf
         await change(bench, webhook.id)

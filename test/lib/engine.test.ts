@@ -43,7 +43,7 @@ await t.test('sends', async (t) => {
         await tx.webhooks.insert(bench.plainWebhook(`w${at}`))
       }
     })
-    bench.engine.targets.drop(ACCOUNT)
+    bench.forget()
     await bench.publish(1)
     bench.sender.hold()
     await bench.engine.dispatcher.start()

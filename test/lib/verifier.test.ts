@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { KeyStore } from '../../lib/engine/ports.ts'
 import type { Verifier } from '../../lib/engine/verifier.ts'
+import type { Change, OwnChanges } from '../../lib/engine/changes.ts'
+import { createChanges } from '../../lib/engine/changes.ts'
 import { createVerifier } from '../../lib/engine/verifier.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import { hashToken } from '../../lib/key/hash.ts'
@@ -96,6 +98,7 @@ class FakeStore implements KeyStore {
 
 interface World {
   readonly store: FakeStore
+  readonly changes: OwnChanges
   readonly clock: VirtualClock
   readonly verifier: Verifier
   /** `ok`, or the code of the refusal. */
@@ -106,8 +109,10 @@ interface World {
 function createWorld(maxEntries?: number): World {
   const store = new FakeStore()
   const clock = createClock(NOW)
+  const changes = createChanges()
   const verifier = createVerifier({
     store,
+    changes,
     clock,
     prefix: DEFAULT_KEY_PREFIX,
     ...(maxEntries === undefined ? {} : { maxEntries }),
@@ -123,7 +128,7 @@ function createWorld(maxEntries?: number): World {
       () => 'ok',
       (cause: unknown) => (cause instanceof KeyhookError ? cause.code : String(cause)),
     )
-  return { store, clock, verifier, told }
+  return { store, changes, clock, verifier, told }
 }
 
 const LINE = [valueOf(1), valueOf(2), valueOf(3)] as const
@@ -202,18 +207,18 @@ await t.test(
 
 await t.test('a key is revoked with any ancestor, which is told before all else', async (t) => {
   for (const link of ['root', 'child', 'grandchild']) {
-    const { store, verifier, told } = createWorld()
+    const { store, changes, verifier, told } = createWorld()
     for (const value of LINE) await verifier.verify(value)
     store.change('child', { expires_at: NOW - 1 })
     store.change(link, { revoked_at: NOW })
     store.suspended.add('acme')
-    verifier.dropKey(link)
+    changes.tell({ kind: 'key', id: link })
     t.equal(await told(LINE[2]), 'key_revoked', `case 40: the ${link} was revoked`)
   }
 })
 
 await t.test('dropping a key drops what is below it and nothing else', async (t) => {
-  const { store, verifier } = createWorld()
+  const { store, changes, verifier } = createWorld()
   const all = [...LINE, valueOf(9)]
   for (const value of all) await verifier.verify(value)
   const readsAfter = async (drop: () => void): Promise<number> => {
@@ -223,7 +228,7 @@ await t.test('dropping a key drops what is below it and nothing else', async (t)
     return store.reads
   }
   const dropping = (id: string) => () => {
-    verifier.dropKey(id)
+    changes.tell({ kind: 'key', id: id })
   }
   t.equal(await readsAfter(dropping('nobody')), 0)
   t.equal(await readsAfter(dropping('grandchild')), 1)
@@ -231,27 +236,33 @@ await t.test('dropping a key drops what is below it and nothing else', async (t)
   t.equal(await readsAfter(dropping('root')), 3)
   t.equal(
     await readsAfter(() => {
-      verifier.dropAccount('acme')
+      changes.tell({ kind: 'account', id: 'acme' })
     }),
     3,
   )
 })
 
 await t.test('a suspended account is told to holders once it is dropped', async (t) => {
-  const { store, verifier, told } = createWorld()
+  const { store, changes, told } = createWorld()
   t.equal(await told(LINE[1]), 'ok')
   store.suspended.add('acme')
-  verifier.dropAccount('acme')
+  changes.tell({ kind: 'account', id: 'acme' })
   t.equal(await told(LINE[1]), 'account_suspended')
   t.equal(await told(valueOf(9)), 'ok')
   store.suspended.delete('acme')
-  verifier.dropAccount('acme')
+  changes.tell({ kind: 'account', id: 'acme' })
   t.equal(await told(LINE[1]), 'ok')
 })
 
 await t.test('case 45: a fill that a drop overtook is not kept', async (t) => {
-  for (const drop of ['dropKey root', 'dropKey grandchild', 'dropAccount acme']) {
-    const { store, verifier, told } = createWorld()
+  const overtaking: readonly (Change | 'all')[] = [
+    { kind: 'key', id: 'root' },
+    { kind: 'key', id: 'grandchild' },
+    { kind: 'account', id: 'acme' },
+    'all',
+  ]
+  for (const change of overtaking) {
+    const { store, changes, told } = createWorld()
     let release = (): void => undefined
     store.held = new Promise<void>((resolve) => {
       release = resolve
@@ -259,12 +270,11 @@ await t.test('case 45: a fill that a drop overtook is not kept', async (t) => {
     const early = told(LINE[2])
     await turn()
     store.change('root', { revoked_at: NOW })
-    const [method, id] = drop.split(' ') as ['dropKey' | 'dropAccount', string]
-    verifier[method](id)
+    changes.tell(change)
     t.equal(store.reads, 1)
     release()
     t.equal(await early, 'ok', 'it began before the answer of who revoked')
-    t.equal(await told(LINE[2]), 'key_revoked', drop)
+    t.equal(await told(LINE[2]), 'key_revoked', JSON.stringify(change))
     t.equal(store.reads, 2)
   }
 })
@@ -273,7 +283,7 @@ await t.test('no verification that starts after a drop sees what was before it',
   const steps = fc.array(fc.constantFrom('verify', 'change', 'land', 'land'), { maxLength: 30 })
   await fc.assert(
     fc.asyncProperty(steps, async (plan) => {
-      const { store, verifier } = createWorld()
+      const { store, changes, verifier } = createWorld()
       const landings: (() => void)[] = []
       const checks: Promise<void>[] = []
       let version = 0
@@ -289,7 +299,7 @@ await t.test('no verification that starts after a drop sees what was before it',
         } else if (step === 'change') {
           version += 1
           store.change('grandchild', { updated_at: version })
-          verifier.dropKey('root')
+          changes.tell({ kind: 'key', id: 'root' })
         } else landings.shift()?.()
         await turn()
       }
@@ -300,7 +310,7 @@ await t.test('no verification that starts after a drop sees what was before it',
 })
 
 await t.test('a store that cannot answer makes it unavailable, never invalid', async (t) => {
-  const { store, told, verifier } = createWorld()
+  const { store, changes, told, verifier } = createWorld()
   store.fault = new Error('the disk is gone')
   await t.rejects(verifier.verify(LINE[0]), { code: 'unavailable', status: 503 })
   t.equal(await told(valueOf(77)), 'unavailable', 'nor for a value that nobody holds')
@@ -308,12 +318,12 @@ await t.test('a store that cannot answer makes it unavailable, never invalid', a
   t.equal(await told(LINE[0]), 'ok')
   store.fault = new Error('the disk is gone')
   t.equal(await told(LINE[0]), 'ok', 'what is remembered needs no store')
-  verifier.dropKey('root')
+  changes.tell({ kind: 'key', id: 'root' })
   t.equal(await told(LINE[0]), 'unavailable', 'nothing stale is served')
 })
 
 await t.test('the memory is bounded, and what it lets go is read again', async (t) => {
-  const { store, verifier } = createWorld(2)
+  const { store, changes, verifier } = createWorld(2)
   for (const value of LINE) await verifier.verify(value)
   t.equal(store.reads, 3)
   await verifier.verify(LINE[2])
@@ -322,7 +332,7 @@ await t.test('the memory is bounded, and what it lets go is read again', async (
   await verifier.verify(LINE[0])
   t.equal(store.reads, 4, 'the oldest was let go')
   store.change('root', { revoked_at: NOW })
-  verifier.dropKey('root')
+  changes.tell({ kind: 'key', id: 'root' })
   for (const value of LINE) await t.rejects(verifier.verify(value), { code: 'key_revoked' })
   t.equal(store.reads, 7)
 })

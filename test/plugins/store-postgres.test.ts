@@ -1,5 +1,5 @@
-import pg from 'pg'
-import { Sequelize } from 'sequelize'
+import type pg from 'pg'
+import type { Sequelize } from 'sequelize'
 import type { Test } from 'tap'
 import t from 'tap'
 import { runCases } from '../../plugins/conformance.ts'
@@ -9,7 +9,6 @@ import type { OpenTransaction, StoreHarness } from '../../plugins/store/conforma
 import { storeCases } from '../../plugins/store/conformance.ts'
 import {
   ACCOUNT,
-  deliveryOf,
   publicationOf,
   publishDeliveries,
   sampleAccount,
@@ -17,67 +16,21 @@ import {
   sampleDelivery,
   FEED,
 } from '../../plugins/store/conformance/samples.ts'
-import { openPostgresStore, openStore } from '../../plugins/store/open.ts'
-import { MIGRATIONS } from '../../plugins/store/sql/migrate.ts'
+import { openStore } from '../../plugins/store/open.ts'
+import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
 import type { PgSource } from '../../plugins/store/sql/postgres/source.ts'
-import { fromPool, fromSequelize } from '../../plugins/store/sql/postgres/source.ts'
+import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { beginOn, openOn, poolOn, sequelizeOn } from '../support/postgres-clients.ts'
 
 const NOW = 1_800_000_000_000
 const clock = { now: () => NOW }
 const UNAVAILABLE = { code: 'unavailable' }
 const server = await startPostgres()
 t.teardown(() => server.stop())
-
-/** An embedder's own pool, ended after the test. */
-function poolOn(t: Test, url: string, options: pg.PoolConfig = {}): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, ...options })
-  pool.on('error', () => undefined)
-  t.teardown(() => pool.end())
-  return pool
-}
-
-function sequelizeOn(t: Test, url: string, most = 10): Sequelize {
-  const sequelize = new Sequelize(url, {
-    dialect: 'postgres',
-    dialectModule: pg,
-    logging: false,
-    pool: { max: most },
-  })
-  t.teardown(() => sequelize.close())
-  return sequelize
-}
-
-async function openOn(t: Test, database: unknown, tablePrefix = ''): Promise<Store> {
-  const { store } = await openStore(database, { tablePrefix })
-  t.teardown(() => store.close())
-  return store
-}
-
-/** What is shared by every store of a process that holds no lock. */
-const UNLOCKED = {
-  assert: () => undefined,
-  watch: () => () => undefined,
-  end: async () => undefined,
-}
-
-function unlockedStore(source: PgSource): Store {
-  const tables = nameTables('')
-  return createSqlStore(openPostgres(source, tables, UNLOCKED), tables)
-}
-
-async function beginOn(pool: pg.Pool): Promise<OpenTransaction> {
-  const client = await pool.connect()
-  await client.query('BEGIN')
-  const endWith = (statement: string) => async () => {
-    await client.query(statement)
-    client.release()
-  }
-  return { handle: client, commit: endWith('COMMIT'), rollback: endWith('ROLLBACK') }
-}
 
 async function beginIn(sequelize: Sequelize): Promise<OpenTransaction> {
   const transaction = await sequelize.transaction()
@@ -90,7 +43,7 @@ async function beginIn(sequelize: Sequelize): Promise<OpenTransaction> {
 
 /** Every store is the same tables, emptied; two of the names are views of SQLite alone. */
 async function empty(pool: pg.Pool): Promise<void> {
-  const kept = new Set(['migrations', 'publishing', 'settling'])
+  const kept = new Set(['migrations', 'publishing', 'settling', 'processes', 'changes_head'])
   const filled = Object.values(nameTables('')).filter((table) => !kept.has(table))
   // One statement, at whose end references are checked: emptying files would take several times as long.
   const deletes = filled.map((table) => `of_${table} AS (DELETE FROM ${table})`)
@@ -99,18 +52,17 @@ async function empty(pool: pg.Pool): Promise<void> {
 
 interface Way {
   readonly database: unknown
-  readonly source: PgSource
   begin(): Promise<OpenTransaction>
 }
 
 const WAYS: Readonly<Record<string, (t: Test, url: string) => Way>> = {
   'a pool of pg': (t, url) => {
     const pool = poolOn(t, url)
-    return { database: pool, source: fromPool(pool), begin: () => beginOn(pool) }
+    return { database: pool, begin: () => beginOn(pool) }
   },
   Sequelize: (t, url) => {
     const database = sequelizeOn(t, url)
-    return { database, source: fromSequelize(database), begin: () => beginIn(database) }
+    return { database, begin: () => beginIn(database) }
   },
 }
 
@@ -118,7 +70,7 @@ for (const [name, make] of Object.entries(WAYS)) {
   await t.test(`PostgreSQL through ${name} keeps the contract of the store`, async (t) => {
     const url = await server.createDatabase()
     const pool = poolOn(t, url)
-    const { database, source, begin } = make(t, url)
+    const { database, begin } = make(t, url)
     await (await openStore(database, { tablePrefix: '' })).store.close()
 
     async function makeHarness(): Promise<StoreHarness> {
@@ -132,8 +84,7 @@ for (const [name, make] of Object.entries(WAYS)) {
       return {
         clock,
         open,
-        // The second holds no lock, as a process that lost it and does not know yet.
-        openPair: async () => [await open(), unlockedStore(source)],
+        openPair: async () => [await open(), await open()],
         begin,
         async close() {
           for (const store of opened) await store.close()
@@ -147,7 +98,8 @@ for (const [name, make] of Object.entries(WAYS)) {
         t.pass('as the contract says')
       })
     }
-    const left = runCases(storeCases, makeHarness, register, ['join', 'overlap', 'watch'])
+    const able = ['join', 'overlap', 'watch', 'manyProcesses']
+    const left = runCases(storeCases, makeHarness, register, able)
     t.same(left, [], 'no case is left out')
   })
 }
@@ -160,136 +112,6 @@ const idsOf = (events: readonly PlacedEvent[]): readonly string[] => events.map(
 
 const insertAccount = (store: Store, id: string): Promise<void> =>
   store.write((tx) => tx.accounts.insert(sampleAccount({ id })))
-
-/** Resolves at the next call of a store's watch. */
-function nextNews(store: Store): Promise<void> {
-  return new Promise((resolve) => {
-    const end = store.watch?.(() => {
-      end?.()
-      resolve()
-    })
-  })
-}
-
-/** The backend that holds the lock of serving: the only one that holds an advisory lock at rest. */
-const HOLDER = `SELECT pid FROM pg_locks JOIN pg_database d ON d.oid = database
-  WHERE locktype = 'advisory' AND granted AND d.datname = current_database()`
-
-const endHolder = (pool: pg.Pool): Promise<unknown> =>
-  pool.query(`SELECT pg_terminate_backend(pid) FROM (${HOLDER}) holder`)
-
-await t.test('PostgreSQL: one process serves a database', async (t) => {
-  const url = await server.createDatabase()
-  const pool = poolOn(t, url)
-
-  await t.test('a second opening is refused, until the first is closed', async (t) => {
-    const first = await openPostgresStore(pool, {})
-    t.same(
-      first.migrated,
-      MIGRATIONS.map(({ name }) => name),
-    )
-    await t.rejects(openPostgresStore(pool, {}), /another process serves this database/)
-    await t.rejects(openPostgresStore(url, {}), /another process serves this database/)
-    await first.store.close()
-    const second = await openPostgresStore(pool, {})
-    t.same(second.migrated, [], 'nothing is left to migrate')
-    await second.store.close()
-  })
-
-  await t.test('of openings that race one wins, and each step is taken once', async (t) => {
-    const options = { tablePrefix: 'race_' }
-    const openings = await Promise.allSettled(
-      [pool, url, pool, url].map((database) => openStore(database, options)),
-    )
-    const opened = openings.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
-    t.same(
-      opened.map(({ migrated }) => migrated.length),
-      [MIGRATIONS.length],
-    )
-    for (const { store } of opened) await store.close()
-  })
-
-  await t.test('stores with other prefixes share it, apart from each other', async (t) => {
-    const store = await openOn(t, pool, 'one_')
-    const other = await openOn(t, pool, 'two_')
-    await insertAccount(store, ACCOUNT)
-    t.equal(await other.accounts.get(ACCOUNT), undefined)
-    const { rows } = await pool.query<{ name: string }>(
-      `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace`,
-    )
-    const strange = rows.filter(({ name }) => !/^(keyhook|race|one|two)_/.test(name))
-    t.same(strange, [])
-  })
-})
-
-await t.test('PostgreSQL: the connection that holds the lock breaks', async (t) => {
-  await t.test('another takes its place, whoever watches is called, and hears again', async (t) => {
-    const pool = poolOn(t, await server.createDatabase())
-    const store = await openOn(t, pool)
-    const regained = nextNews(store)
-    await endHolder(pool)
-    await regained
-    await insertAccount(store, ACCOUNT)
-    await t.rejects(openStore(pool, { tablePrefix: '' }), /another process/, 'the lock is back')
-    const told = nextNews(store)
-    const { handle, commit } = await beginOn(pool)
-    await store.join?.(handle).tx.insertPublished([publicationOf(sampleDelivery('d1'))])
-    await commit()
-    await told
-    t.same(idsOf(await readFeed(store, null)), ['evt_d1'])
-  })
-
-  await t.test('while another session holds the lock every write is unavailable', async (t) => {
-    const pool = poolOn(t, await server.createDatabase())
-    const store = await openOn(t, pool)
-    await insertAccount(store, 'acc_before')
-    const rival = await pool.connect()
-    // Waits in the queue of the lock, so that it is the next to have it.
-    const { rows } = await pool.query<{ key: string }>(
-      `SELECT (classid::bigint << 32 | objid::bigint)::text AS key FROM pg_locks
-       WHERE locktype = 'advisory' AND granted AND pid IN (${HOLDER})`,
-    )
-    const taken = rival.query('SELECT pg_advisory_lock($1)', [rows[0]?.key])
-    await endHolder(pool)
-    await taken
-    await t.rejects(insertAccount(store, 'acc_1'), UNAVAILABLE)
-    await t.rejects(
-      store.publish(() => [publicationOf(sampleDelivery('d1'))]),
-      UNAVAILABLE,
-    )
-    await t.rejects(
-      store.accounts.get('acc_before'),
-      UNAVAILABLE,
-      'nor is anything read: it may be stale',
-    )
-    const regained = nextNews(store)
-    rival.release(true)
-    await regained
-    await insertAccount(store, 'acc_1')
-  })
-
-  await t.test('had another served meanwhile, this one never writes again', async (t) => {
-    const pool = poolOn(t, await server.createDatabase())
-    const store = await openOn(t, pool)
-    await pool.query(`UPDATE meta SET value = 'another' WHERE name = 'served_by'`)
-    let calls = 0
-    store.watch?.(() => calls++)
-    // The holder's, and that of the one that came in its place.
-    const closed = new Promise<void>((resolve) => {
-      let removed = 0
-      pool.on('remove', () => {
-        if (++removed === 2) resolve()
-      })
-    })
-    await endHolder(pool)
-    await closed
-    await t.rejects(insertAccount(store, ACCOUNT), UNAVAILABLE)
-    t.equal(calls, 0)
-    const successor = await openOn(t, pool)
-    await insertAccount(successor, ACCOUNT)
-    await t.rejects(insertAccount(store, 'acc_2'), UNAVAILABLE)
-  })
-})
 
 await t.test('PostgreSQL: a claim passes over what another transaction holds', async (t) => {
   const url = await server.createDatabase()
@@ -351,7 +173,12 @@ await t.test('PostgreSQL: faults', async (t) => {
       },
     }
     let ran = 0
-    const failing = unlockedStore(losing).write(async (tx) => {
+    const tables = nameTables('')
+    const lost = createSqlStore(
+      openPostgres(losing, tables, createPresence(losing, tables)),
+      tables,
+    )
+    const failing = lost.write(async (tx) => {
       tx.afterCommit(() => ran++)
       await tx.accounts.insert(sampleAccount({ id: 'acc_unknown' }))
     })
@@ -394,91 +221,6 @@ await t.test('PostgreSQL: faults', async (t) => {
     })
     await t.rejects(failing, /had failed/)
     t.equal(await store.accounts.get('acc_hidden'), undefined)
-  })
-})
-
-await t.test('PostgreSQL: an embedder’s own connections', async (t) => {
-  const url = await server.createDatabase()
-  const pool = poolOn(t, url)
-
-  await t.test('rows of both commit together, and roll back together', async (t) => {
-    const store = await openOn(t, pool, 'own_')
-    await pool.query('CREATE TABLE orders (id TEXT)')
-    const client = await pool.connect()
-    t.teardown(() => client.release())
-    for (const end of ['ROLLBACK', 'COMMIT']) {
-      await client.query('BEGIN')
-      await client.query(`INSERT INTO orders VALUES ('${end}')`)
-      const unit = store.join?.(client)
-      await unit?.tx.insertPublished([publicationOf(sampleDelivery(`d_${end}`))])
-      await client.query(end)
-    }
-    const { rows } = await pool.query('SELECT id FROM orders')
-    t.same(rows, [{ id: 'COMMIT' }])
-    t.equal(await deliveryOf(store, 'd_ROLLBACK'), undefined)
-    t.same(await deliveryOf(store, 'd_COMMIT'), sampleDelivery('d_COMMIT'))
-  })
-
-  await t.test('every transaction of one connection is told of', async (t) => {
-    const store = await openOn(t, pool, 'again_')
-    const client = await pool.connect()
-    t.teardown(() => client.release())
-    const unit = store.join?.(client)
-    for (const id of ['d1', 'd2']) {
-      const told = nextNews(store)
-      await client.query('BEGIN')
-      await unit?.tx.insertPublished([publicationOf(sampleDelivery(id))])
-      await client.query('COMMIT')
-      await told
-    }
-    t.same(idsOf(await readFeed(store, null)), ['evt_d1', 'evt_d2'])
-  })
-
-  await t.test('a connection in no transaction, or a pool, joins nothing', async (t) => {
-    const store = await openOn(t, pool, 'none_')
-    const client = await pool.connect()
-    t.teardown(() => client.release())
-    const publication = publicationOf(sampleDelivery('d1'))
-    await t.rejects(async () => store.join?.(client).tx.insertPublished([publication]), TypeError)
-    t.equal(await store.events.get(ACCOUNT, 'evt_d1'), undefined)
-    t.throws(() => store.join?.(pool), TypeError)
-    const sequelize = sequelizeOn(t, url)
-    t.throws(() => store.join?.(sequelize), TypeError)
-    const ended = await sequelize.transaction()
-    await ended.commit()
-    t.throws(() => store.join?.(ended), TypeError)
-  })
-
-  await t.test('are left open when the store is closed, and whole', async (t) => {
-    const sequelize = sequelizeOn(t, url)
-    for (const database of [pool, sequelize]) {
-      const { store } = await openStore(database, { tablePrefix: 'left_' })
-      await store.close()
-    }
-    t.equal((await pool.query('SELECT 1 AS one')).rows.length, 1)
-    t.same((await sequelize.query('SELECT 1 AS one'))[0], [{ one: 1 }])
-    const { rows } = await pool.query(HOLDER)
-    t.same(rows, [], 'nobody holds the lock')
-  })
-
-  await t.test('parsers of their own change nothing', async (t) => {
-    const types = { getTypeParser: () => () => 'parsed by the embedder' }
-    const store = await openOn(t, poolOn(t, url, { types }), 'parsed_')
-    await publishDeliveries(store, sampleDelivery('d1'))
-    t.same(await deliveryOf(store, 'd1'), sampleDelivery('d1'))
-    const [event] = await readFeed(store, null)
-    t.same(
-      event && Buffer.from(event.body),
-      Buffer.from(publicationOf(sampleDelivery('d1')).event.body),
-    )
-  })
-
-  await t.test('a pool that is too small, and what is no database, are refused', async (t) => {
-    await t.rejects(openStore(poolOn(t, url, { max: 2 })), TypeError)
-    await t.rejects(openStore(sequelizeOn(t, url, 2)), TypeError)
-    for (const database of [undefined, null, 5, {}, { connect: true }]) {
-      await t.rejects(openStore(database), TypeError)
-    }
   })
 })
 

@@ -1,14 +1,9 @@
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { Sequelize, Transaction } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import t from 'tap'
-import type { HealthTally, WebhookHealth } from '../../lib/delivery/health.ts'
-import { applyTally, emptyTally, tally } from '../../lib/delivery/health.ts'
-import type { Verdict } from '../../lib/delivery/outcome.ts'
-import type { AttemptTrigger } from '../../lib/delivery/state.ts'
 import type { ConformanceCase } from '../../plugins/conformance.ts'
 import { runCases } from '../../plugins/conformance.ts'
 import type { Store } from '../../plugins/store/contract.ts'
@@ -16,15 +11,12 @@ import type { OpenTransaction, StoreHarness } from '../../plugins/store/conforma
 import { storeCases } from '../../plugins/store/conformance.ts'
 import {
   ACCOUNT,
-  BORN,
   deliveryOf,
-  insertWebhooks,
   publicationOf,
   publishDeliveries,
   sampleAccount,
   sampleClaim,
   sampleDelivery,
-  sampleWebhook,
 } from '../../plugins/store/conformance/samples.ts'
 import { createMemoryStore } from '../../plugins/store/memory.ts'
 import { openSqliteStore, openStore } from '../../plugins/store/open.ts'
@@ -195,48 +187,6 @@ await t.test('the engine of the suites', async (t) => {
   })
 })
 
-const anyHealth: fc.Arbitrary<WebhookHealth> = fc.oneof(
-  fc.constant({ consecutive_failures: 0, first_failure_at: null, failing_at: null }),
-  fc.record({
-    consecutive_failures: fc.integer({ min: 1, max: 30 }),
-    first_failure_at: fc.integer({ min: 1, max: BORN }),
-    failing_at: fc.option(fc.integer({ min: 1, max: BORN })),
-  }),
-)
-const anyAttempt = fc.record({
-  verdict: fc.constantFrom<Verdict>('succeeded', 'failed', 'gone', 'blocked'),
-  trigger: fc.constantFrom<AttemptTrigger>('event', 'retry', 'manual', 'test', 'replay'),
-})
-
-await t.test('SQLite folds any group of attempts into health as applyTally does', async (t) => {
-  const harness = await sqliteHarness()
-  t.teardown(() => harness.close?.())
-  const store = await harness.open()
-  let webhooks = 0
-  await fc.assert(
-    fc.asyncProperty(
-      anyHealth,
-      fc.array(anyAttempt, { minLength: 1, maxLength: 6 }),
-      async (health, attempts) => {
-        const id = `wh_${webhooks++}`
-        await insertWebhooks(store, sampleWebhook(id, health))
-        const sum = attempts.reduce<HealthTally>(
-          (before, { verdict, trigger }, index) => tally(before, verdict, trigger, BORN + index),
-          emptyTally(id, BORN),
-        )
-        await store.settle({ attempts: [], tallies: [sum] })
-        const { consecutive_failures, first_failure_at, failing_at } =
-          (await store.webhooks.get(ACCOUNT, id)) ?? sampleWebhook('none')
-        const kept = { consecutive_failures, first_failure_at, failing_at }
-        const expected = applyTally(health, sum)
-        return JSON.stringify(kept) === JSON.stringify(expected)
-      },
-    ),
-    { numRuns: 50 },
-  )
-  t.pass('holds')
-})
-
 await t.test('SQLite: every connection runs in WAL mode with synchronous=FULL', async (t) => {
   const client = await openSqlite(newFile())
   t.teardown(() => client.close())
@@ -248,7 +198,7 @@ await t.test('SQLite: every connection runs in WAL mode with synchronous=FULL', 
   const durable = [{ journal_mode: 'wal' }, { synchronous: 2 }, { foreign_keys: 1 }]
   t.same(await pragmas(client.read), durable, 'the reader')
   t.same(await client.transaction(pragmas), durable, 'the writer')
-  t.same(await client.exclusive(pragmas), durable, 'the prepared statements')
+  t.same(await client.exclusive('ping', pragmas), durable, 'the prepared statements')
 })
 
 await t.test('SQLite: the first opening migrates, the second finds nothing to do', async (t) => {
@@ -420,7 +370,7 @@ function noting(client: SqlClient, statements: Statement[]): SqlClient {
   return {
     ...client,
     read: note(client.read),
-    exclusive: (work) => client.exclusive((statement) => work(note(statement))),
+    exclusive: (purpose, work) => client.exclusive(purpose, (statement) => work(note(statement))),
   }
 }
 

@@ -59,6 +59,8 @@ export interface Bench {
   publish(count: number): Promise<readonly PublishOutcome[]>
   /** An active webhook at `https://<name>.test/` for `order.paid`. */
   plainWebhook(name: string): WebhookRecord
+  /** Empties every cache. */
+  forget(): void
   addWebhook(name: string, changes?: Partial<WebhookRecord>): Promise<WebhookRecord>
   webhook(id: string): Promise<WebhookRecord | undefined>
   /** Every delivery to a webhook, oldest first. */
@@ -140,14 +142,12 @@ export async function createBench(t: TestFolder, options: BenchOptions = {}): Pr
       return (await Promise.all(calls)).flat()
     },
     plainWebhook: plain,
+    forget() {
+      client.changes.tell('all')
+    },
     async addWebhook(name, changes = {}) {
       const webhook = { ...plain(name), ...changes }
-      await store.write(async (tx) => {
-        await tx.webhooks.insert(webhook)
-        tx.afterCommit(() => {
-          engine.targets.drop(webhook.account_id)
-        })
-      })
+      await store.write((tx) => tx.webhooks.insert(webhook))
       return webhook
     },
     webhook: (id) => store.webhooks.get(ACCOUNT, id),

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { catalogueOf } from '../../daemon/catalogue.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
-import { createRandom, systemClock } from '../../daemon/machine.ts'
+import { clockOf, createRandom } from '../../daemon/machine.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { DisablingRule } from '../../lib/delivery/health.ts'
 import type { RetrySchedule } from '../../lib/delivery/schedule.ts'
@@ -35,8 +35,9 @@ export async function createPlatform(
   folder: string,
   options: PlatformOptions & { readonly baseUrl: string; readonly families: readonly Family[] },
 ): Promise<Platform> {
-  const { baseUrl, families, clock = systemClock } = options
+  const { baseUrl, families } = options
   const { store } = await openSqliteStore(join(folder, 'keyhook.sqlite'))
+  const clock = options.clock ?? clockOf(store)
   const random = createRandom()
   const newId = createUuid7(() => clock.now(), random)
   const keyring = createKeyring([{ id: 'k1', key: random(32) }], random)
@@ -68,11 +69,16 @@ export async function createPlatform(
   return {
     store,
     engine,
-    verifier: createVerifier({ store: store.keys, clock, prefix: names.keyPrefix }),
+    verifier: createVerifier({
+      store: store.keys,
+      changes: store.changes,
+      clock,
+      prefix: names.keyPrefix,
+    }),
     egress,
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),
-      (accountId) => store.events.types(accountId),
+      store,
     ),
     keyring,
     clock,

@@ -127,13 +127,3 @@ export function mintSecret(
     secret: { hash: hashToken(value), display, version, created_at: now, not_after: null },
   }
 }
-
-/** After the commit and before the answer, no verification sees the older state. */
-export function forgetAfterCommit(
-  { tx, platform }: Pick<WriteCall, 'tx' | 'platform'>,
-  keyId: string,
-): void {
-  tx.afterCommit(() => {
-    platform.verifier.dropKey(keyId)
-  })
-}

@@ -121,7 +121,7 @@ export async function requireKnownTypes(
   if (errors.length > 0) throw webhookError('unknown_event_type', { errors })
 }
 
-/** Notes a change of a webhook; after the commit no event goes by what it was before. */
+/** Notes a change of a webhook. */
 export async function noteChange(
   call: Change,
   webhookId: string,
@@ -129,7 +129,4 @@ export async function noteChange(
 ): Promise<void> {
   const account_id = accountOf(call.principal)
   await audit(call, { account_id, action, target_type: 'webhook', target_id: webhookId })
-  call.tx.afterCommit(() => {
-    call.platform.engine.targets.drop(account_id)
-  })
 }

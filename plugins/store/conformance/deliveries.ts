@@ -129,7 +129,7 @@ export const deliveryCases: readonly StoreCase[] = [
       const [first] = await store.claim(sampleClaim(now))
       assert.ok(first)
       const failure = outcomeOf(first.delivery, now, { status: 'exhausted', trigger: 'retry' })
-      await store.settle({ attempts: [failure], tallies: [] })
+      await store.settle([failure])
       await store.write((tx) => tx.deliveries.requestRetry('d1', now + 5))
       const head = { webhook_id: 'wh_1', account_id: ACCOUNT, first_due: now + 5, retry_due: null }
       assert.deepEqual(await store.lanes(), [head])
@@ -138,7 +138,7 @@ export const deliveryCases: readonly StoreCase[] = [
       const [second] = again
       assert.equal(second?.delivery.trigger, 'manual')
       const success = outcomeOf(second.delivery, now + 6, { attempts: 2, automatic: 1 })
-      await store.settle({ attempts: [success], tallies: [] })
+      await store.settle([success])
       const inspected = await store.deliveries.get(ACCOUNT, 'wh_1', 'd1')
       assert.deepEqual(inspected, {
         delivery: sampleDelivery('d1', {

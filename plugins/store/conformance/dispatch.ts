@@ -91,7 +91,7 @@ const claimCases: readonly StoreCase[] = [
           next_at: now - 1000 * Number(delivery.id.slice(1)),
         }),
       )
-      await store.settle({ attempts, tallies: [] })
+      await store.settle(attempts)
       await publishDeliveries(
         store,
         sampleDelivery('f1', { next_at: now }),
@@ -174,7 +174,7 @@ const laneCases: readonly StoreCase[] = [
         trigger: 'retry',
         next_at: now + 5,
       })
-      await store.settle({ attempts: [retry], tallies: [] })
+      await store.settle([retry])
       const retried = { ...first, first_due: null, retry_due: now + 5 }
       assert.deepEqual(await heads(), [retried, second])
       assert.deepEqual(await heads('wh_1', 'wh_3', 'wh_9'), [retried])
@@ -186,20 +186,16 @@ const laneCases: readonly StoreCase[] = [
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
-      const claimed = sampleDelivery('d1', {
-        status: 'delivering',
-        claim: 'mine',
-        next_at: now + 60_000,
-      })
-      const done = sampleDelivery('d3', { status: 'succeeded' })
-      await publishDeliveries(store, claimed, sampleDelivery('d2'), done)
-      // With one process, whoever claimed before a start is gone; with many, this one still runs.
-      const isGone = store.manyProcesses !== true
-      assert.equal(await store.recover(now), isGone ? 1 : 0)
-      const expected = isGone ? sampleDelivery('d1', { next_at: now }) : claimed
-      assert.deepEqual(await deliveryOf(store, 'd1'), expected)
-      assert.deepEqual(await deliveryOf(store, 'd2'), sampleDelivery('d2'))
-      assert.deepEqual(await deliveryOf(store, 'd3'), done)
+      const claimed = (id: string, claim: string) =>
+        sampleDelivery(id, { status: 'delivering', claim, next_at: now + 60_000 })
+      const own = claimed('d2', `${store.claimant}.1`)
+      const done = sampleDelivery('d4', { status: 'succeeded' })
+      await publishDeliveries(store, claimed('d1', 'gone.1'), own, sampleDelivery('d3'), done)
+      assert.equal(await store.recover(now), 1)
+      assert.deepEqual(await deliveryOf(store, 'd1'), sampleDelivery('d1', { next_at: now }))
+      assert.deepEqual(await deliveryOf(store, 'd2'), own)
+      assert.deepEqual(await deliveryOf(store, 'd3'), sampleDelivery('d3'))
+      assert.deepEqual(await deliveryOf(store, 'd4'), done)
     },
   },
 ]

@@ -9,7 +9,6 @@ import {
   deliveryOf,
   publicationOf,
   publishDeliveries,
-  sampleAccount,
   sampleDelivery,
   sampleEvent,
 } from './samples.ts'
@@ -139,25 +138,27 @@ const raceCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'publish: build is called when no other write is under way',
+    name: 'publish: each build is called in its turn, after the group before was committed',
     async run({ open }) {
       const store = await open()
-      const order: string[] = []
-      const unit = store.write(async (tx) => {
-        order.push('unit starts')
-        for (const id of ['acc_1', 'acc_2', 'acc_3']) {
-          await tx.accounts.insert(sampleAccount({ id }))
-          await store.accounts.get(id)
-        }
-        tx.afterCommit(() => order.push('unit is committed'))
-      })
-      const publish = (name: string) =>
-        store.publish(() => {
-          order.push(name)
+      const committed: string[] = []
+      const seen: (readonly string[])[] = []
+      const publish = async (name: string): Promise<void> => {
+        await store.publish(() => {
+          seen.push([...committed])
           return [publicationOf(sampleDelivery(name))]
         })
-      await Promise.all([unit, publish('d1'), publish('d2')])
-      assert.deepEqual(order, ['unit starts', 'unit is committed', 'd1', 'd2'])
+        committed.push(name)
+      }
+      const first = publish('d1')
+      // Asked for while the first group is under way.
+      const others = Promise.resolve().then(() => [publish('d2'), publish('d3')])
+      await Promise.all([first, ...(await others)])
+      assert.equal(seen.length, 3)
+      assert.deepEqual(seen[0], [])
+      for (const name of ['d1', 'd2', 'd3']) {
+        assert.notEqual(await deliveryOf(store, name), undefined)
+      }
     },
   },
   {

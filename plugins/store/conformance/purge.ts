@@ -28,7 +28,7 @@ export const purgeCases: readonly StoreCase[] = [
       await store.publish(() => [{ event, deliveries: [young] }])
       const claimed = await store.claim(sampleClaim(now))
       const outcomes = claimed.map(({ delivery }) => outcomeOf(delivery, now))
-      await store.settle({ attempts: outcomes.slice(0, 1), tallies: [] })
+      await store.settle(outcomes.slice(0, 1))
 
       const deleted = async (kind: PurgeKind) => store.purge(kind, CUT, 10)
       assert.deepEqual(
@@ -54,7 +54,7 @@ export const purgeCases: readonly StoreCase[] = [
       assert.deepEqual(idsOf(claimed), [OLD])
       await store.purge('deliveries', CUT, 10)
       const attempts = claimed.map(({ delivery }) => outcomeOf(delivery, now))
-      await store.settle({ attempts, tallies: [] })
+      await store.settle(attempts)
       assert.equal(await deliveryOf(store, OLD), undefined)
       assert.equal(await store.purge('attempts', CUT, 10), 0)
     },

@@ -217,7 +217,7 @@ export async function deliveryOf(
 
 /** The outcome of a claimed delivery's first attempt: it succeeded, or is to be as `after` says. */
 export function outcomeOf(
-  { id, claim, trigger }: DeliveryRecord,
+  { id, webhook_id, claim, trigger }: DeliveryRecord,
   now: Instant,
   after: Partial<DeliveryState> = {},
 ): SettledAttempt {
@@ -232,7 +232,9 @@ export function outcomeOf(
   const failed = state.status !== 'succeeded'
   return {
     delivery_id: id,
+    webhook_id,
     claim: claim ?? '',
+    verdict: failed ? 'failed' : 'succeeded',
     after: state,
     done_at: isFinal(state.status) ? now : null,
     attempt: sampleAttempt(state.attempts, trigger, now, failed),

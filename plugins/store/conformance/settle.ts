@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { HealthTally, WebhookHealth } from '../../../lib/delivery/health.ts'
-import { HEALTHY, applyTally, emptyTally } from '../../../lib/delivery/health.ts'
-import type { ClaimedDelivery } from '../../../lib/engine/ports.ts'
+import type { WebhookHealth } from '../../../lib/delivery/health.ts'
+import { HEALTHY, afterAttempt, isCounted } from '../../../lib/delivery/health.ts'
+import type { ClaimedDelivery, DeliveryRecord, SettledAttempt } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Store } from '../contract.ts'
 import type { StoreCase } from './harness.ts'
@@ -34,7 +34,7 @@ const outcomeCases: readonly StoreCase[] = [
       const { delivery } = await claimOne(store, now)
       const retry = { status: 'pending', trigger: 'retry', next_at: now + 5000 } as const
       const failure = outcomeOf(delivery, now, retry)
-      await store.settle({ attempts: [failure], tallies: [] })
+      await store.settle([failure])
       const expected = sampleDelivery('d1', { ...retry, attempts: 1, automatic: 1 })
       assert.deepEqual(await store.deliveries.get(ACCOUNT, 'wh_1', 'd1'), {
         delivery: expected,
@@ -43,7 +43,7 @@ const outcomeCases: readonly StoreCase[] = [
       const [again] = await store.claim(sampleClaim(now + 5000, { token: 'claim 2' }))
       assert.ok(again)
       const success = outcomeOf(again.delivery, now + 5000, { attempts: 2, automatic: 2 })
-      await store.settle({ attempts: [success], tallies: [] })
+      await store.settle([success])
       const done = { status: 'succeeded', trigger: 'retry', done_at: now + 5000 } as const
       assert.deepEqual(await store.deliveries.get(ACCOUNT, 'wh_1', 'd1'), {
         delivery: sampleDelivery('d1', { ...done, attempts: 2, automatic: 2 }),
@@ -60,12 +60,12 @@ const outcomeCases: readonly StoreCase[] = [
       const [holder] = await store.claim(sampleClaim(now + 60_000, { token: 'claim 2' }))
       assert.ok(holder)
       const untouched = { delivery: holder.delivery, attempts: [] }
-      await store.settle({ attempts: [outcomeOf(late, now + 60_000)], tallies: [] })
+      await store.settle([outcomeOf(late, now + 60_000)])
       assert.deepEqual(await store.deliveries.get(ACCOUNT, 'wh_1', 'd1'), untouched)
       const success = outcomeOf(holder.delivery, now + 60_001)
-      await store.settle({ attempts: [success], tallies: [] })
+      await store.settle([success])
       const unknown = { ...outcomeOf(late, now), delivery_id: 'd9' }
-      await store.settle({ attempts: [outcomeOf(late, now + 60_002), unknown], tallies: [] })
+      await store.settle([outcomeOf(late, now + 60_002), unknown])
       const settled = await store.deliveries.get(ACCOUNT, 'wh_1', 'd1')
       assert.deepEqual(settled?.attempts, [success.attempt])
       assert.equal(settled.delivery.done_at, now + 60_001)
@@ -78,7 +78,7 @@ const outcomeCases: readonly StoreCase[] = [
       const now = harness.clock.now()
       const { delivery } = await claimOne(a, now)
       const attempts = [outcomeOf(delivery, now)]
-      await Promise.all([a, b, a].map((store) => store.settle({ attempts, tallies: [] })))
+      await Promise.all([a, b, a].map((store) => store.settle(attempts)))
       const settled = await b.deliveries.get(ACCOUNT, 'wh_1', 'd1')
       assert.equal(settled?.attempts.length, 1)
       assert.equal(settled.delivery.status, 'succeeded')
@@ -95,7 +95,7 @@ const outcomeCases: readonly StoreCase[] = [
       const attempts = claimed.map(({ delivery }) =>
         outcomeOf(delivery.id === 'd2' ? { ...delivery, claim: 'late' } : delivery, now),
       )
-      await store.settle({ attempts, tallies: [] })
+      await store.settle(attempts)
       const counts = ids.map(async (id) => {
         const inspected = await store.deliveries.get(ACCOUNT, 'wh_1', id)
         return inspected?.attempts.length
@@ -113,77 +113,114 @@ const HEALTHS: readonly WebhookHealth[] = [
   { consecutive_failures: 9, first_failure_at: BORN, failing_at: BORN + 5 },
 ]
 
-const TALLIES: readonly HealthTally[] = [
-  emptyTally('', AT),
-  { ...emptyTally('', AT), failures: 1, first_failure_at: AT },
-  { ...emptyTally('', AT), failures: 3, first_failure_at: AT - 50, gone: true },
-  { ...emptyTally('', AT), succeeded: true, last_success_at: AT },
-  {
-    ...emptyTally('', AT),
-    succeeded: true,
-    failures: 2,
-    first_failure_at: AT - 2,
-    last_success_at: AT - 3,
-  },
+const NEWS = [
+  { verdict: 'succeeded', trigger: 'manual' },
+  { verdict: 'failed', trigger: 'event' },
+  { verdict: 'failed', trigger: 'manual' },
+  { verdict: 'gone', trigger: 'retry' },
+] as const
+type News = (typeof NEWS)[number]
+
+/** Every order of up to three of them. */
+const SEQUENCES: readonly (readonly News[])[] = [
+  ...NEWS.map((one) => [one]),
+  ...NEWS.flatMap((one) => NEWS.map((two) => [one, two])),
+  ...NEWS.flatMap((one) => NEWS.flatMap((two) => NEWS.map((three) => [one, two, three]))),
 ]
+
+/** A claimed delivery of a webhook, and how its attempt ended. */
+function claimedOutcome(
+  id: string,
+  webhook_id: string,
+  { verdict, trigger }: News,
+  at: Instant,
+): { readonly delivery: DeliveryRecord; readonly outcome: SettledAttempt } {
+  const delivery = sampleDelivery(id, { webhook_id, trigger, status: 'delivering' })
+  const status = verdict === 'succeeded' ? 'succeeded' : 'exhausted'
+  const outcome = outcomeOf(delivery, at, { status })
+  return {
+    delivery,
+    outcome: { ...outcome, verdict, attempt: { ...outcome.attempt, duration: 0 } },
+  }
+}
 
 const healthCases: readonly StoreCase[] = [
   {
-    name: 'settle: tallies fold health exactly as applyTally says, and failures are answered',
+    name: 'settle: outcomes tell of health exactly as afterAttempt says, in their order',
     async run({ open }) {
       const store = await open()
       const rows = HEALTHS.flatMap((health, h) =>
-        TALLIES.map((tally, index) => ({ id: `wh_${h}_${index}`, health, tally })),
+        SEQUENCES.map((news, index) => ({ id: `wh_${h}_${index}`, health, news })),
       )
       const before = { last_success_at: BORN + 1, last_delivery_at: BORN + 2 }
       await insertWebhooks(
         store,
         ...rows.map(({ id, health }) => sampleWebhook(id, { ...health, ...before })),
       )
-      const tallies = rows.map(({ id, tally }) => ({ ...tally, webhook_id: id }))
-      const answered = await store.settle({ attempts: [], tallies })
-      for (const { id, health, tally } of rows) {
-        const after = applyTally(health, tally)
-        const expected = sampleWebhook(id, {
-          ...after,
-          last_success_at: tally.last_success_at ?? before.last_success_at,
-          last_delivery_at: tally.last_attempt_at,
-        })
-        assert.deepEqual(await store.webhooks.get(ACCOUNT, id), expected)
+      const claimed = rows.flatMap(({ id, news }) =>
+        news.map((one, index) => claimedOutcome(`d_${id}_${index}`, id, one, AT + index)),
+      )
+      await publishDeliveries(store, ...claimed.map(({ delivery }) => delivery))
+      const answered = await store.settle(claimed.map(({ outcome }) => outcome))
+      for (const { id, health, news } of rows) {
+        const after = news.reduce<WebhookHealth>(
+          (kept, one, index) => afterAttempt(kept, { ...one, at: AT + index }),
+          health,
+        )
+        const webhook = await store.webhooks.get(ACCOUNT, id)
+        assert.ok(webhook)
+        const { consecutive_failures, first_failure_at, failing_at } = webhook
+        assert.deepEqual({ consecutive_failures, first_failure_at, failing_at }, after, id)
+        const succeeded = news.some(({ verdict }) => verdict === 'succeeded')
+        assert.equal((webhook.last_success_at ?? 0) >= AT, succeeded)
+        assert.ok((webhook.last_delivery_at ?? 0) >= AT)
+        const isTold = news.some((one) => isCounted(one) || one.verdict === 'gone')
         const told = answered.filter(({ webhook_id }) => webhook_id === id)
-        const failed = { ...after, webhook_id: id, account_id: ACCOUNT }
-        assert.deepEqual(told, tally.failures > 0 ? [failed] : [])
+        assert.deepEqual(told, isTold ? [{ ...after, webhook_id: id, account_id: ACCOUNT }] : [])
       }
     },
   },
   {
-    name: 'settle: concurrent tallies of one webhook all count',
+    name: 'settle: concurrent outcomes of one webhook all count',
     async run(harness) {
       const [a, b] = await openRacers(harness)
       await insertWebhooks(a, sampleWebhook('wh_1'))
-      const tallies = [{ ...emptyTally('wh_1', AT), failures: 2, first_failure_at: AT }]
-      await Promise.all([a, b, a, b, a].map((store) => store.settle({ attempts: [], tallies })))
+      const failure = { verdict: 'failed', trigger: 'event' } as const
+      const claimed = Array.from({ length: 10 }, (_, n) =>
+        claimedOutcome(`d${n}`, 'wh_1', failure, AT),
+      )
+      await publishDeliveries(a, ...claimed.map(({ delivery }) => delivery))
+      await Promise.all(
+        claimed.map(({ outcome }, index) => (index % 2 === 0 ? a : b).settle([outcome])),
+      )
       const webhook = await b.webhooks.get(ACCOUNT, 'wh_1')
       assert.equal(webhook?.consecutive_failures, 10)
     },
   },
   {
-    name: 'settle: a 410 is answered even where the attempt does not count up',
+    name: 'settle: a late outcome, or one that is settled twice, tells nothing of health',
     async run({ open }) {
       const store = await open()
       await insertWebhooks(store, sampleWebhook('wh_1'))
-      const tallies = [{ ...emptyTally('wh_1', AT), gone: true }]
-      const answered = await store.settle({ attempts: [], tallies })
-      assert.deepEqual(answered, [{ ...HEALTHY, webhook_id: 'wh_1', account_id: ACCOUNT }])
+      const failure = { verdict: 'failed', trigger: 'event' } as const
+      const { delivery, outcome } = claimedOutcome('d1', 'wh_1', failure, AT)
+      await publishDeliveries(store, delivery)
+      assert.deepEqual(await store.settle([{ ...outcome, claim: 'late' }]), [])
+      assert.equal((await store.webhooks.get(ACCOUNT, 'wh_1'))?.consecutive_failures, 0)
+      for (const round of [1, 2, 3])
+        await store.settle(round === 2 ? [outcome, outcome] : [outcome])
+      assert.equal((await store.webhooks.get(ACCOUNT, 'wh_1'))?.consecutive_failures, 1)
     },
   },
   {
     name: 'settle: a webhook that was deleted has no health to answer',
     async run({ open }) {
       const store = await open()
-      const tallies = [{ ...emptyTally('wh_9', AT), failures: 1, first_failure_at: AT }]
-      assert.deepEqual(await store.settle({ attempts: [], tallies }), [])
-      assert.deepEqual(await store.settle({ attempts: [], tallies: [] }), [])
+      const failure = { verdict: 'failed', trigger: 'event' } as const
+      const { delivery, outcome } = claimedOutcome('d1', 'wh_9', failure, AT)
+      await publishDeliveries(store, delivery)
+      assert.deepEqual(await store.settle([outcome]), [])
+      assert.deepEqual(await store.settle([]), [])
     },
   },
 ]

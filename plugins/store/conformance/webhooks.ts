@@ -255,7 +255,7 @@ const healthCases: readonly StoreCase[] = [
       assert.ok(claimed)
       assert.equal(await store.write((tx) => tx.webhooks.delete('wh_1', now)), true)
       assert.equal(await store.webhooks.get(ACCOUNT, 'wh_1'), undefined)
-      await store.settle({ attempts: [outcomeOf(claimed.delivery, now)], tallies: [] })
+      await store.settle([outcomeOf(claimed.delivery, now)])
       for (const id of ['d1', 'd2']) {
         const canceled = sampleDelivery(id, { status: 'canceled', done_at: now })
         assert.deepEqual(await deliveryOf(store, id), canceled)

@@ -1,4 +1,5 @@
 import type { AccountReads, AccountWrites } from '../contract/accounts.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, pageOf } from './state.ts'
 
@@ -17,7 +18,7 @@ export function accountReads(state: Reading): AccountReads {
   }
 }
 
-export function accountWrites(state: State): AccountWrites {
+export function accountWrites(state: State, changes: ChangeSink): AccountWrites {
   const reads = accountReads(() => state)
   return {
     ...reads,
@@ -25,9 +26,12 @@ export function accountWrites(state: State): AccountWrites {
       add(state.accounts, account.id, account)
     },
     setPlan: async (id, plan, now) => change(state.accounts, id, { plan, updated_at: now }),
-    setSuspended: async (id, suspended, now) =>
-      ((state.accounts.get(id)?.suspended_at ?? null) === null) === suspended &&
-      change(state.accounts, id, { suspended_at: suspended ? now : null, updated_at: now }),
+    async setSuspended(id, suspended, now) {
+      const isActive = (state.accounts.get(id)?.suspended_at ?? null) === null
+      if (isActive !== suspended) return false
+      changes.push({ kind: 'account', id })
+      return change(state.accounts, id, { suspended_at: suspended ? now : null, updated_at: now })
+    },
     async insertUser(user) {
       if ((await reads.userByEmail(user.email)) !== undefined) return false
       add(state.users, user.id, user)

@@ -1,4 +1,5 @@
-import { applyTally } from '../../../lib/delivery/health.ts'
+import type { HealthNews, WebhookHealth } from '../../../lib/delivery/health.ts'
+import { afterAttempt, isCounted } from '../../../lib/delivery/health.ts'
 import { isAgain, isFinal } from '../../../lib/delivery/state.ts'
 import { MOVES } from '../../../lib/delivery/transition.ts'
 import type {
@@ -8,7 +9,7 @@ import type {
   FailedWebhook,
   HeldClaim,
   LaneHead,
-  Settlement,
+  SettledAttempt,
 } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { move } from './deliveries.ts'
@@ -23,9 +24,11 @@ function inTurn(a: DeliveryRecord, b: DeliveryRecord): number {
   return Number(isRetry(a)) - Number(isRetry(b)) || dueOf(a) - dueOf(b) || (a.id < b.id ? -1 : 1)
 }
 
-export function recover(state: State, now: Instant): number {
-  const moved = [...state.deliveries.values()].filter((one) =>
-    move(state, one, { type: 'lease_ended' }, now),
+export function recover(state: State, now: Instant, claimant: string): number {
+  const moved = [...state.deliveries.values()].filter(
+    (one) =>
+      one.claim?.startsWith(`${claimant}.`) !== true &&
+      move(state, one, { type: 'lease_ended' }, now),
   )
   return moved.length
 }
@@ -81,38 +84,51 @@ export function release(state: State, claims: readonly HeldClaim[], now: Instant
   }
 }
 
-export function settle(state: State, { attempts, tallies }: Settlement): FailedWebhook[] {
-  for (const { attempt, after, done_at, ...held } of attempts) {
-    const delivery = holderOf(state, held)
+export function settle(state: State, attempts: readonly SettledAttempt[]): FailedWebhook[] {
+  const failed = new Set<string>()
+  for (const settled of attempts) {
+    const delivery = holderOf(state, settled)
     if (delivery === undefined) continue
-    const isSkipped =
-      after.status === 'pending' && state.webhooks.get(delivery.webhook_id)?.status === 'disabled'
-    change(
-      state.deliveries,
-      delivery.id,
-      isSkipped
-        ? {
-            ...after,
-            status: 'skipped',
-            next_at: null,
-            done_at: attempt.started_at + attempt.duration,
-            claim: null,
-          }
-        : { ...after, done_at, claim: null },
-    )
-    const earlier = state.attempts.get(delivery.id) ?? []
-    state.attempts.set(delivery.id, Object.freeze([...earlier, Object.freeze({ ...attempt })]))
+    record(state, delivery, settled)
+    const news = newsOf(settled)
+    tell(state, settled.webhook_id, news)
+    if (isCounted(news) || news.verdict === 'gone') failed.add(settled.webhook_id)
   }
-  return tallies.flatMap((sum) => {
-    const webhook = state.webhooks.get(sum.webhook_id)
-    if (webhook === undefined) return []
-    const health = applyTally(webhook, sum)
-    change(state.webhooks, webhook.id, {
-      ...health,
-      last_success_at: sum.last_success_at ?? webhook.last_success_at,
-      last_delivery_at: sum.last_attempt_at,
-    })
-    const isTold = webhook.status === 'active' && (sum.failures > 0 || sum.gone)
-    return isTold ? [{ webhook_id: webhook.id, account_id: webhook.account_id, ...health }] : []
+  return [...failed].flatMap((id) => {
+    const webhook = state.webhooks.get(id)
+    if (webhook?.status !== 'active') return []
+    const { account_id, consecutive_failures, first_failure_at, failing_at } = webhook
+    return [{ webhook_id: id, account_id, consecutive_failures, first_failure_at, failing_at }]
   })
+}
+
+function record(state: State, { id, webhook_id }: DeliveryRecord, settled: SettledAttempt): void {
+  const { attempt, after, done_at } = settled
+  const isSkipped =
+    after.status === 'pending' && state.webhooks.get(webhook_id)?.status === 'disabled'
+  const at = attempt.started_at + attempt.duration
+  const skipped = { status: 'skipped', next_at: null, done_at: at } as const
+  change(state.deliveries, id, { ...after, done_at, claim: null, ...(isSkipped ? skipped : {}) })
+  const earlier = state.attempts.get(id) ?? []
+  state.attempts.set(id, Object.freeze([...earlier, Object.freeze({ ...attempt })]))
+}
+
+function newsOf({ verdict, attempt }: SettledAttempt): HealthNews {
+  return { verdict, trigger: attempt.trigger, at: attempt.started_at + attempt.duration }
+}
+
+function tell(state: State, webhookId: string, news: HealthNews): void {
+  const webhook = state.webhooks.get(webhookId)
+  if (webhook === undefined) return
+  const { at: last_delivery_at, verdict } = news
+  change(state.webhooks, webhookId, {
+    ...afterAttempt(webhookHealth(webhook), news),
+    last_success_at: verdict === 'succeeded' ? last_delivery_at : webhook.last_success_at,
+    last_delivery_at,
+  })
+}
+
+function webhookHealth(webhook: WebhookHealth): WebhookHealth {
+  const { consecutive_failures, first_failure_at, failing_at } = webhook
+  return { consecutive_failures, first_failure_at, failing_at }
 }

@@ -1,5 +1,6 @@
 import type { Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/same-event.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { EventReads, EventWrites } from '../contract/events.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, place } from './state.ts'
@@ -32,10 +33,11 @@ export function eventReads(state: Reading): EventReads {
   }
 }
 
-export function eventWrites(state: State): EventWrites {
+export function eventWrites(state: State, changes: ChangeSink): EventWrites {
   return {
     ...eventReads(() => state),
     async putType(type) {
+      changes.push({ kind: 'event_types', id: type.account_id })
       const at = place(type.account_id, type.type)
       const { created_at } = state.types.get(at) ?? type
       if (!change(state.types, at, { ...type, created_at })) add(state.types, at, type)

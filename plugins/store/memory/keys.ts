@@ -2,6 +2,7 @@ import { keyStatus } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { Instant } from '../../../lib/time.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { KeyReads, KeyWrites } from '../contract/keys.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, pageOf, isWithin } from './state.ts'
@@ -55,8 +56,12 @@ export function keyReads(state: Reading): KeyReads {
   }
 }
 
-export function keyWrites(state: State): KeyWrites {
+export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
   const { keys } = state
+  const changeKey = (id: string, columns: Partial<KeyRecord>): boolean => {
+    changes.push({ kind: 'key', id })
+    return change(keys, id, columns)
+  }
   return {
     ...keyReads(() => state),
     async insert(key) {
@@ -65,7 +70,7 @@ export function keyWrites(state: State): KeyWrites {
       }
       add(keys, key.id, key)
     },
-    async update(judged, changes, now) {
+    async update(judged, columns, now) {
       const key = keys.get(judged.id)
       if (
         key === undefined ||
@@ -75,7 +80,7 @@ export function keyWrites(state: State): KeyWrites {
       ) {
         return false
       }
-      return change(keys, judged.id, { ...changes, updated_at: now })
+      return changeKey(judged.id, { ...columns, updated_at: now })
     },
     async rotate({ id, secret, previous_not_after, now }) {
       const key = keys.get(id)
@@ -85,18 +90,18 @@ export function keyWrites(state: State): KeyWrites {
         return one.not_after === null || one.not_after > now ? { ...one, not_after: end } : one
       })
       const secrets = [secret, ...replaced]
-      return change(keys, id, { version: secret.version, secrets, updated_at: now })
+      return changeKey(id, { version: secret.version, secrets, updated_at: now })
     },
     async endPrevious(id, now) {
       const secrets = keys.get(id)?.secrets ?? []
       const isLeft = (end: Instant | null): boolean => end !== null && end > now
       const ended = secrets.map((one) => (isLeft(one.not_after) ? { ...one, not_after: now } : one))
-      change(keys, id, { secrets: ended })
+      changeKey(id, { secrets: ended })
       return secrets.some(({ not_after }) => isLeft(not_after))
     },
     async revoke(id, now) {
       if (keys.get(id)?.revoked_at !== null) return false
-      return change(keys, id, { revoked_at: now, updated_at: now })
+      return changeKey(id, { revoked_at: now, updated_at: now })
     },
     async touch(uses) {
       for (const { id, at } of uses) {

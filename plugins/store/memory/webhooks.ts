@@ -1,4 +1,6 @@
 import { HEALTHY } from '../../../lib/delivery/health.ts'
+import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import { move } from './deliveries.ts'
 import type { Reading, State } from './state.ts'
@@ -20,28 +22,36 @@ export function webhookReads(state: Reading): WebhookReads {
   }
 }
 
-export function webhookWrites(state: State): WebhookWrites {
+export function webhookWrites(state: State, changes: ChangeSink): WebhookWrites {
   const { webhooks, deliveries } = state
+  function noteChange(id: string): void {
+    const webhook = webhooks.get(id)
+    if (webhook !== undefined) changes.push({ kind: 'webhooks', id: webhook.account_id })
+  }
+  const changeWebhook = (id: string, columns: Partial<WebhookRecord>): boolean => {
+    noteChange(id)
+    return change(webhooks, id, columns)
+  }
   const deliveriesOf = (id: string) =>
     [...deliveries.values()].filter(({ webhook_id }) => webhook_id === id)
   return {
     ...webhookReads(() => state),
     async insert(webhook) {
       add(webhooks, webhook.id, webhook)
+      noteChange(webhook.id)
     },
-    update: async (id, changes, now) => change(webhooks, id, { ...changes, updated_at: now }),
+    update: async (id, columns, now) => changeWebhook(id, { ...columns, updated_at: now }),
     async rotateSecret(id, secret, olderNotAfter, now) {
       const older = webhooks.get(id)?.secrets.map((one) => ({
         ...one,
         not_after: Math.min(one.not_after ?? Infinity, olderNotAfter),
       }))
       return (
-        older !== undefined &&
-        change(webhooks, id, { secrets: [secret, ...older], updated_at: now })
+        older !== undefined && changeWebhook(id, { secrets: [secret, ...older], updated_at: now })
       )
     },
     async enable(id, now) {
-      change(webhooks, id, {
+      changeWebhook(id, {
         ...HEALTHY,
         status: 'active',
         disabled_reason: null,
@@ -52,7 +62,7 @@ export function webhookWrites(state: State): WebhookWrites {
     async disable(id, reason, now) {
       if (webhooks.get(id)?.status !== 'active') return false
       for (const one of deliveriesOf(id)) move(state, one, { type: 'webhook_disabled' }, now)
-      return change(webhooks, id, {
+      return changeWebhook(id, {
         status: 'disabled',
         disabled_reason: reason,
         disabled_at: now,
@@ -66,6 +76,7 @@ export function webhookWrites(state: State): WebhookWrites {
     },
     async delete(id, now) {
       for (const one of deliveriesOf(id)) move(state, one, { type: 'webhook_deleted' }, now)
+      noteChange(id)
       return webhooks.delete(id)
     },
   }

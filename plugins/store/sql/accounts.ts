@@ -5,6 +5,7 @@ import type {
   SessionRecord,
   UserRecord,
 } from '../contract/accounts.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { Query } from './client.ts'
 import type { Row } from './rows.ts'
 import { assignments, cutPage, integer, integerOrNull } from './rows.ts'
@@ -45,7 +46,7 @@ export function accountReads(query: Query, t: Tables): AccountReads {
   }
 }
 
-export function accountWrites(query: Query, t: Tables): AccountWrites {
+export function accountWrites(query: Query, t: Tables, changes: ChangeSink): AccountWrites {
   return {
     ...accountReads(query, t),
     async insert(account) {
@@ -75,6 +76,7 @@ export function accountWrites(query: Query, t: Tables): AccountWrites {
          WHERE id = $1 AND suspended_at IS ${suspended ? '' : 'NOT '}NULL RETURNING id`,
         [id, suspended ? now : null, now],
       )
+      if (rows.length > 0) changes.push({ kind: 'account', id })
       return rows.length > 0
     },
     async insertUser(user) {

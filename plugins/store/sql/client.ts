@@ -1,5 +1,6 @@
-import type { Claim, Publication, Settlement } from '../../../lib/engine/ports.ts'
-import type { Millis } from '../../../lib/time.ts'
+import type { Claim, Publication, SettledAttempt } from '../../../lib/engine/ports.ts'
+import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
+import type { Instant, Millis } from '../../../lib/time.ts'
 import type { Row } from './rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,17 +15,20 @@ export interface SqlClient {
   readonly dialect: Dialect
   /** Reads what is committed. */
   readonly read: Query
+  /** One transaction: all of it or nothing. Concurrent calls never see each other's middle. */
+  transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * One transaction: all of it or nothing. Concurrent calls never see each other's middle.
-   *
-   * @param committed runs right after the commit, before anything else writes
+   * Single statements, each its own commit. Calls of one purpose follow one another; on a database with
+   * one writer all calls do, and transactions too.
    */
-  transaction<T>(work: (query: Query) => Promise<T>, committed?: () => void): Promise<T>
-  /**
-   * Single statements, each its own commit, in one turn of the writer: nothing else writes between
-   * the start of `work` and its end.
-   */
-  exclusive<T>(work: (statement: Query) => Promise<T>): Promise<T>
+  exclusive<T>(purpose: Purpose, work: (statement: Query) => Promise<T>): Promise<T>
+  readonly changes: OwnChanges
+  /** What the claims of this process begin with; what follows is the caller's. */
+  readonly claimant: string
+  /** As in the store's contract. */
+  now?(): Instant
+  /** As in the store's contract. */
+  announce?(webhookIds: readonly string[]): void
   /**
    * Statements on the connection of a transaction that somebody else began and will end.
    *
@@ -32,13 +36,24 @@ export interface SqlClient {
    */
   join(transaction: unknown): Query
   /** As in the store's contract. */
-  watch?(listener: () => void): () => void
+  watch?(listener: (webhookIds?: readonly string[]) => void): () => void
   /** As in the store's contract. */
   hold?<T>(
     work: (aged: AbortSignal) => Promise<T>,
     options: { readonly maxAge: Millis },
   ): Promise<T>
   close(): Promise<void>
+}
+
+export type Purpose = 'publish' | 'claim' | 'settle' | 'purge' | 'ping'
+
+export interface TransactionOptions {
+  /** Changes of what caches hold, asked for before the commit and told before the call resolves. */
+  changes?(): readonly Change[]
+  /** Runs right after the commit, before the call resolves. */
+  committed?(): void
+  /** How long it waits for its turn; default 5 s where others may have it. */
+  readonly patience?: Millis
 }
 
 /** Where the two databases differ; statements are written once with these pieces. */
@@ -61,6 +76,14 @@ export interface Dialect {
    * first element of a row, to be cast to what it is.
    */
   each(parameter: string, alias: string): string
+  /** The text of a field of the JSON object in `column`. */
+  field(column: string, name: string): string
+  /** The id of the master key that a text was sealed or marked under; empty for what is no such text. */
+  sealedUnder(text: string): string
+  /** A condition on a claimed delivery: who claimed it is gone. The id of this process is bound at `id`. */
+  abandoned(t: Tables, id: string): string
+  /** Ends a SELECT whose rows are about to be deleted: those that another process deletes are passed over. */
+  readonly passOver: string
   readonly feed: Feed
   readonly groups: Groups
 }
@@ -93,5 +116,5 @@ export interface Groups {
   /** Leases due deliveries, first attempts before retries; answers their rows in no order. */
   claim(query: Query, t: Tables, claim: Claim): Promise<readonly Row[]>
   /** Records outcomes and folds health; answers the rows of active webhooks that failed. */
-  settle(query: Query, t: Tables, settlement: Settlement): Promise<readonly Row[]>
+  settle(query: Query, t: Tables, attempts: readonly SettledAttempt[]): Promise<readonly Row[]>
 }

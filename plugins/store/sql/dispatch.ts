@@ -17,29 +17,38 @@ type DispatchStore = Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release'
 
 /** The due side of the store: every statement carries its own guard and is its own commit. */
 export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
-  const { dialect, read, exclusive } = client
+  const { dialect, read, exclusive, claimant } = client
   const { groups } = dialect
   return {
-    recover: (now) => exclusive((statement) => recover(statement, t, now)),
+    recover: (now) =>
+      exclusive('claim', (statement) => recover(statement, t, dialect, now, claimant)),
     lanes: (webhookIds) => lanes(read, t, dialect, webhookIds),
     // A claimed row stays in the index of due work, due when its lease ends: then it is claimed anew.
     async claim(claim) {
-      const rows = await exclusive((statement) => groups.claim(statement, t, claim))
+      const rows = await exclusive('claim', (statement) => groups.claim(statement, t, claim))
       return withBodies(read, t, dialect, rows)
     },
-    release: (claims, now) => exclusive((statement) => release(statement, t, dialect, claims, now)),
-    async settle(settlement) {
-      const rows = await exclusive((statement) => groups.settle(statement, t, settlement))
+    release: (claims, now) =>
+      exclusive('claim', (statement) => release(statement, t, dialect, claims, now)),
+    async settle(attempts) {
+      const rows = await exclusive('settle', (statement) => groups.settle(statement, t, attempts))
       return rows.map(toFailedWebhook)
     },
   }
 }
 
-async function recover(statement: Query, t: Tables, now: Instant): Promise<number> {
+async function recover(
+  statement: Query,
+  t: Tables,
+  dialect: Dialect,
+  now: Instant,
+  claimant: string,
+): Promise<number> {
   const rows = await statement(
     `UPDATE ${t.deliveries} SET status = 'pending', next_at = $1, claim = NULL
-     WHERE done_at IS NULL AND ${statusIn('lease_ended')} RETURNING id`,
-    [now],
+     WHERE done_at IS NULL AND ${statusIn('lease_ended')} AND ${dialect.abandoned(t, '$2')}
+     RETURNING id`,
+    [now, claimant],
   )
   return rows.length
 }

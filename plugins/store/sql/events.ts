@@ -6,6 +6,7 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/same-event.ts'
 import type { EventReads, EventTypeRecord, EventWrites, PlacedEvent } from '../contract/events.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
 import { cutPage, integer, textOrNull } from './rows.ts'
@@ -59,10 +60,16 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
   }
 }
 
-export function eventWrites(query: Query, t: Tables, dialect: Dialect): EventWrites {
+export function eventWrites(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  changes: ChangeSink,
+): EventWrites {
   return {
     ...eventReads(query, t, dialect),
     async putType(type) {
+      changes.push({ kind: 'event_types', id: type.account_id })
       const [row] = await query(
         `INSERT INTO ${t.event_types}
            (account_id, type, description, schema, sample, created_at, updated_at)

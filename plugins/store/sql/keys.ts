@@ -2,6 +2,7 @@ import { readPins, printPins } from '../../../lib/grant/authority.ts'
 import type { KeySecret } from '../../../lib/key/lifecycle.ts'
 import type { Creator, KeyRecord } from '../../../lib/key/record.ts'
 import { printScopes, readScopes } from '../../../lib/scope/canonical.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { KeyReads, KeyWrites } from '../contract/keys.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
@@ -95,7 +96,17 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
   }
 }
 
-export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites {
+export function keyWrites(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  changes: ChangeSink,
+): KeyWrites {
+  const noted = (id: string, isChanged: boolean): boolean => {
+    if (isChanged) changes.push({ kind: 'key', id })
+    return isChanged
+  }
+
   async function insertSecret(keyId: string, secret: KeySecret): Promise<void> {
     await query(
       `INSERT INTO ${t.key_secrets} (hash, key_id, version, display, created_at, not_after)
@@ -139,7 +150,7 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
          WHERE id = $2 AND ${LIVE} AND scopes = $3 AND COALESCE(expires_at, -1) = $4 RETURNING id`,
         [now, judged.id, printScopes(judged.scopes), judged.expires_at ?? -1, ...set.bind],
       )
-      return rows.length > 0
+      return noted(judged.id, rows.length > 0)
     },
     async rotate({ id, secret, previous_not_after, now }) {
       const rows = await query(
@@ -156,7 +167,7 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
         [id, secret.version, previous_not_after, now],
       )
       await insertSecret(id, secret)
-      return true
+      return noted(id, true)
     },
     async endPrevious(id, now) {
       const rows = await query(
@@ -164,7 +175,7 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
          WHERE key_id = $1 AND not_after > $2 RETURNING hash`,
         [id, now],
       )
-      return rows.length > 0
+      return noted(id, rows.length > 0)
     },
     async revoke(id, now) {
       const rows = await query(
@@ -172,7 +183,7 @@ export function keyWrites(query: Query, t: Tables, dialect: Dialect): KeyWrites 
          WHERE id = $1 AND revoked_at IS NULL RETURNING id`,
         [id, now],
       )
-      return rows.length > 0
+      return noted(id, rows.length > 0)
     },
     async touch(uses) {
       await query(

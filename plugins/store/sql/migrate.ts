@@ -1,20 +1,32 @@
 import type { MigrationParams, RunnableMigration } from 'umzug'
 import { Umzug } from 'umzug'
+import { MINUTE } from '../../../lib/time.ts'
 import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
 import { events } from './migrations/events.ts'
 import { keys } from './migrations/keys.ts'
 import type { Migration } from './migrations/migration.ts'
+import { processes } from './migrations/processes.ts'
 import { requests } from './migrations/requests.ts'
 import { webhooks } from './migrations/webhooks.ts'
 import type { Tables } from './tables.ts'
 
 /** Families in the order in which their tables refer to each other. */
-export const MIGRATIONS: readonly Migration[] = [accounts, keys, webhooks, events, requests].flat()
+export const MIGRATIONS: readonly Migration[] = [
+  accounts,
+  keys,
+  webhooks,
+  events,
+  requests,
+  processes,
+].flat()
+
+/** Another process may be taking the same steps, over large tables. */
+const PATIENCE = 10 * MINUTE
 
 /** Brings the schema up to date in one transaction and answers the names of the steps it took. */
 export async function migrate(client: SqlClient, tables: Tables): Promise<readonly string[]> {
-  return client.transaction(async (query) => {
+  const work = async (query: Query): Promise<readonly string[]> => {
     await query(
       `CREATE TABLE IF NOT EXISTS ${tables.migrations} (name TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
     )
@@ -25,7 +37,8 @@ export async function migrate(client: SqlClient, tables: Tables): Promise<readon
     })
     const done = await umzug.up()
     return done.map(({ name }) => name)
-  })
+  }
+  return client.transaction(work, { patience: PATIENCE })
 }
 
 function runnable(

@@ -1,48 +1,57 @@
 import { kernelError } from '../../../lib/errors.ts'
+import type { Millis } from '../../../lib/time.ts'
+import { SECOND } from '../../../lib/time.ts'
+import type { Turns } from '../turns.ts'
 import { createTurns } from '../turns.ts'
-import type { Query, SqlClient } from './client.ts'
+import type { Purpose, Query, SqlClient, TransactionOptions } from './client.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { POSTGRES } from './postgres/dialect.ts'
 import { lend } from './postgres/lend.ts'
-import type { Serving } from './postgres/serving.ts'
-import { channelOf, lockOf } from './postgres/session.ts'
+import { channelOf, lockOf } from './postgres/news.ts'
+import type { Presence } from './postgres/presence.ts'
+import type { RecordedChange } from './postgres/processes.ts'
 import type { PgClient, PgSource } from './postgres/source.ts'
 import { LOCK_WAIT, ask, codeOf, queryOn } from './postgres/statement.ts'
 import type { Tables } from './tables.ts'
 
 const NO_TRANSACTION = '25P01'
+/** A process that was stopped in the middle of a unit keeps others from writing for no longer. */
+const STALLED: Millis = 3 * SECOND
 
 /**
- * The client over PostgreSQL: one writer in this process, its connections from `source`.
+ * The client over PostgreSQL, its connections from `source`.
  *
- * Units of work exclude each other by a lock of the database too, since the writer of a process that
- * lost it may not know yet.
+ * Units of work follow one another by a lock of the database, whichever process they are of. Single
+ * statements carry their own guards and go on beside them.
  */
-export function openPostgres(
-  source: PgSource,
-  t: Tables,
-  serving: Pick<Serving, 'assert' | 'watch' | 'end'>,
-): SqlClient {
-  const turns = createTurns()
-  const begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-    SET LOCAL lock_timeout = '${LOCK_WAIT}';
-    SELECT pg_advisory_xact_lock(${lockOf(t, 'writing')})`
+export function openPostgres(source: PgSource, t: Tables, presence: Presence): SqlClient {
+  const units = createTurns()
+  const purposes = new Map<Purpose, Turns>()
+  let closing: Promise<void> | undefined
 
-  function write<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
-    return turns.take(async () => {
-      serving.assert()
-      return lend(source, work)
-    })
+  function turnsOf(purpose: Purpose): Turns {
+    const turns = purposes.get(purpose) ?? createTurns()
+    purposes.set(purpose, turns)
+    return turns
   }
 
-  async function transact<T>(client: PgClient, work: (query: Query) => Promise<T>): Promise<T> {
+  async function transact<T>(
+    client: PgClient,
+    work: (query: Query) => Promise<T>,
+    { changes, committed, patience = LOCK_WAIT }: TransactionOptions,
+  ): Promise<{ result: T; recorded: RecordedChange | undefined }> {
     try {
-      await ask(client, { text: begin })
-      const result = await work(queryOn(client))
+      await ask(client, { text: begin(t, patience) })
+      const query = queryOn(client)
+      const result = await work(query)
+      const made = changes?.() ?? []
+      const recorded = made.length === 0 ? undefined : await presence.record(query, made)
       const { command } = await ask(client, { text: 'COMMIT' })
       // After a statement failed, COMMIT rolls back and calls that no error.
       if (command !== 'COMMIT') throw new Error('a statement of this unit of work had failed')
-      return result
+      for (const change of made) presence.changes.tell(change)
+      committed?.()
+      return { result, recorded }
     } catch (cause) {
       await ask(client, { text: 'ROLLBACK' }).catch((fault: unknown) => {
         throw kernelError('unavailable', { cause, internal: `not rolled back: ${String(fault)}` })
@@ -51,27 +60,42 @@ export function openPostgres(
     }
   }
 
+  async function close(): Promise<void> {
+    await Promise.all([units, ...purposes.values()].map((turns) => turns.idle()))
+    await presence.end()
+    await source.end()
+  }
+
   return {
     dialect: POSTGRES,
-    read(sql, bind) {
-      serving.assert()
-      return lend(source, (client) => queryOn(client)(sql, bind))
+    changes: presence.changes,
+    claimant: presence.id,
+    now: () => presence.now(),
+    announce: (webhookIds) => {
+      presence.announce(webhookIds)
     },
-    transaction: (work, committed = () => undefined) =>
-      write(async (client) => {
-        const result = await transact(client, work)
-        committed()
-        return result
-      }),
-    exclusive: (work) => write((client) => work(queryOn(client))),
+    read: (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind)),
+    async transaction(work, options = {}) {
+      const { result, recorded } = await units.take(() =>
+        lend(source, (client) => transact(client, work, options)),
+      )
+      // Others may write meanwhile: what is waited for is that nobody goes by the older state.
+      if (recorded !== undefined) await presence.known(recorded)
+      return result
+    },
+    exclusive: (purpose, work) =>
+      turnsOf(purpose).take(() => lend(source, (client) => work(queryOn(client)))),
     join: (transaction) => joinOn(connectionOf(transaction, isPgClient), t),
-    watch: (listener) => serving.watch(listener),
-    async close() {
-      await turns.idle()
-      await serving.end()
-      await source.end()
-    },
+    watch: (listener) => presence.watch(listener),
+    close: () => (closing ??= close()),
   }
+}
+
+function begin(t: Tables, patience: Millis): string {
+  return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL lock_timeout = ${patience};
+    SET LOCAL idle_in_transaction_session_timeout = ${STALLED};
+    SELECT pg_advisory_xact_lock(${lockOf(t, 'writing')})`
 }
 
 /**

@@ -34,9 +34,9 @@ export function purge(
 ): Promise<number> {
   const { table, key, by } = PURGES[kind]
   const bind = [by === 'id' ? uuid7Floor(before) : before, limit]
-  return client.exclusive(async (statement) => {
+  return client.exclusive('purge', async (statement) => {
     const rows = await statement(
-      `DELETE FROM ${t[table]} WHERE (${key}) IN (${oldest(t, PURGES[kind])}) RETURNING 1`,
+      `DELETE FROM ${t[table]} WHERE (${key}) IN (${oldest(t, PURGES[kind])} ${client.dialect.passOver}) RETURNING 1`,
       bind,
     )
     return rows.length

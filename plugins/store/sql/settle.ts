@@ -1,32 +1,48 @@
-import type { Settlement } from '../../../lib/engine/ports.ts'
+import { COUNTED } from '../../../lib/delivery/health.ts'
+import type { SettledAttempt } from '../../../lib/engine/ports.ts'
+import type { Millis } from '../../../lib/time.ts'
+import { SECOND } from '../../../lib/time.ts'
 
-/** Outcomes and sums as flat rows, by the names of their columns. */
-export function toSettlingRows({ attempts, tallies }: Settlement) {
+/** A healthy webhook's row is written once in a while, not with every group of outcomes. */
+const LAG: Millis = SECOND
+
+/** An outcome as a flat row, by the names of its columns. */
+export function toSettlingRow(settled: SettledAttempt) {
+  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
   return {
-    attempts: attempts.map(({ delivery_id, claim, after, done_at, attempt }) => ({
-      delivery_id,
-      claim,
-      number: attempt.number,
-      cause: attempt.trigger,
-      started_at: attempt.started_at,
-      duration: Math.round(attempt.duration),
-      status_code: attempt.status_code,
-      error: attempt.error,
-      response: attempt.response,
-      status: after.status,
-      attempts: after.attempts,
-      automatic: after.automatic,
-      next_cause: after.trigger,
-      next_at: after.next_at,
-      done_at,
-    })),
-    tallies: tallies.map((tally) => ({
-      webhook_id: tally.webhook_id,
-      succeeded: tally.succeeded ? 1 : 0,
-      failures: tally.failures,
-      first_failure_at: tally.first_failure_at,
-      last_success_at: tally.last_success_at,
-      last_delivery_at: tally.last_attempt_at,
-    })),
+    delivery_id,
+    claim,
+    webhook_id,
+    verdict,
+    number: attempt.number,
+    cause: attempt.trigger,
+    started_at: attempt.started_at,
+    duration: Math.round(attempt.duration),
+    status_code: attempt.status_code,
+    error: attempt.error,
+    response: attempt.response,
+    status: after.status,
+    attempts: after.attempts,
+    automatic: after.automatic,
+    next_cause: after.trigger,
+    next_at: after.next_at,
+    done_at,
   }
+}
+
+/** A condition: what failed was an attempt whose failures count. */
+export function isCountedFailure(verdict: string, cause: string): string {
+  const counted = COUNTED.map((trigger) => `'${trigger}'`).join(', ')
+  return `(${verdict} <> 'succeeded' AND ${cause} IN (${counted}))`
+}
+
+/**
+ * A condition on the row of a webhook: what outcomes tell of it is worth writing.
+ *
+ * @param failed a condition: not all of them were successes
+ * @param at when the last of them ended
+ */
+export function isWorthWriting(failed: string, at: string): string {
+  return `(${failed} OR consecutive_failures > 0 OR failing_at IS NOT NULL
+    OR COALESCE(last_success_at, 0) < ${at} - ${LAG})`
 }

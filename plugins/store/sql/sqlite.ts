@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { QueryTypes, Sequelize } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
-import type { Query, SqlClient } from './client.ts'
+import { createChanges } from '../../../lib/engine/changes.ts'
+import type { Query, SqlClient, TransactionOptions } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { untilAged } from './sqlite/hold.ts'
@@ -38,12 +40,13 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const writer = await connect(file)
   const reader = await connect(file)
   const turns = createTurns()
+  const changes = createChanges()
   let isBroken = false
   const statement = preparedOn(writer.connection)
 
   async function transact<T>(
     work: (query: Query) => Promise<T>,
-    committed: () => void,
+    { changes: made, committed }: TransactionOptions,
   ): Promise<T> {
     await writer.query('BEGIN IMMEDIATE')
     let result: T
@@ -54,7 +57,8 @@ export async function openSqlite(file: string): Promise<SqlClient> {
       await rollBack()
       throw cause
     }
-    committed()
+    for (const change of made?.() ?? []) changes.tell(change)
+    committed?.()
     return result
   }
 
@@ -78,9 +82,11 @@ export async function openSqlite(file: string): Promise<SqlClient> {
 
   return {
     dialect: SQLITE,
+    changes,
+    claimant: randomUUID(),
     read: reader.query,
-    transaction: (work, committed = () => undefined) => take(() => transact(work, committed)),
-    exclusive: (work) => take(() => work(statement.query)),
+    transaction: (work, options = {}) => take(() => transact(work, options)),
+    exclusive: (_, work) => take(() => work(statement.query)),
     join: (transaction) => queryOn(connectionOf(transaction, isDatabase)),
     hold: (work, { maxAge }) => take(() => untilAged(work, maxAge)),
     async close() {

@@ -1,4 +1,6 @@
+import type { Change } from '../../../lib/engine/changes.ts'
 import type { StoreTx, Store } from '../contract.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import { accountReads, accountWrites } from './accounts.ts'
 import type { Query, SqlClient } from './client.ts'
 import { deliveryReads, deliveryWrites } from './deliveries.ts'
@@ -7,8 +9,16 @@ import { eventReads, eventWrites, insertGroup } from './events.ts'
 import { keyReads, keyWrites } from './keys.ts'
 import { purge } from './purge.ts'
 import { requestReads, requestWrites } from './requests.ts'
+import { sealReads, sealWrites } from './seals.ts'
 import type { Tables } from './tables.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
+
+/** Who joins a transaction of somebody else's publishes; what caches hold is changed in units alone. */
+const REFUSED: ChangeSink = {
+  push() {
+    throw new TypeError('inside a transaction of your own nothing but publishing is possible')
+  },
+}
 
 /** The store over a SQL database whose schema is up to date. */
 export function createSqlStore(client: SqlClient, t: Tables): Store {
@@ -20,18 +30,20 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     events: eventReads(read, t, dialect),
     deliveries: deliveryReads(read, t, dialect),
     requests: requestReads(read, t),
+    seals: sealReads(read, t, dialect),
   }
 
-  function unitOfWork(query: Query, afterCommit: (() => void)[]): StoreTx {
-    const webhooks = webhookWrites(query, t, dialect)
-    const events = eventWrites(query, t, dialect)
+  function unitOfWork(query: Query, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
+    const webhooks = webhookWrites(query, t, dialect, changes)
+    const events = eventWrites(query, t, dialect, changes)
     return {
-      accounts: accountWrites(query, t),
-      keys: keyWrites(query, t, dialect),
+      accounts: accountWrites(query, t, changes),
+      keys: keyWrites(query, t, dialect, changes),
       webhooks,
       events,
       deliveries: deliveryWrites(query, t, dialect),
       requests: requestWrites(query, t),
+      seals: sealWrites(query, t, dialect),
       webhooksOf: (accountId) => webhooks.ofAccount(accountId),
       insertPublished: (group) => events.insert(group),
       disableWebhook: (id, reason, now) => webhooks.disable(id, reason, now),
@@ -47,31 +59,36 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     ...dispatchStore(client, t),
     webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
     publish: (build) =>
-      client.exclusive((statement) => insertGroup(statement, t, dialect, build())),
+      client.exclusive('publish', (statement) => insertGroup(statement, t, dialect, build())),
     async write(work) {
       const afterCommit: (() => void)[] = []
-      return client.transaction(
-        (query) => work(unitOfWork(query, afterCommit)),
-        () => {
+      const changes: Change[] = []
+      return client.transaction((query) => work(unitOfWork(query, changes, afterCommit)), {
+        changes: () => changes,
+        committed() {
           for (const run of afterCommit) run()
         },
-      )
+      })
     },
     purge: (kind, before, limit) => purge(client, t, kind, before, limit),
     join(transaction) {
       const afterCommit: (() => void)[] = []
       return {
-        tx: unitOfWork(client.join(transaction), afterCommit),
+        tx: unitOfWork(client.join(transaction), REFUSED, afterCommit),
         committed() {
           for (const run of afterCommit.splice(0)) run()
         },
       }
     },
-    mayBeTaken: dialect.name === 'postgres',
+    changes: client.changes,
+    claimant: client.claimant,
+    ...(client.now && { now: client.now }),
+    ...(client.announce && { announce: client.announce }),
+    manyProcesses: dialect.name === 'postgres',
     ...(client.watch && { watch: client.watch }),
     ...(client.hold && { hold: client.hold }),
     async ping() {
-      await client.exclusive((statement) =>
+      await client.exclusive('ping', (statement) =>
         statement(
           `INSERT INTO ${t.meta} (name, value) VALUES ('ping', $1)
            ON CONFLICT (name) DO UPDATE SET value = excluded.value`,

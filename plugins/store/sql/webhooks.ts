@@ -1,5 +1,6 @@
 import { MOVES } from '../../../lib/delivery/transition.ts'
 import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
 import { toCreator } from './keys.ts'
@@ -58,7 +59,18 @@ export function webhookReads(query: Query, t: Tables, dialect: Dialect): Webhook
   }
 }
 
-export function webhookWrites(query: Query, t: Tables, dialect: Dialect): WebhookWrites {
+export function webhookWrites(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  changes: ChangeSink,
+): WebhookWrites {
+  /** Notes a change of the webhook whose row, if there is one, names its account. */
+  function noted([row]: readonly Row[]): boolean {
+    if (row !== undefined) changes.push({ kind: 'webhooks', id: String(row['account_id']) })
+    return row !== undefined
+  }
+
   async function endDeliveries(
     webhookId: string,
     fact: 'webhook_disabled' | 'webhook_deleted',
@@ -119,13 +131,14 @@ export function webhookWrites(query: Query, t: Tables, dialect: Dialect): Webhoo
         ],
       )
       for (const secret of webhook.secrets) await insertSecret(webhook.id, secret)
+      noted([{ account_id: webhook.account_id }])
     },
     async rotateSecret(id, secret, olderNotAfter, now) {
       const rows = await query(
-        `UPDATE ${t.webhooks} SET updated_at = $2 WHERE id = $1 RETURNING id`,
+        `UPDATE ${t.webhooks} SET updated_at = $2 WHERE id = $1 RETURNING account_id`,
         [id, now],
       )
-      if (rows.length === 0) return false
+      if (!noted(rows)) return false
       await query(
         `UPDATE ${t.webhook_secrets} SET not_after = $2
          WHERE webhook_id = $1 AND (not_after IS NULL OR not_after > $2)`,
@@ -146,28 +159,29 @@ export function webhookWrites(query: Query, t: Tables, dialect: Dialect): Webhoo
         },
         2,
       )
-      const rows = await query(`UPDATE ${t.webhooks} SET ${set.sql} WHERE id = $1 RETURNING id`, [
-        id,
-        ...set.bind,
-      ])
-      return rows.length > 0
+      const rows = await query(
+        `UPDATE ${t.webhooks} SET ${set.sql} WHERE id = $1 RETURNING account_id`,
+        [id, ...set.bind],
+      )
+      return noted(rows)
     },
     async enable(id, now) {
-      await query(
+      const rows = await query(
         `UPDATE ${t.webhooks} SET status = 'active', disabled_reason = NULL, disabled_at = NULL,
-           ${HEALTHY}, updated_at = $2 WHERE id = $1`,
+           ${HEALTHY}, updated_at = $2 WHERE id = $1 RETURNING account_id`,
         [id, now],
       )
+      noted(rows)
     },
     async disable(id, reason, now) {
       const rows = await query(
         `UPDATE ${t.webhooks}
          SET status = 'disabled', disabled_reason = $2, disabled_at = $3, updated_at = $3
-         WHERE id = $1 AND status = 'active' RETURNING id`,
+         WHERE id = $1 AND status = 'active' RETURNING account_id`,
         [id, reason, now],
       )
       if (rows.length > 0) await endDeliveries(id, 'webhook_disabled', 'skipped', now)
-      return rows.length > 0
+      return noted(rows)
     },
     async markFailing(id, now) {
       const rows = await query(
@@ -178,9 +192,9 @@ export function webhookWrites(query: Query, t: Tables, dialect: Dialect): Webhoo
       return rows.length > 0
     },
     async delete(id, now) {
-      const rows = await query(`DELETE FROM ${t.webhooks} WHERE id = $1 RETURNING id`, [id])
+      const rows = await query(`DELETE FROM ${t.webhooks} WHERE id = $1 RETURNING account_id`, [id])
       if (rows.length > 0) await endDeliveries(id, 'webhook_deleted', 'canceled', now)
-      return rows.length > 0
+      return noted(rows)
     },
   }
 }

@@ -33,14 +33,11 @@ function declare<const Verb extends 'suspend' | 'resume'>(
     },
     command: `account ${verb}`,
     async run(call) {
-      const { platform, tx, params, now } = call
+      const { tx, params, now } = call
       const { id } = await findAccount(tx.accounts, params.account_id)
       if (!(await tx.accounts.setSuspended(id, verb === 'suspend', now))) {
         throw accountError('account_suspension_unchanged')
       }
-      tx.afterCommit(() => {
-        platform.verifier.dropAccount(id)
-      })
       await audit(call, {
         account_id: id,
         action: `account.${verb === 'suspend' ? 'suspended' : 'resumed'}`,

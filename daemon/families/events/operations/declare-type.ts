@@ -43,10 +43,6 @@ export const declareType = writeOperation({
       created_at: now,
       updated_at: now,
     })
-    tx.afterCommit(() => {
-      if (account_id === SERVICE_ACCOUNT) platform.eventTypes.dropAll()
-      else platform.eventTypes.drop(account_id)
-    })
     await audit(call, {
       account_id,
       action: 'event_type.declared',

@@ -2,7 +2,7 @@ import { writeOperation } from '../../../family.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { exampleKey, keyParams, keyRecord, toWireKey } from '../schema.ts'
-import { findKey, forgetAfterCommit, loadActor, requireManaged } from '../service.ts'
+import { findKey, loadActor, requireManaged } from '../service.ts'
 
 export const endPreviousValue = writeOperation({
   id: 'keys.end_previous',
@@ -21,7 +21,6 @@ export const endPreviousValue = writeOperation({
     const key = await findKey(tx.keys, principal, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
     if (!(await tx.keys.endPrevious(key.id, now))) throw keyError('no_previous_value')
-    forgetAfterCommit(call, key.id)
     await audit(call, {
       account_id: key.account_id,
       action: 'key.previous_ended',

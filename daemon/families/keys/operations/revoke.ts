@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { writeOperation } from '../../../family.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
-import { findKey, forgetAfterCommit, loadActor, requireManaged } from '../service.ts'
+import { findKey, loadActor, requireManaged } from '../service.ts'
 
 export const revokeKey = writeOperation({
   id: 'keys.revoke',
@@ -37,7 +37,7 @@ export const revokeKey = writeOperation({
   },
   command: 'key revoke',
   async run(call) {
-    const { platform, principal, tx, params, query, now } = call
+    const { principal, tx, params, query, now } = call
     const actor = await loadActor(call, 'allow previous')
     const key = await findKey(tx.keys, principal, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
@@ -60,10 +60,6 @@ export const revokeKey = writeOperation({
         target_id: key.id,
       })
     }
-    forgetAfterCommit(call, key.id)
-    tx.afterCommit(() => {
-      platform.engine.targets.drop(key.account_id)
-    })
     const revoked = await findKey(tx.keys, principal, key.id)
     return { ...toWireKey(revoked, now), ...affected }
   },

@@ -4,14 +4,7 @@ import { writeOperation } from '../../../family.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyParams, keyRotation, toWireKey } from '../schema.ts'
-import {
-  findKey,
-  forgetAfterCommit,
-  loadActor,
-  mintSecret,
-  requireLive,
-  requireManaged,
-} from '../service.ts'
+import { findKey, loadActor, mintSecret, requireLive, requireManaged } from '../service.ts'
 
 export const rotateKey = writeOperation({
   id: 'keys.rotate',
@@ -55,7 +48,6 @@ export const rotateKey = writeOperation({
     if (!(await tx.keys.rotate({ id: key.id, secret, previous_not_after, now }))) {
       throw keyError('rotation_conflict')
     }
-    forgetAfterCommit(call, key.id)
     await audit(call, {
       account_id: key.account_id,
       action: 'key.rotated',

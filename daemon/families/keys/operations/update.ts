@@ -12,7 +12,7 @@ import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { exampleKey, keyChanges, keyParams, keyRecord, toWireKey } from '../schema.ts'
 import type { Actor } from '../service.ts'
-import { findKey, forgetAfterCommit, loadActor, requireLive, requireManaged } from '../service.ts'
+import { findKey, loadActor, requireLive, requireManaged } from '../service.ts'
 
 export const updateKey = writeOperation({
   id: 'keys.update',
@@ -56,7 +56,6 @@ export const updateKey = writeOperation({
       ...(body.expires_at === undefined ? {} : { expires_at: body.expires_at }),
     }
     if (!(await tx.keys.update(key, changes, now))) throw keyError('rotation_conflict')
-    forgetAfterCommit(call, key.id)
     await audit(call, {
       account_id: key.account_id,
       action: 'key.updated',

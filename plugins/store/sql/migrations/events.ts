@@ -1,3 +1,4 @@
+import { isCountedFailure, isWorthWriting } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 import type { Migration } from './migration.ts'
 
@@ -61,21 +62,20 @@ export const events: readonly Migration[] = [
         response TEXT,
         PRIMARY KEY (delivery_id, number)
       ) ${d.clustered}`,
-      ...(d.name === 'sqlite' ? groupCommits(t) : []),
+      ...(d.name === 'sqlite' ? groupedPublishing(t) : []),
     ],
+  },
+  {
+    name: 'events/0002-settling',
+    up: (t, d) => (d.name === 'sqlite' ? groupedSettling(t) : []),
   },
 ]
 
 /**
- * Views whose triggers spread one inserted row over several tables, so that a whole group of events,
- * or of outcomes, is one statement and one commit.
+ * A view whose triggers spread one inserted row over several tables, so that a whole group of events is
+ * one statement and one commit.
  */
-function groupCommits(t: Tables): readonly string[] {
-  // What would be tried again is skipped when its webhook was disabled meanwhile.
-  const skipped = (column: string, instead: string): string =>
-    `CASE WHEN new.status = 'pending' AND EXISTS (SELECT 1 FROM ${t.webhooks} w
-       WHERE w.id = ${t.deliveries}.webhook_id AND w.status = 'disabled')
-     THEN ${instead} ELSE ${column} END`
+function groupedPublishing(t: Tables): readonly string[] {
   return [
     `CREATE VIEW ${t.publishing} AS
       SELECT 'event' AS kind, account_id, id, app_id, type, created_at, body,
@@ -94,37 +94,49 @@ function groupCommits(t: Tables): readonly string[] {
           VALUES (new.id, new.account_id, new.webhook_id, new.event_id, new.type, new.app_id,
             new.status, 0, 0, new.cause, 0, new.next_at, new.created_at, new.done_at, new.claim);
       END`,
+  ]
+}
+
+/** The same of outcomes: the delivery's state, the attempt, and the webhook's health, as `afterAttempt` says. */
+function groupedSettling(t: Tables): readonly string[] {
+  // What would be tried again is skipped when its webhook was disabled meanwhile.
+  const skipped = (column: string, instead: string): string =>
+    `CASE WHEN new.status = 'pending' AND EXISTS (SELECT 1 FROM ${t.webhooks} w
+       WHERE w.id = ${t.deliveries}.webhook_id AND w.status = 'disabled')
+     THEN ${instead} ELSE ${column} END`
+  const at = 'new.started_at + new.duration'
+  const counts = isCountedFailure('new.verdict', 'new.cause')
+  const unlessSuccess = (column: string, success: string): string =>
+    `CASE WHEN new.verdict = 'succeeded' THEN ${success} ELSE ${column} END`
+  return [
+    `DROP VIEW IF EXISTS ${t.settling}`,
     `CREATE VIEW ${t.settling} AS
-      SELECT 'attempt' AS kind, delivery_id, number, cause, started_at, duration, status_code,
-        error, response, NULL AS claim, NULL AS status, NULL AS attempts, NULL AS automatic,
-        NULL AS next_cause, NULL AS next_at, NULL AS done_at, NULL AS webhook_id,
-        NULL AS succeeded, NULL AS failures, NULL AS first_failure_at, NULL AS last_success_at,
-        NULL AS last_delivery_at
+      SELECT delivery_id, NULL AS claim, NULL AS webhook_id, NULL AS verdict, number, cause,
+        started_at, duration, status_code, error, response, NULL AS status, NULL AS attempts,
+        NULL AS automatic, NULL AS next_cause, NULL AS next_at, NULL AS done_at
       FROM ${t.attempts}`,
-    `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling}
-      WHEN new.kind = 'attempt' BEGIN
+    `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling} BEGIN
         UPDATE ${t.deliveries} SET status = ${skipped('new.status', "'skipped'")},
             attempts = new.attempts,
             automatic = new.automatic, cause = new.next_cause, retry = new.next_cause = 'retry',
             next_at = ${skipped('new.next_at', 'NULL')},
-            done_at = ${skipped('new.done_at', 'new.started_at + new.duration')}, claim = NULL
+            done_at = ${skipped('new.done_at', at)}, claim = NULL
           WHERE id = new.delivery_id AND claim = new.claim AND status = 'delivering';
         INSERT INTO ${t.attempts} (delivery_id, number, cause, started_at, duration, status_code,
             error, response)
           SELECT new.delivery_id, new.number, new.cause, new.started_at, new.duration,
             new.status_code, new.error, new.response WHERE changes() = 1;
-      END`,
-    `CREATE TRIGGER ${t.settling}_health INSTEAD OF INSERT ON ${t.settling}
-      WHEN new.kind = 'health' BEGIN
         UPDATE ${t.webhooks} SET
-            consecutive_failures = new.failures +
-              CASE WHEN new.succeeded THEN 0 ELSE consecutive_failures END,
-            first_failure_at = COALESCE(
-              CASE WHEN new.succeeded THEN NULL ELSE first_failure_at END, new.first_failure_at),
-            failing_at = CASE WHEN new.succeeded THEN NULL ELSE failing_at END,
-            last_success_at = COALESCE(new.last_success_at, last_success_at),
-            last_delivery_at = new.last_delivery_at
-          WHERE id = new.webhook_id;
+            consecutive_failures = ${unlessSuccess(`consecutive_failures + ${counts}`, '0')},
+            first_failure_at = ${unlessSuccess(
+              `CASE WHEN ${counts} THEN COALESCE(first_failure_at, ${at}) ELSE first_failure_at END`,
+              'NULL',
+            )},
+            failing_at = ${unlessSuccess('failing_at', 'NULL')},
+            last_success_at = ${unlessSuccess('last_success_at', at)},
+            last_delivery_at = ${at}
+          WHERE id = new.webhook_id AND changes() = 1
+            AND ${isWorthWriting("new.verdict <> 'succeeded'", at)};
       END`,
   ]
 }

@@ -1,6 +1,7 @@
 import type { Dialect } from '../client.ts'
 import { claimDue } from './claim.ts'
 import { FEED } from './feed.ts'
+import { isAbandoned } from './processes.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
 
@@ -15,6 +16,10 @@ export const POSTGRES: Dialect = {
   within: (column, parameter) =>
     `(${column} IS NOT NULL AND ${column}::jsonb <@ ${parameter}::jsonb)`,
   each: (parameter, alias) => `jsonb_array_elements(${parameter}::jsonb) AS ${alias} (value)`,
+  field: (column, name) => `(${column}::jsonb ->> '${name}')`,
+  sealedUnder: (text) => `split_part(${text}, '.', 2)`,
+  abandoned: isAbandoned,
+  passOver: 'FOR UPDATE SKIP LOCKED',
   feed: FEED,
   groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
 }

@@ -43,7 +43,7 @@ export async function publishGroup(
  *   are published without it
  */
 async function withPatience<T>(query: Query, insert: () => Promise<T>): Promise<T> {
-  await query(`SET lock_timeout = '${LOCK_WAIT}'`)
+  await query(`SET lock_timeout = ${LOCK_WAIT}`)
   try {
     return await insert()
   } catch (cause) {

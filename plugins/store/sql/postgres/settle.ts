@@ -1,25 +1,21 @@
-import type { Settlement } from '../../../../lib/engine/ports.ts'
+import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
-import { toSettlingRows } from '../settle.ts'
+import { isCountedFailure, isWorthWriting, toSettlingRow } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
-/** A whole group of outcomes as one statement; health is folded as `applyTally` does. */
+/** A whole group of outcomes as one statement; health is folded as `afterAttempt` does, in their order. */
 export async function settleGroup(
   query: Query,
   t: Tables,
-  settlement: Settlement,
+  attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
-  const { attempts, tallies } = toSettlingRows(settlement)
-  const failed = settlement.tallies.filter(({ failures, gone }) => failures > 0 || gone)
-  return query(settleStatement(t), [
-    JSON.stringify(attempts),
-    JSON.stringify(tallies),
-    JSON.stringify(failed.map(({ webhook_id }) => webhook_id)),
-  ])
+  const rows = attempts.map((settled, turn) => ({ ...toSettlingRow(settled), turn }))
+  return query(settleStatement(t), [JSON.stringify(rows)])
 }
 
+/** Rows of webhooks are locked in one order, or two processes could wait for each other. */
 function settleStatement(t: Tables): string {
   // What would be tried again is skipped when its webhook was disabled meanwhile.
   const unlessDisabled = (column: string, instead: string): string =>
@@ -32,10 +28,10 @@ function settleStatement(t: Tables): string {
         retry = CASE WHEN o.next_cause = 'retry' THEN 1 ELSE 0 END,
         next_at = ${unlessDisabled('next_at', 'NULL')},
         done_at = ${unlessDisabled('done_at', 'o.started_at + o.duration')}, claim = NULL
-      FROM jsonb_to_recordset($1::jsonb) AS o (delivery_id text, claim text, number integer,
-        cause text, started_at bigint, duration integer, status_code integer, error text,
-        response text, status text, attempts integer, automatic integer, next_cause text,
-        next_at bigint, done_at bigint)
+      FROM jsonb_to_recordset($1::jsonb) AS o (turn integer, delivery_id text, claim text,
+        webhook_id text, verdict text, number integer, cause text, started_at bigint,
+        duration integer, status_code integer, error text, response text, status text,
+        attempts integer, automatic integer, next_cause text, next_at bigint, done_at bigint)
       WHERE d.id = o.delivery_id AND d.claim = o.claim AND d.${statusIn('attempted')}
       RETURNING o.*
     ), recorded AS (
@@ -43,19 +39,33 @@ function settleStatement(t: Tables): string {
         error, response)
       SELECT delivery_id, number, cause, started_at, duration, status_code, error, response
       FROM settled
+    ), news AS (
+      SELECT *, started_at + duration AS at, max(turn) FILTER (WHERE verdict = 'succeeded')
+        OVER (PARTITION BY webhook_id) AS success
+      FROM settled
+    ), sum AS (
+      SELECT webhook_id, max(success) IS NOT NULL AS succeeded, max(at) AS at,
+        max(at) FILTER (WHERE verdict = 'succeeded') AS success_at,
+        count(*) FILTER (WHERE ${FAILED}) AS failures, min(at) FILTER (WHERE ${FAILED}) AS failure_at,
+        bool_or(${COUNTS} OR verdict = 'gone') AS is_told,
+        bool_or(verdict <> 'succeeded') AS failed
+      FROM news GROUP BY webhook_id
+    ), locked AS MATERIALIZED (
+      SELECT w.id FROM ${t.webhooks} w JOIN sum ON sum.webhook_id = w.id
+      WHERE ${isWorthWriting('sum.failed', 'sum.at')} ORDER BY w.id FOR NO KEY UPDATE OF w
     ), healed AS (
       UPDATE ${t.webhooks} w SET
         consecutive_failures = sum.failures +
-          CASE WHEN sum.succeeded = 1 THEN 0 ELSE w.consecutive_failures END,
+          CASE WHEN sum.succeeded THEN 0 ELSE w.consecutive_failures END,
         first_failure_at = COALESCE(
-          CASE WHEN sum.succeeded = 1 THEN NULL ELSE w.first_failure_at END, sum.first_failure_at),
-        failing_at = CASE WHEN sum.succeeded = 1 THEN NULL ELSE w.failing_at END,
-        last_success_at = COALESCE(sum.last_success_at, w.last_success_at),
-        last_delivery_at = sum.last_delivery_at
-      FROM jsonb_to_recordset($2::jsonb) AS sum (webhook_id text, succeeded integer,
-        failures integer, first_failure_at bigint, last_success_at bigint, last_delivery_at bigint)
-      WHERE w.id = sum.webhook_id
-      RETURNING w.*
-    ) SELECT * FROM healed
-      WHERE status = 'active' AND id IN (SELECT jsonb_array_elements_text($3::jsonb))`
+          CASE WHEN sum.succeeded THEN NULL ELSE w.first_failure_at END, sum.failure_at),
+        failing_at = CASE WHEN sum.succeeded THEN NULL ELSE w.failing_at END,
+        last_success_at = COALESCE(sum.success_at, w.last_success_at), last_delivery_at = sum.at
+      FROM sum, locked WHERE w.id = sum.webhook_id AND w.id = locked.id
+      RETURNING w.*, sum.is_told
+    ) SELECT * FROM healed WHERE status = 'active' AND is_told`
 }
+
+const COUNTS = isCountedFailure('verdict', 'cause')
+/** Failures after the last success among them. */
+const FAILED = `${COUNTS} AND turn > COALESCE(success, -1)`

@@ -1,6 +1,6 @@
 /** What is used of a client of `pg`. */
 export interface PgClient {
-  query(statement: PgStatement): Promise<PgAnswer>
+  query(statement: PgStatement): Promise<PgAnswer | PgAnswer[]>
   on(event: 'error' | 'end', listener: OnError): unknown
   on(event: 'notification', listener: OnNotification): unknown
   off(event: 'error' | 'end' | 'notification', listener: OnError | OnNotification): unknown
@@ -24,6 +24,7 @@ export interface PgAnswer {
 
 export interface PgNotification {
   readonly channel: string
+  readonly payload?: string | undefined
 }
 
 /** What is used of a pool of `pg`. */

@@ -1,9 +1,12 @@
 import { kernelError } from '../../../../lib/errors.ts'
+import type { Millis } from '../../../../lib/time.ts'
+import { SECOND } from '../../../../lib/time.ts'
 import type { Query } from '../client.ts'
+import type { Row } from '../rows.ts'
 import type { PgAnswer, PgClient, PgStatement } from './source.ts'
 
 /** How long a statement waits for a row that an embedder's transaction holds. */
-export const LOCK_WAIT = '5s'
+export const LOCK_WAIT: Millis = 5 * SECOND
 
 const BYTEA = 17
 
@@ -26,8 +29,21 @@ const MACHINE_FAULTS = /^(08|40|53|57|58|55P03|25006)/
 
 /** @throws KeyhookError `unavailable` for a fault of the machine; any other passes through */
 export async function ask(client: PgClient, statement: PgStatement): Promise<PgAnswer> {
+  const [answer] = await answersOf(client, statement)
+  return answer ?? NOTHING
+}
+
+/** Several statements without values in one trip; answers the rows of each. */
+export async function askAll(client: PgClient, text: string): Promise<readonly Row[][]> {
+  const answers = await answersOf(client, { text })
+  return answers.map(({ rows }) => rows as Row[])
+}
+
+const NOTHING: PgAnswer = { command: '', rows: [] }
+
+async function answersOf(client: PgClient, statement: PgStatement): Promise<readonly PgAnswer[]> {
   try {
-    return await client.query({ ...statement, types: TYPES })
+    return [await client.query({ ...statement, types: TYPES })].flat()
   } catch (cause) {
     throw asReason(cause)
   }

@@ -1,14 +1,16 @@
-import type { Settlement } from '../../../../lib/engine/ports.ts'
+import { isCounted } from '../../../../lib/delivery/health.ts'
+import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
-import { toSettlingRows } from '../settle.ts'
+import { toSettlingRow } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 
 /** Columns of the settling view, in the order in which rows are bound. */
 const COLUMNS = [
-  'kind',
   'delivery_id',
   'claim',
+  'webhook_id',
+  'verdict',
   'number',
   'cause',
   'started_at',
@@ -22,38 +24,44 @@ const COLUMNS = [
   'next_cause',
   'next_at',
   'done_at',
-  'webhook_id',
-  'succeeded',
-  'failures',
-  'first_failure_at',
-  'last_success_at',
-  'last_delivery_at',
 ] as const
 
-type SettlingRow = Partial<Record<(typeof COLUMNS)[number], unknown>>
-
-/** A whole group of outcomes as one statement: its triggers hold the guards. */
+/** A whole group of outcomes as one statement: its triggers hold the guards, and fold health. */
 export async function settleGroup(
   query: Query,
   t: Tables,
-  settlement: Settlement,
+  attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
-  const { attempts, tallies } = toSettlingRows(settlement)
-  const rows: readonly SettlingRow[] = [
-    ...attempts.map((row) => ({ kind: 'attempt', ...row })),
-    ...tallies.map((row) => ({ kind: 'health', ...row })),
-  ]
-  const values = rows.map((row) => COLUMNS.map((column) => row[column] ?? null))
+  const values = attempts.map((settled) => {
+    const row = toSettlingRow(settled)
+    return COLUMNS.map((column) => row[column])
+  })
   await query(insertStatement(t), [JSON.stringify(values)])
-  const failed = settlement.tallies.filter(({ failures, gone }) => failures > 0 || gone)
-  if (failed.length === 0) return []
-  // Committed already: were this read to fail the settlement, its tallies would be added again. The
+  const told = attempts.filter(isTold)
+  if (told.length === 0) return []
+  // Committed already: were this read to fail the settlement, it would be tried again for nothing. The
   // next failure reads the same counters.
   return query(
-    `SELECT w.* FROM json_each($1) failed JOIN ${t.webhooks} w ON w.id = failed.value
+    `SELECT DISTINCT w.* FROM json_each($1) told
+       JOIN ${t.attempts} a ON a.delivery_id = told.value ->> 0 AND a.number = told.value ->> 1
+         AND a.started_at = told.value ->> 2
+       JOIN ${t.webhooks} w ON w.id = told.value ->> 3
      WHERE w.status = 'active'`,
-    [JSON.stringify(failed.map(({ webhook_id }) => webhook_id))],
+    [
+      JSON.stringify(
+        told.map(({ delivery_id, attempt: { number, started_at }, webhook_id }) => [
+          delivery_id,
+          number,
+          started_at,
+          webhook_id,
+        ]),
+      ),
+    ],
   ).catch((): Row[] => [])
+}
+
+function isTold({ verdict, attempt: { trigger } }: SettledAttempt): boolean {
+  return verdict === 'gone' || isCounted({ verdict, trigger })
 }
 
 /** jsonb_each, since of json_each every column would parse its row anew: a third of the time. */
