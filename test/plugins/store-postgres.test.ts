@@ -20,6 +20,7 @@ import { openStore } from '../../plugins/store/open.ts'
 import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
 import type { PgSource } from '../../plugins/store/sql/postgres/source.ts'
 import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
+import { asReason } from '../../plugins/store/sql/postgres/statement.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
@@ -208,6 +209,14 @@ await t.test('PostgreSQL: faults', async (t) => {
     if (isOurs) t.match(result.reason, UNAVAILABLE)
     else t.match(other, { code: '40P01' })
     await store.ping()
+  })
+
+  await t.test('what the system says of a socket is no answer of the server', async (t) => {
+    for (const code of ['EPIPE', 'ECONNRESET', undefined]) {
+      t.match(asReason(Object.assign(new Error('write'), { code })), UNAVAILABLE, String(code))
+    }
+    const answered = Object.assign(new Error('duplicate key'), { code: '23505' })
+    t.equal(asReason(answered), answered)
   })
 
   await t.test('a statement’s own fault passes through', async (t) => {

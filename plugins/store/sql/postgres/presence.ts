@@ -43,6 +43,21 @@ const GATHER: Millis = 20
 /** A message holds at most 8,000 bytes; beyond this many lanes it names none. */
 const MOST_NAMED = 100
 
+/** What the database's clock said when the steady one stood at `at`, to within so much. */
+interface Reading {
+  readonly now: Instant
+  readonly at: Millis
+  readonly within: Millis
+}
+
+/** By how much clocks drift apart in a millisecond, at most. */
+const DRIFT = 1 / 1000
+
+/** An answer that came quickly says more than one that waited, until it is too long ago. */
+function better(kept: Reading, next: Reading): Reading {
+  return next.within <= kept.within + (next.at - kept.at) * DRIFT ? next : kept
+}
+
 /**
  * Keeps this process's lease over a connection of its own, on which it also hears of news.
  *
@@ -61,8 +76,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   let rejoining: Promise<void> = Promise.resolve()
   let announcing: NodeJS.Timeout | undefined
   let swept = -Infinity
-  /** What the database's clock said when the steady one stood there. */
-  let seen = { now: Date.now(), at: steady() }
+  let seen: Reading = { now: Date.now(), at: steady(), within: Infinity }
 
   const held = (): Loan => {
     if (loan === undefined) throw kernelError('unavailable', { internal: 'no connection is held' })
@@ -74,7 +88,11 @@ export function createPresence(source: PgSource, t: Tables): Presence {
       async renew(seq) {
         const asked = steady()
         const round = await renewLease(held().client, t, id, seq)
-        seen = { now: round.now, at: (asked + steady()) / 2 }
+        seen = better(seen, {
+          now: round.now,
+          at: (asked + steady()) / 2,
+          within: steady() - asked,
+        })
         return round
       },
       acknowledge: (seq) => acknowledge(held().client, t, { id, seq, channel }),

@@ -64,8 +64,8 @@ export function asReason(cause: unknown): unknown {
     : cause
 }
 
-/** The SQLSTATE of a server's answer. */
+/** The SQLSTATE of a server's answer; what the system says of a socket, such as EPIPE, is none. */
 export function codeOf(cause: unknown): string | undefined {
   const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined
 }
