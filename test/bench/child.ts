@@ -7,16 +7,15 @@ export interface Child {
   end(): Promise<void>
 }
 
-interface Message {
-  readonly id: number
-  readonly name: string
-  readonly input: unknown
-}
+const PATIENCE_MS = 5000
 
-/** Starts `role` (a module beside this one that calls `serve`). */
+/** Starts `role`: a module in the folder of roles, which serves. */
 export function startChild(role: string): Child {
-  const child = fork(fileURLToPath(new URL(`${role}.js`, import.meta.url)), {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  const child = fork(fileURLToPath(new URL(`roles/${role}.js`, import.meta.url)), {
+    // What a role prints is no part of the JSON.
+    stdio: ['ignore', 2, 2, 'ipc'],
+    // JSON would make null of what is no number.
+    serialization: 'advanced',
   })
   const waiting = new Map<number, { resolve(value: unknown): void; reject(cause: Error): void }>()
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -27,32 +26,23 @@ export function startChild(role: string): Child {
     if (error === undefined) call?.resolve(value)
     else call?.reject(new Error(`${role}: ${error}`))
   })
-  child.once('exit', (code) => {
-    for (const { reject } of waiting.values()) reject(new Error(`${role} ended with ${code}`))
+  child.once('exit', (code, signal) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${role} ended: ${code ?? signal}`))
   })
   return {
     call: <T>(name: string, input?: unknown) =>
       new Promise<T>((resolve, reject) => {
         last++
         waiting.set(last, { resolve: resolve as (value: unknown) => void, reject })
-        child.send({ id: last, name, input })
+        child.send({ id: last, name, input }, (cause) => {
+          if (cause !== null) reject(cause)
+        })
       }),
     async end() {
-      child.disconnect()
+      if (child.connected) child.disconnect()
+      const killing = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
       await ended
+      clearTimeout(killing)
     },
   }
-}
-
-/** Answers the parent's calls until it hangs up. */
-export function serve(calls: Readonly<Record<string, (input: never) => unknown>>): void {
-  process.on('message', ({ id, name, input }: Message) => {
-    Promise.resolve()
-      .then(() => calls[name]?.(input as never))
-      .then(
-        (value) => process.send?.({ id, value }),
-        (cause: unknown) => process.send?.({ id, error: String(cause) }),
-      )
-  })
-  process.once('disconnect', () => process.exit(0))
 }

@@ -1,147 +1,144 @@
 /**
- * `npm run bench`: every figure as a ratio to a baseline of the same round, since the machine drifts.
+ * `npm run bench`: every figure beside a baseline of the same round, since the machine drifts. Progress goes
+ * to standard error, JSON to standard output.
  *
- * Options: --rounds N (default 5), --seconds N of load (default 3), --backlog N (default 30000).
+ * Options: --only a,b  --rounds N (default 5)  --seconds N (2)  --backlog N (100000)  --list.
  */
-import { execFileSync } from 'node:child_process'
-import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import type { Child } from './child.ts'
-import { startChild } from './child.ts'
-import type { LoadRequest, LoadResult } from './load.ts'
+import type { Figure, Values } from './figure.ts'
+import { printGoal } from './figure.ts'
+import { FIGURES } from './figures/index.ts'
+import type { Leftovers } from './leftovers.ts'
+import { createLeftovers } from './leftovers.ts'
+import type { Finding } from './report.ts'
+import { reportOf } from './report.ts'
+import { createRound } from './round.ts'
+import type { Run } from './run.ts'
+import { createRun } from './run.ts'
 
-const CONNECTIONS = 64
+/** A figure that has not ended by then never will. */
+const PATIENCE_MS = 180_000
 
-const { values } = parseArgs({
+const { values: given } = parseArgs({
   options: {
+    only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-    backlog: { type: 'string', default: '30000' },
+    seconds: { type: 'string', default: '2' },
+    backlog: { type: 'string', default: '100000' },
+    list: { type: 'boolean', default: false },
   },
 })
-const rounds = Number(values.rounds)
-const seconds = Number(values.seconds)
-const backlog = Number(values.backlog)
 
-/** About 1 KB, with the quotes and escapes that real payloads have. */
-const data = JSON.stringify({
-  order: 'o_42',
-  lines: Array.from({ length: 12 }, (_, index) => ({
-    sku: `sku-${index}`,
-    text: 'A "quoted" line\nwith breaks',
-    price: 1999 + index,
-  })),
-})
-const body = `{"type":"bench.happened","data":${data}}`
-
-interface Round {
-  readonly bareAccept: LoadResult
-  readonly accept: LoadResult
-  readonly bareDeliver: number
-  readonly drain: number
-  readonly both: LoadResult
+function chosen(): readonly Figure[] {
+  if (given.only === undefined) return FIGURES
+  const names = given.only.split(',')
+  const unknown = names.find((name) => FIGURES.every((figure) => figure.name !== name))
+  if (unknown !== undefined) throw new Error(`there is no figure ${unknown}; --list names them`)
+  return FIGURES.filter(({ name }) => names.includes(name))
 }
 
-async function using<T>(role: string, work: (child: Child) => Promise<T>): Promise<T> {
-  const child = startChild(role)
+function list(figures: readonly Figure[]): string {
+  const lines = figures.map(
+    ({ name, title, goals, takes }) =>
+      `${name.padEnd(26)} ${String(takes).padStart(3)} s  ${title}: ${goals.map(printGoal).join(', ')}`,
+  )
+  const round = figures.reduce((sum, { takes }) => sum + takes, 0)
+  const total = `a round takes about ${round} s; 5 and the warm-up about ${Math.ceil((round * 6) / 60)} min`
+  return `${[...lines, total].join('\n')}\n`
+}
+
+function positive(name: 'rounds' | 'seconds' | 'backlog'): number {
+  const value = Number(given[name])
+  if (!(value > 0)) throw new Error(`--${name} must be a number above 0`)
+  return value
+}
+
+/** A round of a figure: what it started is ended, whatever became of it. */
+async function measureOnce(
+  figure: Figure,
+  run: Run,
+  notes: Set<string>,
+  all: Leftovers,
+): Promise<Values> {
+  const own = all.part()
+  let patience: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    patience = setTimeout(() => {
+      reject(new Error(`not measured within ${PATIENCE_MS / 1000} s`))
+    }, PATIENCE_MS)
+  })
   try {
-    return await work(child)
+    const round = createRound(run, own, (text) => notes.add(text))
+    return await Promise.race([figure.measure(round), late])
   } finally {
-    await child.end()
+    clearTimeout(patience)
+    await own.end()
   }
 }
 
-function load(origin: string, key = ''): Promise<LoadResult> {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-  const request: LoadRequest = {
-    origin,
-    path: '/v1/events',
-    headers,
-    body,
-    connections: CONNECTIONS,
-    seconds,
+interface Open {
+  readonly figure: Figure
+  readonly notes: Set<string>
+  rounds: Values[]
+  error: string | undefined
+}
+
+/** Round 0 warms up and is thrown away. */
+async function measureAll(
+  figures: readonly Figure[],
+  run: Run,
+  all: Leftovers,
+): Promise<readonly Finding[]> {
+  const findings = figures.map((figure): Open => {
+    return { figure, notes: new Set(), rounds: [], error: undefined }
+  })
+  for (let round = 0; round <= run.options.rounds; round++) {
+    for (const finding of findings.filter(({ error }) => error === undefined)) {
+      const { figure, notes } = finding
+      try {
+        const values = await measureOnce(figure, run, notes, all)
+        if (round > 0) finding.rounds.push(values)
+        tell(round, figure, values)
+      } catch (cause) {
+        finding.error = cause instanceof Error ? cause.message : String(cause)
+        process.stderr.write(`round ${round} ${figure.name}: ${finding.error}\n`)
+      }
+    }
   }
-  return using('load', (child) => child.call<LoadResult>('load', request))
+  return findings.map((finding) => ({ ...finding, notes: [...finding.notes] }))
 }
 
-function accepting(receiver: string, dispatch: boolean): Promise<LoadResult> {
-  return using('keyhook', async (child) => {
-    const { origin, key } = await child.call<{ origin: string; key: string }>('start', {
-      receiver,
-      dispatch,
-    })
-    const result = await load(origin, key)
-    await child.call('stop')
-    return result
-  })
+function tell(round: number, { name }: Figure, values: Values): void {
+  const shown = Object.entries(values).map(
+    ([key, value]) => `${key} ${Number(value.toPrecision(4))}`,
+  )
+  process.stderr.write(`round ${round} ${name}: ${shown.join(', ')}\n`)
 }
 
-async function round(): Promise<Round> {
-  return using('receiver', async (receiving) => {
-    const receiver = await receiving.call<string>('start')
-    const bareAccept = await using('bare-accept', async (child) =>
-      load(await child.call<string>('start')),
-    )
-    const accept = await accepting(receiver, false)
-    const bareDeliver = await using('bare-deliver', (child) =>
-      child.call<number>('deliver', {
-        origin: receiver,
-        body,
-        connections: CONNECTIONS,
-        count: backlog,
-      }),
-    )
-    const drain = await using('keyhook', async (child) => {
-      await child.call('start', { receiver, dispatch: false })
-      const rate = await child.call<number>('drainBacklog', { count: backlog, data })
-      await child.call('stop')
-      return rate
-    })
-    const both = await accepting(receiver, true)
-    return { bareAccept, accept, bareDeliver, drain, both }
-  })
+async function main(): Promise<void> {
+  const figures = chosen()
+  if (given.list) {
+    process.stdout.write(list(figures))
+    return
+  }
+  const leftovers = createLeftovers()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void leftovers.end().then(() => process.exit(1)))
+  }
+  try {
+    const options = {
+      rounds: positive('rounds'),
+      seconds: positive('seconds'),
+      backlog: positive('backlog'),
+    }
+    // A part of its own, ended after all that figures made with it.
+    const run = createRun(options, leftovers.part())
+    const findings = await measureAll(figures, run, leftovers)
+    const report = reportOf(options, await run.versions(), findings)
+    process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  } finally {
+    await leftovers.end()
+  }
 }
 
-function spread(samples: readonly number[]): { median: number; min: number; max: number } {
-  const sorted = [...samples].sort((a, b) => a - b)
-  const at = (index: number): number => Number((sorted[index] ?? 0).toPrecision(4))
-  return { median: at(Math.floor(sorted.length / 2)), min: at(0), max: at(sorted.length - 1) }
-}
-
-await round()
-const measured: Round[] = []
-for (let index = 0; index < rounds; index++) measured.push(await round())
-
-const ratio = (of: (one: Round) => number): ReturnType<typeof spread> => spread(measured.map(of))
-const sumOf = ({ bareAccept, bareDeliver }: Round): number =>
-  1 / (1 / bareAccept.perSecond + 1 / bareDeliver)
-const report = {
-  commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
-  node: process.version,
-  cores: cpus().length,
-  rounds,
-  payload_bytes: Buffer.byteLength(body),
-  connections: CONNECTIONS,
-  ratios: {
-    'accepted/s, SQLite FULL, to a bare Koa + router POST': ratio(
-      ({ accept, bareAccept }) => accept.perSecond / bareAccept.perSecond,
-    ),
-    'delivered/s, a backlog read from SQLite, to a bare undici loop that signs': ratio(
-      ({ drain, bareDeliver }) => drain / bareDeliver,
-    ),
-    'both at once, SQLite, to the harmonic sum of the two': ratio(
-      (one) => one.both.perSecond / sumOf(one),
-    ),
-  },
-  absolute: {
-    'bare accepted/s': ratio(({ bareAccept }) => bareAccept.perSecond),
-    'accepted/s': ratio(({ accept }) => accept.perSecond),
-    'accepted p50 ms': ratio(({ accept }) => accept.p50),
-    'accepted p99 ms': ratio(({ accept }) => accept.p99),
-    'bare delivered/s': ratio(({ bareDeliver }) => bareDeliver),
-    'delivered/s from a backlog': ratio(({ drain }) => drain),
-    'accepted and delivered/s': ratio(({ both }) => both.perSecond),
-    'accepted p99 ms while delivering': ratio(({ both }) => both.p99),
-  },
-}
-process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+await main()

@@ -20,28 +20,38 @@ const require = createRequire(import.meta.url)
 /** The server refuses to run as root: then it runs as nobody. */
 const ACCOUNT = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
 
-/** Runs until the pipe closes, whether it is closed or its process was killed. */
-const UNTIL_CLOSED = '{ read -r _ <&3; kill -INT $$; } >/dev/null 2>&1 & exec "$0" "$@" 3<&-'
+/** Runs until the pipe (descriptor 3) closes, whether it is closed or its process was killed. */
+export const UNTIL_CLOSED = '{ read -r _ <&3; kill -INT $$; } >/dev/null 2>&1 & exec "$0" "$@" 3<&-'
 
 /**
  * Starts a server of its own, or uses the one that `KEYHOOK_TEST_POSTGRES_URL` names.
  *
  * Its own sorts text as English does, so that whatever must compare bytewise has to say so; and it runs
  * nothing in the background, since the feed waits for every transaction of the server.
+ *
+ * @param options `durable`: as it comes out of the box, so that a commit outlives a power cut
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(
+  options: { readonly durable?: boolean } = {},
+): Promise<PostgresServer> {
   const given = process.env['KEYHOOK_TEST_POSTGRES_URL']
   if (given !== undefined) return databasesOn(given, async () => undefined)
   const folder = await mkdtemp(join(tmpdir(), 'keyhook-postgres-'))
   try {
-    return await startIn(folder)
+    return await startIn(folder, options.durable === true ? {} : UNSAFE)
   } catch (cause) {
     await rm(folder, { recursive: true, force: true })
     throw cause
   }
 }
 
-async function startIn(folder: string): Promise<PostgresServer> {
+/** Nothing that a test does outlives it. */
+const UNSAFE = { fsync: 'off', autovacuum: 'off' } as const
+
+async function startIn(
+  folder: string,
+  given: Readonly<Record<string, string>>,
+): Promise<PostgresServer> {
   if (ACCOUNT.uid !== undefined) await chown(folder, ACCOUNT.uid, ACCOUNT.gid)
   const programs = await runnablePrograms(folder)
   const data = join(folder, 'data')
@@ -54,10 +64,9 @@ async function startIn(folder: string): Promise<PostgresServer> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: folder,
-    fsync: 'off',
-    autovacuum: 'off',
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
+    ...given,
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const program = join(programs, 'postgres')

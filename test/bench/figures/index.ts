@@ -1,0 +1,23 @@
+import type { Figure } from '../figure.ts'
+import { accept } from './accept.ts'
+import { both } from './both.ts'
+import { daemons } from './daemons.ts'
+import { deliver } from './deliver.ts'
+import { finished } from './finished.ts'
+import { hanging } from './hanging.ts'
+import { peers } from './peers.ts'
+import { reads } from './reads.ts'
+import { restart } from './restart.ts'
+
+/** Every figure, in the order in which a round measures them. */
+export const FIGURES: readonly Figure[] = [
+  ...accept,
+  ...deliver,
+  ...both,
+  daemons,
+  peers,
+  ...reads,
+  finished,
+  hanging,
+  restart,
+]

@@ -1,0 +1,149 @@
+import { join } from 'node:path'
+import type { Config } from '../../../daemon/config.ts'
+import { readConfig } from '../../../daemon/config.ts'
+import { FAMILIES } from '../../../daemon/families/index.ts'
+import type { Opened, Work } from '../../../daemon/open.ts'
+import { openPlatform, startWork } from '../../../daemon/open.ts'
+import { createLog } from '../../../daemon/telemetry/log.ts'
+import type { NewEvent } from '../../../lib/engine/ports.ts'
+import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
+import { openDatabase } from '../../../plugins/registry.ts'
+import { delay, now, WARM_UP_MS } from '../clock.ts'
+import { data } from '../payload.ts'
+import { serve } from '../serve.ts'
+import type { StoreCounts } from '../store-counts.ts'
+import { countStore } from '../store-counts.ts'
+import type { BenchWebhook } from '../webhooks.ts'
+import { addWebhooks } from '../webhooks.ts'
+
+/** All that a daemon is but its listener, with its store's calls counted. */
+interface Running extends Opened {
+  readonly config: Config
+  readonly counts: StoreCounts
+  close(): Promise<void>
+}
+
+/** The outbox commits at most so many together. */
+const GROUP = 256
+const log = createLog('error')
+let running: Running | undefined
+let work: Work | undefined
+
+function required(): Running {
+  if (running === undefined) throw new Error('not opened')
+  return running
+}
+
+async function open(env: Readonly<Record<string, string>>): Promise<void> {
+  const config = readConfig(env, true)
+  const { store } = await openDatabase(config.databaseUrl ?? join(config.dataDir, 'keyhook.db'))
+  const counts = countStore(store)
+  const opened = await openPlatform({
+    config,
+    log,
+    families: FAMILIES,
+    store: counts.store,
+    masterKeyFile: undefined,
+    baseUrl: 'http://127.0.0.1:8420',
+    ownHosts: [],
+  })
+  running = { ...opened, config, counts, close: () => store.close() }
+}
+
+async function startSending(): Promise<void> {
+  const { config } = required()
+  work = await startWork(required(), config, log, { dispatch: true })
+}
+
+function webhooks(asked: readonly BenchWebhook[]): Promise<readonly string[]> {
+  return addWebhooks(required().platform, asked)
+}
+
+/** As the API makes one of a request's text. */
+function newEvent({ account, type }: BenchWebhook): NewEvent {
+  const { clock, random } = required().platform
+  const created_at = clock.now()
+  const id = createEventId(created_at, random)
+  const body = serializeEvent({ id, type, created_at, data })
+  return { id, account_id: account, app_id: null, type, created_at, body, supplied: false }
+}
+
+/** Publishes `count` events while nothing is sent: a backlog, the same for each webhook. */
+async function fill(input: {
+  readonly webhooks: readonly BenchWebhook[]
+  readonly count: number
+}): Promise<void> {
+  const { outbox } = required().platform.engine
+  const each = Math.ceil(input.count / input.webhooks.length)
+  for (const webhook of input.webhooks) {
+    for (let left = each; left > 0; left -= GROUP) {
+      const events = Array.from({ length: Math.min(left, GROUP) }, () => newEvent(webhook))
+      await outbox.publish(events)
+    }
+  }
+}
+
+/** Sends a backlog of `count` that is there already; answers a rate over all of it. */
+async function drain(count: number): Promise<number> {
+  const { counts } = required()
+  const started = now()
+  await startSending()
+  await counts.until(count)
+  return count / ((now() - started) / 1e6)
+}
+
+/**
+ * Publishes as many as are free of `slots`, again and again: each delivery is born claimed and handed over
+ * in memory. `readBack` says which part of them came out of the table after all.
+ */
+async function handOver(input: {
+  readonly webhook: BenchWebhook
+  readonly slots: number
+  readonly seconds: number
+}): Promise<{ perSecond: number; readBack: number }> {
+  const { platform, counts } = required()
+  await startSending()
+  let published = 0
+  let publishing = 0
+  let failure: unknown
+  let ended = false
+  const failed = (cause: unknown): void => {
+    failure = cause
+  }
+
+  function topUp(): void {
+    const free = input.slots - (published - counts.succeeded)
+    // One group commits while the next collects; small groups would cost a commit each.
+    if (ended || publishing >= 2 || free < input.slots / 4) return
+    publishing++
+    published += free
+    const events = Array.from({ length: free }, () => newEvent(input.webhook))
+    platform.engine.outbox
+      .publish(events)
+      .catch(failed)
+      .finally(() => {
+        publishing--
+        topUp()
+      })
+  }
+
+  counts.onSettled(topUp)
+  topUp()
+  await delay(WARM_UP_MS)
+  const before = counts.succeeded
+  const from = now()
+  await delay(input.seconds * 1000)
+  const perSecond = (counts.succeeded - before) / ((now() - from) / 1e6)
+  ended = true
+  await counts.until(published)
+  if (failure !== undefined) throw new Error('could not publish', { cause: failure })
+  return { perSecond, readBack: counts.claimed / published }
+}
+
+async function close(): Promise<void> {
+  await work?.stop()
+  await running?.platform.egress.close()
+  await running?.close()
+}
+
+serve({ open, webhooks, fill, drain, handOver, close })

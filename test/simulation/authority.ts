@@ -1,0 +1,232 @@
+import { createAcknowledgements } from '../../lib/engine/acknowledgements.ts'
+import type { Changes } from '../../lib/engine/changes.ts'
+import type { Lease } from '../../lib/engine/lease.ts'
+import { RENEW_EVERY, createLease } from '../../lib/engine/lease.ts'
+import type { Verifier } from '../../lib/engine/verifier.ts'
+import { createVerifier } from '../../lib/engine/verifier.ts'
+import { hashToken } from '../../lib/key/hash.ts'
+import type { KeyChain, KeyRecord } from '../../lib/key/record.ts'
+import { mintToken } from '../../lib/key/token.ts'
+import { readScopes } from '../../lib/scope/canonical.ts'
+import type { Millis } from '../../lib/time.ts'
+import type { AuthorityDatabase, Defects, News } from './authority-database.ts'
+import { createAuthorityDatabase } from './authority-database.ts'
+import type { Machine, World } from './world.ts'
+import { createMachine, createWorld } from './world.ts'
+
+/** What one run of processes that share keys showed. */
+export interface AuthorityRun {
+  readonly changes: number
+  readonly verifications: number
+  /** Of those, how many needed no question. */
+  readonly hits: number
+  /** How long each change took until it was answered. */
+  readonly took: readonly Millis[]
+  /** Verifications that went by an older state than was answered before they began. */
+  readonly stale: readonly string[]
+}
+
+interface ProcessDefects {
+  /** Whoever changes something is answered without waiting for the others. */
+  readonly answersAtOnce?: boolean
+  /** What was kept is used again when a lease that had ended is regained. */
+  readonly forgetsNothing?: boolean
+}
+
+const withoutAll = (changes: Changes): Changes => ({
+  isCurrent: () => changes.isCurrent(),
+  listen(listener) {
+    changes.listen((change) => {
+      if (change !== 'all') listener(change)
+    })
+  },
+})
+
+interface Key {
+  readonly id: string
+  readonly value: string
+  readonly hash: string
+}
+
+interface Process {
+  readonly id: string
+  readonly machine: Machine
+  readonly verifier: Verifier
+  readonly change: (key: string) => Promise<number>
+}
+
+const PREFIX = 'service_dk_'
+const LASTS: Millis = 12_000
+const KEYS = 12
+
+/** @param defects what is made wrong on purpose, to see that it is found */
+export async function simulateAuthority(
+  seed: string,
+  defects: Defects & ProcessDefects & { readonly loses?: number } = {},
+): Promise<AuthorityRun> {
+  const world = createWorld(seed)
+  const { random } = world
+  world.faults = { lost: defects.loses ?? 100, crash: 0 }
+  const database = createAuthorityDatabase(world, defects)
+  const keys = Array.from({ length: KEYS }, (_, index) => createKey(`key_${index}`, index + 1))
+  let reads = 0
+  /** Some answers take long, so that changes overtake what was read. */
+  const findChain = async (hash: string): Promise<KeyChain | undefined> => {
+    reads += 1
+    const key = keys.find((one) => one.hash === hash)
+    const read = key && chainOf(key, database.versionOf(key.id))
+    const delay = random.oneIn(50) ? random.below(3000) : 0
+    return new Promise((resolve) => {
+      world.after(delay, () => {
+        resolve(read)
+      })
+    })
+  }
+  const processes = ['a', 'b', 'c'].map((id) =>
+    createProcess(world, database, id, findChain, defects),
+  )
+  const answered = new Map<string, number>()
+  const stale: string[] = []
+  const took: Millis[] = []
+  let verifications = 0
+
+  function verify({ id, machine, verifier }: Process): void {
+    const key = random.pickAny(keys)
+    machine.after(2 + random.below(12), () => {
+      verify({ id, machine, verifier, change: () => Promise.resolve(0) })
+    })
+    if (key === undefined) return
+    const least = answered.get(key.id) ?? 0
+    const began = world.now()
+    verifications += 1
+    verifier.verify(key.value).then(
+      ({ key: { version } }) => {
+        if (version - 1 < least) stale.push(`${id} ${key.id} ${version - 1} < ${least} at ${began}`)
+      },
+      () => undefined,
+    )
+  }
+
+  function changeSomething(): void {
+    world.after(100 + random.below(300), changeSomething)
+    const process = random.pickAny(processes)
+    const key = random.pickAny(keys)
+    if (process === undefined || key === undefined) return
+    const began = world.now()
+    process.change(key.id).then(
+      (version) => {
+        took.push(world.now() - began)
+        answered.set(key.id, Math.max(version, answered.get(key.id) ?? 0))
+      },
+      () => undefined,
+    )
+  }
+
+  for (const process of processes) verify(process)
+  changeSomething()
+  for (const { machine } of processes) disturb(world, machine)
+  await world.until(world.now() + LASTS)
+  return { changes: took.length, verifications, hits: verifications - reads, took, stale }
+}
+
+/** Half of all runs have a process that is cut off, a third one that is stopped. */
+function disturb(world: World, machine: Machine): void {
+  const { random } = world
+  if (random.oneIn(6)) {
+    world.after(random.below(6000), () => {
+      machine.cutOffFor(random.below(5000))
+    })
+  }
+  if (random.oneIn(9)) {
+    world.after(random.below(6000), () => {
+      machine.stopFor(random.below(4000))
+    })
+  }
+}
+
+function createProcess(
+  world: World,
+  database: AuthorityDatabase,
+  id: string,
+  findChain: (hash: string) => Promise<KeyChain | undefined>,
+  { answersAtOnce = false, forgetsNothing = false }: ProcessDefects,
+): Process {
+  const machine = createMachine(world, 1 + (world.random.below(100) - 50) / 10_000)
+  const lease = createLease(
+    {
+      renew: (seq) => machine.ask(() => database.renew(id, seq)),
+      acknowledge: (seq) =>
+        machine.ask(() => {
+          database.acknowledge(id, seq)
+        }),
+    },
+    machine.clock,
+  )
+  const acknowledgements = createAcknowledgements(
+    (ids) => machine.ask(() => database.appliedBy(ids)),
+    machine.after,
+  )
+  database.listen((news) => {
+    machine.tell(() => {
+      hear(news)
+    })
+  })
+  function hear(news: News): void {
+    if ('known' in news) acknowledgements.note(news.id, news.known)
+    else void lease.renew().catch(() => undefined)
+  }
+  keepRenewing(machine, lease)
+  const { clock } = machine
+  const verifier = createVerifier({
+    store: { findChain: (hash) => machine.ask(() => findChain(hash)) },
+    changes: forgetsNothing ? withoutAll(lease.changes) : lease.changes,
+    clock,
+    prefix: PREFIX,
+  })
+  return {
+    id,
+    machine,
+    verifier,
+    async change(key) {
+      const { seq, version, holders } = await machine.ask(() => database.change(id, key))
+      lease.changes.tell({ kind: 'key', id: key })
+      if (!answersAtOnce) await acknowledgements.wait(seq, holders)
+      return version
+    },
+  }
+}
+
+function keepRenewing(machine: Machine, lease: Lease): void {
+  void lease.renew().catch(() => undefined)
+  machine.after(RENEW_EVERY, () => {
+    keepRenewing(machine, lease)
+  })
+}
+
+function createKey(id: string, number: number): Key {
+  const { value } = mintToken(PREFIX, (length) => new Uint8Array(length).fill(number))
+  return { id, value, hash: hashToken(value) }
+}
+
+/** A key's record whose version counts its changes from 1. */
+function chainOf({ id, hash }: Key, changes: number): KeyChain {
+  const secret = { hash, display: '', version: changes + 1, created_at: 0, not_after: null }
+  const key: KeyRecord = {
+    id,
+    account_id: 'acc_1',
+    parent_id: null,
+    depth: 0,
+    name: id,
+    scopes: readScopes('*:*'),
+    pins: 'all',
+    expires_at: null,
+    revoked_at: null,
+    created_by: { type: 'operator', id: null },
+    created_at: 0,
+    updated_at: 0,
+    last_used_at: null,
+    version: changes + 1,
+    secrets: [secret],
+  }
+  return { secret, chain: [key], account: { id: 'acc_1', suspended: false } }
+}
