@@ -1,0 +1,105 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { TIMEOUT } from '../facts.ts'
+import type { History, Operation } from '../history.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Arrival } from '../receiver.ts'
+
+/** What was sent before a change may arrive after it, by an attempt's length and the machine's lag. */
+const UNDER_WAY = TIMEOUT + 500
+
+const at = ({ end }: Operation): number => end?.at ?? Number.POSITIVE_INFINITY
+const isDone = ({ end }: Operation): boolean => end?.outcome === 'ok'
+
+/** Nothing arrives at what was disabled or deleted. */
+export function checkSilence(arrival: Arrival, history: History, ledger: Ledger): void {
+  const id = history.webhookAt.get(arrival.path)
+  const operations = history.ofWebhook.get(id ?? '') ?? []
+  let ended: Operation | undefined
+  for (const operation of operations) {
+    const { kind } = operation.call.intent
+    if (operation.call.at > arrival.at) break
+    if (kind === 'webhook.enable') ended = undefined
+    else if (kind === 'webhook.disable' || kind === 'webhook.delete') ended = operation
+  }
+  if (ended === undefined) return
+  const isLate = isDone(ended) && arrival.at > at(ended) + UNDER_WAY
+  ledger.check('ended.silent', !isLate, () => {
+    return `${arrival.delivery} reached ${arrival.path} ${arrival.at - at(ended)} ms after ${ended.call.intent.kind} was acknowledged (op ${ended.call.op})`
+  })
+}
+
+/** A secret as it may sign: known or not, from the request for it until a rotation ended it. */
+interface Secret {
+  readonly value: string | null
+  readonly from: number
+  readonly certain: number
+  /** After this it surely does not sign. */
+  readonly until: number
+}
+
+function secretsOf(operations: readonly Operation[]): readonly Secret[] {
+  const made = operations.filter(({ call }) => {
+    return call.intent.kind === 'webhook.create' || call.intent.kind === 'secret.rotate'
+  })
+  return made.map((operation, index) => {
+    const ends = made.slice(index + 1).map((later) => {
+      const { intent } = later.call
+      const overlap = intent.kind === 'secret.rotate' ? intent.overlap * 1000 : 0
+      return isDone(later) ? at(later) + overlap + UNDER_WAY : Number.POSITIVE_INFINITY
+    })
+    return {
+      value: operation.end?.shown ?? null,
+      from: operation.call.at,
+      certain: isDone(operation) ? at(operation) + UNDER_WAY : Number.POSITIVE_INFINITY,
+      until: Math.min(...ends),
+    }
+  })
+}
+
+/** The current secret signs what arrives, and none that was ended. */
+export function checkSignature(
+  arrival: Arrival,
+  body: string,
+  first: Secret | undefined,
+  operations: readonly Operation[],
+  ledger: Ledger,
+): void {
+  const secrets = [...(first === undefined ? [] : [first]), ...secretsOf(operations)]
+  const signs = ({ value }: Secret): boolean => value !== null && isSignedBy(arrival, body, value)
+  const begun = secrets.filter(({ from }) => from <= arrival.at)
+  const current = begun.at(-1)
+  // What is being changed, or was shown in an answer that was lost, says nothing.
+  const isKnown = begun.every(({ value, until }) => value !== null || until < arrival.at)
+  if (current !== undefined && isKnown) {
+    const may = current.certain < arrival.at ? [current] : begun
+    ledger.check('secrets.sign', may.some(signs), () => {
+      return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: no current secret signed it`
+    })
+  }
+  for (const ended of begun.filter(({ until }) => until < arrival.at)) {
+    ledger.check('secrets.sign', !signs(ended), () => {
+      return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: signed by a secret that ended at ${ended.until - UNDER_WAY}`
+    })
+  }
+}
+
+/** The secret that a fixture was made with. */
+export function firstSecret(value: string, operations: readonly Operation[]): Secret {
+  const ends = secretsOf([{ call: NOBODY, end: undefined }, ...operations])[0]?.until
+  return { value, from: 0, certain: 0, until: ends ?? Number.POSITIVE_INFINITY }
+}
+
+const NOBODY: Operation['call'] = {
+  t: 'call',
+  op: -1,
+  at: 0,
+  intent: { kind: 'webhook.create', path: '', types: [] },
+}
+
+function isSignedBy({ signature }: Arrival, body: string, secret: string): boolean {
+  const [, time = ''] = /^t=(\d+)/.exec(signature) ?? []
+  const expected = createHmac('sha256', secret).update(`${time}.`).update(body).digest()
+  return [...signature.matchAll(/v1=([0-9a-f]{64})/g)].some(([, hex = '']) =>
+    timingSafeEqual(Buffer.from(hex, 'hex'), expected),
+  )
+}

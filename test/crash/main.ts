@@ -1,0 +1,80 @@
+/**
+ * `npm run crash -- --db sqlite|postgres --kills N [--seed S] [--json] [--results FILE]`: kills a daemon
+ * under load at every failpoint and at random, and holds what it did against what it promised.
+ *
+ * Also: --nth N occurrences of each failpoint (default 3), --points N failpoints chosen by the seed
+ * (default all), --chapter N kills between two pauses, --mutant NAME for a daemon that errs on purpose.
+ */
+import { execFileSync } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { chooseSeed } from '../support/seeded-random.ts'
+import type { DatabaseName } from './database.ts'
+import { INVARIANTS } from './ledger.ts'
+import { MUTANTS } from './mutants.ts'
+import type { CrashLine } from './result-line.ts'
+import { toLine } from './result-line.ts'
+import { runCrash } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    db: { type: 'string', default: 'sqlite' },
+    kills: { type: 'string', default: '150' },
+    nth: { type: 'string', default: '3' },
+    points: { type: 'string' },
+    chapter: { type: 'string', default: '100' },
+    daemons: { type: 'string', default: '1' },
+    seed: { type: 'string', default: chooseSeed() },
+    mutant: { type: 'string' },
+    results: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+})
+
+const database: DatabaseName = values.db === 'postgres' ? 'postgres' : 'sqlite'
+if (values.daemons !== '1') throw new Error('one daemon serves a database in this version')
+if (values.mutant !== undefined && !MUTANTS.some(({ name }) => name === values.mutant)) {
+  throw new Error(`mutants: ${MUTANTS.map(({ name }) => name).join(', ')}`)
+}
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`)
+}
+say(`seed ${values.seed}`)
+const result = await runCrash({
+  database,
+  kills: Number(values.kills),
+  nth: Number(values.nth),
+  points: values.points === undefined ? undefined : Number(values.points),
+  seed: values.seed,
+  mutant: values.mutant,
+  chapter: Number(values.chapter),
+  progress: say,
+})
+const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
+const line = toLine(result, { database, seed: values.seed, commit })
+if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(line)}\n`)
+process.stdout.write(values.json ? `${JSON.stringify(line)}\n` : print(line))
+
+for (const { name, evidence } of result.ledger.violations.slice(0, 20)) {
+  say(`violated: ${name} (${INVARIANTS[name]})\n  ${evidence}`)
+}
+if (result.ledger.violations.length > 0) {
+  say(`seed ${values.seed}, everything is kept in ${result.folder}`)
+  process.exitCode = 1
+}
+
+function print({ kills, failpoints, invariants, late_ms, ...line }: CrashLine): string {
+  const rows = Object.entries(invariants).map(
+    ([name, { checked, violated }]) =>
+      `${name.padEnd(20)} ${checked} checked, ${violated} violated`,
+  )
+  return [
+    `${line.db}: ${kills.total} kills (${JSON.stringify(kills)}) in ${line.seconds} s, seed ${line.seed}`,
+    `${line.events} events, ${line.deliveries} deliveries, ${line.arrivals} arrivals, ${line.repeated} repeated`,
+    `failpoints: ${failpoints.covered} of ${failpoints.all}; not covered: ${failpoints.missed.join(' ') || 'none'}`,
+    `retries late by p50 ${late_ms.p50} ms, p99 ${late_ms.p99} ms, at most ${late_ms.max} ms`,
+    ...rows,
+    '',
+  ].join('\n')
+}

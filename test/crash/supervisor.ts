@@ -1,0 +1,184 @@
+import type { ChildProcess } from 'node:child_process'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Downtime } from './checks/deliveries.ts'
+import type { RunningDaemon, Standby } from './daemon.ts'
+import { standBy } from './daemon.ts'
+import type { CrashDatabase } from './database.ts'
+import { SCHEDULE, TIMEOUT } from './facts.ts'
+import { openJournal } from './journal.ts'
+
+/** Keeps one daemon running and makes it die. */
+export interface Supervisor {
+  readonly origin: string
+  readonly operator: string
+  readonly downtimes: Downtime[]
+  readonly inFlight: ReadonlyMap<string, number>
+  /** Starts the daemon and waits until it serves; false when it died on the way there. */
+  start(failpoint?: string): Promise<boolean>
+  /** Ends the daemon, or waits for its end; answers how it ended. */
+  die(how: Death): Promise<End>
+  /** What is only warm yet is ended too. */
+  close(): Promise<void>
+}
+
+export interface Death {
+  /** Waits so long for its own end, then sends the signal. */
+  readonly after: number
+  readonly signal: 'SIGKILL' | 'SIGTERM'
+}
+
+export interface End {
+  readonly code: number | null
+  readonly signal: string | null
+  /** The failpoint that it reached; undefined when the end came from outside. */
+  readonly reached: string | undefined
+  /** Whether a signal was sent. */
+  readonly isAsked: boolean
+  readonly leftClaimed: number
+}
+
+export interface SupervisorOptions {
+  readonly folder: string
+  readonly database: CrashDatabase
+  readonly mutant: string | undefined
+}
+
+/** A server that was just left may not have noticed yet that its client is gone. */
+const STARTS = 20
+const START_AGAIN = 150
+/** Processes that load their modules while the daemon before them runs. */
+const WARM = 2
+const STOPS_WITHIN = 30_000
+const OPERATOR = 'the operator of a crashing daemon'.replaceAll(' ', '-')
+
+export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { folder, database, mutant } = options
+  const port = await freePort()
+  const journal = openJournal(join(folder, 'supervisor.jsonl'))
+  const reachedFile = join(folder, 'reached')
+  const downtimes: Downtime[] = []
+  const inFlight = new Map<string, number>()
+  let diedAt: number | undefined
+  let daemon: RunningDaemon | undefined
+  const ready: Standby[] = []
+
+  const env = {
+    ...database.env,
+    KEYHOOK_DATA_DIR: join(folder, 'data'),
+    KEYHOOK_PORT: String(port),
+    KEYHOOK_OWNER_EMAIL: 'owner@example.com',
+    KEYHOOK_OWNER_PASSWORD: 'a long password',
+    KEYHOOK_OPERATOR_TOKEN: OPERATOR,
+    KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8',
+    KEYHOOK_WEBHOOK_RETRY_SCHEDULE: SCHEDULE.join(','),
+    KEYHOOK_WEBHOOK_TIMEOUT_MS: String(TIMEOUT),
+    KEYHOOK_WEBHOOK_DISABLE_FAILURES: '100000',
+    KEYHOOK_RATE_READS: '0',
+    KEYHOOK_RATE_WRITES: '0',
+    KEYHOOK_LOG_LEVEL: 'warn',
+  }
+  const warm = (): Standby => standBy(env, join(folder, 'daemon.log'))
+
+  async function tryStart(failpoint: string | undefined): Promise<'serves' | 'died' | 'refused'> {
+    const standby = ready.shift() ?? warm()
+    journal.write({ t: 'go', at: Date.now(), failpoint: failpoint ?? null })
+    daemon = standby.go({ failpoint, mutant, log: reachedFile, shm: database.shm })
+    while (ready.length < WARM) ready.push(warm())
+    try {
+      await daemon.ready
+    } catch (cause) {
+      const { signal } = await daemon.ended
+      if (signal === 'SIGKILL') return 'died'
+      if (String(cause).includes('another process serves')) return 'refused'
+      throw cause
+    }
+    const at = Date.now()
+    journal.write({ t: 'ready', at })
+    if (diedAt !== undefined) downtimes.push({ from: diedAt, until: at })
+    diedAt = undefined
+    return 'serves'
+  }
+
+  async function note(): Promise<number> {
+    const claimed = await database.inFlight()
+    for (const id of claimed) inFlight.set(id, (inFlight.get(id) ?? 0) + 1)
+    return claimed.length
+  }
+
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    operator: OPERATOR,
+    downtimes,
+    inFlight,
+    async start(failpoint) {
+      rmSync(reachedFile, { force: true })
+      for (let starts = 0; starts < STARTS; starts++) {
+        const how = await tryStart(failpoint)
+        if (how !== 'refused') return how === 'serves'
+        await new Promise((resolve) => setTimeout(resolve, START_AGAIN))
+      }
+      throw new Error('the daemon could not be started again: its database is still served')
+    },
+    async die({ after, signal }) {
+      if (daemon === undefined) throw new Error('there is no daemon')
+      const dying = daemon
+      let isAsked = false
+      const kill = (by: typeof signal): void => {
+        isAsked = true
+        dying.kill(by)
+      }
+      const timers = [
+        setTimeout(kill, after, signal),
+        setTimeout(kill, after + STOPS_WITHIN, 'SIGKILL'),
+      ]
+      const ended = await dying.ended
+      for (const timer of timers) clearTimeout(timer)
+      diedAt ??= Date.now()
+      const leftClaimed = await note()
+      const reached = existsSync(reachedFile) ? readFileSync(reachedFile, 'utf8').trim() : undefined
+      const end: End = { ...ended, reached, isAsked, leftClaimed }
+      journal.write({ t: 'dead', at: Date.now(), ...end })
+      return end
+    },
+    async close() {
+      for (const standby of ready) standby.discard()
+      daemon?.kill('SIGKILL')
+      await daemon?.ended
+      await journal.synced()
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** A process of the harness's own, and the first thing it says. */
+export async function startRole(
+  role: 'driver' | 'receiver',
+  ...flags: readonly string[]
+): Promise<{ readonly child: ChildProcess; say<T>(word: unknown): Promise<T> }> {
+  const child = fork(fileURLToPath(new URL(`${role}.js`, import.meta.url)), flags, {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  return {
+    child,
+    async say<T>(word: unknown) {
+      const answered = once(child, 'message') as Promise<[T]>
+      if (word !== undefined) child.send(word as object)
+      const [answer] = await answered
+      return answer
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/** `node dist/test/crash/table.js FILE…`: prints the runs of results files as the tables of the document. */
+import { readFileSync } from 'node:fs'
+import { INVARIANTS } from './ledger.ts'
+import type { CrashLine } from './result-line.ts'
+
+const runs = process.argv
+  .slice(2)
+  .flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'))
+  .map((line) => JSON.parse(line) as CrashLine)
+
+const row = (...cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`
+const grouped = (count: number): string => count.toLocaleString('en')
+
+const ofRuns = runs.map(({ commit, db, seed, kills, failpoints, ...run }) =>
+  row(
+    `${commit}, ${db}`,
+    `${grouped(kills.total)} (${kills.failpoint}, ${kills.random}, ${kills.boot}, ${kills.term}, ${kills.server})`,
+    `${failpoints.covered} of ${failpoints.all}`,
+    grouped(run.events),
+    grouped(run.deliveries),
+    grouped(run.repeated),
+    `${run.late_ms.p50}, ${run.late_ms.p99}, ${run.late_ms.max}`,
+    Object.values(run.invariants).reduce((sum, { violated }) => sum + violated, 0),
+    `\`${seed}\``,
+  ),
+)
+
+/** How often an invariant was looked at on one database, and how often it did not hold. */
+function sumOf(db: CrashLine['db'], name: string): string {
+  const rows = runs.filter((run) => run.db === db).map(({ invariants }) => invariants[name])
+  const checked = rows.reduce((sum, one) => sum + (one?.checked ?? 0), 0)
+  const violated = rows.reduce((sum, one) => sum + (one?.violated ?? 0), 0)
+  return `${grouped(checked)}, ${grouped(violated)}`
+}
+
+const lines = [
+  row(
+    'commit, database',
+    'kills (failpoint, random, starting, told to stop, server)',
+    'failpoints × nth',
+    'events',
+    'deliveries',
+    'sent again',
+    'retry late by ms: p50, p99, most',
+    'violations',
+    'seed',
+  ),
+  row(...Array.from({ length: 9 }, () => '---')),
+  ...ofRuns,
+  '',
+  row('invariant', 'SQLite: checked, violated', 'PostgreSQL: checked, violated'),
+  row('---', '---', '---'),
+  ...Object.entries(INVARIANTS).map(([name, says]) =>
+    row(`\`${name}\`: ${says}`, sumOf('sqlite', name), sumOf('postgres', name)),
+  ),
+]
+process.stdout.write(`${lines.join('\n')}\n`)
