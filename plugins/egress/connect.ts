@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { inCidr, parseCidr } from '../../lib/egress/address.ts'
 import type { Millis } from '../../lib/time.ts'
+import { limitAnswers } from './answer-limit.ts'
 import { classify, ConnectFailure } from './failures.ts'
 
 export interface ConnectorOptions {
@@ -12,6 +13,8 @@ export interface ConnectorOptions {
   readonly timeout: Millis
   /** Certificate authorities in PEM instead of the bundled ones. */
   readonly ca?: string | undefined
+  /** Whether anybody waits for a connection: undici opens one anew for whoever was aborted, too. */
+  readonly isWanted: () => boolean
   /** Holds every open socket, so that the owner can destroy them. */
   readonly sockets: Set<Socket>
 }
@@ -25,7 +28,9 @@ const NEXT_ADDRESS_AFTER: Millis = 500
  * Host, SNI and the certificate check. Errors arrive as `ConnectFailure`.
  *
  * @example
- * const connect = createConnector({ addresses: ['8.8.8.8'], timeout: 10_000, sockets: new Set() })
+ * const connect = createConnector({
+ *   addresses: ['8.8.8.8'], timeout: 10_000, isWanted: () => true, sockets: new Set(),
+ * })
  * const pool = new Pool('https://hooks.example.com', { connect })
  */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
@@ -33,6 +38,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   let session: Buffer | undefined
 
   return (target, callback) => {
+    if (!options.isWanted()) {
+      callback(new ConnectFailure('aborted'), null)
+      return
+    }
     const isSecure = target.protocol === 'https:'
     const socket = connectTcp({
       host: target.hostname,
@@ -83,6 +92,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 
     function finish(connected: Socket): void {
       clearTimeout(timer)
+      limitAnswers(connected)
       attempt.succeed(connected)
     }
   }

@@ -14,7 +14,10 @@ export interface EgressRequest {
   readonly body: Uint8Array
   /** For everything from the call to the last byte of the answer: DNS, connect, status and body. */
   readonly timeout: Millis
-  /** How much of the answer's body is kept; the exchange ends when there is more. */
+  /**
+   * How much of the answer's body is kept; the exchange ends when there is more, and when an answer
+   * that is longer than 16 KiB on the wire is not over by then.
+   */
   readonly maxResponseBytes: number
 }
 

@@ -1,8 +1,11 @@
-import type { Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { RefusalReason } from '../../lib/egress/url.ts'
 import type { Millis } from '../../lib/time.ts'
 import type { EgressErrorCode, EgressRequest, EgressResult } from './contract.ts'
 import { classify, ConnectFailure, failureOf } from './failures.ts'
+import type { Demand, RouteVerdict } from './route.ts'
+
+type Way = Extract<RouteVerdict, { ok: true }>
 
 /** A receiver may send a few 103s before its answer; a flood of them is an attack. */
 const MAX_INFORMATIONAL = 5
@@ -21,6 +24,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (result: EgressResult) => void
   #isSettled = false
   #isPrivate = false
+  /** Set while it waits to be sent. */
+  #demand: Demand | undefined
   #abort: (() => void) | undefined
   #informational = 0
   #status = 0
@@ -43,10 +48,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(expire, request.timeout, this)
   }
 
-  dispatch(pool: Pool, options: Dispatcher.DispatchOptions, isPrivate: boolean): void {
+  dispatch(way: Way, options: Dispatcher.DispatchOptions): void {
     if (this.#isSettled) return
-    this.#isPrivate = isPrivate
-    pool.dispatch(options, this)
+    this.#isPrivate = way.isPrivate
+    this.#demand = way.demand
+    way.demand.waiting += 1
+    way.pool.dispatch(options, this)
   }
 
   /** Ends without a status line. */
@@ -68,6 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onConnect(abort: () => void): void {
     if (this.#isSettled) throw new Error('the deadline has passed')
     this.#abort = abort
+    this.#waitNoMore()
   }
 
   onHeaders(status: number, headers: readonly Buffer[]): boolean {
@@ -121,10 +129,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return
     this.#isSettled = true
     clearTimeout(this.#timer)
+    this.#waitNoMore()
     this.#chunks = []
     // A complete answer leaves the connection for the next request.
     if (!result.ok || result.truncated) this.#abort?.()
     this.#settle(result)
+  }
+
+  #waitNoMore(): void {
+    if (this.#demand) this.#demand.waiting -= 1
+    this.#demand = undefined
   }
 
   #duration(): Millis {
@@ -132,7 +146,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
+/** What has arrived while the process was busy was in time: it is read before the clock is believed. */
 function expire(exchange: Exchange): void {
+  setImmediate(conclude, exchange)
+}
+
+function conclude(exchange: Exchange): void {
   exchange.expire()
 }
 

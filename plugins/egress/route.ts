@@ -7,6 +7,7 @@ import {
   type RefusalReason,
 } from '../../lib/egress/url.ts'
 import { MINUTE, SECOND, type Millis } from '../../lib/time.ts'
+import { MAX_ANSWER_BYTES } from './answer-limit.ts'
 import { createConnector } from './connect.ts'
 import type { EgressErrorCode } from './contract.ts'
 import { tryResolve, type Resolve } from './resolve.ts'
@@ -17,12 +18,20 @@ const RENEW_AFTER: Millis = 3 * SECOND
 /** A name that does not resolve is asked for at most this often. */
 const FAILURE_AGE: Millis = SECOND
 const POOL_AGE: Millis = MINUTE
-const CONNECT_TIMEOUT: Millis = 10 * SECOND
-const MAX_HEADER_BYTES = 16_384
 
 export type RouteVerdict =
-  | { readonly ok: true; readonly pool: Pool; readonly isPrivate: boolean }
+  | {
+      readonly ok: true
+      readonly pool: Pool
+      readonly demand: Demand
+      readonly isPrivate: boolean
+    }
   | { readonly ok: false; readonly code: EgressErrorCode; readonly reason?: RefusalReason }
+
+/** How many exchanges of a route wait to be sent. */
+export interface Demand {
+  waiting: number
+}
 
 /** What every route of a client shares. */
 export interface RouteContext {
@@ -30,6 +39,7 @@ export interface RouteContext {
   readonly resolve: Resolve
   readonly clock: () => number
   readonly maxSocketsPerOrigin: number
+  readonly connectTimeout: Millis
   readonly ca: string | undefined
   readonly sockets: Set<Socket>
 }
@@ -52,6 +62,7 @@ interface Judgement {
 export class Route {
   readonly #target: CanonicalTarget
   readonly #context: RouteContext
+  readonly #demand: Demand = { waiting: 0 }
   #pinned: PinnedPool | undefined
   #judgement: Judgement | undefined
   #pending: Promise<RouteVerdict> | undefined
@@ -141,7 +152,7 @@ export class Route {
     { now, until }: { readonly now: number; readonly until: number },
   ): RouteVerdict {
     const { pool } = this.#pin(addresses, now)
-    const verdict = { ok: true, pool, isPrivate } as const
+    const verdict = { ok: true, pool, demand: this.#demand, isPrivate } as const
     const renewAt = until === Number.POSITIVE_INFINITY ? until : now + RENEW_AFTER
     this.#judgement = { verdict, until, renewAt }
     return verdict
@@ -169,8 +180,9 @@ export class Route {
   }
 
   #connector(addresses: readonly string[]): buildConnector.connector {
-    const { ca, sockets } = this.#context
-    return createConnector({ addresses, timeout: CONNECT_TIMEOUT, ca, sockets })
+    const { ca, sockets, connectTimeout } = this.#context
+    const isWanted = (): boolean => this.#demand.waiting > 0
+    return createConnector({ addresses, timeout: connectTimeout, isWanted, ca, sockets })
   }
 
   #open(connect: buildConnector.connector): Pool {
@@ -178,7 +190,7 @@ export class Route {
       connect,
       connections: this.#context.maxSocketsPerOrigin,
       pipelining: 1,
-      maxHeaderSize: MAX_HEADER_BYTES,
+      maxHeaderSize: MAX_ANSWER_BYTES,
       // The attempt's own deadline is total; these would only cost a timer each.
       headersTimeout: 0,
       bodyTimeout: 0,

@@ -22,6 +22,8 @@ export interface EgressClientOptions {
   readonly clock?: () => number
   /** Connections, and so requests at once, to one origin. Default 16. */
   readonly maxSocketsPerOrigin?: number
+  /** For a connection with its TLS handshake, whether its caller still waits or not. Default 10 s. */
+  readonly connectTimeout?: Millis
   /** Certificate authorities in PEM instead of the bundled ones. */
   readonly tls?: { readonly ca?: string }
 }
@@ -68,6 +70,7 @@ class GuardedClient implements EgressClient {
       resolve: options.resolve ?? createResolver({ timeout: 2 * SECOND, systemHosts }),
       clock: this.#clock,
       maxSocketsPerOrigin: options.maxSocketsPerOrigin ?? 16,
+      connectTimeout: options.connectTimeout ?? 10 * SECOND,
       ca: options.tls?.ca,
       sockets: this.#sockets,
     }
@@ -100,7 +103,7 @@ class GuardedClient implements EgressClient {
         resolve(result)
       })
       const dispatch = (verdict: RouteVerdict): void => {
-        if (verdict.ok) exchange.dispatch(verdict.pool, wire, verdict.isPrivate)
+        if (verdict.ok) exchange.dispatch(verdict, wire)
         else exchange.fail(verdict.code, verdict.reason)
       }
       const verdict = this.#route(judged.url).take(startedAt)

@@ -193,6 +193,19 @@ void t.test('a receiver that', (t) => {
   t.end()
 })
 
+void t.test(
+  'an answer that came in time counts, though the process was busy at the deadline',
+  async (t) => {
+    const receiver = await receiverAt(t, (socket) => {
+      socket.write(OK)
+      const end = performance.now() + 300
+      while (performance.now() < end);
+    })
+    const client = clientFor(t)
+    t.match(await client.send(requestTo(receiver, { timeout: 100 })), { ok: true, status: 200 })
+  },
+)
+
 void t.test('a hostile exchange harms no later one', async (t) => {
   let answered = 0
   const receiver = await receiverAt(t, (socket) => {

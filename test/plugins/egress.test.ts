@@ -91,7 +91,12 @@ void t.test('connections are pinned', (t) => {
   void t.test('a socket that reached another address sends nothing', async (t) => {
     const receiver = await receiverAt(t, answerWith(OK))
     const addresses = ['127.0.0.3']
-    const connect = createConnector({ addresses, timeout: 2000, sockets: new Set() })
+    const connect = createConnector({
+      addresses,
+      timeout: 2000,
+      isWanted: () => true,
+      sockets: new Set(),
+    })
     for (const protocol of ['http:', 'https:']) {
       const target = { hostname: '127.0.0.2', protocol, port: String(receiver.port) }
       const error = await new Promise((resolve) => connect(target, (...[error]) => resolve(error)))
