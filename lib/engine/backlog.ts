@@ -82,13 +82,15 @@ export function createBacklog(options: BacklogOptions): Backlog {
     const now = clock.now()
     const room = MAX_QUEUED - lanes.queued
     starved = room <= 0
-    const turn = starved ? [] : lanes.claimable(now, MAX_CLAIMED_LANES)
+    // A full queue is no reason to let those wait of whom nothing is in it.
+    const may = (lane: Lane): boolean => !starved || (isIdle(lane) && room > -MAX_QUEUED)
+    const turn = lanes.claimable(now, MAX_CLAIMED_LANES, may)
     if (turn.length === 0) {
       lookedAt = now
       return false
     }
     try {
-      await claimFor(turn, Math.ceil(room / turn.length), now)
+      await claimFor(turn, Math.max(1, Math.ceil(room / turn.length)), now)
     } catch (cause) {
       const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
       for (const lane of turn) lanes.learn(lane, again)
@@ -202,4 +204,8 @@ export function createBacklog(options: BacklogOptions): Backlog {
       await refreshing
     },
   }
+}
+
+function isIdle({ busy, queue }: Lane): boolean {
+  return busy === 0 && queue.length === 0
 }

@@ -128,7 +128,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     target: Sendable,
   ): Promise<void> {
     try {
-      void record(await attempt(delivery, delivery.claim ?? births, body, target))
+      const finished = await attempt(delivery, delivery.claim ?? births, body, target)
+      lanes.heard(lane, finished.attempt.error !== 'timeout')
+      void record(finished)
     } catch (cause) {
       // It could not even be made: its secret cannot sign, or the sender broke its promise.
       options.events?.claimFailed?.(cause)

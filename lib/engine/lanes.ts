@@ -1,16 +1,15 @@
 import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
-import type { Pace } from './pace.ts'
 import { createPace } from './pace.ts'
 import type { ClaimedDelivery, LaneHead } from './ports.ts'
+import type { Holder } from './slots.ts'
+import { createSlots, isTrusted, learnFrom } from './slots.ts'
 
 /** One webhook's work as this process knows it. */
-export interface Lane {
+export interface Lane extends Holder {
   readonly webhook_id: string
   readonly account_id: string
-  /** Slots held: reserved for a birth, or being sent. */
-  busy: number
   /** Claimed and waiting for a slot, first attempts before retries. */
   queue: ClaimedDelivery[]
   /** When the store's earliest pending first attempt and retry are due; null when it holds none. */
@@ -18,9 +17,6 @@ export interface Lane {
   retry_due: Instant | null
   /** Nothing is claimed for it before this instant. */
   parked_until: Instant
-  /** Sends that may be under way at once. */
-  room: number
-  readonly pace: Pace
   /** The store is being asked about it: it stays this webhook's one lane until it learns the answer. */
   asked: boolean
 }
@@ -38,10 +34,15 @@ export interface Lanes {
   /** Takes one of the lane's slots, if it and the process have a free one. */
   take(lane: Lane, now: Instant): boolean
   free(lane: Lane): void
+  /** Takes in whether a send was answered in time. */
+  heard(lane: Lane, answeredInTime: boolean): void
   enqueue(lane: Lane, claimed: readonly ClaimedDelivery[]): void
   /** Deliveries that may be claimed for it beyond those it holds. */
   appetite(lane: Lane): number
-  /** Takes the next queued delivery that has a slot free, lane by lane; undefined when none has. */
+  /**
+   * Takes the next queued delivery that has a slot free, account by account and lane by lane; undefined
+   * when none has.
+   */
   next(now: Instant): { lane: Lane; claimed: ClaimedDelivery } | undefined
   /** Empties the queues, for handing claims back. */
   drain(): readonly ClaimedDelivery[]
@@ -53,8 +54,10 @@ export interface Lanes {
   /**
    * Lanes whose turn it is: work due and room for it, those with first attempts before those with
    * retries alone.
+   *
+   * @param may leaves out those that may not be claimed for now
    */
-  claimable(now: Instant, most: number): readonly Lane[]
+  claimable(now: Instant, most: number, may?: (lane: Lane) => boolean): readonly Lane[]
   /** When the earliest work that was not due at an instant is due; null when there is none. */
   nextDue(at: Instant): Instant | null
   /** When the next of the queued deliveries that are paced may be sent; null when none waits for that. */
@@ -70,15 +73,15 @@ export interface LaneLimits {
 
 /** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
 const READ_AHEAD = 6
-/** What a paced webhook may hold, so that no claim's lease ends in the queue. */
-const PACED_AHEAD: Millis = 5 * SECOND
+/** What a paced webhook may hold, so that the queue is not filled with what may not be sent yet. */
+const PACED_AHEAD: Millis = SECOND
 
 export function createLanes(limits: LaneLimits): Lanes {
   const lanes = new Map<string, Lane>()
-  // Insertion order is the turn: a lane that was served goes to the end.
-  const waiting = new Set<Lane>()
+  const slots = createSlots(limits.total)
+  // Insertion order is the turn, of accounts and of the lanes of each: who was served goes to the end.
+  const waiting = new Map<string, Set<Lane>>()
   const pending = new Set<Lane>()
-  let busy = 0
   let queued = 0
 
   function refile(lane: Lane): void {
@@ -90,18 +93,25 @@ export function createLanes(limits: LaneLimits): Lanes {
     if (!due && idle && !lane.pace.isLimited()) lanes.delete(lane.webhook_id)
   }
 
-  const hasRoom = (lane: Lane, now: Instant): boolean =>
-    lane.busy < lane.room && lane.pace.readyAt() <= now
+  /** Of who does not answer in time nothing is held beyond what may be under way. */
   const ahead = (lane: Lane, times: number): number =>
-    Math.min(times * lane.room, lane.pace.within(PACED_AHEAD))
+    Math.min((isTrusted(lane) ? times : 1) * slots.limitOf(lane), lane.pace.within(PACED_AHEAD))
   const isDue = (lane: Lane, now: Instant): boolean => (earliest(lane) ?? Infinity) <= now
+  // What nobody answers would fill the queue, and wait there for a slot.
+  const mayHold = (lane: Lane): boolean => isTrusted(lane) || slots.hasRoom(lane, Infinity)
   // Asked for early enough that the sends go on while a claim is under way.
   const isHungry = (lane: Lane): boolean =>
     lane.busy + lane.queue.length < ahead(lane, READ_AHEAD / 2)
 
+  /** Puts it behind the others of its account, and the account behind the others. */
+  function enlist(lane: Lane): void {
+    const lanesOf = waiting.get(lane.account_id) ?? new Set()
+    waiting.set(lane.account_id, lanesOf.add(lane))
+  }
+
   return {
     get busy() {
-      return busy
+      return slots.busy
     },
     get queued() {
       return queued
@@ -118,44 +128,44 @@ export function createLanes(limits: LaneLimits): Lanes {
       lane.room = Math.min(limits.perWebhook, concurrency ?? limits.perWebhook)
       lane.pace.set(rate_limit)
     },
-    hasRoom: (lane, now) => busy < limits.total && hasRoom(lane, now),
+    hasRoom: (lane, now) => slots.hasRoom(lane, now),
     take(lane, now) {
-      if (busy >= limits.total || !hasRoom(lane, now)) return false
-      lane.pace.take(now)
-      lane.busy++
-      busy++
+      if (!slots.hasRoom(lane, now)) return false
+      slots.take(lane, now)
       return true
     },
     free(lane) {
-      lane.busy--
-      busy--
+      slots.free(lane)
       refile(lane)
     },
+    heard: learnFrom,
     enqueue(lane, claimed) {
       if (claimed.length === 0) return
       lane.queue.push(...claimed)
       queued += claimed.length
-      waiting.add(lane)
+      enlist(lane)
     },
     appetite: (lane) => ahead(lane, READ_AHEAD) - lane.busy - lane.queue.length,
     next(now) {
-      if (busy >= limits.total) return undefined
-      for (const lane of waiting) {
-        if (!hasRoom(lane, now)) continue
-        waiting.delete(lane)
+      if (slots.busy >= limits.total) return undefined
+      for (const [account, lanesOf] of waiting) {
+        const lane = firstWith(lanesOf, (one) => slots.hasRoom(one, now))
+        if (lane === undefined) continue
+        lanesOf.delete(lane)
+        waiting.delete(account)
+        if (lanesOf.size > 0) waiting.set(account, lanesOf)
         const claimed = lane.queue.shift()
         if (claimed === undefined) continue
         queued--
-        if (lane.queue.length > 0) waiting.add(lane)
-        lane.pace.take(now)
-        lane.busy++
-        busy++
+        if (lane.queue.length > 0) enlist(lane)
+        slots.take(lane, now)
         return { lane, claimed }
       }
       return undefined
     },
     drain() {
-      const left = [...waiting].flatMap((lane) => lane.queue.splice(0))
+      const lanesOf = [...waiting.values()].flatMap((some) => [...some])
+      const left = lanesOf.flatMap((lane) => lane.queue.splice(0))
       waiting.clear()
       queued = 0
       return left
@@ -176,10 +186,10 @@ export function createLanes(limits: LaneLimits): Lanes {
       lane.retry_due = sooner(lane.retry_due, head?.retry_due ?? null)
       refile(lane)
     },
-    claimable(now, most) {
-      const due = [...pending].filter(
-        (lane) => isDue(lane, now) && restsUntil(lane) <= now && isHungry(lane),
-      )
+    claimable(now, most, may = () => true) {
+      const isClaimable = (lane: Lane): boolean =>
+        isDue(lane, now) && restsUntil(lane) <= now && isHungry(lane) && mayHold(lane) && may(lane)
+      const due = [...pending].filter(isClaimable)
       const hasFirst = (lane: Lane): boolean => (lane.first_due ?? Infinity) <= now
       const turn = [...due.filter(hasFirst), ...due.filter((lane) => !hasFirst(lane))].slice(
         0,
@@ -201,9 +211,11 @@ export function createLanes(limits: LaneLimits): Lanes {
     },
     nextTurn(now) {
       let next: Instant | null = null
-      for (const { pace } of waiting) {
-        const at = pace.readyAt()
-        if (at > now && at < (next ?? Infinity)) next = at
+      for (const lanesOf of waiting.values()) {
+        for (const { pace } of lanesOf) {
+          const at = pace.readyAt()
+          if (at > now && at < (next ?? Infinity)) next = at
+        }
       }
       return next
     },
@@ -220,6 +232,11 @@ function sooner(a: Instant | null, b: Instant | null): Instant | null {
   return Math.min(a, b)
 }
 
+function firstWith(lanes: Iterable<Lane>, holds: (lane: Lane) => boolean): Lane | undefined {
+  for (const lane of lanes) if (holds(lane)) return lane
+  return undefined
+}
+
 function newLane(webhookId: string, accountId: string, room: number): Lane {
   return {
     webhook_id: webhookId,
@@ -230,6 +247,7 @@ function newLane(webhookId: string, accountId: string, room: number): Lane {
     retry_due: null,
     parked_until: 0,
     room,
+    trusted: Infinity,
     pace: createPace(),
     asked: false,
   }

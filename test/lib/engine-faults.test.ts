@@ -65,7 +65,7 @@ await t.test('outcomes that cannot be recorded', async (t) => {
     t.same(await bench.statuses(webhook.id), { succeeded: 7 })
   })
   await t.test('are not sent again though their leases ended meanwhile', async (t) => {
-    const bench = await createBench(t, { limits: { total: 700, perWebhook: 700 } })
+    const bench = await createBench(t, { limits: { total: 900, perWebhook: 700 } })
     const webhook = await bench.addWebhook('a')
     await bench.engine.dispatcher.start()
     bench.sender.hold()

@@ -215,6 +215,33 @@ await t.test('lanes', async (t) => {
     t.equal(lanes.next(0)?.lane, b)
     t.equal(lanes.busy, 3)
   })
+  await t.test('keep slots back for who has nothing under way and answers in time', async (t) => {
+    const lanes = createLanes({ total: 64, perWebhook: 64 })
+    const big = lanes.get('big', 'acc')
+    let taken = 0
+    while (lanes.take(big, 0)) taken += 1
+    t.equal(taken, 48)
+    const small = lanes.get('small', 'acc')
+    t.same([lanes.take(small, 0), lanes.take(small, 0)], [true, false])
+    const silent = lanes.get('silent', 'acc')
+    lanes.heard(silent, false)
+    t.notOk(lanes.take(silent, 0), 'who gave no answer has no part in them')
+    for (let freed = 0; freed < 10; freed += 1) lanes.free(big)
+    t.same([lanes.take(silent, 0), lanes.take(silent, 0)], [true, false], 'one at a time')
+    lanes.heard(silent, true)
+    t.same([lanes.take(silent, 0), lanes.take(silent, 0)], [true, false], 'twice with each answer')
+  })
+  await t.test('serve accounts in turn, whatever the number of their lanes', async (t) => {
+    const lanes = createLanes({ total: 64, perWebhook: 1 })
+    for (let index = 0; index < 6; index += 1) {
+      const lane = lanes.get(`big${index}`, 'big')
+      lanes.enqueue(lane, [claimed(lane.webhook_id, 0)])
+    }
+    const small = lanes.get('small', 'small')
+    lanes.enqueue(small, [claimed('small', 0)])
+    const turns = [lanes.next(0), lanes.next(0), lanes.next(0)].map((one) => one?.lane.account_id)
+    t.same(turns, ['big', 'small', 'big'])
+  })
   await t.test('keep one lane per webhook while the store is asked about it', async (t) => {
     const lanes = createLanes({ total: 9, perWebhook: 1 })
     const lane: Lane = lanes.get('a', 'x')
