@@ -4,9 +4,12 @@ import type { Keyring, MasterKey } from '../lib/engine/keyring.ts'
 import { createKeyring, parseMasterKeys } from '../lib/engine/keyring.ts'
 import type { RandomBytes } from '../lib/engine/ports.ts'
 import type { Store } from '../plugins/store/contract.ts'
+import { SEALED_NAMES } from '../plugins/store/contract/seals.ts'
 import { ConfigError } from './config.ts'
+import { describeCounts } from './families/seals/standing.ts'
+import { clockOf } from './machine.ts'
 
-const CHECK_NAME = 'master_key_check'
+const [CHECK_NAME = ''] = SEALED_NAMES
 const CHECK_TEXT = 'keyhook'
 
 /**
@@ -35,6 +38,7 @@ export async function openKeyring(
     (await store.write((tx) =>
       tx.accounts.putMetaOnce(CHECK_NAME, keyring.seal(CHECK_TEXT, CHECK_NAME)),
     ))
+  await requireKeys(keyring, store)
   try {
     keyring.open(check, CHECK_NAME)
   } catch (cause) {
@@ -44,6 +48,22 @@ export async function openKeyring(
     )
   }
   return keyring
+}
+
+/** A key that was taken away too early is named, with what it is needed for. */
+async function requireKeys({ ids }: Keyring, store: Store): Promise<void> {
+  const counts = await store.seals.count(clockOf(store).now())
+  const missing = counts.filter(
+    ({ kind, key_id }) => kind !== 'kept_answer' && !ids.includes(key_id),
+  )
+  const [first] = missing
+  if (first === undefined) return
+  const own = missing.filter(({ key_id }) => key_id === first.key_id)
+  throw new ConfigError(
+    `KEYHOOK_MASTER_KEY lacks the key ${first.key_id}, under which ${describeCounts(own)} ` +
+      `of this database are sealed. Put it back, behind the first: ${ids.join(':…,')}:…,` +
+      `${first.key_id}:… Once \`keyhook master-key status\` calls it removable it may go`,
+  )
 }
 
 async function readKeyFile(file: string, mayMake: boolean): Promise<readonly MasterKey[]> {

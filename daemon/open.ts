@@ -10,6 +10,7 @@ import type { Platform } from './platform.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { keepSealed } from './worker/reseal.ts'
 import { keepRetention, purgeExpired } from './worker/retention.ts'
 
 export interface Opened {
@@ -39,6 +40,8 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
     // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
     maxSocketsPerOrigin: config.dispatchConcurrency,
+    // What takes longer than an attempt may serves nobody any more.
+    connectTimeout: config.webhookTimeoutMs,
   })
   const metrics = createMetrics()
   const platform = composePlatform({
@@ -80,11 +83,12 @@ export async function startWork(
   const stopWatching = keepWatch(platform, log)
   if (roles.dispatch) await dispatcher.start()
   const stopUses = keepUses(platform, log)
+  const stopSealing = keepSealed(platform, log)
   const stopRetention = keepRetention((isStopping) => purge(platform, config, log, isStopping))
   return {
     async stop() {
       stopWatching()
-      await Promise.all([stopRetention(), stopUses()])
+      await Promise.all([stopRetention(), stopUses(), stopSealing()])
       await dispatcher.stop()
     },
   }

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import sqlite3 from 'sqlite3'
+import type { z } from 'zod'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config.ts'
 import { readConfig } from '../config.ts'
 import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { takeDataFolder } from '../data-folder.ts'
+import { masterKeyStatus } from '../families/seals/operations/status.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
 import { databaseFile, usesPostgres } from './database.ts'
@@ -82,7 +84,7 @@ async function checkFolder(config: Config): Promise<readonly Check[]> {
   return [
     running.check,
     { name: 'database', ok, detail: database },
-    { name: 'master key', ok: true, detail: 'proved by the running daemon when it started' },
+    (await attempt('master key', () => askKeys(config))).check,
   ]
 }
 
@@ -124,11 +126,37 @@ function quickCheck(file: string): Promise<{ readonly detail: string }> {
   })
 }
 
-/** Opening proves the master key by the value that it sealed at the first start. */
+/** Opening proves the master keys by a value that they sealed. */
 async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly detail: string }> {
   const local = await openLocal(config, createLog('silent'), folder, 'http://localhost')
-  await local.close()
-  return { detail: 'opens what is sealed' }
+  try {
+    return await askKeys(config)
+  } finally {
+    await local.close()
+  }
+}
+
+/** Whoever holds the folder has opened what is sealed, and knows what each key is there for. */
+async function askKeys(config: Config): Promise<{ readonly detail: string }> {
+  const asked = { method: masterKeyStatus.method, path: masterKeyStatus.path, body: undefined }
+  const answer = await askSocket(config, asked)
+  if (answer?.status !== 200) throw new Error('the daemon does not say what is sealed: see its log')
+  const { data } = masterKeyStatus.output.parse(JSON.parse(answer.text))
+  return { detail: data.map((key) => WORDS[key.status](key)).join('; ') }
+}
+
+type KeyStatus = z.infer<typeof masterKeyStatus.output>['data'][number]
+
+const WORDS: Readonly<Record<KeyStatus['status'], (key: KeyStatus) => string>> = {
+  current: ({ id }) => `${id} seals`,
+  needed: ({ id, sealed }) => `${id} is needed for ${sealed} texts, which a running daemon moves`,
+  remembered: ({ id, remembered_until }) =>
+    `${id} may be removed after ${remembered_until ?? ''}, when kept answers end`,
+  removable: ({ id }) => `${id} may be removed`,
+  missing: ({ id, sealed, remembered_until }) =>
+    sealed > 0
+      ? `${id} is missing for ${sealed} texts: give it again`
+      : `${id} is missing for answers kept until ${remembered_until ?? ''}`,
 }
 
 interface Attempted<T> {

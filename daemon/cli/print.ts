@@ -12,6 +12,8 @@ const TELLING = [
   'event_type',
   'status',
   'plan',
+  'sealed',
+  'remembered_until',
   'built_in',
   'created_at',
 ]

@@ -4,6 +4,7 @@ import type { auditFamily } from '../families/audit/family.ts'
 import type { discoveryFamily } from '../families/discovery/family.ts'
 import type { eventsFamily } from '../families/events/family.ts'
 import type { keysFamily } from '../families/keys/family.ts'
+import type { sealsFamily } from '../families/seals/family.ts'
 import type { webhooksFamily } from '../families/webhooks/family.ts'
 import type { RouteOf } from './route.ts'
 import type { OperationsOf } from './types.ts'
@@ -14,6 +15,7 @@ interface Families {
   readonly discovery: typeof discoveryFamily
   readonly events: typeof eventsFamily
   readonly keys: typeof keysFamily
+  readonly seals: typeof sealsFamily
   readonly webhooks: typeof webhooksFamily
 }
 
@@ -132,4 +134,5 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     list: true,
   },
   { id: 'discovery.show', method: 'GET', path: '/v1/discovery' },
+  { id: 'seals.status', method: 'GET', path: '/v1/master-keys' },
 ]

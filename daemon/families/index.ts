@@ -7,6 +7,7 @@ import { auditFamily } from './audit/family.ts'
 import { discoveryFamily } from './discovery/family.ts'
 import { eventsFamily } from './events/family.ts'
 import { keysFamily } from './keys/family.ts'
+import { sealsFamily } from './seals/family.ts'
 import { webhooksFamily } from './webhooks/family.ts'
 
 /** The families that the daemon serves. */
@@ -17,6 +18,7 @@ export const FAMILIES: readonly Family[] = [
   accountsFamily,
   auditFamily,
   discoveryFamily,
+  sealsFamily,
 ]
 
 /** What an embedder mounts whose users sign in to a product of their own. */

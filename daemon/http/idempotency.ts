@@ -95,11 +95,13 @@ async function performClaimed(
 async function recall(
   requests: RequestReads,
   call: AnyCall,
-  { scope, key, fingerprint }: Idempotency,
+  { scope, key }: Idempotency,
 ): Promise<Answer | undefined> {
   const known = await requests.idempotency(scope, key, call.now)
   if (known === undefined) return undefined
-  if (known.fingerprint !== fingerprint) throw httpError('idempotency_mismatch')
+  if (!call.platform.keyring.matches(call.bodyText, known.fingerprint)) {
+    throw httpError('idempotency_mismatch')
+  }
   if (known.answer === null)
     throw httpError('idempotency_in_progress', { details: { retry_after: 1 } })
   return { ...known.answer, replayed: true }

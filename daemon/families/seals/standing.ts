@@ -1,0 +1,63 @@
+import type { Keyring } from '../../../lib/engine/keyring.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { SealCount } from '../../../plugins/store/contract/seals.ts'
+
+/** What a master key is there for. */
+export interface KeyStanding {
+  readonly id: string
+  /**
+   * `current`: what is new is sealed under it. `needed`: something still is. `remembered`: answers to
+   * idempotent requests are known by it, until they end. `removable`: nothing needs it. `missing`:
+   * something needs it, and it is not among the keys given.
+   */
+  readonly status: 'current' | 'needed' | 'remembered' | 'removable' | 'missing'
+  /** Texts that are sealed under it. */
+  readonly sealed: number
+  /** When the last answer that is known by it ends; null when there is none. */
+  readonly remembered_until: Instant | null
+}
+
+/** The keys given, in their order, and behind them those that are missing. */
+export function standingsOf(
+  { ids }: Pick<Keyring, 'ids'>,
+  counts: readonly SealCount[],
+): readonly KeyStanding[] {
+  const found = counts.map(({ key_id }) => key_id).filter((id) => !ids.includes(id))
+  return [...new Set([...ids, ...found])].map((id) => {
+    const own = counts.filter(({ key_id }) => key_id === id)
+    const sealed = own
+      .filter(({ kind }) => kind !== 'kept_answer')
+      .reduce((sum, { count }) => sum + count, 0)
+    const remembered_until = own.find(({ kind }) => kind === 'kept_answer')?.until ?? null
+    const status = statusOf(ids.indexOf(id), sealed, remembered_until)
+    return { id, status, sealed, remembered_until }
+  })
+}
+
+function statusOf(
+  place: number,
+  sealed: number,
+  rememberedUntil: Instant | null,
+): KeyStanding['status'] {
+  if (place === 0) return 'current'
+  if (place < 0) return 'missing'
+  if (sealed > 0) return 'needed'
+  return rememberedUntil === null ? 'removable' : 'remembered'
+}
+
+const NOUNS: Readonly<Record<SealCount['kind'], readonly [one: string, many: string]>> = {
+  webhook_secret: ['webhook secret', 'webhook secrets'],
+  webhook_headers: ["webhook's headers", "webhooks' headers"],
+  named_value: ['check value', 'check values'],
+  kept_answer: ['kept answer', 'kept answers'],
+}
+
+/**
+ * What stands under one master key, in words.
+ *
+ * @example
+ * describeCounts([{ kind: 'webhook_secret', key_id: 'k1', count: 2, until: null }]) // '2 webhook secrets'
+ */
+export function describeCounts(counts: readonly SealCount[]): string {
+  return counts.map(({ kind, count }) => `${count} ${NOUNS[kind][count === 1 ? 0 : 1]}`).join(', ')
+}

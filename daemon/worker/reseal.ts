@@ -1,0 +1,143 @@
+import { headersPlace, secretPlace } from '../../lib/engine/targets.ts'
+import { SECOND } from '../../lib/time.ts'
+import type { SealedText, SealKind } from '../../plugins/store/contract/seals.ts'
+import { SEAL_KINDS } from '../../plugins/store/contract/seals.ts'
+import { standingsOf } from '../families/seals/standing.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** What became of the texts that were sealed under another key than the first. */
+export interface Resealed {
+  readonly moved: number
+  /** Left alone, since somebody changed them meanwhile. */
+  readonly passed: number
+  /** Left alone, since no key that is given opens them. */
+  readonly unreadable: number
+}
+
+type Sealing = Pick<Platform, 'store' | 'keyring'>
+
+/** Texts that one commit moves, so that whoever publishes waits for a short one at most. */
+const CHUNK = 100
+
+/** Where a text is sealed to. */
+const PLACES: Readonly<Record<SealKind, (id: string) => string>> = {
+  webhook_secret: secretPlace,
+  webhook_headers: headersPlace,
+  named_value: (name) => name,
+}
+
+/**
+ * Seals everything under the first master key, chunk by chunk. What is done is done: after a crash the
+ * rest is found again by the key that it is sealed under.
+ *
+ * @param told called after each chunk with the sum so far
+ * @param isStopping asked between chunks
+ */
+export async function reseal(
+  { store, keyring }: Sealing,
+  told: (sum: Resealed) => void = () => undefined,
+  isStopping: () => boolean = () => false,
+): Promise<Resealed> {
+  const [current = ''] = keyring.ids
+  let sum: Resealed = { moved: 0, passed: 0, unreadable: 0 }
+  for (const kind of SEAL_KINDS) {
+    for (let after = '', full = true; full && !isStopping();) {
+      const page = { after, limit: CHUNK }
+      const texts = await store.seals.sealedElsewhere(kind, current, page)
+      const changes = texts.flatMap((text) => sealAnew({ store, keyring }, kind, text))
+      const moved =
+        changes.length === 0 ? 0 : await store.write((tx) => tx.seals.reseal(kind, changes))
+      sum = {
+        moved: sum.moved + moved,
+        passed: sum.passed + changes.length - moved,
+        unreadable: sum.unreadable + texts.length - changes.length,
+      }
+      if (texts.length > 0) told(sum)
+      full = texts.length === CHUNK
+      after = texts.at(-1)?.id ?? ''
+    }
+  }
+  return sum
+}
+
+/** None for what no key opens: it stays as it is, for the day that its key is given again. */
+function sealAnew(
+  { keyring }: Sealing,
+  kind: SealKind,
+  { id, sealed }: SealedText,
+): readonly { readonly id: string; readonly from: string; readonly to: string }[] {
+  const place = PLACES[kind](id)
+  try {
+    return [{ id, from: sealed, to: keyring.seal(keyring.open(sealed, place), place) }]
+  } catch {
+    return []
+  }
+}
+
+const AGAIN_AFTER = 10 * SECOND
+/** Texts between two lines of the log. */
+const TOLD_EVERY = 1000
+
+/**
+ * Seals everything under the first master key in the background, and tries again until it is done; the
+ * answer stops it and waits for the chunk under way.
+ */
+export function keepSealed(platform: Platform, log: Log): () => Promise<void> {
+  const { keyring, clock } = platform
+  const [current = ''] = keyring.ids
+  let isStopping = false
+  let cancel = (): void => undefined
+  let toldAt: number | undefined
+
+  function tell({ moved }: Resealed): void {
+    if (moved === 0 || (toldAt !== undefined && moved < toldAt + TOLD_EVERY)) return
+    toldAt = moved
+    log.info({ moved }, `what is sealed is being moved to the master key ${current}`)
+  }
+
+  async function pass(): Promise<void> {
+    const { passed, unreadable } = await reseal(platform, tell, () => isStopping)
+    if (isStopping) return
+    if (unreadable > 0) {
+      log.error({ unreadable }, 'no master key opens some of what is sealed; it is left as it is')
+    }
+    if (passed > 0) cancel = clock.after(AGAIN_AFTER, start)
+    else if (unreadable === 0 && toldAt !== undefined) await tellEnd(platform, log)
+  }
+
+  async function run(): Promise<void> {
+    try {
+      await pass()
+    } catch (cause) {
+      log.warn({ err: cause }, 'what is sealed could not be moved yet and is tried again')
+      if (!isStopping) cancel = clock.after(AGAIN_AFTER, start)
+    }
+  }
+
+  let running = run()
+  function start(): void {
+    running = run()
+  }
+  return async () => {
+    isStopping = true
+    cancel()
+    await running
+  }
+}
+
+/** Which keys may go now, and which later. */
+async function tellEnd({ store, keyring, clock }: Platform, log: Log): Promise<void> {
+  const standings = standingsOf(keyring, await store.seals.count(clock.now()))
+  const idsOf = (wanted: string) =>
+    standings.filter(({ status }) => status === wanted).map(({ id }) => id)
+  const until = Math.max(0, ...standings.map(({ remembered_until }) => remembered_until ?? 0))
+  log.info(
+    {
+      removable: idsOf('removable'),
+      remembered: idsOf('remembered'),
+      ...(until > 0 ? { until: new Date(until).toISOString() } : {}),
+    },
+    `everything is sealed under the master key ${keyring.ids[0] ?? ''}`,
+  )
+}
