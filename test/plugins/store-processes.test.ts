@@ -229,6 +229,12 @@ await t.test('claims of a process that is gone', async (t) => {
   await publishDeliveries(first, held('d1'))
   t.equal(await first.recover(NOW), 0, 'it is there')
   await third.close()
+  // As a kill leaves it: its lease ended, and nobody said that it was given up.
+  await pool.query(
+    `INSERT INTO processes (id, joined_at, lease_until, applied)
+     VALUES ($1, clock_timestamp(), clock_timestamp() - interval '10 seconds', 0)`,
+    [third.claimant],
+  )
   t.equal(await first.recover(NOW), 0, 'this one has not been here for long')
   await pool.query(`UPDATE processes SET joined_at = joined_at - interval '1 hour'`)
   const recovered = await Promise.all([first.recover(NOW), second.recover(NOW)])

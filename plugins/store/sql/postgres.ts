@@ -1,3 +1,4 @@
+import type { Change } from '../../../lib/engine/changes.ts'
 import { kernelError } from '../../../lib/errors.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
@@ -38,8 +39,8 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
   async function transact<T>(
     client: PgClient,
     work: (query: Query) => Promise<T>,
-    { changes, committed, patience = LOCK_WAIT }: TransactionOptions,
-  ): Promise<{ result: T; recorded: RecordedChange | undefined }> {
+    { changes, patience = LOCK_WAIT }: TransactionOptions,
+  ): Promise<{ result: T; made: readonly Change[]; recorded: RecordedChange | undefined }> {
     try {
       await ask(client, { text: begin(t, patience) })
       const query = queryOn(client)
@@ -49,9 +50,7 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
       const { command } = await ask(client, { text: 'COMMIT' })
       // After a statement failed, COMMIT rolls back and calls that no error.
       if (command !== 'COMMIT') throw new Error('a statement of this unit of work had failed')
-      for (const change of made) presence.changes.tell(change)
-      committed?.()
-      return { result, recorded }
+      return { result, made, recorded }
     } catch (cause) {
       await ask(client, { text: 'ROLLBACK' }).catch((fault: unknown) => {
         throw kernelError('unavailable', { cause, internal: `not rolled back: ${String(fault)}` })
@@ -77,7 +76,12 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     read: (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind)),
     async transaction(work, options = {}) {
       const { result, recorded } = await units.take(() =>
-        lend(source, (client) => transact(client, work, options)),
+        lend(source, async (client) => {
+          const done = await transact(client, work, options)
+          for (const change of done.made) presence.changes.tell(change)
+          options.committed?.()
+          return done
+        }),
       )
       // Others may write meanwhile: what is waited for is that nobody goes by the older state.
       if (recorded !== undefined) await presence.known(recorded)

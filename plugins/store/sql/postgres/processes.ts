@@ -14,6 +14,8 @@ import { ask, askAll } from './statement.ts'
 const KEPT = '1 minute'
 /** Claims of a process are given back when its lease ended this long ago. */
 const GONE = '4 seconds'
+/** Who came this lately looks for what others left, whether or not they are remembered. */
+const ARRIVING = '15 seconds'
 /** Who was cut off itself may not judge others before they had time to come back. */
 const SETTLED_IN = '6 seconds'
 
@@ -135,10 +137,13 @@ export async function acknowledgedBy(
 export function isAbandoned(t: Tables, id: string): string {
   const claimant = `split_part(claim, '.', 1)`
   const others = `SELECT 1 FROM ${t.processes} other WHERE other.id <> ${id}`
-  return `(${claimant} <> ${id} AND (
+  const own = `SELECT 1 FROM ${t.processes} own WHERE own.id = ${id}`
+  // First what is asked once: while nobody is missed, no delivery is looked at.
+  return `((EXISTS (${own} AND own.joined_at > clock_timestamp() - interval '${ARRIVING}')
+      OR EXISTS (${others} AND other.lease_until < clock_timestamp() - interval '${GONE}'))
+    AND ${claimant} <> ${id} AND (
       NOT EXISTS (${others} AND other.lease_until > clock_timestamp())
       OR NOT EXISTS (SELECT 1 FROM ${t.processes} live WHERE live.id = ${claimant}
           AND live.lease_until > clock_timestamp() - interval '${GONE}')
-        AND EXISTS (SELECT 1 FROM ${t.processes} own WHERE own.id = ${id}
-          AND own.joined_at < clock_timestamp() - interval '${SETTLED_IN}')))`
+        AND EXISTS (${own} AND own.joined_at < clock_timestamp() - interval '${SETTLED_IN}')))`
 }
