@@ -9,7 +9,11 @@ export const MINUTE: Millis = 60 * SECOND
 export const HOUR: Millis = 60 * MINUTE
 export const DAY: Millis = 24 * HOUR
 
+let last = { at: 0, text: new Date(0).toISOString() }
+
 /** An instant as the wire shows it: ISO 8601, UTC, with `Z`. */
 export function toIso(at: Instant): string {
-  return new Date(at).toISOString()
+  // Within a millisecond many things happen, and printing a date costs more than all else of most of them.
+  if (at !== last.at) last = { at, text: new Date(at).toISOString() }
+  return last.text
 }

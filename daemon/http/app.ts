@@ -40,20 +40,21 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.silent = true
   app.use(requestId(platform.random))
   app.use(errorHandler(platform.baseUrl, onError))
+  const checks = options.hosts === undefined ? [] : [hostCheck(options.hosts)]
+  const operations = mount({
+    platform,
+    families,
+    resolve: options.resolve,
+    rateLimits: options.rateLimits,
+    trustedProxies: options.trustedProxies ?? [],
+    before: checks,
+  })
+  app.use(operations.fixed)
   app.use(probes(platform, options.isLeaving))
-  if (options.hosts !== undefined) app.use(hostCheck(options.hosts))
+  for (const step of checks) app.use(step)
   app.use(serveMetrics(metrics, operatorCheck(options.operatorToken)))
   for (const step of options.pages) app.use(step)
-  app.use(
-    mount({
-      platform,
-      families,
-      resolve: options.resolve,
-      rateLimits: options.rateLimits,
-      trustedProxies: options.trustedProxies ?? [],
-      onError,
-    }),
-  )
+  app.use(operations.others)
   app.use(nothingHere)
   return app
 }

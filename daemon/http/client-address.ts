@@ -9,10 +9,12 @@ import { inCidr, parseAddress } from '../../lib/egress/address.ts'
  * whatever stands before that, anybody could have written.
  */
 export function clientAddress(request: IncomingMessage, trusted: readonly Cidr[]): string {
+  const peer = plainAddress(request.socket.remoteAddress ?? '')
+  if (!isTrusted(peer, trusted)) return peer
   const hops = String(request.headers['x-forwarded-for'] ?? '')
     .split(',')
     .map((hop) => plainAddress(hop.trim()))
-  let address = plainAddress(request.socket.remoteAddress ?? '')
+  let address = peer
   while (isTrusted(address, trusted)) {
     const before = hops.pop()
     if (before === undefined || parseAddress(before) === undefined) break
@@ -27,5 +29,5 @@ function isTrusted(address: string, trusted: readonly Cidr[]): boolean {
 
 /** A socket of both families writes IPv4 as `::ffff:127.0.0.1`. */
 function plainAddress(text: string): string {
-  return text.replace(/^::ffff:(?=\d+\.)/i, '')
+  return text.includes(':') ? text.replace(/^::ffff:(?=\d+\.)/i, '') : text
 }

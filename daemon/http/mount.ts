@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import compose from 'koa-compose'
 import type { Cidr } from '../../lib/egress/address.ts'
+import type { Millis } from '../../lib/time.ts'
 import type { Family, Operation } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
@@ -9,12 +10,9 @@ import { answer } from './middleware/answer.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authorize } from './middleware/authorize.ts'
 import { csrf } from './middleware/csrf.ts'
-import type { ErrorListener } from './middleware/error-handler.ts'
-import { errorHandler } from './middleware/error-handler.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
-import { requestId } from './middleware/request-id.ts'
 import { validate } from './middleware/validate.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 
@@ -24,14 +22,26 @@ export interface MountOptions {
   /** Who asks: the daemon's own way, or the embedder's. */
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
-  readonly onError: ErrorListener
+  /** Steps before every operation. */
+  readonly before: readonly Step[]
   /** Proxies in front whose word on who asks is believed. Default none. */
   readonly trustedProxies?: readonly Cidr[]
 }
 
-/** Every operation of the families as one Koa middleware: the daemon is its first embedder. */
-export function mount(options: MountOptions): Step {
-  const { platform, families, onError } = options
+/** Every operation of the families, as middleware of Koa. */
+export interface Mounted {
+  /**
+   * Those whose paths have no parameters, by one look-up: the busiest of them should be tried against
+   * nothing else. They stand before the others, since `/v1/keys/self` is not a key's id.
+   */
+  readonly fixed: Step
+  /** All others, and the answer to what is none. */
+  readonly others: Step
+}
+
+export function mount(options: MountOptions): Mounted {
+  const { platform, families } = options
+  const before = [...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
   const rateLimit = createRateLimit(options.rateLimits, platform.clock)
   const router = new Router<RequestState>()
@@ -40,16 +50,12 @@ export function mount(options: MountOptions): Step {
     const steps = stepsOf(operation, options, rateLimit(operation))
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
-    } else fixed.set(`${operation.method} ${operation.path}`, compose(steps))
+    } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
   }
-  return compose([
-    requestId(platform.random),
-    addressOf(options.trustedProxies ?? []),
-    errorHandler(platform.baseUrl, onError),
-    fixedRoutes(fixed),
-    router.routes() as unknown as Step,
-    noRoute(operations),
-  ])
+  return {
+    fixed: fixedRoutes(fixed),
+    others: compose([...before, router.routes() as unknown as Step, noRoute(operations)]),
+  }
 }
 
 function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): Step[] {
@@ -57,9 +63,11 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): 
   const admit = [authenticate(operation, resolve), authorize(operation, platform)]
   // A body may take long: who was let in before it may have been revoked since. Units of work look
   // for themselves.
-  const again = operation.effect === 'publish' || operation.effect === 'own' ? admit : []
+  const isUnguarded = operation.effect === 'publish' || operation.effect === 'own'
+  const again = isUnguarded ? [unlessUnchanged(platform, compose(admit))] : []
   return [
     ...admit,
+    ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
     rateLimit,
     readBody(operation),
@@ -69,6 +77,30 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): 
   ]
 }
 
+/** Notes what a key was verified against. */
+function noteEdition({ verifier, clock }: Platform): Step {
+  return function noteEdition(ctx, next) {
+    ctx.state.admitted = { edition: verifier.edition(), at: clock.now() }
+    return next()
+  }
+}
+
+/** A body that is there at once is no time in which a key could have ended. */
+const AT_ONCE: Millis = 100
+
+/** Admits a key anew, unless nothing that was told since could have changed what it may do. */
+function unlessUnchanged({ verifier, clock }: Platform, admit: Step): Step {
+  return function unlessUnchanged(ctx, next) {
+    const { principal, admitted } = ctx.state
+    const isSame =
+      principal?.type === 'key' &&
+      admitted?.edition !== undefined &&
+      admitted.edition === verifier.edition() &&
+      clock.now() - admitted.at < AT_ONCE
+    return isSame ? next() : admit(ctx, next)
+  }
+}
+
 function addressOf(trusted: readonly Cidr[]): Step {
   return function address(ctx, next) {
     ctx.state.address = clientAddress(ctx.req, trusted)
@@ -76,10 +108,6 @@ function addressOf(trusted: readonly Cidr[]): Step {
   }
 }
 
-/**
- * Routes without parameters by one look-up: the busiest of them should not be tried against every
- * pattern. They stand before the others, since `/v1/keys/self` is not a key's id.
- */
 function fixedRoutes(routes: ReadonlyMap<string, Step>): Step {
   return function fixedRoutes(ctx, next) {
     const route = routes.get(`${ctx.method} ${ctx.path}`)

@@ -1,11 +1,12 @@
 import type { Context } from 'koa'
+import type { VerifiedKey } from '../../lib/engine/verifier.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import { findAccount } from '../families/accounts/service.ts'
 import { resumeSession } from '../families/accounts/session.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
-import type { KeyPrincipal, OperatorPrincipal } from '../principal.ts'
+import type { KeyPrincipal, OperatorPrincipal, Principal } from '../principal.ts'
 import { isAccountId } from '../principal.ts'
 import type { IsOperator } from './operator-token.ts'
 import { operatorCheck } from './operator-token.ts'
@@ -31,15 +32,17 @@ export function createResolver(options: {
   const { platform } = options
   const isOperator = operatorCheck(options.operatorToken)
   const cookie = sessionCookie(platform.baseUrl)
-  return async (ctx) => {
+  return (ctx) => {
     const token = bearerOf(ctx)
-    if (token !== undefined) {
-      const known = await byToken(platform, isOperator, token, () => byAccountHeader(ctx, platform))
-      if (known === undefined) throw kernelError('invalid_key')
-      return known
-    }
+    if (token !== undefined) return keptKey(platform, token) ?? byBearer(ctx, token)
     const value = cookie && ctx.cookies.get(cookie.name)
     return value ? resumeSession(platform, value, platform.clock.now()) : undefined
+  }
+
+  async function byBearer(ctx: Context, token: string): Promise<Principal> {
+    const known = await byToken(platform, isOperator, token, () => byAccountHeader(ctx, platform))
+    if (known === undefined) throw kernelError('invalid_key')
+    return known
   }
 }
 
@@ -109,8 +112,17 @@ async function byToken(
 }
 
 async function byKey({ verifier }: Platform, value: string): Promise<KeyPrincipal> {
-  const verified = await verifier.verify(value)
-  return { type: 'key', account_id: verified.key.account_id, ...verified }
+  return asKey(await verifier.verify(value))
+}
+
+/** Whoever is known already is let in without waiting. */
+function keptKey({ verifier, names }: Platform, token: string): KeyPrincipal | undefined {
+  const verified = token.startsWith(names.keyPrefix) ? verifier.verifyKept(token) : undefined
+  return verified && asKey(verified)
+}
+
+function asKey({ key, authority, secret }: VerifiedKey): KeyPrincipal {
+  return { type: 'key', account_id: key.account_id, key, authority, secret }
 }
 
 async function byAccountHeader(ctx: Context, { store }: Platform): Promise<OperatorPrincipal> {

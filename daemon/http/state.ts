@@ -1,4 +1,5 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa'
+import type { Instant } from '../../lib/time.ts'
 import type { Principal } from '../principal.ts'
 
 /** What the steps of one request hand on to each other. */
@@ -7,6 +8,8 @@ export interface RequestState {
   /** Where the request comes from; empty over the control socket. */
   address: string
   principal: Principal | undefined
+  /** What a key was verified against before its request's body was read, and when. */
+  admitted: { readonly edition: number | undefined; readonly at: Instant } | undefined
   /** The body's exact text; empty when there is none. */
   bodyText: string
   body: unknown
@@ -25,4 +28,6 @@ export type Step = Middleware<RequestState>
  *
  * @throws KeyhookError for credentials that are not valid
  */
-export type PrincipalResolver = (ctx: Context) => Promise<Principal | undefined>
+export type PrincipalResolver = (
+  ctx: Context,
+) => Principal | undefined | Promise<Principal | undefined>

@@ -5,7 +5,7 @@ import { endOfChain } from '../key/chain.ts'
 import { hashToken } from '../key/hash.ts'
 import { secretStanding } from '../key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../key/record.ts'
-import { isToken } from '../key/token.ts'
+import { isToken, isTokenLike } from '../key/token.ts'
 import type { Instant } from '../time.ts'
 import type { Change, Changes } from './changes.ts'
 import type { Clock, KeyStore } from './ports.ts'
@@ -27,8 +27,21 @@ export interface Verifier {
    *   be known
    */
   verify(value: string): Promise<VerifiedKey>
+  /** The same from what is kept, at once; undefined when it must be read. */
+  verifyKept(value: string): VerifiedKey | undefined
+  /**
+   * Goes up with every change that was told: what was verified under the same number stands still, but
+   * for what ends by the clock. Undefined while changes may go unheard.
+   */
+  edition(): number | undefined
   /** The latest use of each key since this was last asked. */
   takeUses(): readonly { readonly id: string; readonly at: Instant }[]
+}
+
+/** Verifications so far, by whether what they went by was kept or had to be read. */
+export interface VerifierCounts {
+  cache: number
+  store: number
 }
 
 interface Entry {
@@ -46,6 +59,7 @@ const MAX_ENTRIES = 50_000
  *
  * @param prefix what values of this service begin with
  * @param maxEntries chains that are kept. Default 50,000.
+ * @param counts counted up by every verification
  */
 export function createVerifier(options: {
   readonly store: KeyStore
@@ -53,8 +67,10 @@ export function createVerifier(options: {
   readonly clock: Clock
   readonly prefix: string
   readonly maxEntries?: number
+  readonly counts?: VerifierCounts
 }): Verifier {
   const { store, changes, clock, prefix } = options
+  const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
   const entries = new Map<string, Entry>()
   /** Hashes under every key of their chain, and under their account. */
@@ -66,7 +82,9 @@ export function createVerifier(options: {
   const known = (hash: string): Entry | undefined =>
     changes.isCurrent() ? entries.get(hash) : undefined
 
-  async function fill(hash: string): Promise<Entry> {
+  /** What is kept under its hash has the right checksum; it costs more than the hash. */
+  async function fill(hash: string, value: string): Promise<Entry> {
+    if (!isToken(prefix, value)) throw kernelError('invalid_key')
     const before = generation
     const chain = await readChain(hash)
     if (chain === undefined) throw kernelError('invalid_key')
@@ -115,16 +133,30 @@ export function createVerifier(options: {
 
   changes.listen(drop)
 
+  function judge({ chain, authority }: Entry): VerifiedKey {
+    const now = clock.now()
+    const verified = judgeChain(chain, authority, now)
+    uses.set(verified.key.id, now)
+    return verified
+  }
+
+  function verifyKept(value: string): VerifiedKey | undefined {
+    if (!isTokenLike(prefix, value)) throw kernelError('invalid_key')
+    const kept = known(hashToken(value))
+    if (kept === undefined) return undefined
+    counts.cache += 1
+    return judge(kept)
+  }
+
   return {
+    verifyKept,
     async verify(value) {
-      if (!isToken(prefix, value)) throw kernelError('invalid_key')
-      const hash = hashToken(value)
-      const { chain, authority } = known(hash) ?? (await fill(hash))
-      const now = clock.now()
-      const verified = judgeChain(chain, authority, now)
-      uses.set(verified.key.id, now)
-      return verified
+      const kept = verifyKept(value)
+      if (kept !== undefined) return kept
+      counts.store += 1
+      return judge(await fill(hashToken(value), value))
     },
+    edition: () => (changes.isCurrent() ? generation : undefined),
     takeUses() {
       const taken = [...uses].map(([id, at]) => ({ id, at }))
       uses.clear()

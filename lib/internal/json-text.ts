@@ -13,11 +13,18 @@ export interface Span {
   readonly to: number
 }
 
-const SPACE = /[ \t\n\r]/
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const ARRAY_OPEN = 0x5b
+const ARRAY_CLOSE = 0x5d
+const OBJECT_OPEN = 0x7b
+const OBJECT_CLOSE = 0x7d
+const LAST_SPACE = 0x20
 
 function skipSpace(text: string, at: number): number {
   let here = at
-  while (SPACE.test(text.charAt(here))) here++
+  while (text.charCodeAt(here) <= LAST_SPACE) here++
   return here
 }
 
@@ -27,36 +34,39 @@ function skipString(text: string, at: number): number {
   for (;;) {
     const quote = text.indexOf('"', here)
     let slashes = 0
-    while (text.charAt(quote - 1 - slashes) === '\\') slashes++
+    while (text.charCodeAt(quote - 1 - slashes) === BACKSLASH) slashes++
     if (slashes % 2 === 0) return quote + 1
     here = quote + 1
   }
 }
 
-/** What can end or open something inside a composite; all else is passed over at once. */
-const MARK = /["{}[\]]/g
-
 function skipComposite(text: string, at: number): number {
   let depth = 0
   let here = at
   do {
-    MARK.lastIndex = here
-    const mark = MARK.exec(text)
-    if (mark === null) return text.length
-    here = mark[0] === '"' ? skipString(text, mark.index) : mark.index + 1
-    if (mark[0] === '{' || mark[0] === '[') depth++
-    else if (mark[0] !== '"') depth--
-  } while (depth > 0)
+    const code = text.charCodeAt(here)
+    if (code === QUOTE) {
+      here = skipString(text, here)
+      continue
+    }
+    if (code === OBJECT_OPEN || code === ARRAY_OPEN) depth++
+    else if (code === OBJECT_CLOSE || code === ARRAY_CLOSE) depth--
+    here++
+  } while (depth > 0 && here < text.length)
   return here
 }
 
 function skipValue(text: string, at: number): number {
-  const first = text.charAt(at)
-  if (first === '"') return skipString(text, at)
-  if (first === '{' || first === '[') return skipComposite(text, at)
+  const first = text.charCodeAt(at)
+  if (first === QUOTE) return skipString(text, at)
+  if (first === OBJECT_OPEN || first === ARRAY_OPEN) return skipComposite(text, at)
   let here = at
-  while (here < text.length && !/[,\]} \t\n\r]/.test(text.charAt(here))) here++
+  while (here < text.length && !endsScalar(text.charCodeAt(here))) here++
   return here
+}
+
+function endsScalar(code: number): boolean {
+  return code === COMMA || code === ARRAY_CLOSE || code === OBJECT_CLOSE || code <= LAST_SPACE
 }
 
 /**
@@ -69,14 +79,14 @@ function skipValue(text: string, at: number): number {
 export function memberSpan(text: string, at: number, name: string): Span | undefined {
   let found: Span | undefined
   let here = skipSpace(text, skipSpace(text, at) + 1)
-  while (text.charAt(here) === '"') {
+  while (text.charCodeAt(here) === QUOTE) {
     const keyEnd = skipString(text, here)
     const key = text.slice(here, keyEnd)
     const from = skipSpace(text, skipSpace(text, keyEnd) + 1)
     const to = skipValue(text, from)
     if (isKey(key, name)) found = { from, to }
     here = skipSpace(text, to)
-    if (text.charAt(here) === ',') here = skipSpace(text, here + 1)
+    if (text.charCodeAt(here) === COMMA) here = skipSpace(text, here + 1)
   }
   return found
 }
@@ -89,11 +99,11 @@ function isKey(literal: string, name: string): boolean {
 export function elementSpans(text: string, at: number): readonly Span[] {
   const spans: Span[] = []
   let here = skipSpace(text, skipSpace(text, at) + 1)
-  while (here < text.length && text.charAt(here) !== ']') {
+  while (here < text.length && text.charCodeAt(here) !== ARRAY_CLOSE) {
     const to = skipValue(text, here)
     spans.push({ from: here, to })
     here = skipSpace(text, to)
-    if (text.charAt(here) === ',') here = skipSpace(text, here + 1)
+    if (text.charCodeAt(here) === COMMA) here = skipSpace(text, here + 1)
   }
   return spans
 }

@@ -3,7 +3,7 @@ import { createAccountsFamily } from '../../daemon/families/accounts/family.ts'
 import { createPasswords } from '../../daemon/families/accounts/password.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
-import { mount } from '../../daemon/http/mount.ts'
+import { mountAlone } from '../support/mounted.ts'
 import { createResolver } from '../../daemon/http/resolve.ts'
 import { createPlaces } from '../support/fuzz-places.ts'
 import type { InputClass } from '../support/fuzz-requests.ts'
@@ -40,7 +40,7 @@ async function openSite(
     families: families.filter((family) => family !== keysFamily),
     names: { 'hooks.example.com': ['127.0.0.1'] },
   })
-  const step = mount({
+  const step = mountAlone({
     platform,
     families,
     resolve: createResolver({ platform, operatorToken: OPERATOR_TOKEN }),

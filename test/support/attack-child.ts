@@ -8,7 +8,7 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
-import { mount } from '../../daemon/http/mount.ts'
+import { mountAlone } from './mounted.ts'
 import { createResolver } from '../../daemon/http/resolve.ts'
 import type { Outcome, Site } from './attack.ts'
 import { runAttack } from './attack.ts'
@@ -40,7 +40,7 @@ async function openSite(): Promise<Site> {
     },
     { clock, families: FAMILIES.filter((family) => family !== keysFamily) },
   )
-  const step = mount({
+  const step = mountAlone({
     platform,
     families: FAMILIES,
     resolve: createResolver({ platform, operatorToken: OPERATOR_TOKEN }),

@@ -7,7 +7,7 @@ import type { Passwords } from '../../daemon/families/accounts/password.ts'
 import { createPasswords } from '../../daemon/families/accounts/password.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import type { Family } from '../../daemon/family.ts'
-import { mount } from '../../daemon/http/mount.ts'
+import { mountAlone } from './mounted.ts'
 import { createResolver } from '../../daemon/http/resolve.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import type { Platform } from '../../daemon/platform.ts'
@@ -114,7 +114,7 @@ export async function serve(
   app.silent = true
   app.use(servePages())
   app.use(
-    mount({
+    mountAlone({
       platform,
       families: [createAccountsFamily({ passwords }), keysFamily],
       resolve,

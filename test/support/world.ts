@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import type { Family } from '../../daemon/family.ts'
-import { mount } from '../../daemon/http/mount.ts'
+import { mountAlone } from './mounted.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
@@ -160,7 +160,7 @@ function apiOf(
   const own = resolverOf(platform, principals)
   const given = resolve?.(platform)
   app.use(
-    mount({
+    mountAlone({
       platform,
       families,
       resolve: async (ctx) => (await given?.(ctx)) ?? own(ctx),

@@ -16,8 +16,8 @@ export function answer(operation: Operation, platform: Platform): Step {
         ? await perform(operation, call)
         : await performOnce(operation, call, idempotency)
     ctx.status = status
-    ctx.type = 'application/json; charset=utf-8'
-    if (!ctx.response.get('Cache-Control')) ctx.set('Cache-Control', 'no-store')
+    ctx.set('Content-Type', 'application/json; charset=utf-8')
+    if (!ctx.res.hasHeader('cache-control')) ctx.set('Cache-Control', 'no-store')
     if (replayed) ctx.set('Idempotency-Replayed', 'true')
     ctx.body = body
   }

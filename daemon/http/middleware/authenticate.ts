@@ -1,5 +1,6 @@
 import { kernelError } from '../../../lib/errors.ts'
 import type { Operation } from '../../family.ts'
+import type { Principal } from '../../principal.ts'
 import type { PrincipalResolver, Step } from '../state.ts'
 
 /** Finds out who asks. What is public is open to whoever has no credentials, or bad ones. */
@@ -9,9 +10,13 @@ export function authenticate(operation: Operation, resolve: PrincipalResolver): 
       return next()
     }
   }
-  return async function authenticate(ctx, next) {
-    ctx.state.principal = await resolve(ctx)
-    if (ctx.state.principal === undefined) throw kernelError('missing_credentials')
-    return next()
+  return function authenticate(ctx, next) {
+    const admit = (principal: Principal | undefined): ReturnType<typeof next> => {
+      if (principal === undefined) throw kernelError('missing_credentials')
+      ctx.state.principal = principal
+      return next()
+    }
+    const found = resolve(ctx)
+    return found instanceof Promise ? found.then(admit) : admit(found)
   }
 }
