@@ -47,6 +47,10 @@ export interface VerifierCounts {
 interface Entry {
   readonly chain: KeyChain
   readonly authority: Authority
+  /** Until when a judgement stands, since nothing in the chain ends by the clock before. */
+  readonly until: Instant
+  /** What it was last judged to be. */
+  verified: VerifiedKey | undefined
 }
 
 const MAX_ENTRIES = 50_000
@@ -88,7 +92,8 @@ export function createVerifier(options: {
     const before = generation
     const chain = await readChain(hash)
     if (chain === undefined) throw kernelError('invalid_key')
-    const entry = { chain, authority: effectiveAuthority(chain.chain) }
+    const authority = effectiveAuthority(chain.chain)
+    const entry: Entry = { chain, authority, until: firstEnd(chain), verified: undefined }
     if (generation === before) keep(hash, entry)
     return entry
   }
@@ -133,11 +138,13 @@ export function createVerifier(options: {
 
   changes.listen(drop)
 
-  function judge({ chain, authority }: Entry): VerifiedKey {
+  function judge(entry: Entry): VerifiedKey {
     const now = clock.now()
-    const verified = judgeChain(chain, authority, now)
-    uses.set(verified.key.id, now)
-    return verified
+    if (entry.verified === undefined || now >= entry.until) {
+      entry.verified = judgeChain(entry.chain, entry.authority, now)
+    }
+    uses.set(entry.verified.key.id, now)
+    return entry.verified
   }
 
   function verifyKept(value: string): VerifiedKey | undefined {
@@ -172,6 +179,12 @@ function placesOf({ chain: { account, chain } }: Entry): readonly string[] {
 
 function placeOf({ kind, id }: Change): string {
   return `${kind} ${id}`
+}
+
+/** When the first of what may end by the clock does. */
+function firstEnd({ chain, secret }: KeyChain): Instant {
+  const ends = [secret.not_after, ...chain.map(({ expires_at }) => expires_at)]
+  return Math.min(...ends.map((end) => end ?? Infinity))
 }
 
 /** A key lives only while every ancestor does; its holder is told which end it met. */

@@ -38,9 +38,19 @@ export function uuid7Floor(at: Instant): string {
 }
 
 function printUuid7(at: Instant, counter: number, tail: Uint8Array): string {
-  const time = at.toString(16).padStart(12, '0')
   const count = counter.toString(16).padStart(3, '0')
   tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
   const rest = toHex(tail)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`
+  return `${printTime(at)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`
+}
+
+/** Many ids are made within a millisecond. */
+let last = { at: -1, text: '' }
+
+function printTime(at: Instant): string {
+  if (at !== last.at) {
+    const time = at.toString(16).padStart(12, '0')
+    last = { at, text: `${time.slice(0, 8)}-${time.slice(8)}` }
+  }
+  return last.text
 }

@@ -51,8 +51,13 @@ export function requiredScope(text: string, universe: ScopeUniverse): RequiredSc
  * allows(readScopes('*:read'), requiredScope('apps:read', universe)) // true
  */
 export function allows(holder: ScopeSet, required: RequiredScope): boolean {
-  return holdsAny(holder, patternsCovering(required))
+  const patterns = known.get(required) ?? patternsCovering(required)
+  // What is required was declared: there are not many.
+  known.set(required, patterns)
+  return holdsAny(holder, patterns)
 }
+
+const known = new Map<RequiredScope, readonly string[]>()
 
 function holdsAny(holder: readonly string[], patterns: readonly string[]): boolean {
   return patterns.some((pattern) => holder.includes(pattern))

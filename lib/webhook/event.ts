@@ -41,13 +41,18 @@ export function createEventId(now: Instant, random: (n: number) => Uint8Array): 
   return EVENT_ID_PREFIX + timeDigits(now) + randomDigits(bytes)
 }
 
+/** Many ids are made within a millisecond. */
+let last = { now: -1, digits: '' }
+
 function timeDigits(now: Instant): string {
+  if (now === last.now) return last.digits
   let digits = ''
   let rest = now
   for (let place = 0; place < TIME_DIGITS; place += 1) {
     digits = BASE32.charAt(rest % 32) + digits
     rest = Math.floor(rest / 32)
   }
+  last = { now, digits }
   return digits
 }
 

@@ -161,8 +161,7 @@ await t.test('between claim and send', async (t) => {
   const changes: Record<'skipped' | 'canceled', (bench: Bench, id: string) => Promise<unknown>> = {
     skipped: (bench, id) =>
       bench.store.write((tx) => tx.webhooks.disable(id, 'manual', bench.clock.now())),
-    canceled: (bench, id) =>
-      bench.store.write((tx) => tx.webhooks.delete(id, bench.clock.now())),
+    canceled: (bench, id) => bench.store.write((tx) => tx.webhooks.delete(id, bench.clock.now())),
   }
   for (const [status, change] of Object.entries(changes)) {
     await t.test(`what is ${status} by its webhook's change is not sent`, async (t) => {

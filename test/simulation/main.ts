@@ -51,8 +51,6 @@ for (const [name, simulate] of Object.entries(SIMULATIONS)) {
     print(`  npm run simulate -- --only ${name} --seed ${seed}`)
   }
   const last = first + runs - 1
-  print(
-    JSON.stringify({ simulation: name, seeds: [first, last], ...Object.fromEntries(sums) }),
-  )
+  print(JSON.stringify({ simulation: name, seeds: [first, last], ...Object.fromEntries(sums) }))
 }
 process.exitCode = failures === 0 ? 0 : 1

@@ -1,6 +1,7 @@
 import { kernelError } from '../../../lib/errors.ts'
 import type { VerifiedKey } from '../../../lib/engine/verifier.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
+import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
 
@@ -24,10 +25,7 @@ export function requireNeed(
   universe: ScopeUniverse,
   location = 'scope',
 ): void {
-  if (scope !== undefined) {
-    requireDeclared(scope, universe, location)
-    requireScope(authority, scope, universe)
-  }
+  if (scope !== undefined) requireScope(authority, declaredScope(scope, universe, location))
   if (app_id !== undefined && authority.pins !== 'all' && !holdsApp(authority.pins, app_id)) {
     throw kernelError('app_not_found')
   }
@@ -41,12 +39,21 @@ export function requireDeclared(scope: string, universe: ScopeUniverse, location
   throw kernelError('invalid_scope', { errors: [{ location, code: 'invalid_scope', message }] })
 }
 
-function requireScope(
-  { scopes }: VerifiedKey['authority'],
-  scope: string,
-  universe: ScopeUniverse,
-): void {
-  if (!allows(scopes, requiredScope(scope, universe))) {
+/** Declared scopes are few, and asked for with every request of an embedder's. */
+const declared = new WeakMap<ScopeUniverse, Map<string, RequiredScope>>()
+
+function declaredScope(scope: string, universe: ScopeUniverse, location: string): RequiredScope {
+  const known = declared.get(universe) ?? new Map<string, RequiredScope>()
+  const found = known.get(scope)
+  if (found !== undefined) return found
+  requireDeclared(scope, universe, location)
+  const made = requiredScope(scope, universe)
+  declared.set(universe, known.set(scope, made))
+  return made
+}
+
+function requireScope({ scopes }: VerifiedKey['authority'], scope: RequiredScope): void {
+  if (!allows(scopes, scope)) {
     throw kernelError('insufficient_scope', {
       message: `The key lacks the scope ${scope}.`,
       details: { required_scopes: [scope], missing_scopes: [scope] },

@@ -11,7 +11,7 @@ type Place = 'body' | 'query' | 'path'
 export function validate({ input }: Operation): Step {
   return function validate(ctx, next) {
     const faults: FieldError[] = []
-    const query = { ...ctx.query }
+    const query = ctx.querystring === '' ? {} : { ...ctx.query }
     const params = ctx['params'] as unknown
     ctx.state.params = check(input.params, params, 'path', faults) as typeof ctx.state.params
     ctx.state.query = checkQuery(input.query, query, faults)

@@ -96,7 +96,9 @@ export const PIN_CHECKS: Checks = {
     // The worst that a deletion could leave: pins that name nothing.
     const client = await openSqlite(join(t.testdirName, 'keyhook.sqlite'))
     const { keys } = nameTables('keyhook_')
-    await client.exclusive('ping', (query) => query(`UPDATE ${keys} SET pins = '[]' WHERE id = $1`, [id]))
+    await client.exclusive('ping', (query) =>
+      query(`UPDATE ${keys} SET pins = '[]' WHERE id = $1`, [id]),
+    )
     await client.close()
     t.equal(await publish(world, key, {}), '403 key_pinned')
     t.equal(await publish(world, key, { app_id: 'a1' }), '404 app_not_found')
