@@ -129,6 +129,12 @@ export interface Store extends Omit<EngineStore, 'write'> {
    */
   readonly manyProcesses?: boolean
 
+  /**
+   * Calls `listener` when a change was answered only because others could no longer go by what they
+   * keep: with the processes that did not acknowledge it.
+   */
+  onSilence?(listener: (processes: readonly string[]) => void): void
+
   /** The time that all processes of the store go by. Default: this machine's. */
   now?(): Instant
 }

@@ -174,9 +174,12 @@ await t.test('a process that is cut off', async (t) => {
        WHERE datname = current_database() AND query LIKE '%${second.claimant}%'
          AND pid <> pg_backend_pid()`,
       )
+      const silent: string[] = []
+      first.onSilence?.((processes) => silent.push(...processes))
       const began = performance.now()
       t.ok(await suspend(first, true))
       const took = performance.now() - began
+      t.same(silent, [second.claimant], 'and is said to have said nothing')
       t.notOk(second.changes.isCurrent(), 'before the change was answered')
       t.ok(took < 2 * LEASE, `after ${took} ms`)
       await t.rejects(second.accounts.get(ACCOUNT), { code: 'unavailable' })

@@ -29,6 +29,8 @@ export interface SqlClient {
   now?(): Instant
   /** As in the store's contract. */
   announce?(webhookIds: readonly string[]): void
+  /** As in the store's contract. */
+  onSilence?(listener: (processes: readonly string[]) => void): void
   /**
    * Statements on the connection of a transaction that somebody else began and will end.
    *

@@ -28,6 +28,7 @@ const STALLED: Millis = 3 * SECOND
 export function openPostgres(source: PgSource, t: Tables, presence: Presence): SqlClient {
   const units = createTurns()
   const purposes = new Map<Purpose, Turns>()
+  const silence: ((processes: readonly string[]) => void)[] = []
   let closing: Promise<void> | undefined
 
   function turnsOf(purpose: Purpose): Turns {
@@ -84,13 +85,17 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
         }),
       )
       // Others may write meanwhile: what is waited for is that nobody goes by the older state.
-      if (recorded !== undefined) await presence.known(recorded)
+      const silent = recorded === undefined ? [] : await presence.known(recorded)
+      if (silent.length > 0) for (const listener of silence) listener(silent)
       return result
     },
     exclusive: (purpose, work) =>
       turnsOf(purpose).take(() => lend(source, (client) => work(queryOn(client)))),
     join: (transaction) => joinOn(connectionOf(transaction, isPgClient), t),
     watch: (listener) => presence.watch(listener),
+    onSilence(listener) {
+      silence.push(listener)
+    },
     close: () => (closing ??= close()),
   }
 }

@@ -84,6 +84,7 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     claimant: client.claimant,
     ...(client.now && { now: client.now }),
     ...(client.announce && { announce: client.announce }),
+    ...(client.onSilence && { onSilence: client.onSilence }),
     manyProcesses: dialect.name === 'postgres',
     ...(client.watch && { watch: client.watch }),
     ...(client.hold && { hold: client.hold }),

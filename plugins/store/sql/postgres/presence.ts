@@ -30,8 +30,11 @@ export interface Presence {
   announce(webhookIds: readonly string[]): void
   /** Records what a unit of work changed, as the last thing before its commit. */
   record(query: Query, changes: readonly Change[]): Promise<RecordedChange>
-  /** After the commit: resolves once every other process knows, or can no longer go by what it keeps. */
-  known(recorded: RecordedChange): Promise<void>
+  /**
+   * After the commit: resolves once every other process knows, or can no longer go by what it keeps;
+   * answers those that did not say so.
+   */
+  known(recorded: RecordedChange): Promise<readonly string[]>
   end(): Promise<void>
 }
 
@@ -222,9 +225,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
       announcing ??= setTimeout(() => void tellOthers().catch(() => undefined), GATHER).unref()
     },
     record: (query, changes) => recordChange(query, t, { id, changes, channel }),
-    async known({ seq, holders }) {
-      await acknowledgements.wait(seq, holders)
-    },
+    known: ({ seq, holders }) => acknowledgements.wait(seq, holders),
     async end() {
       isEnded = true
       lease.end()
