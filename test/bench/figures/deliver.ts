@@ -18,7 +18,12 @@ async function measureHandover(round: Round, database: Database): Promise<Values
   const { env } = await round.place(database)
   const engine = round.start('engine')
   const webhook = { account: 'acc_0', type: TYPE, url: `${origin}/in` }
-  await engine.call('open', { ...env, KEYHOOK_WEBHOOK_CONCURRENCY: String(SLOTS) })
+  await engine.call('open', {
+    ...env,
+    KEYHOOK_WEBHOOK_CONCURRENCY: String(SLOTS),
+    // Of every 32 slots 8 are kept for other webhooks.
+    KEYHOOK_DISPATCH_CONCURRENCY: String(2 * SLOTS),
+  })
   await engine.call('webhooks', [webhook])
   const { perSecond, readBack } = await engine.call<{ perSecond: number; readBack: number }>(
     'handOver',
