@@ -42,6 +42,10 @@ export function composePlatform(parts: Parts): Platform {
     ...families.map((family) => family.scopes),
     config.scopes,
   ) as Record<string, readonly string[]>
+  store.onSilence?.((processes) => {
+    metrics.unacknowledged()
+    log.warn({ processes }, 'a change waited for processes that did not answer')
+  })
   const engine = createEngine({
     store,
     sender: egress,
@@ -54,6 +58,7 @@ export function composePlatform(parts: Parts): Platform {
     disabling: { failures: config.webhookDisableFailures, span: config.webhookDisableHours * HOUR },
     limits: { total: config.dispatchConcurrency, perWebhook: config.webhookConcurrency },
     timeout: config.webhookTimeoutMs,
+    lease: config.webhookTimeoutMs + config.webhookLeaseMarginMs,
     events: {
       ...metrics.engine,
       settleFailed(waiting, cause) {
@@ -80,6 +85,7 @@ export function composePlatform(parts: Parts): Platform {
       changes: store.changes,
       clock,
       prefix: names.keyPrefix,
+      counts: metrics.verifications,
     }),
     egress,
     eventTypes: createEventTypes(

@@ -3,6 +3,7 @@ import type { RetrySchedule } from '../lib/delivery/schedule.ts'
 import type { Cidr } from '../lib/egress/address.ts'
 import type { AllowList } from '../lib/egress/allow-list.ts'
 import { parseAllowList } from '../lib/egress/allow-list.ts'
+import { LEASE_MARGIN } from '../lib/engine/engine.ts'
 import type { MasterKey } from '../lib/engine/keyring.ts'
 import { parseMasterKeys } from '../lib/engine/keyring.ts'
 import { SECOND } from '../lib/time.ts'
@@ -135,6 +136,13 @@ export const SETTINGS = {
     fallback: 10_000,
     min: 50,
     max: 60_000,
+  }),
+  webhookLeaseMarginMs: integerSetting({
+    env: 'KEYHOOK_WEBHOOK_LEASE_MARGIN_MS',
+    doc: 'Milliseconds beyond that in which an outcome is recorded; then another daemon may take over.',
+    fallback: LEASE_MARGIN,
+    min: 1000,
+    max: 600_000,
   }),
   dispatchConcurrency: integerSetting({
     env: 'KEYHOOK_DISPATCH_CONCURRENCY',

@@ -1,8 +1,13 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { EngineEvents } from '../../lib/engine/ports.ts'
+import type { VerifierCounts } from '../../lib/engine/verifier.ts'
 
 export interface Metrics {
   readonly engine: Partial<EngineEvents>
+  /** Counted up by the verifier, and read when metrics are. */
+  readonly verifications: VerifierCounts
+  /** Counts one change that other processes did not acknowledge in time. */
+  unacknowledged(): void
   /** Counts one refusal by its code; codes are a closed set, so the labels are too. */
   refused(code: string): void
   /** The Prometheus text format. */
@@ -52,13 +57,33 @@ export function createMetrics(): Metrics {
     help: 'Webhooks disabled after persistent failure.',
     registers,
   })
+  const silent = new Counter({
+    name: 'keyhook_changes_unacknowledged_total',
+    help: 'Changes of authority that waited for a process that did not answer.',
+    registers,
+  })
   const refusals = new Counter({
     name: 'keyhook_refusals_total',
     help: 'Requests refused, by code.',
     labelNames: ['code'] as const,
     registers,
   })
+  const verifications: VerifierCounts = { cache: 0, store: 0 }
+  registry.registerMetric(
+    new Counter({
+      name: 'keyhook_verifications_total',
+      help: 'Verifications of keys, by whether what they went by was in memory or was read.',
+      labelNames: ['from'] as const,
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc({ from: 'cache' }, verifications.cache)
+        this.inc({ from: 'store' }, verifications.store)
+      },
+    }),
+  )
   return {
+    verifications,
     engine: {
       committed(count) {
         if (count === 0) return
@@ -79,6 +104,9 @@ export function createMetrics(): Metrics {
       disabled() {
         disabled.inc()
       },
+    },
+    unacknowledged() {
+      silent.inc()
     },
     refused(code) {
       refusals.inc({ code })

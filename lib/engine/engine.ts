@@ -60,7 +60,8 @@ export interface Engine {
   readonly lease: Millis
 }
 
-const LEASE_MARGIN: Millis = 20 * SECOND
+/** How long outcomes may take to be recorded before others take over, when nobody says otherwise. */
+export const LEASE_MARGIN: Millis = 20 * SECOND
 
 /** @throws TypeError when the lease is not longer than the timeout: then nothing could ever be sent */
 export function createEngine(options: EngineOptions): Engine {
