@@ -6,6 +6,11 @@ import { startPostgres } from '../support/postgres.ts'
 
 export type DatabaseName = 'sqlite' | 'postgres'
 
+interface HeldClaim {
+  readonly id: string
+  readonly claim: string
+}
+
 /** The database of a run, read beside the daemon and never written. */
 export interface CrashDatabase {
   readonly name: DatabaseName
@@ -13,7 +18,9 @@ export interface CrashDatabase {
   /** SQLite's shared index of its log. */
   readonly shm: string | undefined
   /** Deliveries that somebody claimed and did not record. */
-  inFlight(): Promise<readonly string[]>
+  inFlight(): Promise<readonly HeldClaim[]>
+  /** The processes that it knows, by what their claims begin with; none on SQLite. */
+  processes(): Promise<readonly string[]>
   /** Deliveries that are not final. */
   unfinished(): Promise<number>
   /** Deliveries that are not final though their webhook is gone. */
@@ -25,27 +32,35 @@ export interface CrashDatabase {
   close(): Promise<void>
 }
 
-const IN_FLIGHT = `SELECT id FROM keyhook_deliveries WHERE done_at IS NULL AND status = 'delivering'`
+const IN_FLIGHT = `SELECT id, claim FROM keyhook_deliveries WHERE done_at IS NULL AND status = 'delivering'`
 const UNFINISHED = `SELECT id FROM keyhook_deliveries WHERE done_at IS NULL`
-const ORPHANS = `SELECT id FROM keyhook_deliveries d WHERE done_at IS NULL
+const ORPHANS = `SELECT id || ' ' || status || ' ' || COALESCE(claim, 'unclaimed') AS id FROM keyhook_deliveries d WHERE done_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM keyhook_webhooks w WHERE w.id = d.webhook_id)`
+
+const PROCESSES = 'SELECT id FROM keyhook_processes'
 
 const TRIES = 100
 
 type Ask = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
 
+type Questions = Pick<CrashDatabase, 'inFlight' | 'processes' | 'unfinished' | 'orphans'>
+
 /** Until it is migrated, nothing is in it. */
-function questions(ask: Ask): Pick<CrashDatabase, 'inFlight' | 'unfinished' | 'orphans'> {
-  const ids = async (sql: string): Promise<readonly string[]> => {
+function questions(ask: Ask): Questions {
+  const rows: Ask = async (sql) => {
     try {
-      return (await ask(sql)).map(({ id }) => String(id))
+      return await ask(sql)
     } catch (cause) {
       if (/no such table|does not exist|SQLITE_CANTOPEN/.test(String(cause))) return []
       throw cause
     }
   }
+  const ids = async (sql: string): Promise<readonly string[]> =>
+    (await rows(sql)).map(({ id }) => String(id))
   return {
-    inFlight: () => ids(IN_FLIGHT),
+    inFlight: async () =>
+      (await rows(IN_FLIGHT)).map(({ id, claim }) => ({ id: String(id), claim: String(claim) })),
+    processes: () => ids(PROCESSES),
     unfinished: async () => (await ids(UNFINISHED)).length,
     orphans: () => ids(ORPHANS),
   }

@@ -101,7 +101,7 @@ async function crashServer({ supervisor, ledger, database }: Dying, after: numbe
   await new Promise((resolve) => setTimeout(resolve, after))
   const from = Date.now()
   await database.crash?.()
-  const isReady = await isReadyWithin(supervisor.origin, READY_AGAIN_WITHIN)
+  const isReady = await isReadyWithin(supervisor.origins[0], READY_AGAIN_WITHIN)
   supervisor.downtimes.push({ from, until: Date.now() })
   ledger.check('server.outlived', isReady, () => `not ready within ${READY_AGAIN_WITHIN} ms`)
   checkEnd(ledger, await supervisor.die({ after, signal: 'SIGKILL' }))

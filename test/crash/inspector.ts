@@ -26,6 +26,8 @@ export interface InspectorOptions {
   readonly downtimes: readonly Downtime[]
   /** How often each delivery was claimed and not recorded when a daemon died. */
   readonly inFlight: ReadonlyMap<string, number>
+  /** Whether others serve while one is dead: what that one had claimed waits for them. */
+  readonly isShared: boolean
 }
 
 /** Holds what the API, the database and the journals say against each other. */
@@ -129,8 +131,11 @@ export function createInspector(options: InspectorOptions): Inspector {
     for (const delivery of deliveries) {
       const came = history.arrivals.get(delivery.id) ?? []
       if (came.length > delivery.attempts.length) totals.repeated++
-      checkDelivery(webhook, delivery, came, inFlight.get(delivery.id) ?? 0, ledger)
-      for (const late of checkSchedule(delivery, came, downtimes, ledger)) totals.late.push(late)
+      const claimed = inFlight.get(delivery.id) ?? 0
+      checkDelivery(webhook, delivery, came, claimed, ledger)
+      const orphaned = options.isShared ? claimed : 0
+      const late = checkSchedule(delivery, came, downtimes, orphaned, ledger)
+      for (const one of late) totals.late.push(one)
       states.look(delivery, ledger)
     }
   }

@@ -1,9 +1,9 @@
 /** What was checked and what was found, by the name of each invariant. */
-export interface Ledger {
+export interface Ledger<Name extends string = InvariantName> {
   /** @param evidence said only of a violation */
-  check(name: InvariantName, holds: boolean, evidence: () => string): void
-  readonly rows: Readonly<Record<InvariantName, Row>>
-  readonly violations: readonly Violation[]
+  check(name: Name, holds: boolean, evidence: () => string): void
+  readonly rows: Readonly<Record<Name, Row>>
+  readonly violations: readonly Violation<Name>[]
 }
 
 export interface Row {
@@ -11,8 +11,8 @@ export interface Row {
   violated: number
 }
 
-export interface Violation {
-  readonly name: InvariantName
+export interface Violation<Name extends string = InvariantName> {
+  readonly name: Name
   readonly evidence: string
 }
 
@@ -47,12 +47,15 @@ export const INVARIANTS = {
 
 export type InvariantName = keyof typeof INVARIANTS
 
-export function createLedger(): Ledger {
-  const names = Object.keys(INVARIANTS) as InvariantName[]
+/** @param invariants by name, each with what it says */
+export function createLedger<Name extends string>(
+  invariants: Readonly<Record<Name, string>>,
+): Ledger<Name> {
+  const names = Object.keys(invariants) as Name[]
   const rows = Object.fromEntries(names.map((name) => [name, { checked: 0, violated: 0 }]))
-  const violations: Violation[] = []
+  const violations: Violation<Name>[] = []
   return {
-    rows: rows as Record<InvariantName, Row>,
+    rows: rows as Record<Name, Row>,
     violations,
     check(name, holds, evidence) {
       const row = rows[name]

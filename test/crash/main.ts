@@ -2,7 +2,7 @@
  * `npm run crash -- --db sqlite|postgres --kills N [--seed S] [--json] [--results FILE]`: kills a daemon
  * under load at every failpoint and at random, and holds what it did against what it promised.
  *
- * Also: --nth N occurrences of each failpoint (default 3), --points N failpoints chosen by the seed
+ * Also: --daemons N that share one database of PostgreSQL, of which one dies, --nth N occurrences of each failpoint (default 3), --points N failpoints chosen by the seed
  * (default all), --chapter N kills between two pauses, --mutant NAME for a daemon that errs on purpose.
  */
 import { execFileSync } from 'node:child_process'
@@ -32,7 +32,8 @@ const { values } = parseArgs({
 })
 
 const database: DatabaseName = values.db === 'postgres' ? 'postgres' : 'sqlite'
-if (values.daemons !== '1') throw new Error('one daemon serves a database in this version')
+const daemons = Number(values.daemons)
+if (daemons > 1 && database === 'sqlite') throw new Error('a file of SQLite has one daemon')
 if (values.mutant !== undefined && !MUTANTS.some(({ name }) => name === values.mutant)) {
   throw new Error(`mutants: ${MUTANTS.map(({ name }) => name).join(', ')}`)
 }
@@ -48,11 +49,12 @@ const result = await runCrash({
   points: values.points === undefined ? undefined : Number(values.points),
   seed: values.seed,
   mutant: values.mutant,
+  daemons,
   chapter: Number(values.chapter),
   progress: say,
 })
 const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
-const line = toLine(result, { database, seed: values.seed, commit })
+const line = toLine(result, { database, daemons, seed: values.seed, commit })
 if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(line)}\n`)
 process.stdout.write(values.json ? `${JSON.stringify(line)}\n` : print(line))
 

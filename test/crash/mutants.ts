@@ -60,4 +60,20 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'secrets.sign',
     rewrite: [/(UPDATE keyhook_webhook_secrets SET) not_after = (\$2)/, '$1 not_after = $2 + 2500'],
   },
+  // Those that only several daemons can show.
+  {
+    name: 'waits-for-nobody',
+    breaks: 'authority.held',
+    rewrite: [/WHERE id <> \$1 AND lease_until > clock_timestamp\(\)/, 'WHERE id <> $1 AND false'],
+  },
+  {
+    name: 'waits-too-short',
+    breaks: 'authority.held',
+    rewrite: [/(clock_timestamp\(\) \+ interval) '\d+ milliseconds'/, "$1 '600 milliseconds'"],
+  },
+  {
+    name: 'hears-nothing',
+    breaks: 'authority.held',
+    rewrite: [/(SELECT changes FROM \S+ WHERE seq >) /, '$1 1000000 + '],
+  },
 ]

@@ -69,7 +69,7 @@ function beyond(index: number, database: DatabaseName, random: SeededRandom): Pl
   return { by: 'random', after: 50 + random.below(1950) }
 }
 
-function shuffle<T>(list: readonly T[], random: SeededRandom): readonly T[] {
+export function shuffle<T>(list: readonly T[], random: SeededRandom): readonly T[] {
   return list
     .map((one) => ({ one, rank: random.below(1_000_000) }))
     .sort((a, b) => a.rank - b.rank)

@@ -45,6 +45,8 @@ const MANNERS: Readonly<Record<string, (luck: number, tried: number) => Behaviou
     return luck % 16 === 0 ? { status: 0, after: 0 } : { status: 500, after: luck % 10 }
   },
   failing: (luck) => ({ status: 503, after: luck % 20 }),
+  // By its status each answer of a delivery is told from the others.
+  patient: (luck, tried) => ({ status: Math.min(199 + tried, 299), after: 100 + (luck % 600) }),
 }
 
 function receive(request: IncomingMessage, response: ServerResponse): void {

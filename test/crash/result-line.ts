@@ -7,6 +7,7 @@ export interface CrashLine {
   readonly commit: string
   readonly node: string
   readonly db: DatabaseName
+  readonly daemons: number
   readonly seed: string
   readonly seconds: number
   readonly kills: Readonly<
@@ -27,7 +28,12 @@ export interface CrashLine {
 
 export function toLine(
   { kills, reached, missed, ledger, totals, seconds }: RunResult,
-  of: { readonly database: DatabaseName; readonly seed: string; readonly commit: string },
+  of: {
+    readonly database: DatabaseName
+    readonly daemons: number
+    readonly seed: string
+    readonly commit: string
+  },
 ): CrashLine {
   const late = [...totals.late].sort((a, b) => a - b)
   const at = (share: number): number => Math.round(late[Math.floor(share * (late.length - 1))] ?? 0)
@@ -35,6 +41,7 @@ export function toLine(
     commit: of.commit,
     node: process.version,
     db: of.database,
+    daemons: of.daemons,
     seed: of.seed,
     seconds: Math.round(seconds),
     kills: { total: Object.values(kills).reduce((sum, count) => sum + count, 0), ...kills },

@@ -12,7 +12,7 @@ import { FIXTURES } from './facts.ts'
 import type { FixtureWebhook, Inspector, Totals } from './inspector.ts'
 import { createInspector } from './inspector.ts'
 import type { Ledger } from './ledger.ts'
-import { createLedger } from './ledger.ts'
+import { INVARIANTS, createLedger } from './ledger.ts'
 import type { Plan, PlanOptions, Planned } from './plan.ts'
 import { makePlan } from './plan.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -21,6 +21,8 @@ import { createSupervisor, startRole } from './supervisor.ts'
 export interface RunOptions extends PlanOptions {
   readonly seed: string
   readonly mutant: string | undefined
+  /** How many share the database; one of them dies. */
+  readonly daemons: number
   /** Kills between two pauses in which everything is checked. */
   readonly chapter: number
   /** Told of every kill. */
@@ -44,10 +46,15 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
   const folder = await mkdtemp(join(tmpdir(), `keyhook-crash-${options.database}-`))
   await mkdir(join(folder, 'data'), { mode: 0o700 })
   const database = await openCrashDatabase(options.database, folder)
-  const ledger = createLedger()
+  const ledger = createLedger(INVARIANTS)
   const random = createSeededRandom(options.seed)
   const plan = makePlan(options, random)
-  const supervisor = await createSupervisor({ folder, database, mutant: options.mutant })
+  const supervisor = await createSupervisor({
+    folder,
+    database,
+    mutant: options.mutant,
+    daemons: options.daemons,
+  })
   const journals = {
     driver: join(folder, 'driver.jsonl'),
     receiver: join(folder, 'receiver.jsonl'),
@@ -64,9 +71,10 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
     const tally = createTally()
     await dieWhileMade(supervisor, plan, tally, options)
     await serve(supervisor)
+    await supervisor.startOthers()
     const orders = await furnish(supervisor, `http://127.0.0.1:${port}`, options.seed, journals)
     const inspector = createInspector({
-      api: createApi([supervisor.origin], supervisor.operator, orders.account),
+      api: createApi(supervisor.origins, supervisor.operator, orders.account),
       database,
       ledger,
       webhooks: orders.webhooks,
@@ -74,6 +82,7 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       journals,
       downtimes: supervisor.downtimes,
       inFlight: supervisor.inFlight,
+      isShared: options.daemons > 1,
     })
     await supervisor.die(AT_ONCE)
     await driver.say({ orders })
@@ -128,14 +137,14 @@ async function dieWhileMade(
 
 /** Declares the types, and makes the key and the webhooks that live as long as the run. */
 async function furnish(
-  { origin, operator }: Supervisor,
+  { origins, operator }: Supervisor,
   receiver: string,
   seed: string,
   journals: { readonly driver: string },
 ): Promise<DriverOrders & { readonly webhooks: readonly FixtureWebhook[] }> {
-  const [owner] = await createApi([origin], operator).list('/v1/accounts')
+  const [owner] = await createApi(origins, operator).list('/v1/accounts')
   const account = String(owner?.['id'])
-  const api: Api = createApi([origin], operator, account)
+  const api: Api = createApi(origins, operator, account)
   for (const type of ['crash.a', 'crash.b', 'crash.c']) {
     await api.ask('PUT', `/v1/event-types/${type}`)
   }
@@ -147,7 +156,7 @@ async function furnish(
     webhooks.push({ id: String(id), path, types, secret: String(secret) })
   }
   return {
-    origins: [origin],
+    origins,
     operator,
     account,
     key: String(key),
@@ -196,6 +205,7 @@ async function killAndCheck(killing: Killing): Promise<void> {
     }
   }
   await quiesce(killing, checking)
+  ledger.check('daemon.lives', supervisor.lost.length === 0, () => supervisor.lost.join('; '))
   if (failed !== undefined && isSound()) throw failed
   if (isSound()) await inspector.atEnd()
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Downtime } from './checks/deliveries.ts'
@@ -13,12 +14,17 @@ import type { CrashDatabase } from './database.ts'
 import { SCHEDULE, TIMEOUT } from './facts.ts'
 import { openJournal } from './journal.ts'
 
-/** Keeps one daemon running and makes it die. */
+/** Keeps one daemon running and makes it die; beside it others may serve the same database. */
 export interface Supervisor {
-  readonly origin: string
+  /** Of the one that dies, and then of the others. */
+  readonly origins: readonly [string, ...string[]]
   readonly operator: string
   readonly downtimes: Downtime[]
   readonly inFlight: ReadonlyMap<string, number>
+  /** Starts the others, which live on. */
+  startOthers(): Promise<void>
+  /** How others ended that were to live on. */
+  readonly lost: readonly string[]
   /** Starts the daemon and waits until it serves; false when it died on the way there. */
   start(failpoint?: string): Promise<boolean>
   /** Ends the daemon, or waits for its end; answers how it ended. */
@@ -47,6 +53,8 @@ export interface SupervisorOptions {
   readonly folder: string
   readonly database: CrashDatabase
   readonly mutant: string | undefined
+  /** All of them. */
+  readonly daemons: number
 }
 
 /** A server that was just left may not have noticed yet that its client is gone. */
@@ -58,8 +66,9 @@ const STOPS_WITHIN = 30_000
 const OPERATOR = 'the operator of a crashing daemon'.replaceAll(' ', '-')
 
 export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { folder, database, mutant } = options
+  const { folder, database, mutant, daemons } = options
   const port = await freePort()
+  const otherPorts = await Promise.all(Array.from({ length: daemons - 1 }, freePort))
   const journal = openJournal(join(folder, 'supervisor.jsonl'))
   const reachedFile = join(folder, 'reached')
   const downtimes: Downtime[] = []
@@ -83,7 +92,26 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     KEYHOOK_RATE_WRITES: '0',
     KEYHOOK_LOG_LEVEL: 'warn',
   }
+  const others: RunningDaemon[] = []
+  const living = new Set<string>()
+  const lost: string[] = []
+  const counted = new Set<string>()
+  let isClosing = false
   const warm = (): Standby => standBy(env, join(folder, 'daemon.log'))
+
+  async function startOther(index: number, at: number): Promise<void> {
+    const before = await database.processes()
+    const data = join(folder, `data-${index}`)
+    await mkdir(data, { mode: 0o700 })
+    const own = { ...env, KEYHOOK_DATA_DIR: data, KEYHOOK_PORT: String(at) }
+    const other = standBy(own, join(folder, `daemon-${index}.log`)).go({ mutant, log: reachedFile })
+    others.push(other)
+    void other.ended.then(({ code, signal }) => {
+      if (!isClosing) lost.push(`daemon ${index} ended with ${String(signal ?? code)}`)
+    })
+    await other.ready
+    for (const id of await database.processes()) if (!before.includes(id)) living.add(id)
+  }
 
   async function tryStart(failpoint: string | undefined): Promise<'serves' | 'died' | 'refused'> {
     const standby = ready.shift() ?? warm()
@@ -100,19 +128,30 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     }
     const at = Date.now()
     journal.write({ t: 'ready', at })
-    if (diedAt !== undefined) downtimes.push({ from: diedAt, until: at })
+    if (diedAt !== undefined && others.length === 0) downtimes.push({ from: diedAt, until: at })
     diedAt = undefined
     return 'serves'
   }
 
+  /** What it had claimed is counted once, however long it takes until others give it back. */
   async function note(): Promise<number> {
-    const claimed = await database.inFlight()
-    for (const id of claimed) inFlight.set(id, (inFlight.get(id) ?? 0) + 1)
-    return claimed.length
+    const claims = (await database.inFlight()).filter(
+      ({ id, claim }) => !living.has(claim.split('.')[0] ?? '') && !counted.has(`${id} ${claim}`),
+    )
+    for (const { id, claim } of claims) {
+      counted.add(`${id} ${claim}`)
+      inFlight.set(id, (inFlight.get(id) ?? 0) + 1)
+    }
+    return claims.length
   }
 
   return {
-    origin: `http://127.0.0.1:${port}`,
+    origins: [originAt(port), ...otherPorts.map(originAt)],
+    lost,
+    async startOthers() {
+      // One after the other, so that it is known whose claims are whose.
+      for (const [index, at] of otherPorts.entries()) await startOther(index + 1, at)
+    },
     operator: OPERATOR,
     downtimes,
     inFlight,
@@ -147,15 +186,20 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
       return end
     },
     async close() {
+      isClosing = true
       for (const standby of ready) standby.discard()
-      daemon?.kill('SIGKILL')
-      await daemon?.ended
+      for (const one of [daemon, ...others]) {
+        one?.kill('SIGKILL')
+        await one?.ended
+      }
       await journal.synced()
     },
   }
 }
 
-async function freePort(): Promise<number> {
+const originAt = (port: number): string => `http://127.0.0.1:${port}`
+
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,6 +12,7 @@ import type { CrashLine } from '../crash/result-line.ts'
 import type { DaemonProcess } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { askControl } from '../support/control.ts'
+import { runHarness } from '../support/harness.ts'
 
 t.setTimeout(15 * MINUTE)
 
@@ -160,26 +161,6 @@ await t.test('kill -9 while events are published and delivered loses nothing', a
   t.same(await inFlight(join(folder, 'keyhook.db')), [])
 })
 
-/** Runs the harness as `npm run crash` does, and reads its line. */
-async function crash(
-  flags: readonly string[],
-  env: NodeJS.ProcessEnv = {},
-): Promise<{ readonly code: number | null; readonly line: CrashLine; readonly said: string }> {
-  const child = spawn(process.execPath, ['dist/test/crash/main.js', '--json', ...flags], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const printed: Buffer[] = []
-  const said: Buffer[] = []
-  child.stdout.on('data', (part: Buffer) => printed.push(part))
-  child.stderr.on('data', (part: Buffer) => said.push(part))
-  const [code] = (await once(child, 'close')) as [number | null]
-  const text = Buffer.concat(said).toString()
-  if (printed.length === 0) throw new Error(`the harness said no result: ${text}`)
-  return { code, line: JSON.parse(Buffer.concat(printed).toString()) as CrashLine, said: text }
-}
-
 await t.test('the harness is built', async (t) => {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'test/crash/tsconfig.json'], { cwd: ROOT })
@@ -193,7 +174,11 @@ const UNCHECKED = { sqlite: ['server.outlived'], postgres: ['file.whole'] } as c
 
 for (const database of ['sqlite', 'postgres'] as const) {
   await t.test(`killed at failpoints and at random, ${database} keeps every promise`, async (t) => {
-    const { code, line, said } = await crash(['--db', database, ...IN_SHORT])
+    const { code, line, said } = await runHarness<CrashLine>('crash', [
+      '--db',
+      database,
+      ...IN_SHORT,
+    ])
     t.equal(code, 0, said)
     t.ok(line.kills.total >= 30, `${line.kills.total} kills`)
     t.same(line.failpoints.missed, [], 'every failpoint was reached')
@@ -215,7 +200,11 @@ for (const database of ['sqlite', 'postgres'] as const) {
 await t.test('a daemon that answers before it commits is found out', async (t) => {
   // What it leaves behind as evidence is left in there.
   const TMPDIR = t.testdir()
-  const { code, line } = await crash(['--mutant', 'accepts-before-commit', ...IN_SHORT], { TMPDIR })
+  const { code, line } = await runHarness<CrashLine>(
+    'crash',
+    ['--mutant', 'accepts-before-commit', ...IN_SHORT],
+    { TMPDIR },
+  )
   t.equal(code, 1)
   t.ok((line.invariants['accepted.kept']?.violated ?? 0) > 0)
 })

@@ -45,9 +45,10 @@ export function createOffice(
   let release = (): void => undefined
   let drained = (): void => undefined
 
-  async function ask(op: number, asked: OfficeAsk): Promise<Reply> {
+  /** Each time of another daemon, where there are several. */
+  async function ask(op: number, tries: number, asked: OfficeAsk): Promise<Reply> {
     const { key, ...request } = asked
-    const origin = origins[op % origins.length] ?? ''
+    const origin = origins[(op + tries) % origins.length] ?? ''
     const headers = key === undefined ? { 'keyhook-account': account } : {}
     const reply = await send(origin, {
       ...request,
@@ -61,7 +62,7 @@ export function createOffice(
 
   async function untilKnown(op: number, asked: OfficeAsk): Promise<Reply> {
     for (let tries = 1; ; tries++) {
-      const reply = await ask(op, asked)
+      const reply = await ask(op, tries, asked)
       const isRefused = reply.outcome === 'fail' && reply.status !== 0
       if (tries > 1 && isRefused && reply.status === asked.doneWhen) {
         return { ...reply, outcome: 'ok' }
