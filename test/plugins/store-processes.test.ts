@@ -191,6 +191,28 @@ await t.test('a process that is cut off', async (t) => {
   )
 })
 
+await t.test('a connection is listened to from its first statement to its last', async (t) => {
+  const pool = poolOn(t, await server.createDatabase())
+  const connect = pool.connect.bind(pool)
+  const unheard: string[] = []
+  pool.connect = (async () => {
+    const client = await connect()
+    const query = client.query.bind(client)
+    client.query = ((statement: { readonly text: string }) => {
+      // Whatever broke it now would end the process.
+      if (client.listenerCount('error') === 0) unheard.push(statement.text)
+      return query(statement)
+    }) as typeof client.query
+    return client
+  }) as typeof pool.connect
+  const { store } = await openStore(pool, { tablePrefix: '' })
+  await insertAccount(store, ACCOUNT)
+  await suspend(store, true)
+  await store.claim(sampleClaim(NOW))
+  await store.close()
+  t.same(unheard, [])
+})
+
 await t.test('work that is announced is heard by the others alone', async (t) => {
   const { pool, stores } = await openProcesses(t, 3)
   const [first, second, third] = stores as [Store, Store, Store]

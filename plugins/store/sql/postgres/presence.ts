@@ -46,6 +46,8 @@ const GATHER: Millis = 20
 /** A message holds at most 8,000 bytes; beyond this many lanes it names none. */
 const MOST_NAMED = 100
 
+const ignore = (): void => undefined
+
 /** What the database's clock said when the steady one stood at `at`, to within so much. */
 interface Reading {
   readonly now: Instant
@@ -136,6 +138,8 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   async function join(): Promise<void> {
     const taken = await source.borrow()
     const query = queryOn(taken.client)
+    // A connection may break at any moment; unheard, that would end the process.
+    taken.client.on('error', ignore)
     try {
       await lockAgainstOlder(query, t)
       await query(`LISTEN ${channel}`)
@@ -150,6 +154,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
     taken.client.on('error', lose)
     taken.client.on('end', lose)
     taken.client.on('notification', hear)
+    taken.client.off('error', ignore)
     keepRenewing()
   }
 
