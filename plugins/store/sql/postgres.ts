@@ -43,8 +43,8 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     { changes, patience = LOCK_WAIT }: TransactionOptions,
   ): Promise<{ result: T; made: readonly Change[]; recorded: RecordedChange | undefined }> {
     try {
-      await ask(client, { text: begin(t, patience) })
-      const query = queryOn(client)
+      await ask(client, { text: begin(t, patience), query_timeout: 2 * patience })
+      const query = queryOn(client, patience - LOCK_WAIT)
       const result = await work(query)
       const made = changes?.() ?? []
       const recorded = made.length === 0 ? undefined : await presence.record(query, made)

@@ -1,3 +1,6 @@
+import type { Millis } from '../../../../lib/time.ts'
+import { SECOND } from '../../../../lib/time.ts'
+
 /** What is used of a client of `pg`. */
 export interface PgClient {
   query(statement: PgStatement): Promise<PgAnswer | PgAnswer[]>
@@ -13,6 +16,8 @@ type OnNotification = (message: PgNotification) => void
 export interface PgStatement {
   readonly text: string
   readonly values?: unknown[]
+  /** How long an answer is waited for. */
+  readonly query_timeout?: Millis
   readonly types?: { getTypeParser(type: number): (text: string) => unknown }
 }
 
@@ -97,10 +102,13 @@ export function fromSequelize({ config, connectionManager }: PgSequelize): PgSou
   }
 }
 
+/** How long a connection is waited for, be it a new one or one that others use. */
+const CONNECT_WAIT: Millis = 5 * SECOND
+
 /** A pool of its own, closed with the store. */
 export async function fromUrl(url: string): Promise<PgSource> {
   const { default: pg } = await import('pg')
-  const pool = new pg.Pool({ connectionString: url })
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_WAIT })
   // A connection that breaks while idle is replaced; unheard, it would end the process.
   pool.on('error', () => undefined)
   return fromPool(pool, () => pool.end())

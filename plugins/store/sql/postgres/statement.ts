@@ -8,6 +8,12 @@ import type { PgAnswer, PgClient, PgStatement } from './source.ts'
 /** How long a statement waits for a row that an embedder's transaction holds. */
 export const LOCK_WAIT: Millis = 5 * SECOND
 
+/**
+ * How long an answer is waited for: a connection that was cut in silence gives none, and whoever comes
+ * next would wait behind it. Longer than a lock is waited for.
+ */
+const ANSWER_WAIT: Millis = LOCK_WAIT + 3 * SECOND
+
 const BYTEA = 17
 
 /** Only bytes are read as such: parsers that an embedder set for its own rows change nothing here. */
@@ -43,15 +49,17 @@ const NOTHING: PgAnswer = { command: '', rows: [] }
 
 async function answersOf(client: PgClient, statement: PgStatement): Promise<readonly PgAnswer[]> {
   try {
-    return [await client.query({ ...statement, types: TYPES })].flat()
+    return [await client.query({ query_timeout: ANSWER_WAIT, ...statement, types: TYPES })].flat()
   } catch (cause) {
     throw asReason(cause)
   }
 }
 
-export function queryOn(client: PgClient): Query {
+/** @param patience how long locks may be waited for, and work may take, beyond what is usual */
+export function queryOn(client: PgClient, patience: Millis = 0): Query {
   return async <Row extends object>(text: string, bind: readonly unknown[] = []) => {
-    const { rows } = await ask(client, { text, values: [...bind] })
+    const query_timeout = ANSWER_WAIT + patience
+    const { rows } = await ask(client, { text, values: [...bind], query_timeout })
     return rows as Row[]
   }
 }
