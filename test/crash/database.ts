@@ -34,7 +34,7 @@ export interface CrashDatabase {
 
 const IN_FLIGHT = `SELECT id, claim FROM keyhook_deliveries WHERE done_at IS NULL AND status = 'delivering'`
 const UNFINISHED = `SELECT id FROM keyhook_deliveries WHERE done_at IS NULL`
-const ORPHANS = `SELECT id || ' ' || status || ' ' || COALESCE(claim, 'unclaimed') AS id FROM keyhook_deliveries d WHERE done_at IS NULL
+const ORPHANS = `SELECT id FROM keyhook_deliveries d WHERE done_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM keyhook_webhooks w WHERE w.id = d.webhook_id)`
 
 const PROCESSES = 'SELECT id FROM keyhook_processes'

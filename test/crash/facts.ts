@@ -1,5 +1,6 @@
 /** What the driver's journal says, line by line: each try of each operation, and how it ended. */
 
+import { LEASE_MARGIN } from '../../lib/engine/engine.ts'
 import type { Outcome } from './wire.ts'
 
 /** What was asked, noted before the first try. */
@@ -54,6 +55,8 @@ export type DriverLine = Call | Try | End
 
 /** How long an attempt may take, in the daemons of a run. */
 export const TIMEOUT = 1000
+/** How long a claim lasts at most. */
+export const LEASE: number = TIMEOUT + LEASE_MARGIN
 /** Seconds after the first, second and third failed attempt. */
 export const SCHEDULE = [1, 1, 2] as const
 

@@ -7,6 +7,7 @@ import { createKeyCheck } from './checks/keys.ts'
 import { checkSignature, checkSilence, firstSecret } from './checks/webhooks.ts'
 import type { CrashDatabase } from './database.ts'
 import type { DriverLine, Webhook } from './facts.ts'
+import { LEASE } from './facts.ts'
 import { createHistory } from './history.ts'
 import { followJournal } from './journal.ts'
 import type { Ledger } from './ledger.ts'
@@ -26,8 +27,6 @@ export interface InspectorOptions {
   readonly downtimes: readonly Downtime[]
   /** How often each delivery was claimed and not recorded when a daemon died. */
   readonly inFlight: ReadonlyMap<string, number>
-  /** Whether others serve while one is dead: what that one had claimed waits for them. */
-  readonly isShared: boolean
 }
 
 /** Holds what the API, the database and the journals say against each other. */
@@ -52,6 +51,11 @@ export interface Totals {
 
 /** How long an event may stay out of the feed while a transaction older than it runs. */
 const FEED_GRACE = { sqlite: 0, postgres: 10_000 }
+/**
+ * How long a delivery may outlive its webhook. On PostgreSQL it may be born while that is deleted: then it
+ * is canceled before it is sent, when its claim ends at the latest.
+ */
+const ORPHANED = { sqlite: 0, postgres: LEASE + 4000 }
 const FINAL_WITHIN = 60_000
 
 export function createInspector(options: InspectorOptions): Inspector {
@@ -63,6 +67,8 @@ export function createInspector(options: InspectorOptions): Inspector {
   const keys = createKeyCheck(api, ledger)
   const states = createSeenStates()
   const totals: Totals = { events: 0, deliveries: 0, arrivals: 0, repeated: 0, late: [] }
+  /** By when they were first seen. */
+  const orphans = new Map<string, number>()
   let chapterFrom = 0
   let chapterArrivals: Arrival[] = []
 
@@ -90,8 +96,13 @@ export function createInspector(options: InspectorOptions): Inspector {
   }
 
   async function checkFile(): Promise<void> {
-    const orphans = await database.orphans()
-    ledger.check('orphans.none', orphans.length === 0, () => orphans.join(' '))
+    const found = await database.orphans()
+    const now = Date.now()
+    const before = new Map(orphans)
+    orphans.clear()
+    for (const orphan of found) orphans.set(orphan, before.get(orphan) ?? now)
+    const old = found.filter((one) => now - (orphans.get(one) ?? now) >= ORPHANED[database.name])
+    ledger.check('orphans.none', old.length === 0, () => old.join('; '))
   }
 
   async function list(
@@ -133,7 +144,8 @@ export function createInspector(options: InspectorOptions): Inspector {
       if (came.length > delivery.attempts.length) totals.repeated++
       const claimed = inFlight.get(delivery.id) ?? 0
       checkDelivery(webhook, delivery, came, claimed, ledger)
-      const orphaned = options.isShared ? claimed : 0
+      // Where processes share a database, claims of the dead are given back once it is sure that they are.
+      const orphaned = database.name === 'postgres' ? claimed : 0
       const late = checkSchedule(delivery, came, downtimes, orphaned, ledger)
       for (const one of late) totals.late.push(one)
       states.look(delivery, ledger)

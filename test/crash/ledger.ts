@@ -30,10 +30,10 @@ export const INVARIANTS = {
   'attempts.grow': 'the number of attempts never falls',
   'schedule.kept': 'a retry never comes before its time',
   'schedule.prompt':
-    'a retry comes within 5 s of its time, time without a daemon or a server not counted',
+    'a retry comes within 5 s of its time, time without a daemon or a server, and on PostgreSQL what is left of a claim of the dead, not counted',
   'ended.silent': 'nothing reaches a webhook once disabling or deleting it was acknowledged',
   'final.stays': 'a final delivery stays as it is and is never sent again',
-  'orphans.none': 'a deleted webhook has no unfinished delivery',
+  'orphans.none': 'a deleted webhook has no unfinished delivery; on PostgreSQL, none for long',
   'settled.all': 'when nothing new comes in, every delivery becomes final',
   'keys.ended': 'a value that was revoked or rotated away is refused for ever',
   'keys.kept': 'a value that was acknowledged works',

@@ -13,6 +13,7 @@ import type { FixtureWebhook, Inspector, Totals } from './inspector.ts'
 import { createInspector } from './inspector.ts'
 import type { Ledger } from './ledger.ts'
 import { INVARIANTS, createLedger } from './ledger.ts'
+import { MUTANTS } from './mutants.ts'
 import type { Plan, PlanOptions, Planned } from './plan.ts'
 import { makePlan } from './plan.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -82,7 +83,6 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       journals,
       downtimes: supervisor.downtimes,
       inFlight: supervisor.inFlight,
-      isShared: options.daemons > 1,
     })
     await supervisor.die(AT_ONCE)
     await driver.say({ orders })
@@ -99,6 +99,7 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       driver,
       tally,
       options,
+      isSound: soundness(ledger, options.mutant),
     })
     await Promise.race([work, lost])
     return {
@@ -172,11 +173,19 @@ interface Killing extends Dying {
   readonly inspector: Inspector
   readonly driver: Awaited<ReturnType<typeof startRole>>
   readonly options: RunOptions
+  /** Until it is not, the run goes on. */
+  readonly isSound: () => boolean
+}
+
+/** Of what a mutant breaks, only what it is there for ends its run. */
+function soundness({ rows, violations }: Ledger, mutant: string | undefined): () => boolean {
+  const { breaks } = MUTANTS.find(({ name }) => name === mutant) ?? {}
+  const sought = Object.entries(rows).find(([name]) => name === breaks)?.[1]
+  return () => (sought?.violated ?? violations.length) === 0
 }
 
 async function killAndCheck(killing: Killing): Promise<void> {
-  const { plan, supervisor, inspector, ledger, tally, options } = killing
-  const isSound = (): boolean => ledger.violations.length === 0
+  const { plan, supervisor, inspector, ledger, tally, options, isSound } = killing
   let checking: Promise<void> | undefined
   let failed: Error | undefined
   const left: Planned[] = [...plan.after]
@@ -212,12 +221,12 @@ async function killAndCheck(killing: Killing): Promise<void> {
 
 /** Between two kills: the load stops, everything becomes final and is checked. */
 async function quiesce(
-  { supervisor, driver, inspector, ledger }: Killing,
+  { supervisor, driver, inspector, isSound }: Killing,
   checking: Promise<void> | undefined,
 ): Promise<void> {
   await serve(supervisor)
   await driver.say('pause')
   await checking
-  if (ledger.violations.length === 0) await inspector.atQuiesce()
+  if (isSound()) await inspector.atQuiesce()
   await driver.say('resume')
 }

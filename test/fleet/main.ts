@@ -3,8 +3,8 @@
  * authority away through daemons that share one database, each at fault by turns, and pauses daemons for
  * longer than their claims last.
  *
- * Also: --pace MS the longest rest between two changes of one changer, --faults NAME,NAME only these,
- * --mutant NAME for daemons that err on purpose.
+ * Also: --pace MS the longest rest between two changes of one changer, --longest MS the longest fault,
+ * --faults NAME,NAME only these, --mutant NAME for daemons that err on purpose.
  */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     zombies: { type: 'string', default: '10' },
     daemons: { type: 'string', default: '3' },
     pace: { type: 'string', default: '1500' },
+    longest: { type: 'string', default: '5000' },
     faults: { type: 'string' },
     seed: { type: 'string', default: chooseSeed() },
     mutant: { type: 'string' },
@@ -70,6 +71,7 @@ try {
     seed,
     faults,
     pace: Number(values.pace),
+    longest: Number(values.longest),
   })
   const [rounds, cycles] = [Number(values.repeats), Number(values.zombies)]
   const { repeats } = await runRepeats({ ...shared, rounds: isSound(ledger) ? rounds : 0 })

@@ -22,6 +22,8 @@ export interface AuthorityOptions {
   readonly seed: string
   readonly random: SeededRandom
   readonly pace: number
+  /** The longest fault. */
+  readonly longest: number
   /** Only these, by name; all of them when absent. */
   readonly faults: readonly FaultName[] | undefined
   readonly progress: (line: string) => void
@@ -49,7 +51,6 @@ const ALL = Object.keys(FAULTS) as FaultName[]
 const CHANGERS = 4
 /** Changes without a fault between two faults. */
 const CALM = 10
-const LONGEST = 5000
 const STAGGER = 2000
 const READY_WITHIN = 20_000
 /** Longer than what is left of any lease. */
@@ -128,7 +129,7 @@ export async function runAuthority(options: AuthorityOptions): Promise<Authority
         counts[name] = (counts[name] ?? 0) + 1
         // The second befalls while others still wait for what the first cut off.
         await rest(index * random.below(STAGGER))
-        await FAULTS[name](member, 200 + random.below(LONGEST - 200), random)
+        await FAULTS[name](member, random.below(options.longest), random)
       }),
     )
     const healed = steady()

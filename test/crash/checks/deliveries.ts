@@ -1,5 +1,5 @@
 import type { Webhook } from '../facts.ts'
-import { SCHEDULE, mustArrive } from '../facts.ts'
+import { LEASE, SCHEDULE, mustArrive } from '../facts.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Arrival } from '../receiver.ts'
 import type { Json } from '../wire.ts'
@@ -32,8 +32,6 @@ const FINAL = new Set(['succeeded', 'exhausted', 'blocked', 'skipped', 'canceled
 const ROUNDING = 5
 const JITTER = 1.1
 const LATE = 5000
-/** What a daemon had claimed when it died is given back by the others within this. */
-const GIVEN_BACK = 11_000
 /** How late the receiver may come to read what was sent to it, on a machine under load. */
 const LAG = 500
 
@@ -114,7 +112,7 @@ export function checkSchedule(
       0,
     )
     const late = Math.max(0, next.at - due - down)
-    ledger.check('schedule.prompt', late <= LATE + inFlight * GIVEN_BACK, () => {
+    ledger.check('schedule.prompt', late <= LATE + inFlight * LEASE, () => {
       return `${id}: attempt ${index + 2} was due at ${due} and came ${late} ms late`
     })
     return [late]
