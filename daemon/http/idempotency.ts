@@ -46,7 +46,8 @@ async function performInUnit(
   const { store } = call.platform
   // A replay is answered before any work: what was judged then may be judged otherwise today.
   const replay = await recall(store.requests, call, place)
-  if (replay !== undefined) return replay
+  // Whoever answered first may have died before every process knew what changed.
+  if (replay !== undefined) return store.write(() => Promise.resolve(replay))
   const run = await prepareRun(operation, call)
   return store.write(async (tx) => {
     const known = await recall(tx.requests, call, place)

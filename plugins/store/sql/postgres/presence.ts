@@ -10,7 +10,15 @@ import type { Tables } from '../tables.ts'
 import { keepEra } from './feed.ts'
 import { channelOf, lockAgainstOlder, printNews, readNews } from './news.ts'
 import type { RecordedChange } from './processes.ts'
-import { acknowledge, acknowledgedBy, leave, recordChange, renewLease, sweep } from './processes.ts'
+import {
+  acknowledge,
+  acknowledgedBy,
+  lastChange,
+  leave,
+  recordChange,
+  renewLease,
+  sweep,
+} from './processes.ts'
 import type { Loan, PgNotification, PgSource } from './source.ts'
 import { kernelError } from '../../../../lib/errors.ts'
 import { queryOn } from './statement.ts'
@@ -35,6 +43,8 @@ export interface Presence {
    * answers those that did not say so.
    */
   known(recorded: RecordedChange): Promise<readonly string[]>
+  /** The same for what was committed before: whoever made it may have died before all knew. */
+  allKnown(): Promise<readonly string[]>
   end(): Promise<void>
 }
 
@@ -231,6 +241,10 @@ export function createPresence(source: PgSource, t: Tables): Presence {
     },
     record: (query, changes) => recordChange(query, t, { id, changes, channel }),
     known: ({ seq, holders }) => acknowledgements.wait(seq, holders),
+    async allKnown() {
+      const { seq, holders } = await lend(source, (client) => lastChange(queryOn(client), t))
+      return acknowledgements.wait(seq, holders)
+    },
     async end() {
       isEnded = true
       lease.end()

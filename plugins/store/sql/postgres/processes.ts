@@ -117,6 +117,19 @@ export async function recordChange(
   }
 }
 
+/** The last change that is committed, and who goes by the state before it, whoever made it. */
+export async function lastChange(query: Query, t: Tables): Promise<RecordedChange> {
+  const rows = await query(
+    `SELECT head.seq, p.id, extract(epoch FROM p.lease_until - clock_timestamp()) * ${SECOND} AS left_over
+     FROM ${t.changes_head} head JOIN ${t.processes} p
+       ON p.applied < head.seq AND p.lease_until > clock_timestamp()`,
+  )
+  return {
+    seq: integer(rows[0]?.['seq'] ?? 0),
+    holders: rows.map((row) => ({ id: String(row['id']), left: integer(row['left_over']) })),
+  }
+}
+
 /** What processes acknowledged; one that has left goes by nothing any more. */
 export async function acknowledgedBy(
   query: Query,
