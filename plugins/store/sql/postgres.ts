@@ -60,6 +60,11 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     }
   }
 
+  async function known(recorded: RecordedChange | undefined): Promise<void> {
+    const silent = await (recorded === undefined ? presence.allKnown() : presence.known(recorded))
+    if (silent.length > 0) for (const listener of silence) listener(silent)
+  }
+
   async function close(): Promise<void> {
     await Promise.all([units, ...purposes.values()].map((turns) => turns.idle()))
     await presence.end()
@@ -76,25 +81,22 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     },
     read: (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind)),
     async transaction(work, options = {}) {
-      let recorded: RecordedChange | undefined
-      try {
-        return await units.take(() =>
-          lend(source, async (client) => {
-            const done = await transact(client, work, options)
-            recorded = done.recorded
-            for (const change of done.made) presence.changes.tell(change)
-            options.committed?.()
-            return done.result
-          }),
-        )
-      } finally {
-        // Others may write meanwhile: what is waited for is that nobody goes by the older state, be it
-        // that it was changed here, or that whoever changed it died before all knew.
-        const silent = await (recorded === undefined
-          ? presence.allKnown()
-          : presence.known(recorded))
-        if (silent.length > 0) for (const listener of silence) listener(silent)
-      }
+      const unit = units.take(() =>
+        lend(source, async (client) => {
+          const done = await transact(client, work, options)
+          for (const change of done.made) presence.changes.tell(change)
+          options.committed?.()
+          return done
+        }),
+      )
+      // Others may write meanwhile: what is waited for is that nobody goes by the older state, be it that
+      // it was changed here, or that whoever changed it died before all knew.
+      const { result, recorded } = await unit.catch(async (cause: unknown) => {
+        await known(undefined).catch(() => undefined)
+        throw cause
+      })
+      await known(recorded)
+      return result
     },
     exclusive: (purpose, work) =>
       turnsOf(purpose).take(() => lend(source, (client) => work(queryOn(client)))),

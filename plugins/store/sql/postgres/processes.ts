@@ -142,8 +142,9 @@ export async function acknowledgedBy(
 }
 
 /**
- * A condition on a claimed delivery: whoever claimed it is gone. With no other process here that is
- * everybody but this one; else those whose lease ended a while ago, judged by who was here meanwhile.
+ * A condition on a claimed delivery: whoever claimed it is gone. With no other process remembered that is
+ * everybody but this one; else those whose lease ended a while ago, judged by who was here meanwhile:
+ * after a crash of the server every lease has ended, and nobody is gone.
  *
  * @param id where the id of this process is bound; claims begin with the id of who made them
  */
@@ -155,7 +156,7 @@ export function isAbandoned(t: Tables, id: string): string {
   return `((EXISTS (${own} AND own.joined_at > clock_timestamp() - interval '${ARRIVING}')
       OR EXISTS (${others} AND other.lease_until < clock_timestamp() - interval '${GONE}'))
     AND ${claimant} <> ${id} AND (
-      NOT EXISTS (${others} AND other.lease_until > clock_timestamp())
+      NOT EXISTS (${others})
       OR NOT EXISTS (SELECT 1 FROM ${t.processes} live WHERE live.id = ${claimant}
           AND live.lease_until > clock_timestamp() - interval '${GONE}')
         AND EXISTS (${own} AND own.joined_at < clock_timestamp() - interval '${SETTLED_IN}')))`
