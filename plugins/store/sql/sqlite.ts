@@ -7,19 +7,11 @@ import type { Query, SqlClient, TransactionOptions } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { untilAged } from './sqlite/hold.ts'
+import { preparedOn } from './sqlite/prepared.ts'
+import { asReason, queryOn } from './sqlite/statement.ts'
 import { createTurns } from '../turns.ts'
 
 type Connection = sqlite3.Database
-
-/** Faults of the machine, not of a statement: waiting or freeing space helps. */
-const MACHINE_FAULTS: readonly string[] = [
-  'SQLITE_FULL',
-  'SQLITE_IOERR',
-  'SQLITE_BUSY',
-  'SQLITE_NOMEM',
-  'SQLITE_CANTOPEN',
-  'SQLITE_READONLY',
-]
 
 /** WAL and FULL: a commit that was answered survives a power cut. */
 const PRAGMAS = `
@@ -43,6 +35,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const changes = createChanges()
   let isBroken = false
   const statement = preparedOn(writer.connection)
+  const reading = preparedOn(reader.connection)
 
   async function transact<T>(
     work: (query: Query) => Promise<T>,
@@ -84,7 +77,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     dialect: SQLITE,
     changes,
     claimant: randomUUID(),
-    read: reader.query,
+    read: reading.query,
     transaction: (work, options = {}) => take(() => transact(work, options)),
     exclusive: (_, work) => take(() => work(statement.query)),
     join: (transaction) => queryOn(connectionOf(transaction, isDatabase)),
@@ -92,6 +85,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     async close() {
       await turns.idle()
       await statement.finalize()
+      await reading.finalize()
       await writer.sequelize.close()
       await reader.sequelize.close()
     },
@@ -145,64 +139,8 @@ async function assertDurable(query: Query, file: string): Promise<void> {
   }
 }
 
-/** Statements of hot paths, prepared once on the driver's own handle: each awaited hop costs a loop turn. */
-function preparedOn(connection: Connection): { query: Query; finalize(): Promise<void> } {
-  const prepared = new Map<string, sqlite3.Statement>()
-
-  /** Kept only once it is prepared: the driver ends the process over a failure nobody listens to. */
-  async function prepare(sql: string): Promise<sqlite3.Statement> {
-    const statement = await new Promise<sqlite3.Statement>((resolve, reject) => {
-      const made = connection.prepare(numbered(sql), (error: Error | null) => {
-        if (error === null) resolve(made)
-        else reject(asReason(error))
-      })
-    })
-    prepared.set(sql, statement)
-    return statement
-  }
-
-  const query: Query = async <Row extends object>(sql: string, bind: readonly unknown[] = []) => {
-    const statement = prepared.get(sql) ?? (await prepare(sql))
-    return new Promise<Row[]>((resolve, reject) => {
-      statement.all<Row>(bind, (error, rows) => {
-        if (error === null) resolve(rows)
-        else reject(asReason(error))
-      })
-    })
-  }
-
-  return {
-    query,
-    async finalize() {
-      for (const statement of prepared.values()) {
-        await new Promise<void>((resolve) => {
-          statement.finalize(() => {
-            resolve()
-          })
-        })
-      }
-    },
-  }
-}
-
-/** On a connection of somebody else's, whose statements are not kept prepared. */
-function queryOn(connection: Connection): Query {
-  return <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
-    new Promise<Row[]>((resolve, reject) => {
-      connection.all<Row>(numbered(sql), bind, (error, rows) => {
-        if (error === null) resolve(rows)
-        else reject(asReason(error))
-      })
-    })
-}
-
 function isDatabase(value: unknown): value is Connection {
   return isObject(value) && typeof value['all'] === 'function' && 'filename' in value
-}
-
-/** To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value. */
-function numbered(sql: string): string {
-  return sql.replace(/\$(\d+)/g, '?$1')
 }
 
 function execute(connection: Connection, sql: string): Promise<void> {
@@ -212,11 +150,4 @@ function execute(connection: Connection, sql: string): Promise<void> {
       else reject(error)
     })
   })
-}
-
-function asReason(cause: Error): Error {
-  const text = cause.message
-  return MACHINE_FAULTS.some((code) => text.includes(code))
-    ? kernelError('unavailable', { cause, internal: text })
-    : cause
 }

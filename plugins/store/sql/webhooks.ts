@@ -16,46 +16,44 @@ export function statusIn(fact: keyof typeof MOVES): string {
 const HEALTHY = 'consecutive_failures = 0, first_failure_at = NULL, failing_at = NULL'
 
 export function webhookReads(query: Query, t: Tables, dialect: Dialect): WebhookReads {
-  async function withSecrets(rows: readonly Row[]): Promise<WebhookRecord[]> {
-    if (rows.length === 0) return []
-    const secrets = await query(
-      `SELECT * FROM ${t.webhook_secrets} WHERE ${dialect.among('webhook_id', '$1')}
-       ORDER BY id DESC`,
-      [JSON.stringify(rows.map((row) => row['id']))],
+  /** @param which the webhooks, as a FROM clause names them: secrets are the current one first */
+  async function select(which: string, bind: readonly unknown[]): Promise<WebhookRecord[]> {
+    const rows = await query(
+      `SELECT w.*, s.id AS secret_id, s.sealed, s.display, s.created_at AS secret_created_at,
+         s.not_after
+       FROM ${which} w LEFT JOIN ${t.webhook_secrets} s ON s.webhook_id = w.id
+       ORDER BY w.id, s.id DESC`,
+      bind,
     )
-    return rows.map((row) =>
-      toWebhook(
-        row,
-        secrets.filter((secret) => secret['webhook_id'] === row['id']),
-      ),
-    )
+    const webhooks = new Map<string, WebhookRecord>()
+    for (const row of rows) {
+      const { secrets, ...webhook } = webhooks.get(String(row['id'])) ?? toWebhook(row)
+      webhooks.set(webhook.id, { ...webhook, secrets: [...secrets, ...toSecret(row)] })
+    }
+    return [...webhooks.values()]
   }
 
   return {
     async get(accountId, id) {
-      const rows = await query(`SELECT * FROM ${t.webhooks} WHERE account_id = $1 AND id = $2`, [
-        accountId,
-        id,
-      ])
-      const [webhook] = await withSecrets(rows)
+      const [webhook] = await select(
+        `(SELECT * FROM ${t.webhooks} WHERE account_id = $1 AND id = $2)`,
+        [accountId, id],
+      )
       return webhook
     },
     async list({ account_id, status, within, limit, after }) {
-      const rows = await query(
-        `SELECT * FROM ${t.webhooks}
-         WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
-           AND (CAST($3 AS TEXT) IS NULL OR status = $3)
-           AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('apps', '$5')})
-         ORDER BY id DESC LIMIT $4`,
+      const webhooks = await select(
+        `(SELECT * FROM ${t.webhooks}
+          WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
+            AND (CAST($3 AS TEXT) IS NULL OR status = $3)
+            AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('apps', '$5')})
+          ORDER BY id DESC LIMIT $4)`,
         [account_id, after, status, limit + 1, within && JSON.stringify(within)],
       )
-      return cutPage(await withSecrets(rows), limit)
+      return cutPage(webhooks.reverse(), limit)
     },
-    async ofAccount(accountId) {
-      return withSecrets(
-        await query(`SELECT * FROM ${t.webhooks} WHERE account_id = $1 ORDER BY id`, [accountId]),
-      )
-    },
+    ofAccount: (accountId) =>
+      select(`(SELECT * FROM ${t.webhooks} WHERE account_id = $1)`, [accountId]),
   }
 }
 
@@ -199,7 +197,8 @@ export function webhookWrites(
   }
 }
 
-function toWebhook(row: Row, secrets: readonly Row[]): WebhookRecord {
+/** Without its secrets. */
+function toWebhook(row: Row): WebhookRecord {
   const apps = textOrNull(row['apps'])
   const headers = textOrNull(row['headers'])
   return {
@@ -224,12 +223,21 @@ function toWebhook(row: Row, secrets: readonly Row[]): WebhookRecord {
     created_by: toCreator(row),
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),
-    secrets: secrets.map((secret) => ({
-      id: String(secret['id']),
-      sealed: String(secret['sealed']),
-      display: String(secret['display']),
-      created_at: integer(secret['created_at']),
-      not_after: integerOrNull(secret['not_after']),
-    })),
+    secrets: [],
   }
+}
+
+/** None, when a webhook has none. */
+function toSecret(row: Row): readonly SealedSecret[] {
+  const id = textOrNull(row['secret_id'])
+  if (id === null) return []
+  return [
+    {
+      id,
+      sealed: String(row['sealed']),
+      display: String(row['display']),
+      created_at: integer(row['secret_created_at']),
+      not_after: integerOrNull(row['not_after']),
+    },
+  ]
 }

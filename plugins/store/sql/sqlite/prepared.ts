@@ -1,0 +1,110 @@
+import type sqlite3 from 'sqlite3'
+import type { Query } from '../client.ts'
+import { numbered, queryOn, rowsOf } from './statement.ts'
+
+/** So that texts that are never the same twice fill no memory; those beyond are prepared each time. */
+const MOST_PREPARED = 256
+/** Of one text: the driver runs a statement once in a turn of the event loop, however short it is. */
+const MOST_COPIES = 16
+
+/** Statements that are prepared once, on the driver's own handle. */
+export interface Prepared {
+  readonly query: Query
+  finalize(): Promise<void>
+}
+
+/**
+ * Keeps the statements of hot paths prepared: preparing one takes several times as long as running it,
+ * and each awaited hop costs a turn of the event loop.
+ */
+export function preparedOn(connection: sqlite3.Database): Prepared {
+  const texts = new Map<string, Copies>()
+  const once = queryOn(connection)
+
+  return {
+    async query<Row extends object>(sql: string, bind: readonly unknown[] = []) {
+      const copies = texts.get(sql) ?? new Copies(connection, sql)
+      if (!texts.has(sql)) {
+        if (texts.size >= MOST_PREPARED) return once<Row>(sql, bind)
+        texts.set(sql, copies)
+      }
+      const statement = copies.free() ?? (await copies.next())
+      try {
+        return await rowsOf<Row>((done) => statement.all<Row>(bind, done))
+      } finally {
+        copies.giveBack(statement)
+      }
+    },
+    async finalize() {
+      for (const copies of texts.values()) await copies.finalize()
+    },
+  }
+}
+
+interface Waiter {
+  readonly resolve: (statement: sqlite3.Statement) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** The statements of one text, one for each call that overlaps with others, up to a limit. */
+class Copies {
+  readonly #connection: sqlite3.Database
+  readonly #sql: string
+  readonly #free: sqlite3.Statement[] = []
+  #made = 0
+  #waiting: Waiter[] = []
+
+  constructor(connection: sqlite3.Database, sql: string) {
+    this.#connection = connection
+    this.#sql = numbered(sql)
+  }
+
+  free(): sqlite3.Statement | undefined {
+    return this.#free.pop()
+  }
+
+  /** One more, or, where there are enough, the next that is given back. */
+  next(): Promise<sqlite3.Statement> {
+    if (this.#made < MOST_COPIES) return this.#prepare()
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+    })
+  }
+
+  giveBack(statement: sqlite3.Statement): void {
+    const waiter = this.#waiting.shift()
+    if (waiter === undefined) this.#free.push(statement)
+    else waiter.resolve(statement)
+  }
+
+  async finalize(): Promise<void> {
+    for (const statement of this.#free.splice(0)) {
+      await new Promise<void>((resolve) => {
+        statement.finalize(() => {
+          resolve()
+        })
+      })
+    }
+  }
+
+  async #prepare(): Promise<sqlite3.Statement> {
+    this.#made++
+    try {
+      return await prepare(this.#connection, this.#sql)
+    } catch (cause) {
+      this.#made--
+      // Nobody gives back what was never made.
+      if (this.#made === 0) for (const { reject } of this.#waiting.splice(0)) reject(cause)
+      throw cause
+    }
+  }
+}
+
+/** Answers it only once it is prepared: the driver ends the process over a failure nobody listens to. */
+async function prepare(connection: sqlite3.Database, sql: string): Promise<sqlite3.Statement> {
+  let statement: sqlite3.Statement | undefined
+  await rowsOf((done) => {
+    statement = connection.prepare(sql, (error: Error | null) => done(error, []))
+  })
+  return statement as sqlite3.Statement
+}
