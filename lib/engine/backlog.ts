@@ -37,7 +37,6 @@ export interface BacklogOptions {
   readonly events?: Partial<EngineEvents>
 }
 
-const MAX_QUEUED = 500
 const MAX_CLAIMED_LANES = 50
 const CLAIM_RETRY: Millis = SECOND
 
@@ -80,11 +79,9 @@ export function createBacklog(options: BacklogOptions): Backlog {
   async function claimOnce(): Promise<boolean> {
     if (!running || recorder.stuck) return false
     const now = clock.now()
-    const room = MAX_QUEUED - lanes.queued
+    const room = lanes.left
     starved = room <= 0
-    // A full queue is no reason to let those wait of whom nothing is in it.
-    const may = (lane: Lane): boolean => !starved || (isIdle(lane) && room > -MAX_QUEUED)
-    const turn = lanes.claimable(now, MAX_CLAIMED_LANES, may)
+    const turn = lanes.claimable(now, MAX_CLAIMED_LANES)
     if (turn.length === 0) {
       lookedAt = now
       return false
@@ -204,8 +201,4 @@ export function createBacklog(options: BacklogOptions): Backlog {
       await refreshing
     },
   }
-}
-
-function isIdle({ busy, queue }: Lane): boolean {
-  return busy === 0 && queue.length === 0
 }

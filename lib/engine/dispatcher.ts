@@ -156,9 +156,22 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   function freeSlot(lane: Lane): void {
     lanes.free(lane)
-    if (lanes.busy === 0) for (const resolve of idlers.splice(0)) resolve()
+    for (const resolve of idlers.splice(0)) resolve()
     fillSlots()
     backlog.freed(lane)
+  }
+
+  function endExpecting(lane: Lane): void {
+    lanes.met(lane)
+    for (const resolve of idlers.splice(0)) resolve()
+  }
+
+  async function until(isReached: () => boolean): Promise<void> {
+    while (!isReached()) {
+      await new Promise<void>((resolve) => {
+        idlers = [...idlers, resolve]
+      })
+    }
   }
 
   /** What cannot be given back now is given back by its lease. */
@@ -186,16 +199,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       lanes.shape(lane, target.webhook)
       // A backlog goes first: what is born now takes its place behind it. What is due later is none:
       // the lease of a send under way looks the same.
-      const backlog = (lane.first_due ?? Infinity) <= clock.now() || lane.queue.length > 0
-      return !backlog && lanes.take(lane, clock.now()) ? births : undefined
+      const isBehind = (lane.first_due ?? Infinity) <= clock.now()
+      return !isBehind && lanes.expect(lane) ? births : undefined
     },
     cancel(webhookId) {
       const lane = lanes.find(webhookId)
-      if (lane !== undefined) freeSlot(lane)
+      if (lane !== undefined) endExpecting(lane)
     },
     send(claimed) {
-      const { webhook_id, account_id } = claimed.delivery
-      void sendClaimed(lanes.get(webhook_id, account_id), claimed)
+      const lane = lanes.get(claimed.delivery.webhook_id, claimed.delivery.account_id)
+      lanes.enqueue(lane, [claimed])
+      endExpecting(lane)
+      fillSlots()
     },
     async sendNow(delivery, body, target) {
       if (!isSendable(target)) return giveBack([delivery])
@@ -221,12 +236,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       running = false
       await backlog.stop()
       cancelTurn()
+      await until(() => lanes.expected === 0)
       await giveBack(lanes.drain().map(({ delivery }) => delivery))
-      if (lanes.busy > 0) {
-        await new Promise<void>((resolve) => {
-          idlers = [...idlers, resolve]
-        })
-      }
+      await until(() => lanes.busy === 0)
       await recorder.idle()
     },
   }

@@ -17,6 +17,8 @@ export interface Lane extends Holder {
   retry_due: Instant | null
   /** Nothing is claimed for it before this instant. */
   parked_until: Instant
+  /** Places of the queue that are held for what is being born. */
+  expected: number
   /** The store is being asked about it: it stays this webhook's one lane until it learns the answer. */
   asked: boolean
 }
@@ -25,15 +27,21 @@ export interface Lane extends Holder {
 export interface Lanes {
   readonly busy: number
   readonly queued: number
+  /** Places that are held for what is being born. */
+  readonly expected: number
+  /** Deliveries that may be queued yet; below 0 when some were queued beyond. */
+  readonly left: number
   get(webhookId: string, accountId: string): Lane
   find(webhookId: string): Lane | undefined
   /** Takes in what its owner set: how many sends at once, and how many a second. */
   shape(lane: Lane, webhook: Pick<WebhookRecord, 'concurrency' | 'rate_limit'>): void
   /** Whether the lane and the process have a slot free. */
   hasRoom(lane: Lane, now: Instant): boolean
-  /** Takes one of the lane's slots, if it and the process have a free one. */
-  take(lane: Lane, now: Instant): boolean
   free(lane: Lane): void
+  /** Holds a place of its queue for what is being born; false when there is none. */
+  expect(lane: Lane): boolean
+  /** Ends the holding of a place, whether it is taken now or not. */
+  met(lane: Lane): void
   /** Takes in whether a send was answered in time. */
   heard(lane: Lane, answeredInTime: boolean): void
   enqueue(lane: Lane, claimed: readonly ClaimedDelivery[]): void
@@ -55,9 +63,9 @@ export interface Lanes {
    * Lanes whose turn it is: work due and room for it, those with first attempts before those with
    * retries alone.
    *
-   * @param may leaves out those that may not be claimed for now
+   * While the queue is full, those alone of whom nothing is in it.
    */
-  claimable(now: Instant, most: number, may?: (lane: Lane) => boolean): readonly Lane[]
+  claimable(now: Instant, most: number): readonly Lane[]
   /** When the earliest work that was not due at an instant is due; null when there is none. */
   nextDue(at: Instant): Instant | null
   /** When the next of the queued deliveries that are paced may be sent; null when none waits for that. */
@@ -71,6 +79,8 @@ export interface LaneLimits {
   readonly perWebhook: number
 }
 
+/** Deliveries that are claimed and wait for a slot. */
+const MOST_QUEUED = 500
 /** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
 const READ_AHEAD = 6
 /** What a paced webhook may hold, so that the queue is not filled with what may not be sent yet. */
@@ -82,13 +92,15 @@ export function createLanes(limits: LaneLimits): Lanes {
   // Insertion order is the turn, of accounts and of the lanes of each: who was served goes to the end.
   const waiting = new Map<string, Set<Lane>>()
   const pending = new Set<Lane>()
+  const paced = new Set<Lane>()
   let queued = 0
+  let expected = 0
 
   function refile(lane: Lane): void {
     const due = lane.first_due !== null || lane.retry_due !== null
     if (due) pending.add(lane)
     else pending.delete(lane)
-    const idle = lane.busy === 0 && lane.queue.length === 0 && !lane.asked
+    const idle = held(lane) === 0 && !lane.asked
     // A paced lane is kept: a new one would begin its pace anew.
     if (!due && idle && !lane.pace.isLimited()) lanes.delete(lane.webhook_id)
   }
@@ -100,8 +112,9 @@ export function createLanes(limits: LaneLimits): Lanes {
   // What nobody answers would fill the queue, and wait there for a slot.
   const mayHold = (lane: Lane): boolean => isTrusted(lane) || slots.hasRoom(lane, Infinity)
   // Asked for early enough that the sends go on while a claim is under way.
-  const isHungry = (lane: Lane): boolean =>
-    lane.busy + lane.queue.length < ahead(lane, READ_AHEAD / 2)
+  const isHungry = (lane: Lane): boolean => held(lane) < ahead(lane, READ_AHEAD / 2)
+  const appetite = (lane: Lane): number => ahead(lane, READ_AHEAD) - held(lane)
+  const left = (): number => MOST_QUEUED - queued - expected
 
   /** Puts it behind the others of its account, and the account behind the others. */
   function enlist(lane: Lane): void {
@@ -116,6 +129,12 @@ export function createLanes(limits: LaneLimits): Lanes {
     get queued() {
       return queued
     },
+    get expected() {
+      return expected
+    },
+    get left() {
+      return left()
+    },
     get(webhookId, accountId) {
       const known = lanes.get(webhookId)
       if (known !== undefined) return known
@@ -127,15 +146,23 @@ export function createLanes(limits: LaneLimits): Lanes {
     shape(lane, { concurrency, rate_limit }) {
       lane.room = Math.min(limits.perWebhook, concurrency ?? limits.perWebhook)
       lane.pace.set(rate_limit)
+      if (lane.pace.isLimited()) paced.add(lane)
+      else paced.delete(lane)
     },
     hasRoom: (lane, now) => slots.hasRoom(lane, now),
-    take(lane, now) {
-      if (!slots.hasRoom(lane, now)) return false
-      slots.take(lane, now)
-      return true
-    },
     free(lane) {
       slots.free(lane)
+      refile(lane)
+    },
+    expect(lane) {
+      if (!mayQueue(lane, left()) || appetite(lane) <= 0) return false
+      lane.expected++
+      expected++
+      return true
+    },
+    met(lane) {
+      lane.expected--
+      expected--
       refile(lane)
     },
     heard: learnFrom,
@@ -145,7 +172,7 @@ export function createLanes(limits: LaneLimits): Lanes {
       queued += claimed.length
       enlist(lane)
     },
-    appetite: (lane) => ahead(lane, READ_AHEAD) - lane.busy - lane.queue.length,
+    appetite,
     next(now) {
       if (slots.busy >= limits.total) return undefined
       for (const [account, lanesOf] of waiting) {
@@ -186,9 +213,14 @@ export function createLanes(limits: LaneLimits): Lanes {
       lane.retry_due = sooner(lane.retry_due, head?.retry_due ?? null)
       refile(lane)
     },
-    claimable(now, most, may = () => true) {
+    claimable(now, most) {
+      const room = left()
       const isClaimable = (lane: Lane): boolean =>
-        isDue(lane, now) && restsUntil(lane) <= now && isHungry(lane) && mayHold(lane) && may(lane)
+        isDue(lane, now) &&
+        restsUntil(lane) <= now &&
+        isHungry(lane) &&
+        mayHold(lane) &&
+        mayQueue(lane, room)
       const due = [...pending].filter(isClaimable)
       const hasFirst = (lane: Lane): boolean => (lane.first_due ?? Infinity) <= now
       const turn = [...due.filter(hasFirst), ...due.filter((lane) => !hasFirst(lane))].slice(
@@ -211,15 +243,23 @@ export function createLanes(limits: LaneLimits): Lanes {
     },
     nextTurn(now) {
       let next: Instant | null = null
-      for (const lanesOf of waiting.values()) {
-        for (const { pace } of lanesOf) {
-          const at = pace.readyAt()
-          if (at > now && at < (next ?? Infinity)) next = at
-        }
+      for (const { pace, queue } of paced) {
+        const at = pace.readyAt()
+        if (queue.length > 0 && at > now && at < (next ?? Infinity)) next = at
       }
       return next
     },
   }
+}
+
+/** A full queue is no reason to let those wait of whom nothing is in it. */
+function mayQueue(lane: Lane, left: number): boolean {
+  return left > 0 || (held(lane) === 0 && left > -MOST_QUEUED)
+}
+
+/** What it has of the process: under way, queued, or being born. */
+function held({ busy, queue, expected }: Lane): number {
+  return busy + queue.length + expected
 }
 
 /** When a lane that may not be served now may be. */
@@ -249,6 +289,7 @@ function newLane(webhookId: string, accountId: string, room: number): Lane {
     room,
     trusted: Infinity,
     pace: createPace(),
+    expected: 0,
     asked: false,
   }
 }

@@ -19,11 +19,14 @@ import type { Target, Targets } from './targets.ts'
 
 /** The dispatcher as the outbox sees it: it may take a delivery over in memory, without reading it back. */
 export interface Handover {
-  /** A claim token when this webhook can be sent to and a slot was free, which is now held; else undefined. */
+  /**
+   * A claim token when this webhook can be sent to and its queue has a place, which is now held; else
+   * undefined.
+   */
   reserve(target: Target): string | undefined
-  /** Gives a held slot back unused. */
+  /** Gives a held place back unused. */
   cancel(webhookId: string): void
-  /** Sends a delivery whose birth is committed, in the slot that was reserved for it. */
+  /** Sends a delivery whose birth is committed, from the place that was reserved for it. */
   send(claimed: ClaimedDelivery): void
 }
 

@@ -3,7 +3,7 @@ import type { Pace } from './pace.ts'
 
 /** Who may send: one webhook, as it has answered so far. */
 export interface Holder {
-  /** Slots held: reserved for a birth, or being sent. */
+  /** Slots it holds: what it has under way. */
   busy: number
   /** Sends that its owner, or the process, lets it have under way at once. */
   room: number

@@ -8,4 +8,4 @@ export function delay(millis: number): Promise<void> {
 }
 
 /** What every timed loop runs before it is measured, so that neither side is judged cold. */
-export const WARM_UP_MS = 500
+export const WARM_UP_MS = 2500

@@ -22,7 +22,6 @@ export function toSettlingRow(settled: SettledAttempt) {
     error: attempt.error,
     response: attempt.response,
     status: after.status,
-    attempts: after.attempts,
     automatic: after.automatic,
     next_cause: after.trigger,
     next_at: after.next_at,

@@ -62,33 +62,33 @@ export const events: readonly Migration[] = [
         response TEXT,
         PRIMARY KEY (delivery_id, number)
       ) ${d.clustered}`,
-      ...(d.name === 'sqlite' ? groupedPublishing(t) : []),
     ],
   },
   {
-    name: 'events/0002-settling',
-    up: (t, d) => (d.name === 'sqlite' ? groupedSettling(t) : []),
+    name: 'events/0003-grouped',
+    up: (t, d) => (d.name === 'sqlite' ? [...groupedPublishing(t), ...groupedSettling(t)] : []),
   },
 ]
 
 /**
  * A view whose triggers spread one inserted row over several tables, so that a whole group of events is
- * one statement and one commit.
+ * one statement and one commit: an event with its first delivery, and each further one by itself.
  */
 function groupedPublishing(t: Tables): readonly string[] {
   return [
+    `DROP VIEW IF EXISTS ${t.publishing}`,
     `CREATE VIEW ${t.publishing} AS
-      SELECT 'event' AS kind, account_id, id, app_id, type, created_at, body,
-        NULL AS webhook_id, NULL AS event_id, NULL AS status, NULL AS next_at, NULL AS done_at,
-        NULL AS claim, NULL AS cause
+      SELECT account_id, id AS event_id, app_id, type, created_at AS happened_at, body,
+        NULL AS id, NULL AS webhook_id, NULL AS status, NULL AS next_at, NULL AS created_at,
+        NULL AS done_at, NULL AS claim, NULL AS cause
       FROM ${t.events}`,
     `CREATE TRIGGER ${t.publishing}_event INSTEAD OF INSERT ON ${t.publishing}
-      WHEN new.kind = 'event' BEGIN
+      WHEN new.body IS NOT NULL BEGIN
         INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body)
-          VALUES (new.account_id, new.id, new.app_id, new.type, new.created_at, new.body);
+          VALUES (new.account_id, new.event_id, new.app_id, new.type, new.happened_at, new.body);
       END`,
     `CREATE TRIGGER ${t.publishing}_delivery INSTEAD OF INSERT ON ${t.publishing}
-      WHEN new.kind = 'delivery' BEGIN
+      WHEN new.id IS NOT NULL BEGIN
         INSERT INTO ${t.deliveries} (id, account_id, webhook_id, event_id, event_type, app_id,
             status, attempts, automatic, cause, retry, next_at, created_at, done_at, claim)
           VALUES (new.id, new.account_id, new.webhook_id, new.event_id, new.type, new.app_id,
@@ -112,12 +112,12 @@ function groupedSettling(t: Tables): readonly string[] {
     `DROP VIEW IF EXISTS ${t.settling}`,
     `CREATE VIEW ${t.settling} AS
       SELECT delivery_id, NULL AS claim, NULL AS webhook_id, NULL AS verdict, number, cause,
-        started_at, duration, status_code, error, response, NULL AS status, NULL AS attempts,
+        started_at, duration, status_code, error, response, NULL AS status,
         NULL AS automatic, NULL AS next_cause, NULL AS next_at, NULL AS done_at
       FROM ${t.attempts}`,
     `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling} BEGIN
         UPDATE ${t.deliveries} SET status = ${skipped('new.status', "'skipped'")},
-            attempts = new.attempts,
+            attempts = new.number,
             automatic = new.automatic, cause = new.next_cause, retry = new.next_cause = 'retry',
             next_at = ${skipped('new.next_at', 'NULL')},
             done_at = ${skipped('new.done_at', at)}, claim = NULL

@@ -24,14 +24,14 @@ function settleStatement(t: Tables): string {
      THEN ${instead} ELSE o.${column} END`
   return `WITH settled AS (
       UPDATE ${t.deliveries} d SET status = ${unlessDisabled('status', "'skipped'")},
-        attempts = o.attempts, automatic = o.automatic, cause = o.next_cause,
+        attempts = o.number, automatic = o.automatic, cause = o.next_cause,
         retry = CASE WHEN o.next_cause = 'retry' THEN 1 ELSE 0 END,
         next_at = ${unlessDisabled('next_at', 'NULL')},
         done_at = ${unlessDisabled('done_at', 'o.started_at + o.duration')}, claim = NULL
       FROM jsonb_to_recordset($1::jsonb) AS o (turn integer, delivery_id text, claim text,
         webhook_id text, verdict text, number integer, cause text, started_at bigint,
         duration integer, status_code integer, error text, response text, status text,
-        attempts integer, automatic integer, next_cause text, next_at bigint, done_at bigint)
+        automatic integer, next_cause text, next_at bigint, done_at bigint)
       WHERE d.id = o.delivery_id AND d.claim = o.claim AND d.${statusIn('attempted')}
       RETURNING o.*
     ), recorded AS (

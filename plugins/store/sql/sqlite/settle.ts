@@ -19,7 +19,6 @@ const COLUMNS = [
   'error',
   'response',
   'status',
-  'attempts',
   'automatic',
   'next_cause',
   'next_at',
