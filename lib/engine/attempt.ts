@@ -60,7 +60,8 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
       maxResponseBytes: MAX_RESPONSE_BYTES,
     })
     const now = clock.now()
-    const { verdict, retryAfter, ...outcome } = judgeResult(result, now)
+    const outcome = judgeResult(result, now)
+    const { verdict, retryAfter } = outcome
     const fact = {
       type: 'attempted',
       verdict,

@@ -94,7 +94,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
-    const target = await findTarget(delivery)
+    const found = findTarget(delivery)
+    const target = found instanceof Promise ? await found : found
     // What its owner changed meanwhile holds from the next send on, also for what is queued already.
     if (target !== undefined) lanes.shape(lane, target.webhook)
     const enough = (delivery.next_at ?? 0) - clock.now() >= timeout
@@ -110,15 +111,17 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lane.parked_until = clock.now() + rest
   }
 
-  async function findTarget(
-    of: Pick<Lane, 'account_id' | 'webhook_id'>,
-  ): Promise<Target | undefined> {
-    try {
-      return await targets.find(of.account_id, of.webhook_id)
-    } catch (cause) {
+  /** Not at once only where it has to be read. */
+  function findTarget({
+    account_id,
+    webhook_id,
+  }: DeliveryRecord): Target | undefined | Promise<Target | undefined> {
+    const found = targets.find(account_id, webhook_id)
+    if (!(found instanceof Promise)) return found
+    return found.catch((cause: unknown) => {
       options.events?.claimFailed?.(cause)
       return undefined
-    }
+    })
   }
 
   async function sendInSlot(
@@ -130,7 +133,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     try {
       const finished = await attempt(delivery, delivery.claim ?? births, body, target)
       lanes.heard(lane, finished.attempt.error !== 'timeout')
-      void record(finished)
+      record(finished)
     } catch (cause) {
       // It could not even be made: its secret cannot sign, or the sender broke its promise.
       options.events?.claimFailed?.(cause)
@@ -140,13 +143,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     freeSlot(lane)
   }
 
-  function record(finished: FinishedAttempt): Promise<void> {
+  function record(finished: FinishedAttempt, recorded?: () => void): void {
     options.events?.attempted?.(finished.attempt)
-    return new Promise((resolve) => {
-      recorder.add(finished, () => {
-        noteRetry(finished)
-        resolve()
-      })
+    recorder.add(finished, () => {
+      noteRetry(finished)
+      recorded?.()
     })
   }
 
@@ -221,7 +222,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
           throw cause
         },
       )
-      await record(finished)
+      await new Promise<void>((resolve) => {
+        record(finished, resolve)
+      })
     },
     async start() {
       // What was claimed by a process that is running is not there to be recovered.

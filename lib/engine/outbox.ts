@@ -15,7 +15,7 @@ import type {
   PublishOutcome,
 } from './ports.ts'
 import type { Signal } from './signal.ts'
-import type { Target, Targets } from './targets.ts'
+import type { AccountTargets, Target, Targets } from './targets.ts'
 
 /** The dispatcher as the outbox sees it: it may take a delivery over in memory, without reading it back. */
 export interface Handover {
@@ -64,7 +64,7 @@ interface Waiting {
   /** Its group failed for a reason that might be another's, so it is tried by itself. */
   readonly alone: boolean
   /** The account's webhooks, should they have been read since it came. */
-  read: readonly Target[] | undefined
+  read: AccountTargets | undefined
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void
   readonly reject: (reason: unknown) => void
 }
@@ -114,7 +114,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
    * The webhooks that a call's events go to: those that are known now, or, while changes may go unheard,
    * those read since it came. Undefined when a change overtook that reading.
    */
-  function targetsOf(call: Waiting): readonly Target[] | undefined {
+  function targetsOf(call: Waiting): AccountTargets | undefined {
     return changes.isCurrent() ? targets.peek(accountOf(call)) : call.read
   }
 
@@ -146,8 +146,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
       outcomes = await store.publish(() => {
         calls = takeReady()
         births = calls.flatMap((call) => {
-          const matched = targetsOf(call) ?? []
-          return call.events.map((event) => build(event, matched))
+          const known = [...(targetsOf(call)?.values() ?? [])]
+          return call.events.map((event) => build(event, known))
         })
         return births
       })

@@ -19,9 +19,12 @@ export interface OpenSecret {
   readonly not_after: Instant | null
 }
 
-export interface Targets extends Pick<AccountCache<readonly Target[]>, 'peek' | 'get'> {
-  /** The webhook as it is now; undefined when it was deleted. */
-  find(accountId: string, webhookId: string): Promise<Target | undefined>
+/** The webhooks of an account by their ids, oldest first. */
+export type AccountTargets = ReadonlyMap<string, Target>
+
+export interface Targets extends Pick<AccountCache<AccountTargets>, 'peek' | 'get'> {
+  /** The webhook as it is now, at once where it is known; undefined when it was deleted. */
+  find(accountId: string, webhookId: string): Target | undefined | Promise<Target | undefined>
 }
 
 /** Where a webhook's secret is sealed to. */
@@ -40,8 +43,10 @@ export function createTargets(
   keyring: Keyring,
 ): Targets {
   const { peek, get, drop, dropAll } = createAccountCache(
-    async (accountId) =>
-      (await webhooksOf(accountId)).map((webhook) => openTarget(webhook, keyring)),
+    async (accountId): Promise<AccountTargets> =>
+      new Map(
+        (await webhooksOf(accountId)).map((webhook) => [webhook.id, openTarget(webhook, keyring)]),
+      ),
     () => changes.isCurrent(),
   )
   changes.listen((change) => {
@@ -51,9 +56,10 @@ export function createTargets(
   return {
     peek,
     get,
-    async find(accountId, webhookId) {
-      const targets = peek(accountId) ?? (await get(accountId))
-      return targets.find(({ webhook }) => webhook.id === webhookId)
+    find(accountId, webhookId) {
+      const known = peek(accountId)
+      if (known !== undefined) return known.get(webhookId)
+      return get(accountId).then((read) => read.get(webhookId))
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Store } from '../../plugins/store/contract.ts'
+import { now } from './clock.ts'
 
 /** A store whose deliveries are counted as they pass. */
 export interface StoreCounts {
@@ -7,17 +8,27 @@ export interface StoreCounts {
   readonly claimed: number
   /** Deliveries whose success is committed. */
   readonly succeeded: number
-  onSettled(listener: () => void): void
+  /** When events were last committed, in microseconds. */
+  readonly committedAt: number
   until(succeeded: number): Promise<void>
 }
 
 export function countStore(store: Store): StoreCounts {
   let claimed = 0
   let succeeded = 0
-  const listeners: (() => void)[] = []
+  let committedAt = 0
+  let awaited: { readonly count: number; readonly resolve: () => void } | undefined
+  const look = (): void => {
+    if (awaited !== undefined && succeeded >= awaited.count) awaited.resolve()
+  }
   return {
     store: {
       ...store,
+      async publish(build) {
+        const outcomes = await store.publish(build)
+        committedAt = now()
+        return outcomes
+      },
       async claim(claim) {
         const found = await store.claim(claim)
         claimed += found.length
@@ -27,9 +38,7 @@ export function countStore(store: Store): StoreCounts {
         const failed = await store.settle(attempts)
         succeeded += attempts.filter(({ after }) => after.status === 'succeeded').length
         // After the engine heard of it, which frees what it held.
-        setImmediate(() => {
-          for (const listener of listeners) listener()
-        })
+        setImmediate(look)
         return failed
       },
     },
@@ -39,15 +48,12 @@ export function countStore(store: Store): StoreCounts {
     get succeeded() {
       return succeeded
     },
-    onSettled(listener) {
-      listeners.push(listener)
+    get committedAt() {
+      return committedAt
     },
     until: (count) =>
       new Promise((resolve) => {
-        const look = (): void => {
-          if (succeeded >= count) resolve()
-        }
-        listeners.push(look)
+        awaited = { count, resolve }
         look()
       }),
   }

@@ -1,33 +1,9 @@
 import { COUNTED } from '../../../lib/delivery/health.ts'
-import type { SettledAttempt } from '../../../lib/engine/ports.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 
 /** A healthy webhook's row is written once in a while, not with every group of outcomes. */
 const LAG: Millis = SECOND
-
-/** An outcome as a flat row, by the names of its columns. */
-export function toSettlingRow(settled: SettledAttempt) {
-  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
-  return {
-    delivery_id,
-    claim,
-    webhook_id,
-    verdict,
-    number: attempt.number,
-    cause: attempt.trigger,
-    started_at: attempt.started_at,
-    duration: Math.round(attempt.duration),
-    status_code: attempt.status_code,
-    error: attempt.error,
-    response: attempt.response,
-    status: after.status,
-    automatic: after.automatic,
-    next_cause: after.trigger,
-    next_at: after.next_at,
-    done_at,
-  }
-}
 
 /** A condition: what failed was an attempt whose failures count. */
 export function isCountedFailure(verdict: string, cause: string): string {

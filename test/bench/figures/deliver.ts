@@ -5,8 +5,8 @@ import type { Round } from '../round.ts'
 import type { Stock } from '../stock.ts'
 import { backlogOf } from '../stock.ts'
 
-/** Under way at once: those being committed, sent and recorded. */
-const SLOTS = 256
+/** As many as one webhook may have under way and queued. */
+const BURST = 384
 const ORIGINS = 1000
 const LOOP = 'a bare undici loop that signs'
 /** What is handed over in memory is not what comes out of the table. */
@@ -18,16 +18,11 @@ async function measureHandover(round: Round, database: Database): Promise<Values
   const { env } = await round.place(database)
   const engine = round.start('engine')
   const webhook = { account: 'acc_0', type: TYPE, url: `${origin}/in` }
-  await engine.call('open', {
-    ...env,
-    KEYHOOK_WEBHOOK_CONCURRENCY: String(SLOTS),
-    // Of every 32 slots 8 are kept for other webhooks.
-    KEYHOOK_DISPATCH_CONCURRENCY: String(2 * SLOTS),
-  })
+  await engine.call('open', env)
   await engine.call('webhooks', [webhook])
   const { perSecond, readBack } = await engine.call<{ perSecond: number; readBack: number }>(
     'handOver',
-    { webhook, slots: SLOTS, seconds: round.seconds },
+    { webhook, burst: BURST, seconds: round.seconds },
   )
   await engine.end()
   return {

@@ -8,7 +8,7 @@ import { createLog } from '../../../daemon/telemetry/log.ts'
 import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
 import { openDatabase } from '../../../plugins/registry.ts'
-import { delay, now, WARM_UP_MS } from '../clock.ts'
+import { now, WARM_UP_MS } from '../clock.ts'
 import { data } from '../payload.ts'
 import { serve } from '../serve.ts'
 import type { StoreCounts } from '../store-counts.ts'
@@ -93,51 +93,36 @@ async function drain(count: number): Promise<number> {
 }
 
 /**
- * Publishes as many as are free of `slots`, again and again: each delivery is born claimed and handed over
- * in memory. `readBack` says which part of them came out of the table after all.
+ * Publishes `burst` events at once, each born claimed and handed over in memory, and again when all are
+ * recorded; the rate is of the time from their commit to that of their last outcome. `readBack` says which
+ * part of them came out of the table after all.
  */
 async function handOver(input: {
   readonly webhook: BenchWebhook
-  readonly slots: number
+  readonly burst: number
   readonly seconds: number
 }): Promise<{ perSecond: number; readBack: number }> {
   const { platform, counts } = required()
   await startSending()
   let published = 0
-  let publishing = 0
-  let failure: unknown
-  let ended = false
-  const failed = (cause: unknown): void => {
-    failure = cause
+
+  async function send(): Promise<number> {
+    published += input.burst
+    const events = Array.from({ length: input.burst }, () => newEvent(input.webhook))
+    await platform.engine.outbox.publish(events)
+    await counts.until(published)
+    return now() - counts.committedAt
   }
 
-  function topUp(): void {
-    const free = input.slots - (published - counts.succeeded)
-    // One group commits while the next collects; small groups would cost a commit each.
-    if (ended || publishing >= 2 || free < input.slots / 4) return
-    publishing++
-    published += free
-    const events = Array.from({ length: free }, () => newEvent(input.webhook))
-    platform.engine.outbox
-      .publish(events)
-      .catch(failed)
-      .finally(() => {
-        publishing--
-        topUp()
-      })
+  const from = now() + WARM_UP_MS * 1000
+  while (now() < from) await send()
+  let delivered = 0
+  let took = 0
+  while (took < input.seconds * 1e6) {
+    took += await send()
+    delivered += input.burst
   }
-
-  counts.onSettled(topUp)
-  topUp()
-  await delay(WARM_UP_MS)
-  const before = counts.succeeded
-  const from = now()
-  await delay(input.seconds * 1000)
-  const perSecond = (counts.succeeded - before) / ((now() - from) / 1e6)
-  ended = true
-  await counts.until(published)
-  if (failure !== undefined) throw new Error('could not publish', { cause: failure })
-  return { perSecond, readBack: counts.claimed / published }
+  return { perSecond: delivered / (took / 1e6), readBack: counts.claimed / published }
 }
 
 async function close(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
-import { isCountedFailure, isWorthWriting, toSettlingRow } from '../settle.ts'
+import { isCountedFailure, isWorthWriting } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
@@ -13,6 +13,29 @@ export async function settleGroup(
 ): Promise<readonly Row[]> {
   const rows = attempts.map((settled, turn) => ({ ...toSettlingRow(settled), turn }))
   return query(settleStatement(t), [JSON.stringify(rows)])
+}
+
+/** An outcome as a flat row, by the names of its columns. */
+function toSettlingRow(settled: SettledAttempt) {
+  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
+  return {
+    delivery_id,
+    claim,
+    webhook_id,
+    verdict,
+    number: attempt.number,
+    cause: attempt.trigger,
+    started_at: attempt.started_at,
+    duration: Math.round(attempt.duration),
+    status_code: attempt.status_code,
+    error: attempt.error,
+    response: attempt.response,
+    status: after.status,
+    automatic: after.automatic,
+    next_cause: after.trigger,
+    next_at: after.next_at,
+    done_at,
+  }
 }
 
 /** Rows of webhooks are locked in one order, or two processes could wait for each other. */

@@ -2,10 +2,9 @@ import { isCounted } from '../../../../lib/delivery/health.ts'
 import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
-import { toSettlingRow } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 
-/** Columns of the settling view, in the order in which rows are bound. */
+/** Columns of the settling view, in the order of `toValues`. */
 const COLUMNS = [
   'delivery_id',
   'claim',
@@ -25,17 +24,36 @@ const COLUMNS = [
   'done_at',
 ] as const
 
+/** Written out: it is made for every attempt. */
+function toValues(settled: SettledAttempt): readonly unknown[] {
+  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
+  return [
+    delivery_id,
+    claim,
+    webhook_id,
+    verdict,
+    attempt.number,
+    attempt.trigger,
+    attempt.started_at,
+    Math.round(attempt.duration),
+    attempt.status_code,
+    attempt.error,
+    attempt.response,
+    after.status,
+    after.automatic,
+    after.trigger,
+    after.next_at,
+    done_at,
+  ]
+}
+
 /** A whole group of outcomes as one statement: its triggers hold the guards, and fold health. */
 export async function settleGroup(
   query: Query,
   t: Tables,
   attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
-  const values = attempts.map((settled) => {
-    const row = toSettlingRow(settled)
-    return COLUMNS.map((column) => row[column])
-  })
-  await query(insertStatement(t), [JSON.stringify(values)])
+  await query(insertStatement(t), [JSON.stringify(attempts.map(toValues))])
   const told = attempts.filter(isTold)
   if (told.length === 0) return []
   // Committed already: were this read to fail the settlement, it would be tried again for nothing. The
