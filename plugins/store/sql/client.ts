@@ -1,4 +1,9 @@
-import type { Claim, Publication, SettledAttempt } from '../../../lib/engine/ports.ts'
+import type {
+  Claim,
+  DeliveryRecord,
+  Publication,
+  SettledAttempt,
+} from '../../../lib/engine/ports.ts'
 import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
 import type { Row } from './rows.ts'
@@ -115,8 +120,8 @@ export interface Groups {
    * by somebody who was not seen before, as their publications: of those nothing was inserted.
    */
   publish(query: Query, t: Tables, group: readonly Publication[]): Promise<readonly Publication[]>
-  /** Leases due deliveries, first attempts before retries; answers their rows in no order. */
-  claim(query: Query, t: Tables, claim: Claim): Promise<readonly Row[]>
+  /** Leases due deliveries, first attempts before retries; answers them in no order. */
+  claim(query: Query, t: Tables, claim: Claim): Promise<readonly DeliveryRecord[]>
   /** Records outcomes and folds health; answers the rows of active webhooks that failed. */
   settle(query: Query, t: Tables, attempts: readonly SettledAttempt[]): Promise<readonly Row[]>
 }

@@ -1,5 +1,6 @@
 import type {
   ClaimedDelivery,
+  DeliveryRecord,
   EngineStore,
   FailedWebhook,
   HeldClaim,
@@ -7,7 +8,6 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Dialect, Query, SqlClient } from './client.ts'
-import { toDelivery } from './deliveries.ts'
 import type { Row } from './rows.ts'
 import { integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
@@ -25,8 +25,8 @@ export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
     lanes: (webhookIds) => lanes(read, t, dialect, webhookIds),
     // A claimed row stays in the index of due work, due when its lease ends: then it is claimed anew.
     async claim(claim) {
-      const rows = await exclusive('claim', (statement) => groups.claim(statement, t, claim))
-      return withBodies(read, t, dialect, rows)
+      const claimed = await exclusive('claim', (statement) => groups.claim(statement, t, claim))
+      return withBodies(read, t, dialect, claimed)
     },
     release: (claims, now) =>
       exclusive('claim', (statement) => release(statement, t, dialect, claims, now)),
@@ -89,27 +89,29 @@ async function lanes(
     }))
 }
 
-/** RETURNING has no order, so the time-ordered id restores first come, first served. */
+/** Claimed in no order, they are put in that of their ids, which is that of time. */
 async function withBodies(
   query: Query,
   t: Tables,
   dialect: Dialect,
-  rows: readonly Row[],
+  claimed: readonly DeliveryRecord[],
 ): Promise<readonly ClaimedDelivery[]> {
-  if (rows.length === 0) return []
-  const events = await query<{ account_id: string; id: string; body: Uint8Array }>(
-    `SELECT e.account_id, e.id, e.body FROM ${dialect.each('$1', 'asked')}
+  if (claimed.length === 0) return []
+  const deliveries = claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const rows = await query<{ turn: unknown; body: Uint8Array }>(
+    `SELECT asked.value ->> 2 AS turn, e.body FROM ${dialect.each('$1', 'asked')}
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
-    [JSON.stringify(rows.map((row) => [row['account_id'], row['event_id']]))],
+    [
+      JSON.stringify(
+        deliveries.map(({ account_id, event_id }, turn) => [account_id, event_id, turn]),
+      ),
+    ],
   )
-  const bodies = new Map(events.map(({ account_id, id, body }) => [`${account_id}\n${id}`, body]))
-  return rows
-    .map(toDelivery)
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .flatMap((delivery) => {
-      const body = bodies.get(`${delivery.account_id}\n${delivery.event_id}`)
-      return body === undefined ? [] : [{ delivery, body }]
-    })
+  const bodies = new Map(rows.map(({ turn, body }) => [Number(turn), body]))
+  return deliveries.flatMap((delivery, turn) => {
+    const body = bodies.get(turn)
+    return body === undefined ? [] : [{ delivery, body }]
+  })
 }
 
 async function release(

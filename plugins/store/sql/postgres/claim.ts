@@ -1,6 +1,6 @@
-import type { Claim } from '../../../../lib/engine/ports.ts'
+import type { Claim, DeliveryRecord } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
-import type { Row } from '../rows.ts'
+import { toDelivery } from '../deliveries.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
@@ -8,9 +8,13 @@ import { statusIn } from '../webhooks.ts'
  * Each lane is two walks over the index of due work, past rows that another claim holds; of what they
  * find, first attempts are taken before retries.
  */
-export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<readonly Row[]> {
+export async function claimDue(
+  query: Query,
+  t: Tables,
+  claim: Claim,
+): Promise<readonly DeliveryRecord[]> {
   if (claim.lanes.length === 0) return []
-  return query(
+  const rows = await query(
     `WITH due AS MATERIALIZED (
        SELECT lane.webhook_id, lane.quota, head.*
        FROM jsonb_to_recordset($4::jsonb) AS lane (webhook_id text, quota integer)
@@ -33,4 +37,5 @@ export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<r
       JSON.stringify(claim.lanes.map(({ webhook_id, limit }) => ({ webhook_id, quota: limit }))),
     ],
   )
+  return rows.map(toDelivery)
 }
