@@ -9,11 +9,15 @@ import type { OpenTransaction, StoreHarness } from '../../plugins/store/conforma
 import { storeCases } from '../../plugins/store/conformance.ts'
 import {
   ACCOUNT,
+  deliveryOf,
+  insertWebhooks,
+  outcomeOf,
   publicationOf,
   publishDeliveries,
   sampleAccount,
   sampleClaim,
   sampleDelivery,
+  sampleWebhook,
   FEED,
 } from '../../plugins/store/conformance/samples.ts'
 import { openStore } from '../../plugins/store/open.ts'
@@ -133,6 +137,35 @@ await t.test('PostgreSQL: a claim passes over what another transaction holds', a
   const [left] = await store.claim(sampleClaim(NOW, { lanes }))
   t.equal(left?.delivery.id, 'd1')
 })
+
+await t.test(
+  'PostgreSQL: outcomes wait for who deletes their webhook, not the other way',
+  async (t) => {
+    const pool = poolOn(t, await server.createDatabase())
+    const store = await openOn(t, pool)
+    await insertWebhooks(store, sampleWebhook('wh_1'))
+    await publishDeliveries(store, sampleDelivery('d1'))
+    const [claimed] = await store.claim(sampleClaim(NOW))
+    if (claimed === undefined) throw new Error('nothing was claimed')
+    const client = await pool.connect()
+    await client.query('BEGIN')
+    await client.query(`DELETE FROM webhooks WHERE id = 'wh_1'`)
+    const settled = store.settle([outcomeOf(claimed.delivery, NOW)])
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'settled'`
+    for (let tries = 0; tries < 200; tries += 1) {
+      if ((await pool.query(waiting)).rows.length > 0) break
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    // Had the outcome taken the delivery already, each would wait for the other.
+    const cancel = `UPDATE deliveries SET status = 'canceled', done_at = 1, claim = NULL WHERE id = 'd1'`
+    await client.query('SET LOCAL lock_timeout = 500')
+    t.equal((await client.query(cancel)).rowCount, 1)
+    await client.query('COMMIT')
+    client.release()
+    t.same(await settled, [])
+    t.match(await deliveryOf(store, 'd1'), { status: 'canceled', attempts: 0 })
+  },
+)
 
 await t.test('PostgreSQL: faults', async (t) => {
   const pool = poolOn(t, await server.createDatabase())

@@ -43,6 +43,7 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     { changes, patience = LOCK_WAIT }: TransactionOptions,
   ): Promise<{ result: T; made: readonly Change[]; recorded: RecordedChange | undefined }> {
     try {
+      // It waits for the lock for so long, and is answered a good while after.
       await ask(client, { text: begin(t, patience), query_timeout: 2 * patience })
       const query = queryOn(client, patience - LOCK_WAIT)
       const result = await work(query)

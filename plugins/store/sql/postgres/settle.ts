@@ -38,24 +38,36 @@ function toSettlingRow(settled: SettledAttempt) {
   }
 }
 
-/** Rows of webhooks are locked in one order, or two processes could wait for each other. */
+/**
+ * Rows of webhooks are locked first, and in one order: who disables or deletes a webhook takes its row
+ * before those of its deliveries, and two that take them differently would wait for each other.
+ */
 function settleStatement(t: Tables): string {
-  // What would be tried again is skipped when its webhook was disabled meanwhile.
+  // What would be tried again is skipped when its webhook was disabled meanwhile: a failure locks it.
   const unlessDisabled = (column: string, instead: string): string =>
-    `CASE WHEN o.status = 'pending' AND EXISTS (SELECT 1 FROM ${t.webhooks} w
+    `CASE WHEN o.status = 'pending' AND EXISTS (SELECT 1 FROM locked w
        WHERE w.id = d.webhook_id AND w.status = 'disabled')
      THEN ${instead} ELSE o.${column} END`
-  return `WITH settled AS (
+  return `WITH told AS MATERIALIZED (
+      SELECT * FROM jsonb_to_recordset($1::jsonb) AS told (turn integer, delivery_id text, claim text,
+        webhook_id text, verdict text, number integer, cause text, started_at bigint,
+        duration integer, status_code integer, error text, response text, status text,
+        automatic integer, next_cause text, next_at bigint, done_at bigint)
+    ), locked AS MATERIALIZED (
+      SELECT w.id, w.status FROM ${t.webhooks} w JOIN (
+          SELECT webhook_id, bool_or(verdict <> 'succeeded') AS failed,
+            max(started_at + duration) AS at
+          FROM told GROUP BY webhook_id) AS news ON news.webhook_id = w.id
+      WHERE ${isWorthWriting('news.failed', 'news.at')} ORDER BY w.id FOR NO KEY UPDATE OF w
+    ), settled AS (
       UPDATE ${t.deliveries} d SET status = ${unlessDisabled('status', "'skipped'")},
         attempts = o.number, automatic = o.automatic, cause = o.next_cause,
         retry = CASE WHEN o.next_cause = 'retry' THEN 1 ELSE 0 END,
         next_at = ${unlessDisabled('next_at', 'NULL')},
         done_at = ${unlessDisabled('done_at', 'o.started_at + o.duration')}, claim = NULL
-      FROM jsonb_to_recordset($1::jsonb) AS o (turn integer, delivery_id text, claim text,
-        webhook_id text, verdict text, number integer, cause text, started_at bigint,
-        duration integer, status_code integer, error text, response text, status text,
-        automatic integer, next_cause text, next_at bigint, done_at bigint)
+      FROM told o
       WHERE d.id = o.delivery_id AND d.claim = o.claim AND d.${statusIn('attempted')}
+        AND (SELECT count(*) FROM locked) >= 0
       RETURNING o.*
     ), recorded AS (
       INSERT INTO ${t.attempts} (delivery_id, number, cause, started_at, duration, status_code,
@@ -70,12 +82,8 @@ function settleStatement(t: Tables): string {
       SELECT webhook_id, max(success) IS NOT NULL AS succeeded, max(at) AS at,
         max(at) FILTER (WHERE verdict = 'succeeded') AS success_at,
         count(*) FILTER (WHERE ${FAILED}) AS failures, min(at) FILTER (WHERE ${FAILED}) AS failure_at,
-        bool_or(${COUNTS} OR verdict = 'gone') AS is_told,
-        bool_or(verdict <> 'succeeded') AS failed
+        bool_or(${COUNTS} OR verdict = 'gone') AS is_told
       FROM news GROUP BY webhook_id
-    ), locked AS MATERIALIZED (
-      SELECT w.id FROM ${t.webhooks} w JOIN sum ON sum.webhook_id = w.id
-      WHERE ${isWorthWriting('sum.failed', 'sum.at')} ORDER BY w.id FOR NO KEY UPDATE OF w
     ), healed AS (
       UPDATE ${t.webhooks} w SET
         consecutive_failures = sum.failures +
