@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { MINUTE } from '../../lib/time.ts'
+import { ROOT } from '../arch/source.ts'
+import type { FleetLine } from '../fleet/result-line.ts'
+import { runHarness } from '../support/harness.ts'
+
+t.setTimeout(10 * MINUTE)
+
+/** Short rests and short faults: as many changes in half the time. */
+const QUICKLY = ['--pace', '700', '--longest', '2500']
+
+await t.test('the harness is built', async (t) => {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  execFileSync(process.execPath, [tsc, '-p', 'test/fleet/tsconfig.json'], { cwd: ROOT })
+  t.pass()
+})
+
+await t.test('of three daemons under faults none goes beyond what was changed', async (t) => {
+  const flags = ['--changes', '60', '--repeats', '1', '--zombies', '3', ...QUICKLY]
+  const { code, line, said } = await runHarness<FleetLine>('fleet', flags)
+  const rows = Object.entries(line.invariants)
+  t.same(
+    rows.filter(([, { violated }]) => violated > 0),
+    [],
+    said,
+  )
+  t.same(
+    rows.filter(([, { checked }]) => checked === 0),
+    [],
+    'every invariant was looked at',
+  )
+  t.equal(code, 0, said)
+  t.ok(line.changes.all >= 60, `${line.changes.all} changes`)
+  t.equal(line.zombies.cycles, 3)
+  t.ok(line.verifications.cache > line.verifications.store, 'most were verified from memory')
+  t.ok(line.zombies.offered > 0, 'a paused daemon had late outcomes to offer')
+  t.comment(`seed ${line.seed}, ${line.probes.all} probes in ${line.seconds} s`)
+})
+
+await t.test('a daemon that waits for nobody before it answers is found out', async (t) => {
+  const flags = ['--mutant', 'waits-for-nobody', '--changes', '60', '--faults', 'hold', ...QUICKLY]
+  const { code, line } = await runHarness<FleetLine>('fleet', flags)
+  t.equal(code, 1)
+  t.ok(line.invariants['authority.held'].violated > 0)
+})
