@@ -4,13 +4,19 @@ import type { Family, Operation } from '../family.ts'
 /** docs/config.md */
 export function configMarkdown(): string {
   const rows = Object.values(SETTINGS).map(
-    ({ env, doc, shown }) => `| \`${env}\` | ${doc} | ${shown === '' ? '' : `\`${shown}\``} |`,
+    ({ env, doc, shown }) =>
+      `| \`${env}\` | ${cell(doc)} | ${shown === '' ? '' : `\`${cell(shown)}\``} |`,
   )
   return [
     '# Configuration',
     'Settings come from the environment. Each may also be given as `<NAME>_FILE`, the path of a file that holds the value. A `KEYHOOK_` name that is not listed here is refused at start.',
     ['| setting | what it does | default |', '| --- | --- | --- |', ...rows].join('\n'),
   ].join('\n\n')
+}
+
+/** In a table a bar ends the cell, in code too. */
+function cell(text: string): string {
+  return text.replaceAll('|', String.raw`\|`)
 }
 
 /** docs/events.md */
