@@ -222,7 +222,10 @@ export function createPresence(source: PgSource, t: Tables): Presence {
     gathered.clear()
     if (loan === undefined) return
     const named = webhookIds.length > MOST_NAMED ? [] : webhookIds
-    await queryOn(loan.client)('SELECT pg_notify($1, $2)', [channel, printNews(id, named)])
+    // Not over the connection that is held, which may be renewing the lease.
+    await lend(source, (client) =>
+      queryOn(client)('SELECT pg_notify($1, $2)', [channel, printNews(id, named)]),
+    )
   }
 
   return {
