@@ -3,15 +3,14 @@ import { SECOND } from '../time.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
 import { createPace } from './pace.ts'
 import type { ClaimedDelivery, LaneHead } from './ports.ts'
+import type { Waiter } from './queue.ts'
+import { createQueue } from './queue.ts'
 import type { Holder } from './slots.ts'
 import { createSlots, isTrusted, learnFrom } from './slots.ts'
 
 /** One webhook's work as this process knows it. */
-export interface Lane extends Holder {
+export interface Lane extends Holder, Waiter {
   readonly webhook_id: string
-  readonly account_id: string
-  /** Claimed and waiting for a slot, first attempts before retries. */
-  queue: ClaimedDelivery[]
   /** When the store's earliest pending first attempt and retry are due; null when it holds none. */
   first_due: Instant | null
   retry_due: Instant | null
@@ -89,11 +88,9 @@ const PACED_AHEAD: Millis = SECOND
 export function createLanes(limits: LaneLimits): Lanes {
   const lanes = new Map<string, Lane>()
   const slots = createSlots(limits.total)
-  // Insertion order is the turn, of accounts and of the lanes of each: who was served goes to the end.
-  const waiting = new Map<string, Set<Lane>>()
+  const queue = createQueue<Lane>()
   const pending = new Set<Lane>()
   const paced = new Set<Lane>()
-  let queued = 0
   let expected = 0
 
   function refile(lane: Lane): void {
@@ -114,30 +111,14 @@ export function createLanes(limits: LaneLimits): Lanes {
   // Asked for early enough that the sends go on while a claim is under way.
   const isHungry = (lane: Lane): boolean => held(lane) < ahead(lane, READ_AHEAD / 2)
   const appetite = (lane: Lane): number => ahead(lane, READ_AHEAD) - held(lane)
-  const left = (): number => MOST_QUEUED - queued - expected
-
-  /** Puts it behind the others of its account, and the account behind the others. */
-  function enlist(lane: Lane): void {
-    const lanesOf = waiting.get(lane.account_id) ?? new Set()
-    waiting.set(lane.account_id, lanesOf.add(lane))
-  }
-
-  /** Lets others before it: who has nothing left is not waiting. Moving nobody behind nobody costs most. */
-  function giveTurn(account: string, lanesOf: Set<Lane>, lane: Lane): void {
-    const isEmpty = lane.queue.length === 0
-    if (!isEmpty && waiting.size === 1 && lanesOf.size === 1) return
-    lanesOf.delete(lane)
-    waiting.delete(account)
-    if (lanesOf.size > 0) waiting.set(account, lanesOf)
-    if (!isEmpty) enlist(lane)
-  }
+  const left = (): number => MOST_QUEUED - queue.size - expected
 
   return {
     get busy() {
       return slots.busy
     },
     get queued() {
-      return queued
+      return queue.size
     },
     get expected() {
       return expected
@@ -176,34 +157,15 @@ export function createLanes(limits: LaneLimits): Lanes {
       refile(lane)
     },
     heard: learnFrom,
-    enqueue(lane, claimed) {
-      if (claimed.length === 0) return
-      lane.queue.push(...claimed)
-      queued += claimed.length
-      enlist(lane)
-    },
+    enqueue: queue.add,
     appetite,
     next(now) {
       if (slots.busy >= limits.total) return undefined
-      for (const [account, lanesOf] of waiting) {
-        const lane = firstWith(lanesOf, (one) => slots.hasRoom(one, now))
-        if (lane === undefined) continue
-        const claimed = lane.queue.shift()
-        giveTurn(account, lanesOf, lane)
-        if (claimed === undefined) continue
-        queued--
-        slots.take(lane, now)
-        return { lane, claimed }
-      }
-      return undefined
+      const next = queue.next((lane) => slots.hasRoom(lane, now))
+      if (next !== undefined) slots.take(next.lane, now)
+      return next
     },
-    drain() {
-      const lanesOf = [...waiting.values()].flatMap((some) => [...some])
-      const left = lanesOf.flatMap((lane) => lane.queue.splice(0))
-      waiting.clear()
-      queued = 0
-      return left
-    },
+    drain: queue.drain,
     note(lane, due, retry) {
       if (retry) lane.retry_due = sooner(lane.retry_due, due)
       else lane.first_due = sooner(lane.first_due, due)
@@ -277,11 +239,6 @@ const earliest = (lane: Lane): Instant | null => sooner(lane.first_due, lane.ret
 function sooner(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null || b === null) return a ?? b
   return Math.min(a, b)
-}
-
-function firstWith(lanes: Iterable<Lane>, holds: (lane: Lane) => boolean): Lane | undefined {
-  for (const lane of lanes) if (holds(lane)) return lane
-  return undefined
 }
 
 function newLane(webhookId: string, accountId: string, room: number): Lane {
