@@ -126,10 +126,12 @@ export function createBacklog(options: BacklogOptions): Backlog {
 
   /** What a webhook's owner set is known before anything is claimed for it. */
   async function shapeAll(turn: readonly Lane[]): Promise<void> {
-    for (const lane of turn) {
-      const target = await findTarget(lane)
-      if (target !== undefined) lanes.shape(lane, target.webhook)
-    }
+    await Promise.all(
+      turn.map(async (lane) => {
+        const target = await findTarget(lane)
+        if (target !== undefined) lanes.shape(lane, target.webhook)
+      }),
+    )
   }
 
   async function findTarget({ account_id, webhook_id }: Lane): Promise<Target | undefined> {
