@@ -18,7 +18,10 @@ export interface Dispatcher extends Handover {
   start(): Promise<void>
   /** Looks for work that was committed where nobody could tell of it: on these lanes, or anywhere. */
   refresh(webhookIds?: readonly string[]): Promise<void>
-  /** Stops claiming, waits for what is under way, and hands the rest back. */
+  /**
+   * Stops claiming, waits for what is under way, and hands the rest back. A store that records nothing is
+   * waited for as long as a claim lasts.
+   */
   stop(): Promise<void>
   /**
    * Sends one claimed delivery now, beside every limit, and resolves once its outcome is recorded; one
@@ -242,7 +245,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await until(() => lanes.expected === 0)
       await giveBack(lanes.drain().map(({ delivery }) => delivery))
       await until(() => lanes.busy === 0)
-      await recorder.idle()
+      // What is not recorded when its claims have ended is sent anew by others.
+      await recorder.finish(lease)
     },
   }
 }

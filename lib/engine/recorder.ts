@@ -10,8 +10,11 @@ export interface Recorder {
   add(finished: FinishedAttempt, recorded?: () => void): void
   /** True while recording fails: nothing new may be sent that could not be recorded. */
   readonly stuck: boolean
-  /** Resolves once everything added so far is recorded. */
-  idle(): Promise<void>
+  /**
+   * Resolves once everything added so far is recorded. What is not within `patience` is dropped, which is
+   * only for what others may take over by then.
+   */
+  finish(patience: Millis): Promise<void>
 }
 
 export interface RecorderOptions {
@@ -96,11 +99,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
     get stuck() {
       return stuck
     },
-    idle: () =>
-      running
-        ? new Promise((resolve) => {
-            idlers = [...idlers, resolve]
-          })
-        : Promise.resolve(),
+    async finish(patience) {
+      if (!running) return
+      await new Promise<void>((resolve) => {
+        const cancel = clock.after(patience, () => {
+          waiting = []
+          resolve()
+        })
+        idlers = [...idlers, cancel, resolve]
+      })
+    },
   }
 }

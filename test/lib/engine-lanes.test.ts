@@ -257,7 +257,7 @@ async function tinyDispatcher(clock: Clock = createClock(0)) {
       return new Promise(() => undefined)
     },
     targets: { find: async () => ({ ...target, headers: {} }) },
-    recorder: { add: () => undefined, stuck: false, idle: async () => undefined },
+    recorder: { add: () => undefined, stuck: false, finish: async () => undefined },
     recovered: createSignal<void>(),
     woken,
     clock,

@@ -204,6 +204,29 @@ await t.test('stopping', async (t) => {
     await bench.quiet()
     t.same(await bench.statuses(webhook.id), { succeeded: 31 })
   })
+  await t.test('waits for a store that records nothing as long as a claim lasts', async (t) => {
+    const bench = await createBench(t)
+    const webhook = await bench.addWebhook('a')
+    const { dispatcher, lease } = bench.engine
+    await dispatcher.start()
+    bench.watched.before.settle = () => Promise.reject(new Error('gone'))
+    await bench.publish(1)
+    await bench.quiet()
+    let isStopped = false
+    const stopped = dispatcher.stop().then(() => (isStopped = true))
+    await bench.quiet()
+    await bench.clock.advance(lease - SECOND)
+    t.notOk(isStopped)
+    await bench.clock.advance(SECOND)
+    t.ok(await stopped)
+    await bench.clock.advance(SECOND)
+    t.equal(bench.clock.timers, 0, 'and keeps nothing going')
+    bench.watched.before.settle = () => undefined
+    await dispatcher.start()
+    await bench.quiet()
+    t.same(await bench.statuses(webhook.id), { succeeded: 1 }, 'and nothing is lost by that')
+    t.equal(bench.sender.sent.length, 2)
+  })
   await t.test('leaves nothing delivering at any moment of a claim or a commit', async (t) => {
     for (const turns of [0, 1, 2, 3, 5, 8]) {
       const bench = await createBench(t, { limits: { total: 4, perWebhook: 3 } })
