@@ -89,6 +89,8 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   let isEnded = false
   let beat: NodeJS.Timeout | undefined
   let rejoining: Promise<void> = Promise.resolve()
+  /** Ends the rest between two tries to join: its timer keeps no process alive, and nobody else's may. */
+  let wake = (): void => undefined
   let announcing: NodeJS.Timeout | undefined
   let swept = -Infinity
   let seen: Reading = { now: Date.now(), at: steady(), within: Infinity }
@@ -212,7 +214,11 @@ export function createPresence(source: PgSource, t: Tables): Presence {
         tell()
         return
       }
-      await new Promise((resolve) => setTimeout(resolve, delay).unref())
+      if (isEnded) return
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        setTimeout(resolve, delay).unref()
+      })
     }
   }
 
@@ -252,6 +258,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
       isEnded = true
       lease.end()
       clearTimeout(announcing)
+      wake()
       await rejoining
       const last = loan
       // Whoever changes something need not wait for this process any more.
