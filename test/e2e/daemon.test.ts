@@ -10,6 +10,7 @@ import { ROOT } from '../arch/source.ts'
 import { askControl } from '../support/control.ts'
 import type { DaemonProcess, Env } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
+import { startPostgres } from '../support/postgres.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import type { AnyBody } from '../support/world.ts'
 
@@ -235,4 +236,24 @@ await t.test('SIGTERM lets what is under way end, and exits 0', async (t) => {
   const page = await ask('GET', `/v1/webhooks/${webhook?.id ?? ''}/deliveries`)
   t.match(page, { data: [{ status: 'succeeded', attempt_count: 1 }] })
   t.equal(arrived, 1, 'nothing is sent twice')
+})
+
+await t.test('SIGTERM ends it with 0 while its database is away, too', async (t) => {
+  const server = await startPostgres()
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= server.stop())
+  t.teardown(stop)
+  const daemon = await startDaemonProcess({
+    ...OWNER,
+    KEYHOOK_DATA_DIR: t.testdir(),
+    KEYHOOK_DATABASE_URL: await server.createDatabase(),
+    KEYHOOK_MASTER_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  })
+  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+  await stop()
+  const isReady = async (): Promise<boolean> => (await fetch(`${daemon.url}/readyz`)).ok
+  await until('it says that it is not ready', async () => !(await isReady()))
+  const code = await daemon.end('SIGTERM')
+  if (code !== 0) t.comment(daemon.output())
+  t.equal(code, 0)
 })
