@@ -169,21 +169,19 @@ await t.test(
     t.same(perSecond(receiver.requests), [2, 2, 2])
 
     t.match((await change(world, webhook.id, { rate_limit: 10 })).body, { rate_limit: 10 })
-    // Two are due as they were: the first of them learns of the change.
-    for (const count of [7, 8]) {
-      await clock.advance(SECOND / 2)
-      await sent(count)
-    }
-    for (let count = 9; count <= 16; count += 1) {
+    // The next is due as it was; what is claimed behind it learns of the change.
+    await clock.advance(SECOND / 2)
+    await sent(7)
+    for (let count = 8; count <= 16; count += 1) {
       await clock.advance(SECOND / 10)
       await sent(count)
     }
-    t.same(perSecond(receiver.requests), [2, 2, 2, 6, 4])
+    t.same(perSecond(receiver.requests), [2, 2, 2, 10])
 
     t.match((await change(world, webhook.id, { rate_limit: null })).body, { rate_limit: null })
     await publishMany(40)
     await sent(56)
-    t.equal(perSecond(receiver.requests).at(-1), 44, 'no second waits for the next')
+    t.equal(perSecond(receiver.requests).at(-1), 50, 'no second waits for the next')
   },
 )
 
