@@ -48,7 +48,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'counts-twice',
     breaks: 'attempts.counted',
-    rewrite: [/attempts = new\.attempts|attempts = o\.attempts/, '$& + 1'],
+    rewrite: [/attempts = new\.number|attempts = o\.number/, '$& + 1'],
   },
   {
     name: 'disables-nothing',
