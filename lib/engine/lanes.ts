@@ -25,7 +25,6 @@ export interface Lane extends Holder, Waiter {
 /** The lanes of one process: who has work, who has room, whose turn it is. */
 export interface Lanes {
   readonly busy: number
-  readonly queued: number
   /** Places that are held for what is being born. */
   readonly expected: number
   /** Deliveries that may be queued yet; below 0 when some were queued beyond. */
@@ -116,9 +115,6 @@ export function createLanes(limits: LaneLimits): Lanes {
   return {
     get busy() {
       return slots.busy
-    },
-    get queued() {
-      return queue.size
     },
     get expected() {
       return expected

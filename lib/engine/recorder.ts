@@ -53,8 +53,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     while (waiting.length > 0) {
       await clock.taken()
       const group = waiting.slice(0, MAX_GROUP)
-      if (await settle(group)) waiting = waiting.slice(group.length)
-      else await new Promise<void>((resolve) => clock.after(RETRY_DELAY, resolve))
+      if (await settle(group)) {
+        // What was dropped meanwhile does not stand before what came since.
+        if (waiting[0] === group[0]) waiting = waiting.slice(group.length)
+      } else await new Promise<void>((resolve) => clock.after(RETRY_DELAY, resolve))
       // Not before all are recorded: a lease may have ended meanwhile, and what is claimed anew then
       // would be sent again.
       if (waiting.length === 0) leaveStuck()

@@ -230,6 +230,13 @@ await t.test('SQLite: what was committed survives, and claims of the boot before
   t.same(await deliveryOf(store, 'd1'), sampleDelivery('d1', { next_at: NOW }))
 })
 
+await t.test('SQLite: closing waits for reads under way', async (t) => {
+  const { store } = await openSqliteStore(join(t.testdir(), 'keyhook.db'))
+  const reads = Array.from({ length: 40 }, (_, index) => store.webhooks.get('acc', `wh_${index}`))
+  await store.close()
+  t.same(await Promise.all(reads), Array(40).fill(undefined))
+})
+
 await t.test('SQLite: a table prefix is honoured', async (t) => {
   await t.test('everything that is made bears it, and two stores share a file', async (t) => {
     const file = newFile()

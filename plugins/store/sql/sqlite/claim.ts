@@ -1,12 +1,14 @@
-import type { AttemptTrigger } from '../../../../lib/delivery/state.ts'
 import type { Claim, DeliveryRecord } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
-/** What the claim itself does not say of a delivery, in the order of `toDelivery`. */
-const KEPT =
-  'id, account_id, webhook_id, event_id, event_type, app_id, attempts, automatic, cause, created_at'
+/** What the claim itself does not say of a delivery. */
+type Kept = Omit<DeliveryRecord, 'status' | 'next_at' | 'done_at' | 'claim'>
+
+const KEPT = `json_object('id', id, 'account_id', account_id, 'webhook_id', webhook_id,
+  'event_id', event_id, 'event_type', event_type, 'app_id', app_id, 'attempts', attempts,
+  'automatic', automatic, 'trigger', cause, 'created_at', created_at)`
 
 /**
  * Each lane is two walks over the index of due work, so that nothing is read that is not picked. A row
@@ -30,7 +32,7 @@ export async function claimDue(
   const rows = await query<{ kept: string }>(
     `UPDATE ${t.deliveries} SET status = 'delivering', claim = $2, next_at = $3
      WHERE id IN (${picks.join(' UNION ALL ')}) AND ${statusIn('claimed')}
-     RETURNING json_array(${KEPT}) AS kept`,
+     RETURNING ${KEPT} AS kept`,
     [
       claim.now,
       claim.token,
@@ -38,49 +40,11 @@ export async function claimDue(
       ...claim.lanes.flatMap(({ webhook_id, limit }) => [webhook_id, limit]),
     ],
   )
-  return rows.map(({ kept }) => toDelivery(kept, claim))
-}
-
-type Kept = [
-  id: string,
-  account_id: string,
-  webhook_id: string,
-  event_id: string,
-  event_type: string,
-  app_id: string | null,
-  attempts: number,
-  automatic: number,
-  trigger: AttemptTrigger,
-  created_at: number,
-]
-
-function toDelivery(kept: string, { token, lease_until }: Claim): DeliveryRecord {
-  const [
-    id,
-    account_id,
-    webhook_id,
-    event_id,
-    event_type,
-    app_id,
-    attempts,
-    automatic,
-    trigger,
-    created_at,
-  ] = JSON.parse(kept) as Kept
-  return {
-    id,
-    account_id,
-    webhook_id,
-    event_id,
-    event_type,
-    app_id,
+  return rows.map(({ kept }) => ({
+    ...(JSON.parse(kept) as Kept),
     status: 'delivering',
-    attempts,
-    automatic,
-    trigger,
-    next_at: lease_until,
-    created_at,
+    next_at: claim.lease_until,
     done_at: null,
-    claim: token,
-  }
+    claim: claim.token,
+  }))
 }

@@ -65,10 +65,7 @@ class Copies {
 
   /** One more, or, where there are enough, the next that is given back. */
   next(): Promise<sqlite3.Statement> {
-    if (this.#made < MOST_COPIES) return this.#prepare()
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ resolve, reject })
-    })
+    return this.#made < MOST_COPIES ? this.#prepare() : this.#givenBack()
   }
 
   giveBack(statement: sqlite3.Statement): void {
@@ -77,14 +74,24 @@ class Copies {
     else waiter.resolve(statement)
   }
 
+  /** Waits for those in use: a connection with one left does not close. */
   async finalize(): Promise<void> {
-    for (const statement of this.#free.splice(0)) {
+    while (this.#made > 0) {
+      const statement = this.free() ?? (await this.#givenBack().catch(() => undefined))
+      if (statement === undefined) continue
+      this.#made--
       await new Promise<void>((resolve) => {
         statement.finalize(() => {
           resolve()
         })
       })
     }
+  }
+
+  #givenBack(): Promise<sqlite3.Statement> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+    })
   }
 
   async #prepare(): Promise<sqlite3.Statement> {
