@@ -4,7 +4,8 @@ import type { Downtime, ShownDelivery } from './checks/deliveries.ts'
 import { checkDelivery, checkFanout, checkSchedule, createSeenStates } from './checks/deliveries.ts'
 import { createFeedCheck } from './checks/feed.ts'
 import { createKeyCheck } from './checks/keys.ts'
-import { checkSignature, checkSilence, firstSecret } from './checks/webhooks.ts'
+import type { Secret } from './checks/webhooks.ts'
+import { checkSignature, checkSilence, secretsOver } from './checks/webhooks.ts'
 import type { CrashDatabase } from './database.ts'
 import type { DriverLine, Webhook } from './facts.ts'
 import { LEASE } from './facts.ts'
@@ -152,6 +153,11 @@ export function createInspector(options: InspectorOptions): Inspector {
     }
   }
 
+  function secretsAt(id: string): readonly Secret[] {
+    const fixture = webhooks.find((one) => one.id === id)
+    return secretsOver(history.ofWebhook.get(id) ?? [], fixture?.secret)
+  }
+
   function checkBodies(): void {
     const bodies = new Map<string, Pick<Arrival, 'hash' | 'body'>>()
     for (const arrival of chapterArrivals) {
@@ -162,13 +168,13 @@ export function createInspector(options: InspectorOptions): Inspector {
         return `${event} was sent as other bytes to ${arrival.path} (${arrival.delivery})`
       })
     }
+    const secrets = new Map<string, readonly Secret[]>()
     for (const arrival of chapterArrivals) {
       const id = history.webhookAt.get(arrival.path) ?? ''
-      const operations = history.ofWebhook.get(id) ?? []
-      const fixture = webhooks.find((one) => one.id === id)
-      const first = fixture && firstSecret(fixture.secret, operations)
+      const known = secrets.get(id) ?? secretsAt(id)
+      secrets.set(id, known)
       const body = bodies.get(arrival.event)?.body
-      if (body !== undefined) checkSignature(arrival, body, first, operations, ledger)
+      if (body !== undefined) checkSignature(arrival, body, known, ledger)
     }
   }
 

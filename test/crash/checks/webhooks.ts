@@ -29,7 +29,7 @@ export function checkSilence(arrival: Arrival, history: History, ledger: Ledger)
 }
 
 /** A secret as it may sign: known or not, from the request for it until a rotation ended it. */
-interface Secret {
+export interface Secret {
   readonly value: string | null
   readonly from: number
   readonly certain: number
@@ -56,15 +56,34 @@ function secretsOf(operations: readonly Operation[]): readonly Secret[] {
   })
 }
 
-/** The current secret signs what arrives, and none that was ended. */
+/** Every secret a webhook ever had, first to last; that of a fixture was shown before the journal began. */
+export function secretsOver(
+  operations: readonly Operation[],
+  fixture: string | undefined,
+): readonly Secret[] {
+  if (fixture === undefined) return secretsOf(operations)
+  const [first, ...rotated] = secretsOf([{ call: NOBODY, end: undefined }, ...operations])
+  const until = first?.until ?? Number.POSITIVE_INFINITY
+  return [{ value: fixture, from: 0, certain: 0, until }, ...rotated]
+}
+
+const NOBODY: Operation['call'] = {
+  t: 'call',
+  op: -1,
+  at: 0,
+  intent: { kind: 'webhook.create', path: '', types: [] },
+}
+
+/** Of what was ended, that many are tried: each is an HMAC of each arrival. */
+const ENDED_TRIED = 3
+
+/** The current secret signs what arrives, and none of those that were ended last. */
 export function checkSignature(
   arrival: Arrival,
   body: string,
-  first: Secret | undefined,
-  operations: readonly Operation[],
+  secrets: readonly Secret[],
   ledger: Ledger,
 ): void {
-  const secrets = [...(first === undefined ? [] : [first]), ...secretsOf(operations)]
   const signs = ({ value }: Secret): boolean => value !== null && isSignedBy(arrival, body, value)
   const begun = secrets.filter(({ from }) => from <= arrival.at)
   const current = begun.at(-1)
@@ -76,24 +95,12 @@ export function checkSignature(
       return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: no current secret signed it`
     })
   }
-  for (const ended of begun.filter(({ until }) => until < arrival.at)) {
+  const over = begun.filter(({ until }) => until < arrival.at)
+  for (const ended of over.slice(-ENDED_TRIED)) {
     ledger.check('secrets.sign', !signs(ended), () => {
       return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: signed by a secret that ended at ${ended.until - UNDER_WAY}`
     })
   }
-}
-
-/** The secret that a fixture was made with. */
-export function firstSecret(value: string, operations: readonly Operation[]): Secret {
-  const ends = secretsOf([{ call: NOBODY, end: undefined }, ...operations])[0]?.until
-  return { value, from: 0, certain: 0, until: ends ?? Number.POSITIVE_INFINITY }
-}
-
-const NOBODY: Operation['call'] = {
-  t: 'call',
-  op: -1,
-  at: 0,
-  intent: { kind: 'webhook.create', path: '', types: [] },
 }
 
 function isSignedBy({ signature }: Arrival, body: string, secret: string): boolean {
