@@ -1,8 +1,8 @@
-import type { Publication } from '../../../../lib/engine/ports.ts'
+import type { DeliveryRecord, Publication } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import { KeyhookError } from '../../../../lib/errors.ts'
-import type { Row } from '../rows.ts'
 import type { Tables } from '../tables.ts'
+import { fieldsOf } from './fields.ts'
 import { codeOf, LOCK_WAIT } from './statement.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -19,18 +19,20 @@ export async function publishGroup(
   t: Tables,
   group: readonly Publication[],
 ): Promise<readonly Publication[]> {
-  const mayWait = group.some(({ event }) => event.supplied)
-  const insert = (): Promise<Row[]> =>
-    query(insertStatement(t, mayWait), [
-      JSON.stringify(toEventRows(group)),
-      Buffer.concat(group.map(({ event }) => event.body)),
-      JSON.stringify(
-        group.flatMap(({ event, deliveries }) =>
-          deliveries.map((delivery) => ({ ...delivery, published: event.id })),
-        ),
+  const bind = [
+    JSON.stringify(toEventRows(group)),
+    Buffer.concat(group.map(({ event }) => event.body)),
+    JSON.stringify(
+      group.flatMap(({ deliveries }, number) =>
+        deliveries.map((delivery) => toDeliveryRow(number, delivery)),
       ),
-    ])
-  const rows = mayWait ? await withPatience(query, insert) : await insert()
+    ),
+  ]
+  if (!group.some(({ event }) => event.supplied)) {
+    await query(insertStatement(t), bind)
+    return []
+  }
+  const rows = await withPatience(query, () => query(insertUnlessKeptStatement(t), bind))
   if (rows.length === group.length) return []
   const stored = new Set(rows.map(({ account_id, id }) => `${String(account_id)}\n${String(id)}`))
   return group.filter(({ event }) => !stored.has(`${event.account_id}\n${event.id}`))
@@ -59,33 +61,70 @@ function isLockTimeout(cause: unknown): boolean {
   return codeOf(cause instanceof KeyhookError ? cause.cause : cause) === LOCK_NOT_AVAILABLE
 }
 
-function insertStatement(t: Tables, isTakenAllowed: boolean): string {
-  return `WITH stored AS (
-      INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body)
-      SELECT account_id, id, app_id, type, created_at, substring($2::bytea FROM start FOR length)
-      FROM jsonb_to_recordset($1::jsonb) AS event (number integer, account_id text, id text,
-        app_id text, type text, created_at bigint, start integer, length integer)
-      ORDER BY number
-      ${isTakenAllowed ? 'ON CONFLICT (account_id, id) DO NOTHING' : ''}
-      RETURNING account_id, id
-    ), born AS (
-      INSERT INTO ${t.deliveries} (id, account_id, webhook_id, event_id, event_type, app_id, status,
-        attempts, automatic, cause, retry, next_at, created_at, done_at, claim)
-      SELECT d.id, d.account_id, d.webhook_id, d.event_id, d.event_type, d.app_id, d.status,
-        0, 0, d.trigger, 0, d.next_at, d.created_at, d.done_at, d.claim
-      FROM jsonb_to_recordset($3::jsonb) AS d (id text, account_id text, webhook_id text,
-          event_id text, event_type text, app_id text, status text, trigger text, next_at bigint,
-          created_at bigint, done_at bigint, claim text, published text)
-        JOIN stored ON stored.account_id = d.account_id AND stored.id = d.published
-    ) SELECT account_id, id FROM stored`
-}
+const EVENT = [
+  'number integer',
+  'account_id text',
+  'id text',
+  'app_id text',
+  'type text',
+  'created_at bigint',
+  'start integer',
+  'length integer',
+] as const
 
-function toEventRows(group: readonly Publication[]): readonly object[] {
+function toEventRows(group: readonly Publication[]): readonly (readonly unknown[])[] {
   // Counts bytes from 1, as substring does.
   let start = 1
   return group.map(({ event: { account_id, id, app_id, type, created_at, body } }, number) => {
-    const row = { number, account_id, id, app_id, type, created_at, start, length: body.length }
+    const row = [number, account_id, id, app_id, type, created_at, start, body.length]
     start += body.length
     return row
   })
+}
+
+/** What a delivery does not share with its event, whose number stands first. */
+const DELIVERY = [
+  'number integer',
+  'id text',
+  'webhook_id text',
+  'status text',
+  'cause text',
+  'next_at bigint',
+  'created_at bigint',
+  'done_at bigint',
+  'claim text',
+] as const
+
+function toDeliveryRow(number: number, delivery: DeliveryRecord): readonly unknown[] {
+  const { id, webhook_id, status, trigger, next_at, created_at, done_at, claim } = delivery
+  return [number, id, webhook_id, status, trigger, next_at, created_at, done_at, claim]
+}
+
+/** Of ids that were made here, none can be kept already. */
+function insertStatement(t: Tables): string {
+  return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
+    born AS (${insertDeliveries(t, 'event')})
+    ${insertEvents(t)}`
+}
+
+function insertUnlessKeptStatement(t: Tables): string {
+  return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
+    stored AS (${insertEvents(t)}
+      ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, id),
+    born AS (${insertDeliveries(t, 'event JOIN stored USING (account_id, id)')})
+    SELECT account_id, id FROM stored`
+}
+
+function insertEvents(t: Tables): string {
+  return `INSERT INTO ${t.events} (account_id, id, app_id, type, created_at, body)
+    SELECT account_id, id, app_id, type, created_at, substring($2::bytea FROM start FOR length)
+    FROM event ORDER BY number`
+}
+
+function insertDeliveries(t: Tables, events: string): string {
+  return `INSERT INTO ${t.deliveries} (id, account_id, webhook_id, event_id, event_type, app_id,
+      status, attempts, automatic, cause, retry, next_at, created_at, done_at, claim)
+    SELECT d.id, account_id, d.webhook_id, event.id, type, app_id,
+      d.status, 0, 0, d.cause, 0, d.next_at, d.created_at, d.done_at, d.claim
+    FROM ${events} JOIN (${fieldsOf('$3', DELIVERY)}) AS d USING (number)`
 }

@@ -1,9 +1,31 @@
 import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
+import { fieldsOf } from './fields.ts'
 import { isCountedFailure, isWorthWriting } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
+
+/** What is told of an outcome, in the order of `toValues`. */
+const TOLD = [
+  'turn integer',
+  'delivery_id text',
+  'claim text',
+  'webhook_id text',
+  'verdict text',
+  'number integer',
+  'cause text',
+  'started_at bigint',
+  'duration integer',
+  'status_code integer',
+  'error text',
+  'response text',
+  'status text',
+  'automatic integer',
+  'next_cause text',
+  'next_at bigint',
+  'done_at bigint',
+] as const
 
 /** A whole group of outcomes as one statement; health is folded as `afterAttempt` does, in their order. */
 export async function settleGroup(
@@ -11,31 +33,30 @@ export async function settleGroup(
   t: Tables,
   attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
-  const rows = attempts.map((settled, turn) => ({ ...toSettlingRow(settled), turn }))
-  return query(settleStatement(t), [JSON.stringify(rows)])
+  return query(settleStatement(t), [JSON.stringify(attempts.map(toValues))])
 }
 
-/** An outcome as a flat row, by the names of its columns. */
-function toSettlingRow(settled: SettledAttempt) {
+function toValues(settled: SettledAttempt, turn: number): readonly unknown[] {
   const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
-  return {
+  return [
+    turn,
     delivery_id,
     claim,
     webhook_id,
     verdict,
-    number: attempt.number,
-    cause: attempt.trigger,
-    started_at: attempt.started_at,
-    duration: Math.round(attempt.duration),
-    status_code: attempt.status_code,
-    error: attempt.error,
-    response: attempt.response,
-    status: after.status,
-    automatic: after.automatic,
-    next_cause: after.trigger,
-    next_at: after.next_at,
+    attempt.number,
+    attempt.trigger,
+    attempt.started_at,
+    Math.round(attempt.duration),
+    attempt.status_code,
+    attempt.error,
+    attempt.response,
+    after.status,
+    after.automatic,
+    after.trigger,
+    after.next_at,
     done_at,
-  }
+  ]
 }
 
 /**
@@ -49,10 +70,7 @@ function settleStatement(t: Tables): string {
        WHERE w.id = d.webhook_id AND w.status = 'disabled')
      THEN ${instead} ELSE o.${column} END`
   return `WITH told AS MATERIALIZED (
-      SELECT * FROM jsonb_to_recordset($1::jsonb) AS told (turn integer, delivery_id text, claim text,
-        webhook_id text, verdict text, number integer, cause text, started_at bigint,
-        duration integer, status_code integer, error text, response text, status text,
-        automatic integer, next_cause text, next_at bigint, done_at bigint)
+      ${fieldsOf('$1', TOLD)}
     ), locked AS MATERIALIZED (
       SELECT w.id, w.status FROM ${t.webhooks} w JOIN (
           SELECT webhook_id, bool_or(verdict <> 'succeeded') AS failed,
