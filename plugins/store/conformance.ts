@@ -13,6 +13,7 @@
  * @module
  */
 import { accountCases } from './conformance/accounts.ts'
+import { appCases } from './conformance/apps.ts'
 import { againCases } from './conformance/again.ts'
 import { deliveryCases } from './conformance/deliveries.ts'
 import { dispatchCases } from './conformance/dispatch.ts'
@@ -44,6 +45,7 @@ export const storeCases: readonly StoreCase[] = [
   ...deliveryCases,
   ...againCases,
   ...requestCases,
+  ...appCases,
   ...sealCases,
   ...purgeCases,
   ...unitOfWorkCases,

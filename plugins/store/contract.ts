@@ -10,6 +10,7 @@
 import type { EngineStore, EngineTx } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import type { AccountReads, AccountWrites } from './contract/accounts.ts'
+import type { AppReads, AppWrites } from './contract/apps.ts'
 import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
 import type { EventReads, EventWrites } from './contract/events.ts'
 import type { KeyReads, KeyWrites } from './contract/keys.ts'
@@ -40,6 +41,7 @@ export type PurgeKind = (typeof PURGE_KINDS)[number]
 /** One unit of work: everything done through it commits or rolls back together. */
 export interface StoreTx extends EngineTx {
   readonly accounts: AccountWrites
+  readonly apps: AppWrites
   readonly keys: KeyWrites
   readonly webhooks: WebhookWrites
   readonly events: EventWrites
@@ -60,6 +62,7 @@ export interface JoinedUnit {
 
 export interface Store extends Omit<EngineStore, 'write'> {
   readonly accounts: AccountReads
+  readonly apps: AppReads
   readonly keys: KeyReads
   readonly webhooks: WebhookReads
   readonly events: EventReads

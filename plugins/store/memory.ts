@@ -3,6 +3,7 @@ import { createChanges } from '../../lib/engine/changes.ts'
 import type { Store, StoreTx } from './contract.ts'
 import type { ChangeSink } from './contract/changes.ts'
 import { accountReads, accountWrites } from './memory/accounts.ts'
+import { appReads, appWrites } from './memory/apps.ts'
 import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
 import { claim, lanes, recover, release, settle } from './memory/dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
@@ -71,6 +72,7 @@ export function createMemoryStore(): Store & { readonly changes: OwnChanges } {
 function readsOf(state: Reading) {
   return {
     accounts: accountReads(state),
+    apps: appReads(state),
     keys: keyReads(state),
     webhooks: webhookReads(state),
     events: eventReads(state),
@@ -85,6 +87,7 @@ function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)
   const events = eventWrites(draft, changes)
   return {
     accounts: accountWrites(draft, changes),
+    apps: appWrites(draft),
     keys: keyWrites(draft, changes),
     webhooks,
     events,

@@ -4,6 +4,7 @@ import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, SessionRecord, UserRecord } from '../contract/accounts.ts'
+import type { AppRecord, RevisionRecord } from '../contract/apps.ts'
 import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
 import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
@@ -18,6 +19,8 @@ export interface State {
   readonly keys: Map<string, KeyRecord>
   readonly webhooks: Map<string, WebhookRecord>
   readonly types: Map<string, EventTypeRecord>
+  readonly apps: Map<string, AppRecord>
+  readonly revisions: Map<string, RevisionRecord>
   readonly events: Map<string, PlacedEvent>
   readonly deliveries: Map<string, DeliveryRecord>
   readonly attempts: Map<string, readonly Attempt[]>
@@ -38,6 +41,8 @@ export function emptyState(): State {
     keys: new Map(),
     webhooks: new Map(),
     types: new Map(),
+    apps: new Map(),
+    revisions: new Map(),
     events: new Map(),
     deliveries: new Map(),
     attempts: new Map(),
@@ -56,6 +61,8 @@ export function copyState(state: State): State {
     keys: new Map(state.keys),
     webhooks: new Map(state.webhooks),
     types: new Map(state.types),
+    apps: new Map(state.apps),
+    revisions: new Map(state.revisions),
     events: new Map(state.events),
     deliveries: new Map(state.deliveries),
     attempts: new Map(state.attempts),

@@ -1,12 +1,12 @@
 import { readPins, printPins } from '../../../lib/grant/authority.ts'
 import type { KeySecret } from '../../../lib/key/lifecycle.ts'
-import type { Creator, KeyRecord } from '../../../lib/key/record.ts'
+import type { KeyRecord } from '../../../lib/key/record.ts'
 import { printScopes, readScopes } from '../../../lib/scope/canonical.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { KeyReads, KeyWrites } from '../contract/keys.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull, textOrNull } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** Live at `$1`; the same comparison as in memory: now = expiry is expired. */
@@ -215,10 +215,6 @@ function toKey(row: Row, secrets: readonly Row[]): KeyRecord {
     version: integer(row['version']),
     secrets: secrets.map(toSecret),
   }
-}
-
-export function toCreator(row: Row): Creator {
-  return { type: row['created_by_type'] as Creator['type'], id: textOrNull(row['created_by_id']) }
 }
 
 function toSecret(row: Row): KeySecret {

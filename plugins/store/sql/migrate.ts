@@ -3,6 +3,7 @@ import { Umzug } from 'umzug'
 import { MINUTE } from '../../../lib/time.ts'
 import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
+import { apps } from './migrations/apps.ts'
 import { events } from './migrations/events.ts'
 import { keys } from './migrations/keys.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   events,
   requests,
   processes,
+  apps,
 ].flat()
 
 /** Another process may be taking the same steps, over large tables. */

@@ -1,3 +1,4 @@
+import type { Creator } from '../../../lib/key/record.ts'
 import type { Page } from '../contract/page.ts'
 
 /** PostgreSQL answers wide integers as text, SQLite as numbers. */
@@ -11,6 +12,11 @@ export function integerOrNull(value: unknown): number | null {
 
 export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
+}
+
+/** Who made a record, of the two columns that say so. */
+export function toCreator(row: Row): Creator {
+  return { type: row['created_by_type'] as Creator['type'], id: textOrNull(row['created_by_id']) }
 }
 
 /** A row as a driver answers it. */

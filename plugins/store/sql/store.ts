@@ -2,6 +2,7 @@ import type { Change } from '../../../lib/engine/changes.ts'
 import type { StoreTx, Store } from '../contract.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import { accountReads, accountWrites } from './accounts.ts'
+import { appReads, appWrites } from './apps.ts'
 import type { Query, SqlClient } from './client.ts'
 import { deliveryReads, deliveryWrites } from './deliveries.ts'
 import { dispatchStore } from './dispatch.ts'
@@ -25,6 +26,7 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
   const { dialect, read } = client
   const reads = {
     accounts: accountReads(read, t),
+    apps: appReads(read, t, dialect),
     keys: keyReads(read, t, dialect),
     webhooks: webhookReads(read, t, dialect),
     events: eventReads(read, t, dialect),
@@ -38,6 +40,7 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     const events = eventWrites(query, t, dialect, changes)
     return {
       accounts: accountWrites(query, t, changes),
+      apps: appWrites(query, t, dialect),
       keys: keyWrites(query, t, dialect, changes),
       webhooks,
       events,

@@ -1,6 +1,7 @@
 /** Every table by its plain name; the prefix lets them live inside somebody else's database. */
 const NAMES = [
   'accounts',
+  'apps',
   'attempts',
   'audit',
   'changes',
@@ -15,6 +16,7 @@ const NAMES = [
   'migrations',
   'processes',
   'publishing',
+  'revisions',
   'sessions',
   'settling',
   'setup_links',

@@ -3,9 +3,8 @@ import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/we
 import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
-import { toCreator } from './keys.ts'
 import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull, textOrNull } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** A guard taken from the law of transitions: `status` is one of those a fact leads on from. */

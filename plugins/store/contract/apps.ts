@@ -1,0 +1,114 @@
+import type { Creator } from '../../../lib/key/record.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { Page, PageQuery } from './page.ts'
+
+export type AppStatus = 'creating' | 'ready' | 'failed'
+
+/** What an app was made from. */
+export interface AppSource {
+  readonly kind: 'template' | 'prompt' | 'prompt_files' | 'clone'
+  readonly template_id: string | null
+  readonly cloned_from: string | null
+}
+
+export interface AppRecord {
+  readonly id: string
+  readonly account_id: string
+  readonly name: string
+  /** Of the apps that are not archived, no two have the same. */
+  readonly alias: string | null
+  readonly status: AppStatus
+  readonly source: AppSource
+  /** The number of its current revision; null until it has one. */
+  readonly revision: number | null
+  readonly metadata: Readonly<Record<string, string>>
+  readonly created_by: Creator
+  readonly created_at: Instant
+  readonly updated_at: Instant
+  /** Archived apps answer reads and nothing else, until they are restored or purged. */
+  readonly archived_at: Instant | null
+  readonly purge_at: Instant | null
+}
+
+/** What an app's files were at one time. It never changes. */
+export interface RevisionRecord {
+  readonly app_id: string
+  /** 1, 2, … in the order in which they became the current one. */
+  readonly number: number
+  /** The SHA-256, in hex, of the tree that names its files. */
+  readonly tree: string
+  readonly files: number
+  readonly bytes: number
+  readonly message: string | null
+  /** The edit that made it; null for what an app was made with. */
+  readonly edit_id: string | null
+  readonly created_by: Creator
+  readonly created_at: Instant
+}
+
+/** Newest first; `after` is what `placeOfApp` answers of the last app of the page before. */
+export interface AppListQuery extends PageQuery {
+  readonly account_id: string
+  /** Only these apps. */
+  readonly ids: readonly string[] | null
+  readonly archived: boolean
+  readonly status: AppStatus | null
+  readonly alias: string | null
+}
+
+export interface RevisionListQuery {
+  readonly app_id: string
+  readonly limit: number
+  /** Only revisions before this number. */
+  readonly before: number | null
+}
+
+export interface AppReads {
+  get(accountId: string, id: string): Promise<AppRecord | undefined>
+  list(query: AppListQuery): Promise<Page<AppRecord>>
+  /** Apps of the account that are not archived. */
+  count(accountId: string): Promise<number>
+  /** The app, not archived, that bears the alias, whosever it is. */
+  byAlias(alias: string): Promise<AppRecord | undefined>
+  revision(appId: string, number: number): Promise<RevisionRecord | undefined>
+  revisions(query: RevisionListQuery): Promise<Page<RevisionRecord>>
+}
+
+export interface AppChanges {
+  readonly name?: string
+  readonly alias?: string | null
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export interface AppWrites extends AppReads {
+  insert(app: AppRecord): Promise<void>
+  /**
+   * Changes the named columns alone. False when there is no such app, or it is archived.
+   *
+   * Whoever gives an alias looks first whether it is free: of two units that run one after another the
+   * second sees it taken.
+   */
+  update(id: string, changes: AppChanges, now: Instant): Promise<boolean>
+  /** Ends its creation. False, changing nothing, when it does not stand in `from`, or is archived. */
+  move(id: string, from: AppStatus, to: AppStatus, now: Instant): Promise<boolean>
+  /**
+   * Makes a revision the current one. False, changing nothing, when `base` is not the current one any
+   * more, or the app is archived: of two callers with the same base one wins.
+   */
+  advance(revision: RevisionRecord, base: number | null): Promise<boolean>
+  /** False, changing nothing, when it was archived before. */
+  archive(id: string, now: Instant, purgeAt: Instant): Promise<boolean>
+  /** Without its alias where another app took it meanwhile. False when it is not archived. */
+  restore(id: string, now: Instant): Promise<boolean>
+}
+
+/** Where an app stands in a list. */
+export function placeOfApp({ created_at, id }: Pick<AppRecord, 'created_at' | 'id'>): string {
+  return `${created_at}_${id}`
+}
+
+/** What `placeOfApp` answered; of what it never answers, a place before every app. */
+export function readPlaceOfApp(place: string): { readonly at: Instant; readonly id: string } {
+  const [, at = '0', id = ''] = /^(\d{1,15})_(.*)$/.exec(place) ?? []
+  return { at: Number(at), id }
+}

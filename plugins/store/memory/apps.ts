@@ -1,0 +1,77 @@
+import type { AppReads, AppWrites } from '../contract/apps.ts'
+import { readPlaceOfApp } from '../contract/apps.ts'
+import type { Reading, State } from './state.ts'
+import { add, change, place } from './state.ts'
+
+export function appReads(state: Reading): AppReads {
+  const all = () => [...state().apps.values()]
+  const live = () => all().filter(({ archived_at }) => archived_at === null)
+  return {
+    get: async (accountId, id) => {
+      const app = state().apps.get(id)
+      return app?.account_id === accountId ? app : undefined
+    },
+    async list({ account_id, ids, archived, status, alias, limit, after }) {
+      const rows = all()
+        .filter((app) => app.account_id === account_id)
+        .filter((app) => archived || app.archived_at === null)
+        .filter((app) => ids === null || ids.includes(app.id))
+        .filter((app) => status === null || app.status === status)
+        .filter((app) => alias === null || app.alias === alias)
+        .filter((app) => after === null || isBefore(app, readPlaceOfApp(after)))
+        .sort((a, b) => (isBefore(a, { at: b.created_at, id: b.id }) ? 1 : -1))
+      return { rows: rows.slice(0, limit), more: rows.length > limit }
+    },
+    count: async (accountId) => live().filter((app) => app.account_id === accountId).length,
+    byAlias: async (alias) => live().find((app) => app.alias === alias),
+    revision: async (appId, number) => state().revisions.get(place(appId, String(number))),
+    async revisions({ app_id, limit, before }) {
+      const rows = [...state().revisions.values()]
+        .filter((one) => one.app_id === app_id && (before === null || one.number < before))
+        .sort((a, b) => b.number - a.number)
+      return { rows: rows.slice(0, limit), more: rows.length > limit }
+    },
+  }
+}
+
+function isBefore(
+  app: { readonly created_at: number; readonly id: string },
+  { at, id }: ReturnType<typeof readPlaceOfApp>,
+): boolean {
+  return app.created_at < at || (app.created_at === at && app.id < id)
+}
+
+export function appWrites(state: State): AppWrites {
+  const { apps, revisions } = state
+  const reads = appReads(() => state)
+  const isLive = (id: string): boolean => apps.get(id)?.archived_at === null
+  return {
+    ...reads,
+    async insert(app) {
+      const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
+      if (taken) throw new Error(`${app.alias} is taken`)
+      add(apps, app.id, app)
+    },
+    update: async (id, changes, now) =>
+      isLive(id) && change(apps, id, { ...changes, updated_at: now }),
+    move: async (id, from, to, now) =>
+      isLive(id) &&
+      apps.get(id)?.status === from &&
+      change(apps, id, { status: to, updated_at: now }),
+    async advance(revision, base) {
+      const { app_id, number, created_at } = revision
+      if (!isLive(app_id) || apps.get(app_id)?.revision !== base) return false
+      add(revisions, place(app_id, String(number)), revision)
+      return change(apps, app_id, { revision: number, updated_at: created_at })
+    },
+    archive: async (id, now, purgeAt) =>
+      isLive(id) && change(apps, id, { archived_at: now, purge_at: purgeAt, updated_at: now }),
+    async restore(id, now) {
+      const app = apps.get(id)
+      if (app === undefined || app.archived_at === null) return false
+      const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
+      const alias = taken ? null : app.alias
+      return change(apps, id, { alias, archived_at: null, purge_at: null, updated_at: now })
+    },
+  }
+}

@@ -1,0 +1,207 @@
+import type { AppReads, AppRecord, AppSource, AppWrites, RevisionRecord } from '../contract/apps.ts'
+import { readPlaceOfApp } from '../contract/apps.ts'
+import type { Dialect, Query } from './client.ts'
+import type { Row } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
+  return {
+    async get(accountId, id) {
+      const [row] = await query(`SELECT * FROM ${t.apps} WHERE id = $1 AND account_id = $2`, [
+        id,
+        accountId,
+      ])
+      return row && toApp(row)
+    },
+    async list({ account_id, ids, archived, status, alias, limit, after }) {
+      const place = after === null ? null : readPlaceOfApp(after)
+      const rows = await query(
+        `SELECT * FROM ${t.apps} WHERE account_id = $1
+           AND (CAST($2 AS TEXT) IS NULL OR (created_at, id) < (CAST($3 AS BIGINT), $2))
+           AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('id', '$4')})
+           AND (archived_at IS NULL OR $5 = 1)
+           AND (CAST($6 AS TEXT) IS NULL OR status = $6)
+           AND (CAST($7 AS TEXT) IS NULL OR alias = $7)
+         ORDER BY created_at DESC, id DESC LIMIT $8`,
+        [
+          account_id,
+          place?.id ?? null,
+          place?.at ?? null,
+          ids && JSON.stringify(ids),
+          archived ? 1 : 0,
+          status,
+          alias,
+          limit + 1,
+        ],
+      )
+      return cutPage(rows.map(toApp), limit)
+    },
+    async count(accountId) {
+      const [row] = await query(
+        `SELECT count(*) AS count FROM ${t.apps} WHERE account_id = $1 AND archived_at IS NULL`,
+        [accountId],
+      )
+      return integer(row?.['count'])
+    },
+    async byAlias(alias) {
+      const [row] = await query(
+        `SELECT * FROM ${t.apps} WHERE alias = $1 AND archived_at IS NULL`,
+        [alias],
+      )
+      return row && toApp(row)
+    },
+    async revision(appId, number) {
+      const [row] = await query(`SELECT * FROM ${t.revisions} WHERE app_id = $1 AND number = $2`, [
+        appId,
+        number,
+      ])
+      return row && toRevision(row)
+    },
+    async revisions({ app_id, limit, before }) {
+      const rows = await query(
+        `SELECT * FROM ${t.revisions}
+         WHERE app_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR number < $2)
+         ORDER BY number DESC LIMIT $3`,
+        [app_id, before, limit + 1],
+      )
+      return cutPage(rows.map(toRevision), limit)
+    },
+  }
+}
+
+export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites {
+  /** Whether a statement with RETURNING changed a row. */
+  const changed = async (sql: string, bind: readonly unknown[]): Promise<boolean> =>
+    (await query(sql, bind)).length > 0
+
+  return {
+    ...appReads(query, t, dialect),
+    async insert(app) {
+      await query(
+        `INSERT INTO ${t.apps} (id, account_id, name, alias, status, source_kind, template_id,
+           cloned_from, revision, metadata, created_by_type, created_by_id, created_at, updated_at,
+           archived_at, purge_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+        [
+          app.id,
+          app.account_id,
+          app.name,
+          app.alias,
+          app.status,
+          app.source.kind,
+          app.source.template_id,
+          app.source.cloned_from,
+          app.revision,
+          JSON.stringify(app.metadata),
+          app.created_by.type,
+          app.created_by.id,
+          app.created_at,
+          app.updated_at,
+          app.archived_at,
+          app.purge_at,
+        ],
+      )
+    },
+    update(id, { metadata, ...changes }, now) {
+      const columns = {
+        ...changes,
+        ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+        updated_at: now,
+      }
+      const { sql, bind } = assignments(columns, 2)
+      return changed(
+        `UPDATE ${t.apps} SET ${sql} WHERE id = $1 AND archived_at IS NULL RETURNING id`,
+        [id, ...bind],
+      )
+    },
+    move: (id, from, to, now) =>
+      changed(
+        `UPDATE ${t.apps} SET status = $3, updated_at = $4
+         WHERE id = $1 AND status = $2 AND archived_at IS NULL RETURNING id`,
+        [id, from, to, now],
+      ),
+    async advance(revision, base) {
+      const moved = await changed(
+        `UPDATE ${t.apps} SET revision = $2, updated_at = $3
+         WHERE id = $1 AND archived_at IS NULL
+           AND COALESCE(revision, 0) = CAST($4 AS BIGINT) RETURNING id`,
+        [revision.app_id, revision.number, revision.created_at, base ?? 0],
+      )
+      if (moved) await insertRevision(query, t, revision)
+      return moved
+    },
+    archive: (id, now, purgeAt) =>
+      changed(
+        `UPDATE ${t.apps} SET archived_at = $2, purge_at = $3, updated_at = $2
+         WHERE id = $1 AND archived_at IS NULL RETURNING id`,
+        [id, now, purgeAt],
+      ),
+    restore: (id, now) =>
+      changed(
+        `UPDATE ${t.apps} SET archived_at = NULL, purge_at = NULL, updated_at = $2,
+           alias = CASE WHEN EXISTS (SELECT 1 FROM ${t.apps} other
+             WHERE other.alias = ${t.apps}.alias AND other.archived_at IS NULL) THEN NULL
+             ELSE alias END
+         WHERE id = $1 AND archived_at IS NOT NULL RETURNING id`,
+        [id, now],
+      ),
+  }
+}
+
+async function insertRevision(query: Query, t: Tables, revision: RevisionRecord): Promise<void> {
+  const { app_id, number, tree, files, bytes, message, edit_id, created_by, created_at } = revision
+  await query(
+    `INSERT INTO ${t.revisions} (app_id, number, tree, files, bytes, message, edit_id,
+       created_by_type, created_by_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      app_id,
+      number,
+      tree,
+      files,
+      bytes,
+      message,
+      edit_id,
+      created_by.type,
+      created_by.id,
+      created_at,
+    ],
+  )
+}
+
+function toApp(row: Row): AppRecord {
+  return {
+    id: String(row['id']),
+    account_id: String(row['account_id']),
+    name: String(row['name']),
+    alias: textOrNull(row['alias']),
+    status: row['status'] as AppRecord['status'],
+    source: {
+      kind: row['source_kind'] as AppSource['kind'],
+      template_id: textOrNull(row['template_id']),
+      cloned_from: textOrNull(row['cloned_from']),
+    },
+    revision: integerOrNull(row['revision']),
+    metadata: JSON.parse(String(row['metadata'])) as Record<string, string>,
+    created_by: toCreator(row),
+    created_at: integer(row['created_at']),
+    updated_at: integer(row['updated_at']),
+    archived_at: integerOrNull(row['archived_at']),
+    purge_at: integerOrNull(row['purge_at']),
+  }
+}
+
+function toRevision(row: Row): RevisionRecord {
+  return {
+    app_id: String(row['app_id']),
+    number: integer(row['number']),
+    tree: String(row['tree']),
+    files: integer(row['files']),
+    bytes: integer(row['bytes']),
+    message: textOrNull(row['message']),
+    edit_id: textOrNull(row['edit_id']),
+    created_by: toCreator(row),
+    created_at: integer(row['created_at']),
+  }
+}
