@@ -72,14 +72,37 @@ await t.test('transitions', async (t) => {
       { numRuns: 2000 },
     )
   })
-  await t.test('follow the table; a final status is left by a requested retry alone', async (t) => {
-    for (const status of STATUSES) {
-      for (const fact of ONE_OF_EACH) {
-        const before = stateOf(status)
-        const changed = transition(before, fact, NOW + 9, [1]) !== before
-        t.equal(changed, MOVES[fact.type].includes(status), `${fact.type} of ${status}`)
-        if (isFinal(status)) t.equal(changed, fact.type === 'retry_requested')
+  await t.test('lead on from what the table names, and change nothing elsewhere', async (t) => {
+    const due = { status: 'pending', next_at: NOW + 9 } as const
+    const ended = { next_at: null } as const
+    const rows: readonly (readonly [DeliveryFact, readonly DeliveryStatus[], object])[] = [
+      [
+        { type: 'claimed', lease_until: NOW + 60 },
+        ['pending', 'delivering'],
+        { status: 'delivering', next_at: NOW + 60 },
+      ],
+      [{ type: 'lease_ended' }, ['delivering'], due],
+      [{ type: 'retry_requested' }, FINAL_STATUSES, { ...due, trigger: 'manual' }],
+      [
+        { type: 'retry_requested', trigger: 'replay' },
+        FINAL_STATUSES,
+        { ...due, trigger: 'replay' },
+      ],
+      [{ type: 'webhook_disabled' }, ['pending'], { ...ended, status: 'skipped' }],
+      [{ type: 'webhook_deleted' }, ['pending', 'delivering'], { ...ended, status: 'canceled' }],
+    ]
+    for (const [fact, from, news] of rows) {
+      t.strictSame(MOVES[fact.type], from, `stores are told from where ${fact.type} leads`)
+      for (const status of STATUSES) {
+        const before = stateOf(status, 'retry')
+        const expected = from.includes(status) ? { ...before, ...news } : before
+        t.strictSame(transition(before, fact, NOW + 9, [1]), expected, `${fact.type} of ${status}`)
       }
+    }
+    t.strictSame(MOVES.attempted, ['delivering'])
+    for (const status of STATUSES) {
+      const before = stateOf(status)
+      t.equal(transition(before, failed, NOW, [1]) === before, status !== 'delivering', status)
     }
   })
   await t.test('end a manual or test attempt for good, whatever came of it', async (t) => {
@@ -104,7 +127,7 @@ await t.test('transitions', async (t) => {
     fc.assert(
       fc.property(anySchedule, (schedule) => {
         let state = newborn('event')
-        for (let at = 0; !isFinal(state.status); at += 1) {
+        for (let at = 0; at <= schedule.length && !isFinal(state.status); at += 1) {
           state = transition(state, { type: 'claimed', lease_until: at }, at, schedule)
           state = transition(state, failed, at, schedule)
         }

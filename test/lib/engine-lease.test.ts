@@ -1,0 +1,329 @@
+import t from 'tap'
+import { createAcknowledgements } from '../../lib/engine/acknowledgements.ts'
+import type { Change } from '../../lib/engine/changes.ts'
+import type { Lease, Round } from '../../lib/engine/lease.ts'
+import { createLease, LEASE, RENEW_EVERY } from '../../lib/engine/lease.ts'
+import { createClock, turn } from '../support/clock.ts'
+
+const DAY_START = 1_800_000_000_000
+const OF_KEY: Change = { kind: 'key', id: 'key_1' }
+const OF_ACCOUNT: Change = { kind: 'account', id: 'acc_1' }
+
+/** A lease over a store that answers when the test says, and clocks that run apart at its will. */
+function leased(): {
+  readonly lease: Lease
+  readonly clock: { day: number; steady: number }
+  /** What listeners were told and the store was, in order. */
+  readonly heard: unknown[]
+  readonly questions: {
+    readonly from: number
+    readonly answer: (round: Round) => void
+    readonly fail: (cause: Error) => void
+  }[]
+  pass(ms: number): void
+  isCurrent(): boolean
+} {
+  const clock = { day: DAY_START, steady: 5000 }
+  const heard: unknown[] = []
+  const questions: ReturnType<typeof leased>['questions'] = []
+  const lease = createLease(
+    {
+      renew: (from) =>
+        new Promise((answer, fail) => {
+          questions.push({ from, answer, fail })
+        }),
+      async acknowledge(seq) {
+        heard.push(seq)
+      },
+    },
+    { now: () => clock.day, steady: () => clock.steady },
+  )
+  lease.changes.listen((change) => heard.push(change))
+  return {
+    lease,
+    clock,
+    heard,
+    questions,
+    pass(ms) {
+      clock.day += ms
+      clock.steady += ms
+    },
+    isCurrent: () => lease.changes.isCurrent(),
+  }
+}
+
+/** One that has just been granted, and knows the changes up to 7. */
+async function held(): Promise<ReturnType<typeof leased>> {
+  const world = leased()
+  const renewed = world.lease.renew()
+  world.questions[0]?.answer({ seq: 7, changes: [] })
+  await renewed
+  world.heard.length = 0
+  return world
+}
+
+await t.test('a lease', async (t) => {
+  await t.test('lasts two seconds, and is renewed four times in that time', async (t) => {
+    t.equal(LEASE, 2000)
+    t.equal(RENEW_EVERY, 500)
+  })
+  await t.test(
+    'is not had before the store granted it, and all that was kept is forgotten',
+    async (t) => {
+      const { lease, questions, heard, isCurrent } = leased()
+      t.equal(isCurrent(), false)
+      const renewed = lease.renew()
+      t.equal(isCurrent(), false)
+      t.equal(questions[0]?.from, 0)
+      questions[0]?.answer({ seq: 7, changes: [OF_KEY] })
+      await renewed
+      t.equal(isCurrent(), true)
+      t.strictSame(heard, ['all', 7])
+    },
+  )
+  await t.test('counts from before the store was asked, less what clocks may drift', async (t) => {
+    const { lease, questions, pass, isCurrent } = leased()
+    const renewed = lease.renew()
+    pass(600)
+    questions[0]?.answer({ seq: 0, changes: [] })
+    await renewed
+    pass(1359)
+    t.equal(isCurrent(), true)
+    pass(1)
+    t.equal(isCurrent(), false)
+  })
+  await t.test('ends when the calendar outran the steady clock, as after a sleep', async (t) => {
+    const { clock, isCurrent } = await held()
+    clock.day += 2199
+    t.equal(isCurrent(), true)
+    clock.day += 1
+    t.equal(isCurrent(), false)
+  })
+  await t.test('is no longer for a calendar that goes back', async (t) => {
+    const { clock, pass, isCurrent } = await held()
+    clock.day -= 60_000
+    pass(1960)
+    t.equal(isCurrent(), false)
+  })
+  await t.test(
+    'that is renewed in time tells each change, then acknowledges the last',
+    async (t) => {
+      const { lease, questions, heard, pass, isCurrent } = await held()
+      pass(1000)
+      const renewed = lease.renew()
+      t.equal(questions[1]?.from, 7)
+      questions[1]?.answer({ seq: 9, changes: [OF_KEY, OF_ACCOUNT] })
+      await renewed
+      t.strictSame(heard, [OF_KEY, OF_ACCOUNT, 9])
+      pass(1959)
+      t.equal(isCurrent(), true, 'it lasts from the second question on')
+    },
+  )
+  await t.test('acknowledges nothing when nothing changed', async (t) => {
+    const { lease, questions, heard } = await held()
+    const renewed = lease.renew()
+    questions[1]?.answer({ seq: 7, changes: [] })
+    await renewed
+    t.strictSame(heard, [])
+  })
+  await t.test('that had ended before the store was asked forgets all', async (t) => {
+    const { lease, questions, heard, pass, isCurrent } = await held()
+    pass(1960)
+    const renewed = lease.renew()
+    questions[1]?.answer({ seq: 8, changes: [OF_KEY] })
+    await renewed
+    t.strictSame(heard, ['all', 8])
+    t.equal(isCurrent(), true)
+  })
+  await t.test('whose answer took as long as it lasts forgets all, and is not had', async (t) => {
+    for (const [took, told] of [
+      [1999, OF_KEY],
+      [2000, 'all'],
+    ] as const) {
+      const { lease, questions, heard, pass, isCurrent } = await held()
+      const renewed = lease.renew()
+      pass(took)
+      questions[1]?.answer({ seq: 8, changes: [OF_KEY] })
+      await renewed
+      t.strictSame(heard, [told, 8])
+      t.equal(isCurrent(), false)
+    }
+  })
+  await t.test('is asked for once more when hints come meanwhile, however many', async (t) => {
+    const { lease, questions } = await held()
+    const hinted = [lease.renew(), lease.renew(), lease.renew()]
+    t.equal(questions.length, 2)
+    questions[1]?.answer({ seq: 8, changes: [] })
+    await turn()
+    t.equal(questions.length, 3)
+    t.equal(questions[2]?.from, 8)
+    questions[2]?.answer({ seq: 8, changes: [] })
+    await Promise.all(hinted)
+    t.equal(questions.length, 3)
+  })
+  await t.test(
+    'outlives a question that failed, and the next asks from the same change',
+    async (t) => {
+      const { lease, questions, pass, isCurrent } = await held()
+      pass(500)
+      const renewed = lease.renew()
+      questions[1]?.fail(new Error('no connection'))
+      await t.rejects(renewed, { message: 'no connection' })
+      pass(1459)
+      t.equal(isCurrent(), true)
+      pass(1)
+      t.equal(isCurrent(), false)
+      const again = lease.renew()
+      t.equal(questions[2]?.from, 7)
+      questions[2]?.answer({ seq: 7, changes: [] })
+      await again
+      t.equal(isCurrent(), true)
+    },
+  )
+  await t.test('that was given up is not had, nor asked for again', async (t) => {
+    const { lease, questions, isCurrent } = await held()
+    const hinted = [lease.renew(), lease.renew()]
+    lease.end()
+    t.equal(isCurrent(), false)
+    questions[1]?.answer({ seq: 8, changes: [] })
+    await Promise.all(hinted)
+    await lease.renew()
+    t.equal(questions.length, 2)
+    t.equal(isCurrent(), false)
+  })
+})
+
+await t.test('whoever changes something', async (t) => {
+  function waiting(): {
+    readonly acknowledgements: ReturnType<typeof createAcknowledgements>
+    readonly clock: ReturnType<typeof createClock>
+    /** When the store was asked, and about whom. */
+    readonly asked: (readonly [number, readonly string[]])[]
+    /** What the store has; it fails while it is undefined. */
+    stored: ReadonlyMap<string, number> | undefined
+    /** Waits, and answers who was silent once that is known. */
+    wait(seq: number, holders: Readonly<Record<string, number>>): { silent?: readonly string[] }
+  } {
+    const clock = createClock(0)
+    const acknowledgements = createAcknowledgements(
+      async (ids) => {
+        world.asked.push([clock.now(), ids])
+        if (world.stored === undefined) throw new Error('no connection')
+        return world.stored
+      },
+      (delay, run) => clock.after(delay, run),
+    )
+    const world: ReturnType<typeof waiting> = {
+      acknowledgements,
+      clock,
+      asked: [],
+      stored: new Map(),
+      wait(seq, holders) {
+        const outcome: { silent?: readonly string[] } = {}
+        const list = Object.entries(holders).map(([id, left]) => ({ id, left }))
+        void acknowledgements.wait(seq, list).then((silent) => {
+          outcome.silent = silent
+        })
+        return outcome
+      },
+    }
+    return world
+  }
+
+  await t.test('waits for nobody when nobody holds a lease', async (t) => {
+    const { wait, clock } = waiting()
+    const outcome = wait(5, {})
+    await turn()
+    t.strictSame(outcome.silent, [])
+    t.equal(clock.timers, 0)
+  })
+  await t.test('waits until each holder knows this change or a later one', async (t) => {
+    const { acknowledgements, wait, clock } = waiting()
+    const outcome = wait(5, { a: 900, b: 900 })
+    acknowledgements.note('a', 5)
+    acknowledgements.note('b', 4)
+    await turn()
+    t.equal(outcome.silent, undefined)
+    acknowledgements.note('b', 6)
+    await turn()
+    t.strictSame(outcome.silent, [])
+    t.equal(clock.timers, 0)
+  })
+  await t.test('goes by what was acknowledged before, and by the highest', async (t) => {
+    const { acknowledgements, wait } = waiting()
+    acknowledgements.note('a', 6)
+    acknowledgements.note('a', 3)
+    const outcome = wait(5, { a: 900 })
+    await turn()
+    t.strictSame(outcome.silent, [])
+  })
+  await t.test(
+    'waits no longer than the last lease and a margin, and names the silent',
+    async (t) => {
+      const { acknowledgements, wait, clock } = waiting()
+      const outcome = wait(5, { a: 300, b: 900, c: 700 })
+      acknowledgements.note('a', 5)
+      await clock.advance(919)
+      t.equal(outcome.silent, undefined)
+      await clock.advance(1)
+      t.strictSame(outcome.silent, ['b', 'c'])
+      t.equal(clock.timers, 0)
+    },
+  )
+  await t.test('asks the store about the silent, at first often', async (t) => {
+    const { acknowledgements, asked, wait, clock } = waiting()
+    wait(5, { a: 900, b: 900 })
+    await clock.advance(30)
+    acknowledgements.note('a', 5)
+    await clock.advance(970)
+    t.strictSame(asked, [
+      [25, ['a', 'b']],
+      [75, ['b']],
+      [175, ['b']],
+      [375, ['b']],
+      [775, ['b']],
+    ])
+  })
+  await t.test('takes from the store what no hint told, once it answers', async (t) => {
+    const world = waiting()
+    world.stored = undefined
+    const outcome = world.wait(5, { a: 900 })
+    await world.clock.advance(60)
+    t.equal(outcome.silent, undefined)
+    world.stored = new Map([['a', 5]])
+    await world.clock.advance(15)
+    t.strictSame(outcome.silent, [])
+    t.equal(world.clock.timers, 0)
+  })
+  await t.test('takes nobody at an earlier word', async (t) => {
+    const { acknowledgements, wait, clock } = waiting()
+    acknowledgements.note('a', 5)
+    wait(5, { a: 900 })
+    const again = wait(5, { a: 900 })
+    await clock.advance(919)
+    t.equal(again.silent, undefined)
+    await clock.advance(1)
+    t.strictSame(again.silent, ['a'])
+  })
+  await t.test('hears of later words what it no longer waits for', async (t) => {
+    const { acknowledgements, wait, clock } = waiting()
+    wait(5, { a: 100 })
+    await clock.advance(120)
+    acknowledgements.note('a', 5)
+    const next = wait(5, { a: 100 })
+    await turn()
+    t.strictSame(next.silent, [])
+  })
+  await t.test('waits beside others, each for its own change', async (t) => {
+    const { acknowledgements, wait } = waiting()
+    const first = wait(5, { a: 900, b: 900 })
+    const second = wait(6, { a: 900 })
+    acknowledgements.note('a', 5)
+    acknowledgements.note('b', 5)
+    await turn()
+    t.strictSame([first.silent, second.silent], [[], undefined])
+    acknowledgements.note('a', 6)
+    await turn()
+    t.strictSame(second.silent, [])
+  })
+})
