@@ -16,6 +16,8 @@ export interface OpenedStore {
   readonly store: Store
   /** Names of the steps taken now, in order; empty when the schema was up to date. */
   readonly migrated: readonly string[]
+  /** What it stands on, for rooms that keep their own tables beside it. It goes with the store. */
+  readonly client: SqlClient
 }
 
 export interface OpenOptions {
@@ -100,7 +102,7 @@ async function openOver(
   try {
     const migrated = await migrate(client, tables)
     await prepare()
-    return { store: createSqlStore(client, tables), migrated }
+    return { store: createSqlStore(client, tables), migrated, client }
   } catch (cause) {
     await client.close()
     throw cause

@@ -4,6 +4,7 @@ import { MINUTE } from '../../../lib/time.ts'
 import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
 import { apps } from './migrations/apps.ts'
+import { bytes } from './migrations/bytes.ts'
 import { events } from './migrations/events.ts'
 import { keys } from './migrations/keys.ts'
 import type { Migration } from './migrations/migration.ts'
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Migration[] = [
   requests,
   processes,
   apps,
+  bytes,
 ].flat()
 
 /** Another process may be taking the same steps, over large tables. */

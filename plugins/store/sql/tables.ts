@@ -1,6 +1,8 @@
 /** Every table by its plain name; the prefix lets them live inside somebody else's database. */
 const NAMES = [
   'accounts',
+  'app_bytes',
+  'app_chunks',
   'apps',
   'attempts',
   'audit',

@@ -1,0 +1,43 @@
+/**
+ * The published suite of the room where bytes of apps lie: what every implementation of the contract
+ * must show.
+ *
+ * @example
+ * import { test } from 'node:test'
+ * import { runCases } from 'keyhook/plugins/conformance'
+ * import { appBytesCases } from 'keyhook/plugins/apps/conformance'
+ *
+ * const makeHarness = async () => {
+ *   const bytes = createMemoryBytes({ clock: { now: Date.now } })
+ *   return { open: async () => bytes, clock: { now: Date.now }, pass: setTimeout }
+ * }
+ * runCases(appBytesCases, makeHarness, (name, run) => void test(name, run))
+ *
+ * @module
+ */
+import { dropCases } from './conformance/drop.ts'
+import type { AppBytesCase } from './conformance/harness.ts'
+import { listCases } from './conformance/list.ts'
+import { nameCases } from './conformance/names.ts'
+import { putCases } from './conformance/put.ts'
+import { readCases } from './conformance/read.ts'
+import { refusedCases } from './conformance/refused.ts'
+import { removeCases } from './conformance/remove.ts'
+import { reopenCases } from './conformance/reopen.ts'
+
+export type { AppBytesCase, AppBytesHarness } from './conformance/harness.ts'
+
+/**
+ * Every case, each on a place of its own. Those that require `durable` are for what outlives its
+ * process.
+ */
+export const appBytesCases: readonly AppBytesCase[] = [
+  ...putCases,
+  ...refusedCases,
+  ...readCases,
+  ...listCases,
+  ...removeCases,
+  ...dropCases,
+  ...nameCases,
+  ...reopenCases,
+]

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '../../../lib/engine/ports.ts'
+import { kernelError } from '../../../lib/errors.ts'
+import { MINUTE } from '../../../lib/time.ts'
+import type { Kept, PutOptions } from '../contract.ts'
+import type { Intake } from '../intake.ts'
+import { digestOf, takeIn } from '../intake.ts'
+import { discard } from './remove.ts'
+import type { BytesTables } from './tables.ts'
+import { CHUNK } from './tables.ts'
+
+export async function put(
+  t: BytesTables,
+  clock: Pick<Clock, 'now'>,
+  appId: string,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  options: PutOptions = {},
+): Promise<Kept> {
+  if (bytes instanceof Uint8Array) {
+    const { limit = Infinity, signal } = options
+    const kept = { sha256: digestOf(bytes), size: bytes.length }
+    const mayBeKept = bytes.length <= limit && signal?.aborted !== true
+    if (mayBeKept && (await renew(t, clock, appId, kept.sha256))) return kept
+  }
+  return writeNew(t, clock, appId, takeIn(bytes, options), options.signal)
+}
+
+/** Renews what is kept already; false when it is not. */
+async function renew(
+  t: BytesTables,
+  clock: Pick<Clock, 'now'>,
+  appId: string,
+  sha256: string,
+): Promise<boolean> {
+  const now = clock.now()
+  const renewed = await t.write(
+    `UPDATE ${t.bytes} SET kept_at = CASE WHEN kept_at < $3 THEN $3 ELSE kept_at END
+      WHERE app_id = $1 AND sha256 = $2 RETURNING 1`,
+    [appId, sha256, now],
+  )
+  return renewed.length > 0
+}
+
+/**
+ * Writes chunks, each its own commit, under an id of their own, and gives them their digest at the end.
+ *
+ * Until then nobody finds them; when it throws they are cleared away, if need be by a later sweep.
+ */
+async function writeNew(
+  t: BytesTables,
+  clock: Pick<Clock, 'now'>,
+  appId: string,
+  intake: Intake,
+  signal: AbortSignal | undefined,
+): Promise<Kept> {
+  const id = randomUUID()
+  let touched = clock.now()
+  await t.write(
+    `INSERT INTO ${t.bytes} (id, app_id, sha256, size, kept_at) VALUES ($1, $2, NULL, 0, $3)
+      RETURNING 1`,
+    [id, appId, touched],
+  )
+  try {
+    let number = 0
+    for await (const chunk of cut(intake.chunks)) {
+      await t.write(
+        `INSERT INTO ${t.chunks} (bytes_id, number, chunk) VALUES ($1, $2, $3) RETURNING 1`,
+        [id, number, chunk],
+      )
+      number += 1
+      if (clock.now() - touched < MINUTE) continue
+      touched = clock.now()
+      await touch(t, id, touched)
+    }
+    signal?.throwIfAborted()
+    const kept = intake.kept()
+    if (!(await name(t, clock, appId, id, kept))) await discard(t, id)
+    return kept
+  } catch (cause) {
+    await discard(t, id).catch(() => undefined)
+    throw cause
+  }
+}
+
+async function touch(t: BytesTables, id: string, now: number): Promise<void> {
+  await t.write(
+    `UPDATE ${t.bytes} SET kept_at = $2
+      WHERE id = $1 AND sha256 IS NULL AND kept_at > 0 RETURNING 1`,
+    [id, now],
+  )
+}
+
+/** Gives what was written its digest; false when it was kept already and that was renewed instead. */
+async function name(
+  t: BytesTables,
+  clock: Pick<Clock, 'now'>,
+  appId: string,
+  id: string,
+  { sha256, size }: Kept,
+): Promise<boolean> {
+  if (await renew(t, clock, appId, sha256)) return false
+  const take = (): Promise<unknown[]> =>
+    t.write(
+      `UPDATE ${t.bytes} SET sha256 = $2, size = $3, kept_at = $4
+        WHERE id = $1 AND sha256 IS NULL AND kept_at > 0 RETURNING 1`,
+      [id, sha256, size, clock.now()],
+    )
+  const taken = await take().catch(async (cause: unknown) => {
+    // Two of a digest cannot be: another put of the same bytes was first.
+    if (await renew(t, clock, appId, sha256)) return undefined
+    throw cause
+  })
+  if (taken?.length === 0) {
+    throw kernelError('unavailable', { internal: `what was written for ${appId} was swept` })
+  }
+  return taken !== undefined
+}
+
+/** The bytes in chunks of one size, each a copy; of the last what is left. */
+async function* cut(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let buffer = Buffer.allocUnsafe(CHUNK)
+  let filled = 0
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length;) {
+      const part = chunk.subarray(at, at + CHUNK - filled)
+      buffer.set(part, filled)
+      filled += part.length
+      at += part.length
+      if (filled < CHUNK) continue
+      yield buffer
+      buffer = Buffer.allocUnsafe(CHUNK)
+      filled = 0
+    }
+  }
+  if (filled > 0) yield buffer.subarray(0, filled)
+}

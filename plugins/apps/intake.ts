@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { Kept, PutOptions } from './contract.ts'
+import { bytesError } from './errors.ts'
+
+/** What is put, on its way in. */
+export interface Intake {
+  /** To be read once; a chunk is the caller's and may change once the next is asked for. */
+  readonly chunks: AsyncIterable<Uint8Array>
+  /** Of all chunks, once they were read. */
+  kept(): Kept
+}
+
+/** Counts and hashes what is put while it is read, and ends the stream when reading stops. */
+export function takeIn(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  { limit = Infinity, signal }: PutOptions = {},
+): Intake {
+  const hash = createHash('sha256')
+  let size = 0
+
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of untilAborted(bytes, signal)) {
+      if (!(chunk instanceof Uint8Array)) throw new TypeError('a chunk is a Uint8Array')
+      size += chunk.length
+      if (size > limit) throw bytesError('bytes_too_large', { details: { limit } })
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+
+  return { chunks: chunks(), kept: () => ({ sha256: hash.digest('hex'), size }) }
+}
+
+async function* untilAborted(
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  signal?.throwIfAborted()
+  if (bytes instanceof Uint8Array) {
+    yield bytes
+    return
+  }
+  const source = bytes[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await orAborted(source.next(), signal)
+      if (done === true) return
+      yield value
+      signal?.throwIfAborted()
+    }
+  } finally {
+    void end(source)
+  }
+}
+
+/** Settles with the next chunk, or at once when the signal aborts: a stream may stall for ever. */
+function orAborted<T>(next: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return next
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error)
+    }
+    // Asking for the chunk may have aborted it.
+    if (signal.aborted) abort()
+    // Taken off again after each chunk: what waits for the signal would keep all of them in memory.
+    signal.addEventListener('abort', abort, { once: true })
+    const settled = (): void => {
+      signal.removeEventListener('abort', abort)
+    }
+    next.then(resolve, reject).finally(settled)
+  })
+}
+
+/** Not waited for: one that stalls does not end either. */
+async function end(source: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    await source.return?.()
+  } catch {
+    // What it says of its own end changes nothing any more.
+  }
+}
+
+/** Gives what it is given, and fails at the end when that is not what the digest names. */
+export async function* verified(
+  sha256: string,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    yield chunk
+  }
+  if (hash.digest('hex') !== sha256) throw bytesError('bytes_damaged')
+}
+
+/** @throws KeyhookError `bytes_damaged` for bytes that the digest does not name */
+export function requireUndamaged(sha256: string, bytes: Uint8Array): void {
+  if (digestOf(bytes) !== sha256) throw bytesError('bytes_damaged')
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
