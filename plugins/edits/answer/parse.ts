@@ -1,0 +1,193 @@
+import { FENCE, readDirective, type Directive } from './lines.ts'
+
+/** One thing that an answer wants to do, as it was written. */
+export type Block =
+  | { readonly verb: 'file'; readonly path: string; readonly content: string }
+  | {
+      readonly verb: 'edit'
+      readonly path: string
+      readonly search: string
+      readonly replace: string
+    }
+  | { readonly verb: 'delete'; readonly path: string }
+  | { readonly verb: 'rename'; readonly from: string; readonly to: string }
+
+/** What stands against an answer, or against what it does with one file. */
+export interface Problem {
+  /** Undefined when it is about the answer as a whole. */
+  readonly path: string | undefined
+  readonly code: string
+  /** For the model, which is told to repair it. */
+  readonly message: string
+  /** The file as it really is around the place that was meant. */
+  readonly excerpt?: string
+  /** Whether a repair must answer for this file, because what it was to become is lost. */
+  readonly isOwed: boolean
+}
+
+export interface ReadAnswer {
+  readonly summary: string | undefined
+  readonly blocks: readonly Block[]
+  readonly problems: readonly Problem[]
+}
+
+const START = /^<{7} ?SEARCH\s*$/
+const MIDDLE = /^={7}\s*$/
+const END = /^>{7} ?REPLACE\s*$/
+
+/**
+ * Reads an answer while it arrives: however it is cut into pieces, the blocks are the same.
+ *
+ * A file ends at the first line that repeats its fence. A fence that nothing opened therefore tells of a
+ * file that ended too early, and that file is not believed.
+ */
+export class AnswerParser {
+  readonly #onFile: (path: string) => void
+  readonly #blocks: Block[] = []
+  readonly #problems: Problem[] = []
+  #state: (line: string) => void = this.#prose
+  #summary: string | undefined
+  #rest = ''
+  #path = ''
+  #fence = ''
+  #lines: string[] = []
+  #search: readonly string[] = []
+  #isBroken = false
+  /** The file whose end a stray fence calls into question. */
+  #lastFile: string | undefined
+
+  /** `onFile` hears of every file when its block begins. */
+  constructor(onFile: (path: string) => void = () => undefined) {
+    this.#onFile = onFile
+  }
+
+  push(text: string): void {
+    // Splitting what is held again and again would make a long line cost its square.
+    if (!text.includes('\n')) {
+      this.#rest += text
+      return
+    }
+    const lines = (this.#rest + text).split('\n')
+    this.#rest = lines.pop() ?? ''
+    for (const line of lines) this.#state(withoutReturn(line))
+  }
+
+  end(): ReadAnswer {
+    if (this.#rest !== '') this.#state(withoutReturn(this.#rest))
+    this.#rest = ''
+    const isOpen = this.#state !== this.#prose && this.#state !== this.#edits
+    if (isOpen && this.#state !== this.#thought) this.#blame('unfinished', 'The block has no end.')
+    return { summary: this.#summary, blocks: this.#blocks, problems: this.#problems }
+  }
+
+  #prose(line: string): void {
+    const directive = readDirective(line)
+    if (directive !== undefined) this.#begin(directive)
+    else if (/^\s*<think>/i.test(line)) this.#think(line)
+    else if (FENCE.test(line)) this.#stray()
+    else if (line.trim() !== '') this.#summary ??= line.trim()
+  }
+
+  #begin(directive: Directive): void {
+    this.#path = directive.path
+    this.#onFile(directive.path)
+    if (directive.verb === 'delete') {
+      this.#blocks.push({ verb: 'delete', path: directive.path })
+      this.#state = this.#prose
+    } else if (directive.verb === 'rename') {
+      this.#blocks.push({ verb: 'rename', from: directive.path, to: directive.to })
+      this.#state = this.#prose
+    } else {
+      this.#state = directive.verb === 'file' ? this.#opening : this.#edits
+    }
+  }
+
+  #opening(line: string): void {
+    const fence = FENCE.exec(line)?.[1]
+    if (fence !== undefined) {
+      this.#fence = fence
+      this.#lines = []
+      this.#state = this.#content
+    } else if (line.trim() !== '') {
+      this.#blame('no_fence', 'FILE must be followed by the whole file between fences.')
+      this.#state = this.#prose
+      this.#prose(line)
+    }
+  }
+
+  #content(line: string): void {
+    if (line.trimEnd() !== this.#fence) {
+      this.#lines.push(line)
+      return
+    }
+    const content = this.#lines.map((one) => `${one}\n`).join('')
+    this.#blocks.push({ verb: 'file', path: this.#path, content })
+    this.#lastFile = this.#path
+    this.#state = this.#prose
+  }
+
+  /** Between the blocks of one EDIT, where fences around them mean nothing. */
+  #edits(line: string): void {
+    if (START.test(line)) {
+      this.#lines = []
+      this.#isBroken = false
+      this.#state = this.#searched
+    } else if (MIDDLE.test(line) || END.test(line)) {
+      this.#blame('marker', 'A marker stands outside of its block.')
+    } else if (line.trim() !== '' && !FENCE.test(line)) {
+      this.#state = this.#prose
+      this.#prose(line)
+    }
+  }
+
+  #searched(line: string): void {
+    if (MIDDLE.test(line)) {
+      this.#search = this.#lines
+      this.#lines = []
+      this.#state = this.#replaced
+    } else if (START.test(line) || END.test(line)) {
+      this.#blame('marker', 'A block is SEARCH, =======, REPLACE, in this order.')
+      this.#state = this.#edits
+    } else {
+      this.#lines.push(line)
+    }
+  }
+
+  #replaced(line: string): void {
+    if (END.test(line)) {
+      const [search, replace] = [this.#search.join('\n'), this.#lines.join('\n')]
+      if (!this.#isBroken) this.#blocks.push({ verb: 'edit', path: this.#path, search, replace })
+      this.#state = this.#edits
+    } else if (START.test(line) || MIDDLE.test(line)) {
+      if (!this.#isBroken) this.#blame('marker', 'Lines like markers need a whole FILE.')
+      this.#isBroken = true
+    } else {
+      this.#lines.push(line)
+    }
+  }
+
+  #think(line: string): void {
+    this.#state = this.#thought
+    this.#thought(line)
+  }
+
+  /** Some models think aloud before they answer, about the very blocks that they will write. */
+  #thought(line: string): void {
+    if (/<\/think>/i.test(line)) this.#state = this.#prose
+  }
+
+  #stray(): void {
+    if (this.#lastFile === undefined) return
+    this.#path = this.#lastFile
+    this.#lastFile = undefined
+    this.#blame('fence', 'The file holds its own fence: use a longer one.')
+  }
+
+  #blame(code: string, message: string): void {
+    this.#problems.push({ path: this.#path, code, message, isOwed: true })
+  }
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line
+}

@@ -1,0 +1,70 @@
+import type { EditOperation, EditOutcome, Editor, EditTask, EditTools } from './contract.ts'
+import { EditError } from './contract.ts'
+import { Ending, underSignal } from './ending.ts'
+
+/** What a prompt leads to. */
+export type EditScript = (
+  task: EditTask,
+  tools: EditTools,
+) => readonly EditOperation[] | Promise<readonly EditOperation[]>
+
+export interface MemoryEditorOptions {
+  /** Default: `readPrompt`. */
+  readonly script?: EditScript
+}
+
+/** The prompt that `readPrompt` never finishes: only an abort ends it. */
+export const ENDLESS_PROMPT = 'wait'
+
+const NO_USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, estimated: false }
+
+/**
+ * Creates an editor without a model, for tests and for trying the platform: what it does is scripted.
+ *
+ * @example
+ * const editor = createMemoryEditor()
+ * const prompt = JSON.stringify([{ op: 'delete', path: 'old.html' }])
+ * const { operations } = await editor.carryOut({ ...task, prompt }, tools)
+ */
+export function createMemoryEditor({ script = readPrompt }: MemoryEditorOptions = {}): Editor {
+  const ending = new Ending()
+
+  async function follow(task: EditTask, tools: EditTools): Promise<EditOutcome> {
+    tools.progress({ stage: 'asking', done: 0, total: 1 })
+    const operations = await script(task, tools)
+    if (operations.length === 0) throw new EditError('model_answer_invalid')
+    const faults = await tools.check(operations)
+    if (faults.length > 0) throw new EditError('patch_not_applied')
+    tools.progress({ stage: 'applying', done: 1, total: 1 })
+    return {
+      operations,
+      summary: `Operations: ${operations.length}`,
+      model: task.model ?? 'script',
+      usage: NO_USAGE,
+      repaired: false,
+    }
+  }
+
+  return {
+    available: true,
+    carryOut: (task, tools) =>
+      ending.run(tools.signal, (signal) => follow(task, underSignal(tools, signal))),
+    close: () => ending.close(),
+  }
+}
+
+/**
+ * Takes the prompt for the operations themselves, as a JSON array.
+ *
+ * @throws EditError `model_answer_invalid` when it is neither that nor `ENDLESS_PROMPT`
+ */
+export function readPrompt({ prompt }: EditTask): ReturnType<EditScript> {
+  if (prompt === ENDLESS_PROMPT) return new Promise(() => undefined)
+  try {
+    const read: unknown = JSON.parse(prompt)
+    if (Array.isArray(read)) return read as EditOperation[]
+  } catch {
+    // It is told below.
+  }
+  throw new EditError('model_answer_invalid')
+}
