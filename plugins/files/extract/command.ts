@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module'
+import { sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SECOND } from '../../../lib/time.ts'
+import type { ExtractLimits } from './limits.ts'
+
+const LIBRARIES = ['unpdf', 'mammoth', 'read-excel-file/node', 'htmlparser2', 'csv-parse', 'fflate']
+
+/** The compiled child. Beside the sources too: locked down, a child could not compile itself. */
+export const PROGRAM = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../dist/plugins/files/extract/child.js' : 'child.js',
+  import.meta.url,
+)
+
+/**
+ * Without core files, files to write, or more seconds of CPU than it may take by the clock: a child that
+ * lost its parent ends all the same. The environment is emptied here once more, because tools that watch
+ * processes put theirs into what is spawned.
+ */
+const LIMITED = 'ulimit -c 0; ulimit -f 0; ulimit -t "$1"; shift; exec env -i "$@"'
+
+/** The command line that reads one document, with no right but to read its own code. */
+export function commandOf(
+  program: URL,
+  type: string,
+  limits: ExtractLimits,
+): readonly [file: string, ...args: string[]] {
+  const node = [
+    process.execPath,
+    `--max-old-space-size=${limits.heap}`,
+    '--disallow-code-generation-from-strings',
+    '--no-warnings',
+    process.allowedNodeEnvironmentFlags.has('--permission')
+      ? '--permission'
+      : '--experimental-permission',
+    ...readable(program).map((folder) => `--allow-fs-read=${folder}`),
+    fileURLToPath(program),
+    type,
+    JSON.stringify(limits),
+  ] as const
+  if (process.platform === 'win32') return node
+  const seconds = Math.ceil(limits.wall / SECOND) + 1
+  return ['/bin/sh', '-c', LIMITED, 'sh', String(seconds), ...node]
+}
+
+/** The child's program, this room and the kernel, and where the libraries are. */
+function readable(program: URL): readonly string[] {
+  const own = ['..', '../../../lib'].map((folder) => new URL(`${folder}/`, PROGRAM))
+  const require = createRequire(import.meta.url)
+  const packages = `${sep}node_modules${sep}`
+  const libraries = LIBRARIES.map((name) => {
+    const path = require.resolve(name)
+    return path.slice(0, path.indexOf(packages) + packages.length)
+  })
+  const folders = [new URL('.', program), ...own].map((folder) => fileURLToPath(folder))
+  return [...new Set([...folders, ...libraries])]
+}

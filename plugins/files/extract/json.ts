@@ -1,0 +1,66 @@
+import { TARGET, type Segment } from '../chunk.ts'
+import { fileError } from '../contract.ts'
+import { decodeText } from '../text.ts'
+import type { ExtractLimits } from './limits.ts'
+
+type Place = readonly [path: string, value: unknown]
+
+/** A line `path: value` for every leaf, so that each passage says where it stands. */
+export function* jsonSegments(bytes: Uint8Array, limits: ExtractLimits): Generator<Segment> {
+  const text = decodeText(bytes)
+  if (text.trim() === '') return
+  if (depthOf(text) > limits.depth)
+    throw fileError('too_complex', { internal: 'nested too deeply' })
+  let group = ''
+  for (const line of linesOf(JSON.parse(text))) {
+    if (group !== '' && group.length + line.length > TARGET) {
+      yield { text: group, heading: null, page: null }
+      group = ''
+    }
+    group += line
+  }
+  yield { text: group, heading: null, page: null }
+}
+
+function* linesOf(root: unknown): Generator<string> {
+  const open: Iterator<Place>[] = [[['', root] as const].values()]
+  for (let places = open.at(-1); places !== undefined; places = open.at(-1)) {
+    const next = places.next()
+    if (next.done === true) {
+      open.pop()
+      continue
+    }
+    const [path, value] = next.value
+    if (typeof value === 'object' && value !== null) open.push(placesIn(path, value))
+    else yield path === '' ? `${String(value)}\n` : `${path}: ${String(value)}\n`
+  }
+}
+
+function* placesIn(path: string, value: object): Generator<Place> {
+  if (Array.isArray(value)) {
+    for (const [index, one] of value.entries()) yield [`${path}[${index}]`, one]
+    return
+  }
+  for (const key of Object.keys(value)) {
+    yield [path === '' ? key : `${path}.${key}`, (value as Record<string, unknown>)[key]]
+  }
+}
+
+/** How deeply brackets are nested, those within strings left out; told before anything is built. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') at = endOfString(text, at)
+    else if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth)
+    else if (character === ']' || character === '}') depth--
+  }
+  return deepest
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  return at
+}

@@ -1,0 +1,47 @@
+import type { Segment } from './chunk.ts'
+
+/**
+ * The text of bytes: UTF-8, or UTF-16 where a byte order mark says so. What is no text, NUL included,
+ * becomes U+FFFD, one for each NUL, so that every store can keep it.
+ */
+export function decodeText(bytes: Uint8Array): string {
+  return withoutNul(new TextDecoder(encodingOf(bytes)).decode(bytes))
+}
+
+/** Replaces NUL and lone surrogates, each by one U+FFFD. */
+export function wellFormed(text: string): string {
+  return withoutNul(Buffer.from(text, 'utf8').toString('utf8'))
+}
+
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
+}
+
+function encodingOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return 'utf-8'
+}
+
+/** Plain text is one segment. */
+export function textSegments(text: string): readonly Segment[] {
+  return [{ text, heading: null, page: null }]
+}
+
+/** Joins a heading to those that stand above it. */
+export class HeadingPath {
+  readonly #titles: string[] = []
+
+  /** Enters a heading of a level from 1 to 6 and answers the path to it. */
+  enter(level: number, title: string): string {
+    this.#titles.length = Math.min(this.#titles.length, level - 1)
+    this.#titles[level - 1] = shorten(title)
+    return this.#titles.filter(Boolean).join(' > ')
+  }
+}
+
+/** At most 100 characters, never half of a surrogate pair: every chunk below carries it. */
+function shorten(title: string): string {
+  const start = title.slice(0, 1000).replace(/\s+/g, ' ').trim()
+  return start.length <= 100 ? start : start.slice(0, 100).replace(/[\ud800-\udbff]$/, '')
+}
