@@ -5,6 +5,7 @@ import { createUuid7 } from '../lib/internal/uuid7.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { HOUR } from '../lib/time.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
+import type { AppBytes } from '../plugins/apps/contract.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { catalogueOf } from './catalogue.ts'
@@ -24,6 +25,7 @@ export interface Parts {
   readonly store: Store
   readonly keyring: Keyring
   readonly egress: EgressClient
+  readonly appBytes: AppBytes | undefined
   readonly metrics: Metrics
   readonly log: Log
   readonly baseUrl: string
@@ -31,7 +33,7 @@ export interface Parts {
 
 /** Puts the platform together from its parts; nothing starts yet. */
 export function composePlatform(parts: Parts): Platform {
-  const { config, families, store, keyring, egress, metrics, log, baseUrl } = parts
+  const { config, families, store, keyring, egress, appBytes, metrics, log, baseUrl } = parts
   const clock = clockOf(store)
   const random = createRandom()
   const newId = createUuid7(() => clock.now(), random)
@@ -88,6 +90,7 @@ export function composePlatform(parts: Parts): Platform {
       counts: metrics.verifications,
     }),
     egress,
+    appBytes,
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),
       store,

@@ -2,7 +2,8 @@ import type { RequestListener } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
-import { openDatabase } from '../plugins/registry.ts'
+import type { AppBytes } from '../plugins/apps/contract.ts'
+import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
 import type { Config } from './config.ts'
 import { rateLimitsOf } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -13,6 +14,7 @@ import { createApp } from './http/app.ts'
 import { documents } from './http/documents.ts'
 import { notReady } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
+import { clockOf } from './machine.ts'
 import { closeServer, createLimitedServer, listenLocally, listenOn } from './listen.ts'
 import type { Opened, Roles, Work } from './open.ts'
 import { openPlatform, startWork } from './open.ts'
@@ -125,14 +127,21 @@ export async function openLocal(
 ): Promise<Local> {
   const place = config.databaseUrl ?? folder.file('keyhook.db')
   const isPostgres = place.startsWith('postgres')
-  const { store, migrated } = await openDatabase(place)
+  const { store, migrated, client } = await openDatabase(place)
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
+  let appBytes: AppBytes | undefined
   try {
+    const clock = clockOf(store)
+    // Several daemons may share the database, and none of them a folder.
+    appBytes = isPostgres
+      ? await APP_BYTES.database({ client, clock })
+      : await APP_BYTES.disk({ folder: folder.file('apps'), clock })
     const opened = await openPlatform({
       config,
       log,
       families: FAMILIES,
       store,
+      appBytes,
       masterKeyFile: isPostgres ? undefined : folder.file('master-key'),
       baseUrl,
       ownHosts,
@@ -144,10 +153,12 @@ export async function openLocal(
       async close() {
         await closeServer(control, CLOSE_GRACE)
         await opened.platform.egress.close()
+        await appBytes?.close()
         await store.close()
       },
     }
   } catch (cause) {
+    await appBytes?.close()
     await store.close()
     throw cause
   }

@@ -23,6 +23,7 @@ export type HttpErrorCode =
   | 'idempotency_mismatch'
   | 'rate_limited'
   | 'body_consumed'
+  | 'capability_unavailable'
   | 'internal_error'
 
 /** What any route may answer, whatever its family. */
@@ -80,6 +81,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   body_consumed: {
     status: 500,
     text: 'Something read the body before Keyhook could. Mount its routes before what parses bodies.',
+  },
+  capability_unavailable: {
+    status: 501,
+    text: 'This service is set up without what this needs. Its operator can add it.',
   },
   internal_error: {
     status: 500,

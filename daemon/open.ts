@@ -1,3 +1,4 @@
+import type { AppBytes } from '../plugins/apps/contract.ts'
 import { EGRESS } from '../plugins/registry.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
@@ -23,6 +24,8 @@ export interface Opening {
   readonly log: Log
   readonly families: readonly Family[]
   readonly store: Store
+  /** Where the files of apps are kept; without it there are none. */
+  readonly appBytes?: AppBytes | undefined
   /** Where a master key is made for an empty database; undefined: one must be configured. */
   readonly masterKeyFile: string | undefined
   readonly baseUrl: string
@@ -50,6 +53,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     store,
     keyring,
     egress,
+    appBytes: opening.appBytes,
     metrics,
     log,
     baseUrl,

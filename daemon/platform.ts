@@ -4,6 +4,7 @@ import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
 import type { Verifier } from '../lib/engine/verifier.ts'
 import type { ScopeUniverse } from '../lib/scope/syntax.ts'
 import type { BrandNames } from '../lib/webhook/headers.ts'
+import type { AppBytes } from '../plugins/apps/contract.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import type { EventTypes } from './event-types.ts'
@@ -30,6 +31,8 @@ export interface Platform {
   readonly engine: Engine
   readonly verifier: Verifier
   readonly egress: EgressClient
+  /** Where the files of apps are kept; without it there are none. */
+  readonly appBytes?: AppBytes | undefined
   readonly eventTypes: EventTypes
   readonly keyring: Keyring
   readonly clock: Clock

@@ -1,5 +1,6 @@
 /** Written from the operations by `npm run docs`. */
 import type { accountsFamily } from '../families/accounts/family.ts'
+import type { appsFamily } from '../families/apps/family.ts'
 import type { auditFamily } from '../families/audit/family.ts'
 import type { discoveryFamily } from '../families/discovery/family.ts'
 import type { eventsFamily } from '../families/events/family.ts'
@@ -11,6 +12,7 @@ import type { OperationsOf } from './types.ts'
 
 interface Families {
   readonly accounts: typeof accountsFamily
+  readonly apps: typeof appsFamily
   readonly audit: typeof auditFamily
   readonly discovery: typeof discoveryFamily
   readonly events: typeof eventsFamily
@@ -43,6 +45,34 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     path: '/v1/keys/{key_id}',
     query: ['webhooks', 'dry_run'],
   },
+  {
+    id: 'apps.list',
+    method: 'GET',
+    path: '/v1/apps',
+    query: ['limit', 'cursor', 'status', 'alias', 'include_archived'],
+    list: true,
+  },
+  { id: 'apps.create', method: 'POST', path: '/v1/apps', body: 'required' },
+  { id: 'apps.get', method: 'GET', path: '/v1/apps/{app_id}' },
+  { id: 'apps.update', method: 'PATCH', path: '/v1/apps/{app_id}', body: 'required' },
+  { id: 'apps.archive', method: 'DELETE', path: '/v1/apps/{app_id}' },
+  { id: 'apps.restore', method: 'POST', path: '/v1/apps/{app_id}/restore', body: 'optional' },
+  { id: 'apps.clone', method: 'POST', path: '/v1/apps/{app_id}/clone', body: 'optional' },
+  {
+    id: 'apps.revisions',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/revisions',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
+  { id: 'apps.tree', method: 'GET', path: '/v1/apps/{app_id}/tree', query: ['revision'] },
+  {
+    id: 'apps.content',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/content',
+    query: ['path', 'revision'],
+  },
+  { id: 'apps.templates', method: 'GET', path: '/v1/templates' },
   {
     id: 'webhooks.list',
     method: 'GET',

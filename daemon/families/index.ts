@@ -3,6 +3,7 @@ import { kernelError } from '../../lib/errors.ts'
 import type { Family } from '../family.ts'
 import { httpError } from '../errors.ts'
 import { accountsFamily } from './accounts/family.ts'
+import { appsFamily } from './apps/family.ts'
 import { auditFamily } from './audit/family.ts'
 import { discoveryFamily } from './discovery/family.ts'
 import { eventsFamily } from './events/family.ts'
@@ -13,6 +14,7 @@ import { webhooksFamily } from './webhooks/family.ts'
 /** The families that the daemon serves. */
 export const FAMILIES: readonly Family[] = [
   keysFamily,
+  appsFamily,
   webhooksFamily,
   eventsFamily,
   accountsFamily,
@@ -21,10 +23,9 @@ export const FAMILIES: readonly Family[] = [
   sealsFamily,
 ]
 
-/** What an embedder mounts whose users sign in to a product of their own. */
-export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter(
-  (family) => family !== accountsFamily,
-)
+/** What an embedder mounts, whose users sign in to a product of their own, and whose apps are its own. */
+const OWN: ReadonlySet<Family> = new Set([accountsFamily, appsFamily])
+export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((family) => !OWN.has(family))
 
 /** Every code that these families and what carries them may answer. */
 export function errorRows(families: readonly Family[]): Readonly<Record<string, ErrorRow>> {

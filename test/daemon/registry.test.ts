@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import t from 'tap'
 import { PAGES } from '../../daemon/docs/write.ts'
+import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
@@ -84,9 +85,15 @@ await t.test('the OpenAPI document holds every operation and nothing else', asyn
   t.same(described.sort(), operations.map(({ method, path }) => `${method} ${path}`).sort())
 })
 
-/** A path with each parameter filled in. */
-function pathOf({ path }: Operation, ids: Readonly<Record<string, string>>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'nothing')
+/** A path with each parameter filled in, and the query of the example. */
+function pathOf(
+  { path, example }: Operation,
+  ids: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, string>> = {},
+): string {
+  const asked = new URLSearchParams({ ...example.query, ...query }).toString()
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'nothing')
+  return asked === '' ? filled : `${filled}?${asked}`
 }
 
 function bodyOf({ input, example }: Operation): { body?: unknown } {
@@ -94,8 +101,8 @@ function bodyOf({ input, example }: Operation): { body?: unknown } {
 }
 
 const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
-  createWorld(t, { families: [webhooksFamily, eventsFamily] })
-const mounted = operations.filter(({ id }) => /^(keys|webhooks|events)\./.test(id))
+  createWorld(t, { families: [appsFamily, webhooksFamily, eventsFamily] })
+const mounted = operations.filter(({ id }) => /^(keys|apps|webhooks|events)\./.test(id))
 
 await t.test('without credentials every operation that is not public is refused', async (t) => {
   const { request } = await world(t)
@@ -142,7 +149,8 @@ await t.test(
       const path = pathOf(operation, {})
       if (operation.access === 'key') continue
       const as = operation.access === 'operator' ? operator : user
-      const query = await request(operation.method, `${path}?surprise=1`, {
+      const surprising = pathOf(operation, {}, { surprise: '1' })
+      const query = await request(operation.method, surprising, {
         as,
         ...bodyOf(operation),
       })
@@ -169,6 +177,7 @@ await t.test('foreign and unknown ids give the same answer', async (t) => {
   const other = userOf(await addAccount())
   const theirs = await idsOf(request, other)
   const unknown = {
+    app_id: '000000000000',
     key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     webhook_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     delivery_id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -201,11 +210,13 @@ async function idsOf(
   const asking = as === undefined ? {} : { as }
   const post = async (path: string, body?: unknown): Promise<AnyBody> =>
     (await request('POST', path, { ...asking, ...(body === undefined ? {} : { body }) })).body
+  const app = await post('/v1/apps', { template_id: 'blank' })
   const key = await post('/v1/keys', { name: 'theirs', scopes: ['apps:read'] })
   const webhook = await post('/v1/webhooks', { url: 'http://127.0.0.1:9', events: ['app.created'] })
   const delivery = await post(`/v1/webhooks/${String(webhook['id'])}/test`)
   t.equal(typeof delivery['event_id'], 'string')
   return {
+    app_id: String(app['id']),
     key_id: String(key['id']),
     webhook_id: String(webhook['id']),
     delivery_id: String(delivery['id']),

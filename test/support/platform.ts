@@ -15,6 +15,7 @@ import { createUuid7 } from '../../lib/internal/uuid7.ts'
 import { createUniverse, SPEC_SCOPES } from '../../lib/scope/syntax.ts'
 import { SECOND } from '../../lib/time.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
+import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import { createEgressClient } from '../../plugins/egress/undici.ts'
 import { openSqliteStore } from '../../plugins/store/open.ts'
 
@@ -76,6 +77,7 @@ export async function createPlatform(
       prefix: names.keyPrefix,
     }),
     egress,
+    appBytes: createMemoryBytes({ clock }),
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),
       store,

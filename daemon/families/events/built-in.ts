@@ -4,15 +4,9 @@ const APP = 'a_3fJ9kQ2x'
 const EDIT = '01890a5d-ac96-774b-bcce-b302099a8057'
 const FILE = '01890a5d-ac96-774b-bcce-b302099a8058'
 const DEPLOYMENT = '01890a5d-ac96-774b-bcce-b302099a8059'
-const AT = '2026-01-31T12:00:00.000Z'
 
 /** The events of the specification whose families are not served yet: webhooks may name them already. */
 export const SPECIFIED_EVENTS: readonly BuiltInEvent[] = [
-  {
-    type: 'app.created',
-    description: 'An app is created.',
-    sample: { app_id: APP, name: 'Shop', alias: 'shop', source_kind: 'template', edit_id: null },
-  },
   {
     type: 'app.deployed',
     description: 'A production deploy finishes successfully.',
@@ -27,11 +21,6 @@ export const SPECIFIED_EVENTS: readonly BuiltInEvent[] = [
     type: 'app.rolled_back',
     description: 'A rollback completes.',
     sample: { app_id: APP, deployment_id: DEPLOYMENT, release: 5, restored_from: 3 },
-  },
-  {
-    type: 'app.deleted',
-    description: 'An app is deleted.',
-    sample: { app_id: APP, archived_at: AT, purge_at: AT },
   },
   {
     type: 'edit.completed',

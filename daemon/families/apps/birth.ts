@@ -1,0 +1,99 @@
+import type { RandomBytes } from '../../../lib/engine/ports.ts'
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import { accountOf, creatorOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { appError } from './errors.ts'
+import { MAX_APPS, keepTree, loadTree, noteChange, requireFreeAlias } from './service.ts'
+import type { Tree, TreeFile } from './tree.ts'
+import { sizeOf } from './tree.ts'
+
+/** The bytes of an app that is about to be: kept already, and named by nothing yet. */
+export interface KeptApp {
+  readonly id: string
+  readonly tree: string
+  readonly files: number
+  readonly bytes: number
+}
+
+const ID_LENGTH = 12
+/** 32 letters and digits, none of which is taken for another. */
+const ALPHABET = '23456789abcdefghjkmnpqrstuvwxyz0'
+
+/** 60 bits, so that nobody guesses one and none comes twice. */
+function createAppId(random: RandomBytes): string {
+  return Array.from(random(ID_LENGTH), (byte) => ALPHABET[byte % 32]).join('')
+}
+
+export async function keepFiles(
+  bytes: AppBytes,
+  random: RandomBytes,
+  files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+): Promise<KeptApp> {
+  const id = createAppId(random)
+  const kept = new Map<string, TreeFile>()
+  for (const { path, bytes: content } of files) {
+    kept.set(path, { path, ...(await bytes.put(id, content)) })
+  }
+  return keepAs(bytes, id, { files: kept, config: new Map() })
+}
+
+/** A copy under an app of its own: apps share no bytes, so that each can be dropped whole. */
+export async function copyTree(
+  bytes: AppBytes,
+  random: RandomBytes,
+  revision: RevisionRecord,
+): Promise<KeptApp> {
+  const id = createAppId(random)
+  const tree = await loadTree(bytes, revision)
+  for (const { path, sha256 } of tree.files.values()) {
+    const content = await bytes.open(revision.app_id, sha256)
+    if (content === undefined) throw new Error(`${path} of revision ${revision.number} is gone`)
+    await bytes.put(id, content)
+  }
+  return keepAs(bytes, id, tree)
+}
+
+async function keepAs(bytes: AppBytes, id: string, tree: Tree): Promise<KeptApp> {
+  const digest = await keepTree(bytes, id, tree)
+  return { id, tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }
+}
+
+/** Makes the app whose first revision is kept, and tells of it. */
+export async function bear(
+  call: Change,
+  kept: KeptApp,
+  given: Pick<AppRecord, 'name' | 'alias' | 'metadata' | 'source'>,
+): Promise<AppRecord> {
+  const { platform, principal, tx, now } = call
+  const account_id = accountOf(principal)
+  if ((await tx.apps.count(account_id)) >= MAX_APPS) throw appError('app_limit_reached')
+  if (given.alias !== null) await requireFreeAlias(tx.apps, given.alias, kept.id)
+
+  const created_by = creatorOf(principal)
+  const app: AppRecord = {
+    ...given,
+    id: kept.id,
+    account_id,
+    status: 'ready',
+    revision: null,
+    created_by,
+    created_at: now,
+    updated_at: now,
+    archived_at: null,
+    purge_at: null,
+  }
+  await tx.apps.insert(app)
+  const { id: app_id, ...tree } = kept
+  const revision = { app_id, number: 1, ...tree, message: null, edit_id: null, created_by }
+  await tx.apps.advance({ ...revision, created_at: now }, null)
+  const { engine } = platform
+  const event = engine.newEvent(account_id, 'app.created', toCreated(app), now, app.id)
+  await engine.publishIn(tx, [event])
+  await noteChange(call, app.id, 'app.created')
+  return { ...app, revision: 1 }
+}
+
+function toCreated({ id, name, alias, status, source }: AppRecord): object {
+  return { app_id: id, name, alias, status, source_kind: source.kind, edit_id: null }
+}

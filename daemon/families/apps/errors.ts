@@ -1,0 +1,18 @@
+import { defineErrors } from '../../../lib/errors.ts'
+
+export const appError = defineErrors({
+  template_not_found: {
+    status: 404,
+    text: 'There is no template with this id. GET /v1/templates lists them.',
+  },
+  revision_not_found: { status: 404, text: 'The app has no revision with this number.' },
+  path_not_found: { status: 404, text: 'The revision has no file at this path.' },
+  alias_taken: { status: 409, text: 'Another app has this alias. Choose another.' },
+  app_archived: { status: 409, text: 'The app is archived. Restore it first.' },
+  app_not_archived: { status: 409, text: 'The app is not archived.' },
+  app_not_ready: { status: 409, text: 'The app has no revision yet. Wait until it is made.' },
+  app_limit_reached: {
+    status: 409,
+    text: 'The account has as many apps as it may. Archive one first.',
+  },
+})

@@ -1,0 +1,30 @@
+import type { BuiltInEvent } from '../../event-types.ts'
+
+const APP = 'k3v9q2m7x4ta'
+const AT = '2026-01-31T12:00:00.000Z'
+
+/** What apps tell of themselves. The last goes to webhooks that name it. */
+export const appEvents: readonly BuiltInEvent[] = [
+  {
+    type: 'app.created',
+    description: 'An app is created.',
+    sample: {
+      app_id: APP,
+      name: 'Shop',
+      alias: 'shop',
+      status: 'ready',
+      source_kind: 'template',
+      edit_id: null,
+    },
+  },
+  {
+    type: 'app.deleted',
+    description: 'An app is deleted: archived, and restorable until it is purged.',
+    sample: { app_id: APP, archived_at: AT, purge_at: AT },
+  },
+  {
+    type: 'app.restored',
+    description: 'An archived app is restored.',
+    sample: { app_id: APP, alias: 'shop' },
+  },
+]

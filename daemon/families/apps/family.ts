@@ -1,0 +1,35 @@
+import { defineFamily } from '../../family.ts'
+import { appError } from './errors.ts'
+import { appEvents } from './events.ts'
+import { archiveApp } from './operations/archive.ts'
+import { cloneApp } from './operations/clone.ts'
+import { createApp } from './operations/create.ts'
+import { getContent } from './operations/get-content.ts'
+import { getApp } from './operations/get.ts'
+import { getTree } from './operations/get-tree.ts'
+import { listRevisions } from './operations/list-revisions.ts'
+import { listTemplates } from './operations/list-templates.ts'
+import { listApps } from './operations/list.ts'
+import { restoreApp } from './operations/restore.ts'
+import { updateApp } from './operations/update.ts'
+
+/** Apps: small web apps, their files in revisions that never change. */
+export const appsFamily = defineFamily({
+  name: 'apps',
+  scopes: { apps: ['read', 'write'] },
+  events: appEvents,
+  errors: appError,
+  operations: [
+    listApps,
+    createApp,
+    getApp,
+    updateApp,
+    archiveApp,
+    restoreApp,
+    cloneApp,
+    listRevisions,
+    getTree,
+    getContent,
+    listTemplates,
+  ],
+})

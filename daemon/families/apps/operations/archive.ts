@@ -1,0 +1,41 @@
+import type { Millis } from '../../../../lib/time.ts'
+import { DAY, toIso } from '../../../../lib/time.ts'
+import { writeOperation } from '../../../family.ts'
+import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { findApp, noteChange } from '../service.ts'
+
+/** How long an archived app can be restored. */
+const RESTORABLE: Millis = 30 * DAY
+
+export const archiveApp = writeOperation({
+  id: 'apps.archive',
+  summary: 'Archive an app; it can be restored for 30 days',
+  method: 'DELETE',
+  path: '/v1/apps/{app_id}',
+  access: { scope: 'apps:write', pinned: 'allowed' },
+  input: { params: appParams },
+  output: appRecord,
+  errors: ['app_not_found'],
+  example: {
+    params: { app_id: exampleApp.id },
+    response: {
+      ...exampleApp,
+      status: 'archived',
+      archived_at: '2026-01-31T12:00:00.000Z',
+      purge_at: '2026-03-02T12:00:00.000Z',
+    },
+  },
+  command: 'app archive',
+  async run(call) {
+    const { platform, principal, tx, params, now } = call
+    const app = await findApp(tx.apps, principal, params.app_id)
+    const purgeAt = now + RESTORABLE
+    if (!(await tx.apps.archive(app.id, now, purgeAt))) return toWireApp(app)
+
+    const data = { app_id: app.id, archived_at: toIso(now), purge_at: toIso(purgeAt) }
+    const event = platform.engine.newEvent(app.account_id, 'app.deleted', data, now, app.id)
+    await platform.engine.publishIn(tx, [event])
+    await noteChange(call, app.id, 'app.archived')
+    return toWireApp(await findApp(tx.apps, principal, app.id))
+  },
+})

@@ -1,0 +1,55 @@
+import { writeOperation } from '../../../family.ts'
+import { bear, copyTree } from '../birth.ts'
+import { appClone, appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { bytesOf, findLiveApp, findRevision } from '../service.ts'
+
+export const cloneApp = writeOperation({
+  id: 'apps.clone',
+  summary: 'Make another app of what an app is, its files and configuration, without its knowledge',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/clone',
+  access: { scope: 'apps:write', pinned: 'refused' },
+  input: { params: appParams, body: appClone },
+  output: appRecord,
+  status: 201,
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'app_not_ready',
+    'revision_not_found',
+    'alias_taken',
+    'app_limit_reached',
+    'key_pinned',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleApp.id },
+    body: { name: 'Shop, second try' },
+    response: {
+      ...exampleApp,
+      id: 'p8d2w5n6r9bc',
+      app_id: 'p8d2w5n6r9bc',
+      name: 'Shop, second try',
+      alias: null,
+      source: { kind: 'clone', template_id: 'landing', cloned_from: exampleApp.id },
+    },
+  },
+  command: 'app clone',
+  async prepare({ platform, principal, params, body }) {
+    const { apps } = platform.store
+    const app = await findLiveApp(apps, principal, params.app_id)
+    const revision = await findRevision(apps, app, body?.revision)
+    return { app, kept: await copyTree(bytesOf(platform), platform.random, revision) }
+  },
+  async run(call) {
+    const { app, kept } = call.prepared
+    await findLiveApp(call.tx.apps, call.principal, app.id)
+    const clone = await bear(call, kept, {
+      name: call.body?.name ?? app.name,
+      alias: call.body?.alias ?? null,
+      metadata: app.metadata,
+      source: { kind: 'clone', template_id: app.source.template_id, cloned_from: app.id },
+    })
+    return toWireApp(clone)
+  },
+})

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { appError } from '../errors.ts'
+import { appParams, exampleApp } from '../schema.ts'
+import { bytesOf, findApp, findRevision, loadTree } from '../service.ts'
+import { givenRevision } from './get-tree.ts'
+
+const content = z
+  .strictObject({
+    app_id: z.string(),
+    revision: z.int(),
+    path: z.string(),
+    size: z.int(),
+    sha256: z.string(),
+    content: z.string().nullable().meta({ description: 'Null for what is no UTF-8 text.' }),
+    content_base64: z.string().nullable().meta({ description: 'Null for text.' }),
+  })
+  .meta({ id: 'Content' })
+
+export const getContent = readOperation({
+  id: 'apps.content',
+  summary: 'Read one file of a revision',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/content',
+  access: { scope: 'apps:read', pinned: 'allowed' },
+  input: {
+    params: appParams,
+    query: z.strictObject({
+      path: z.string().min(1).max(300).meta({ example: 'index.html' }),
+      revision: givenRevision,
+    }),
+  },
+  output: content,
+  errors: [
+    'app_not_found',
+    'app_not_ready',
+    'revision_not_found',
+    'path_not_found',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleApp.id },
+    query: { path: 'index.html' },
+    response: {
+      app_id: exampleApp.id,
+      revision: 1,
+      path: 'index.html',
+      size: 15,
+      sha256: 'ab'.repeat(32),
+      content: '<!doctype html>',
+      content_base64: null,
+    },
+  },
+  command: 'app content',
+  async run({ platform, principal, params, query }) {
+    const { apps } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const revision = await findRevision(apps, app, query.revision)
+    const bytes = bytesOf(platform)
+    const { files } = await loadTree(bytes, revision)
+    const file = files.get(query.path)
+    if (file === undefined) throw appError('path_not_found')
+    const kept = await bytes.get(app.id, file.sha256)
+    if (kept === undefined) throw new Error(`${file.path} of revision ${revision.number} is gone`)
+    const text = readText(kept)
+    return {
+      app_id: app.id,
+      revision: revision.number,
+      ...file,
+      content: text ?? null,
+      content_base64: text === undefined ? Buffer.from(kept).toString('base64') : null,
+    }
+  },
+})
+
+/** Undefined for what is no well-formed UTF-8, or holds a NUL, which no text does. */
+function readText(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
+  }
+}

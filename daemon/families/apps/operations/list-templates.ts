@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { readTemplates } from '../templates.ts'
+
+const template = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    files: z.int(),
+    bytes: z.int(),
+  })
+  .meta({ id: 'Template' })
+
+export const listTemplates = readOperation({
+  id: 'apps.templates',
+  summary: 'List the templates that apps are made from',
+  method: 'GET',
+  path: '/v1/templates',
+  access: { scope: 'apps:read', pinned: 'allowed' },
+  input: {},
+  output: z.strictObject({ data: z.array(template) }),
+  errors: [],
+  example: {
+    response: {
+      data: [
+        {
+          id: 'landing',
+          name: 'Landing page',
+          description: 'One page that says what you offer, when and where.',
+          files: 4,
+          bytes: 18_220,
+        },
+      ],
+    },
+  },
+  command: 'app templates',
+  async run() {
+    const templates = await readTemplates()
+    return {
+      data: templates.map(({ id, name, description, files }) => ({
+        id,
+        name,
+        description,
+        files: files.length,
+        bytes: files.reduce((sum, { bytes }) => sum + bytes.length, 0),
+      })),
+    }
+  },
+})

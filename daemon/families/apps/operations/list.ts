@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { placeOfApp } from '../../../../plugins/store/contract/apps.ts'
+import { readOperation } from '../../../family.ts'
+import { accountOf, pinsOf } from '../../../principal.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery, plainText } from '../../wire.ts'
+import { appPage, exampleApp, toWireApp } from '../schema.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z
+    .enum(['creating', 'ready', 'failed'])
+    .optional()
+    .meta({ description: 'Only these; every app when missing.' }),
+  alias: plainText.optional().meta({ description: 'The app with this alias alone.' }),
+  include_archived: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Archived apps too. Default false.' }),
+})
+
+export const listApps = readOperation({
+  id: 'apps.list',
+  summary: 'List the apps of the account',
+  method: 'GET',
+  path: '/v1/apps',
+  access: { scope: 'apps:read', pinned: 'allowed' },
+  input: { query },
+  output: appPage,
+  errors: ['invalid_cursor'],
+  example: { response: { data: [exampleApp], has_more: false, next_cursor: null } },
+  command: 'app list',
+  async run({ platform, principal, query }) {
+    const account = accountOf(principal)
+    const filters = {
+      ids: pinsOf(principal),
+      archived: query.include_archived === 'true',
+      status: query.status ?? null,
+      alias: query.alias ?? null,
+    }
+    const pages = paging(query, { list: 'apps', account, ...filters })
+    const { limit, after } = pages
+    const page = await platform.store.apps.list({ account_id: account, ...filters, limit, after })
+    return pages.answer(page, placeOfApp, toWireApp)
+  },
+})

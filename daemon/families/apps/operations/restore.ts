@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { appError } from '../errors.ts'
+import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { findApp, noteChange } from '../service.ts'
+
+export const restoreApp = writeOperation({
+  id: 'apps.restore',
+  summary: 'Restore an archived app, without its alias where another app took it',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/restore',
+  access: { scope: 'apps:write', pinned: 'allowed' },
+  input: { params: appParams, body: z.strictObject({}).optional() },
+  output: appRecord,
+  errors: ['app_not_found', 'app_not_archived'],
+  example: { params: { app_id: exampleApp.id }, response: exampleApp },
+  command: 'app restore',
+  async run(call) {
+    const { platform, principal, tx, params, now } = call
+    const { id, account_id } = await findApp(tx.apps, principal, params.app_id)
+    if (!(await tx.apps.restore(id, now))) throw appError('app_not_archived')
+
+    const app = await findApp(tx.apps, principal, id)
+    const data = { app_id: id, alias: app.alias }
+    const event = platform.engine.newEvent(account_id, 'app.restored', data, now, id)
+    await platform.engine.publishIn(tx, [event])
+    await noteChange(call, id, 'app.restored')
+    return toWireApp(app)
+  },
+})

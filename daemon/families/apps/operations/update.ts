@@ -1,0 +1,34 @@
+import { writeOperation } from '../../../family.ts'
+import { appChanges, appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { findLiveApp, noteChange, requireFreeAlias } from '../service.ts'
+
+export const updateApp = writeOperation({
+  id: 'apps.update',
+  summary: 'Change the name, alias or metadata of an app',
+  method: 'PATCH',
+  path: '/v1/apps/{app_id}',
+  access: { scope: 'apps:write', pinned: 'allowed' },
+  input: { params: appParams, body: appChanges },
+  output: appRecord,
+  errors: ['app_not_found', 'app_archived', 'alias_taken'],
+  example: {
+    params: { app_id: exampleApp.id },
+    body: { name: 'Shop' },
+    response: exampleApp,
+  },
+  command: 'app update',
+  async run(call) {
+    const { principal, tx, params, body, now } = call
+    const app = await findLiveApp(tx.apps, principal, params.app_id)
+    if (typeof body.alias === 'string') await requireFreeAlias(tx.apps, body.alias, app.id)
+    const { name, alias, metadata } = body
+    const changes = {
+      ...(name !== undefined && { name }),
+      ...(alias !== undefined && { alias }),
+      ...(metadata !== undefined && { metadata }),
+    }
+    await tx.apps.update(app.id, changes, now)
+    await noteChange(call, app.id, 'app.updated')
+    return toWireApp(await findLiveApp(tx.apps, principal, app.id))
+  },
+})

@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import { toIso } from '../../../lib/time.ts'
+import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+
+export const appParams = z.strictObject({ app_id: plainText })
+
+/** Names that hosts of the service itself may bear. */
+const RESERVED = new Set([
+  'admin',
+  'api',
+  'apps',
+  'assets',
+  'auth',
+  'docs',
+  'localhost',
+  'mail',
+  'preview',
+  'static',
+  'status',
+  'studio',
+  'support',
+  'www',
+])
+
+export const alias = z
+  .string()
+  .regex(
+    /^[a-z0-9](-?[a-z0-9]){2,62}$/,
+    'An alias is 3 to 63 lower-case letters, digits and single hyphens between them.',
+  )
+  .refine((value) => !RESERVED.has(value), 'This alias is kept for the service.')
+  .meta({ description: 'The name that its address begins with. No two apps have the same.' })
+
+const metadata = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, 'A key is 1 to 40 letters, digits, _, . or -.'),
+    z
+      .string()
+      .max(500)
+      .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'Must be well-formed text.'),
+  )
+  .refine((given) => Object.keys(given).length <= 50, 'At most 50 keys.')
+  .meta({ description: 'Texts of your own, shown as they are.', example: { stage: 'trial' } })
+
+export const appCreation = z.strictObject({
+  template_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .meta({ description: 'GET /v1/templates lists them.', example: 'landing' }),
+  name: text(100).optional().meta({ description: 'Default: the name of the template.' }),
+  alias: alias.optional(),
+  metadata: metadata.optional(),
+})
+
+export const appChanges = z
+  .strictObject({
+    name: text(100).optional(),
+    alias: alias.nullable().optional(),
+    metadata: metadata.optional(),
+  })
+  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+
+export const revisionNumber = z.int().min(1).max(2_000_000_000)
+
+export const appClone = z
+  .strictObject({
+    name: text(100).optional().meta({ description: 'Default: that of the app.' }),
+    alias: alias.optional(),
+    revision: revisionNumber.optional().meta({ description: 'Default: the current one.' }),
+  })
+  .optional()
+
+export const appRecord = z
+  .strictObject({
+    id: z.string(),
+    app_id: z.string().meta({ description: 'The same as id.' }),
+    name: z.string(),
+    alias: z.string().nullable(),
+    status: z.enum(['creating', 'ready', 'failed', 'archived']),
+    source: z.strictObject({
+      kind: z.enum(['template', 'prompt', 'prompt_files', 'clone']),
+      template_id: z.string().nullable(),
+      cloned_from: z.string().nullable(),
+    }),
+    current_revision: z.int().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    created_by: creator,
+    created_at: instant,
+    updated_at: instant,
+    archived_at: instant.nullable(),
+    purge_at: instant.nullable().meta({
+      description: 'When an archived app is deleted for good. Until then it is restorable.',
+    }),
+  })
+  .meta({ id: 'App' })
+
+export const appPage = pageOf(appRecord)
+
+export function toWireApp(app: AppRecord): z.input<typeof appRecord> {
+  return {
+    id: app.id,
+    app_id: app.id,
+    name: app.name,
+    alias: app.alias,
+    status: app.archived_at === null ? app.status : 'archived',
+    source: { ...app.source },
+    current_revision: app.revision,
+    metadata: { ...app.metadata },
+    created_by: { ...app.created_by },
+    created_at: toIso(app.created_at),
+    updated_at: toIso(app.updated_at),
+    archived_at: isoOrNull(app.archived_at),
+    purge_at: isoOrNull(app.purge_at),
+  }
+}
+
+export const revisionRecord = z
+  .strictObject({
+    app_id: z.string(),
+    revision: z.int(),
+    files: z.int(),
+    bytes: z.int(),
+    message: z.string().nullable(),
+    edit_id: z.string().nullable(),
+    created_by: creator,
+    created_at: instant,
+  })
+  .meta({ id: 'Revision' })
+
+export const revisionPage = pageOf(revisionRecord)
+
+export function toWireRevision(one: RevisionRecord): z.input<typeof revisionRecord> {
+  return {
+    app_id: one.app_id,
+    revision: one.number,
+    files: one.files,
+    bytes: one.bytes,
+    message: one.message,
+    edit_id: one.edit_id,
+    created_by: { ...one.created_by },
+    created_at: toIso(one.created_at),
+  }
+}
+
+/** What examples show. */
+export const exampleApp = {
+  id: 'k3v9q2m7x4ta',
+  app_id: 'k3v9q2m7x4ta',
+  name: 'Shop',
+  alias: 'shop',
+  status: 'ready',
+  source: { kind: 'template', template_id: 'landing', cloned_from: null },
+  current_revision: 1,
+  metadata: {},
+  created_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
+  created_at: '2026-01-30T12:00:00.000Z',
+  updated_at: '2026-01-30T12:00:00.000Z',
+  archived_at: null,
+  purge_at: null,
+} as const
+
+export const exampleRevision = {
+  app_id: exampleApp.id,
+  revision: 1,
+  files: 4,
+  bytes: 18_220,
+  message: null,
+  edit_id: null,
+  created_by: exampleApp.created_by,
+  created_at: exampleApp.created_at,
+} as const

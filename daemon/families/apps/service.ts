@@ -1,0 +1,92 @@
+import { kernelError } from '../../../lib/errors.ts'
+import { holdsApp } from '../../../lib/grant/authority.ts'
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { AppReads, AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import { httpError } from '../../errors.ts'
+import type { Platform } from '../../platform.ts'
+import type { Principal } from '../../principal.ts'
+import { accountOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { audit } from '../audit/note.ts'
+import { appError } from './errors.ts'
+import type { Tree } from './tree.ts'
+import { digestOf, printTree, readTree } from './tree.ts'
+
+/** Apps that one account may have, archived ones not counted. */
+export const MAX_APPS = 200
+
+/** Where the bytes of apps are kept. @throws KeyhookError `capability_unavailable` where nothing keeps them */
+export function bytesOf({ appBytes }: Platform): AppBytes {
+  if (appBytes === undefined) throw httpError('capability_unavailable')
+  return appBytes
+}
+
+/** An app that the principal may see, archived or not. */
+export async function findApp(
+  apps: Pick<AppReads, 'get'>,
+  principal: Principal,
+  id: string,
+): Promise<AppRecord> {
+  const visible = holdsApp(principal.authority.pins, id)
+  const app = visible ? await apps.get(accountOf(principal), id) : undefined
+  if (app === undefined) throw kernelError('app_not_found')
+  return app
+}
+
+/** An app that the principal may see and change. */
+export async function findLiveApp(
+  apps: Pick<AppReads, 'get'>,
+  principal: Principal,
+  id: string,
+): Promise<AppRecord> {
+  const app = await findApp(apps, principal, id)
+  if (app.archived_at !== null) throw appError('app_archived')
+  return app
+}
+
+/** A revision of an app: the one that is asked for, or the current one. */
+export async function findRevision(
+  apps: Pick<AppReads, 'revision'>,
+  app: AppRecord,
+  number: number | undefined,
+): Promise<RevisionRecord> {
+  const wanted = number ?? app.revision
+  if (wanted === null) throw appError('app_not_ready')
+  const revision = await apps.revision(app.id, wanted)
+  if (revision === undefined) throw appError('revision_not_found')
+  return revision
+}
+
+/** The files of a revision. */
+export async function loadTree(bytes: AppBytes, revision: RevisionRecord): Promise<Tree> {
+  const kept = await bytes.get(revision.app_id, revision.tree)
+  if (kept === undefined) throw new Error(`the tree of revision ${revision.number} is gone`)
+  return readTree(Buffer.from(kept).toString())
+}
+
+/** Keeps a tree whose files are kept already; answers its digest. */
+export async function keepTree(bytes: AppBytes, appId: string, tree: Tree): Promise<string> {
+  const text = printTree(tree)
+  await bytes.put(appId, Buffer.from(text))
+  return digestOf(text)
+}
+
+/** Refuses an alias that another app has, as this unit of work sees it. */
+export async function requireFreeAlias(
+  apps: Pick<AppReads, 'byAlias'>,
+  alias: string,
+  appId: string,
+): Promise<void> {
+  const holder = await apps.byAlias(alias)
+  if (holder !== undefined && holder.id !== appId) throw appError('alias_taken')
+}
+
+/** Notes a change of an app for the account's owners. */
+export async function noteChange(
+  call: Change,
+  app_id: string,
+  action: 'app.created' | 'app.updated' | 'app.archived' | 'app.restored',
+): Promise<void> {
+  const account_id = accountOf(call.principal)
+  await audit(call, { account_id, action, target_type: 'app', target_id: app_id, app_id })
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { foldPath, foldersOf } from './path.ts'
+
+export interface TreeFile {
+  readonly path: string
+  /** Of its bytes, in hex. */
+  readonly sha256: string
+  readonly size: number
+}
+
+/** An app's files and configuration at one time. Trees never change: an edit makes another. */
+export interface Tree {
+  readonly files: ReadonlyMap<string, TreeFile>
+  readonly config: ReadonlyMap<string, string>
+}
+
+export const MAX_FILES = 10_000
+export const MAX_FILE_BYTES = 10 * 1_048_576
+export const MAX_TREE_BYTES = 200 * 1_048_576
+export const MAX_CONFIG = 200
+
+/** Why a tree cannot be, as its caller sees it. */
+export const TREE_FAULTS = {
+  path_collision:
+    'Another path differs from this one in case or form alone; some systems cannot keep them apart.',
+  path_is_folder: 'The path of a file is the folder of another.',
+  too_many_files: `An app has at most ${MAX_FILES} files.`,
+  too_large: `An app holds at most ${MAX_TREE_BYTES / 1_048_576} MiB, and a file ${MAX_FILE_BYTES / 1_048_576} MiB.`,
+  too_much_config: `An app has at most ${MAX_CONFIG} keys of configuration.`,
+} as const
+
+export type TreeFault = keyof typeof TREE_FAULTS
+
+/** What is wrong with a tree, and where; undefined when nothing is. Each path was judged before. */
+export function judgeTree({
+  files,
+  config,
+}: Tree): { readonly fault: TreeFault; readonly path: string } | undefined {
+  if (files.size > MAX_FILES) return { fault: 'too_many_files', path: '' }
+  if (config.size > MAX_CONFIG) return { fault: 'too_much_config', path: '' }
+  if (sizeOf(files) > MAX_TREE_BYTES) return { fault: 'too_large', path: '' }
+  const folds = new Map<string, string>()
+  for (const path of files.keys()) {
+    for (const folder of foldersOf(path)) {
+      if (files.has(folder)) return { fault: 'path_is_folder', path: folder }
+      const fold = foldPath(folder)
+      if ((folds.get(fold) ?? folder) !== folder) return { fault: 'path_collision', path }
+      folds.set(fold, folder)
+    }
+    const fold = foldPath(path)
+    if (folds.has(fold)) return { fault: 'path_collision', path }
+    folds.set(fold, path)
+  }
+  return undefined
+}
+
+export function sizeOf(files: Tree['files']): number {
+  let size = 0
+  for (const file of files.values()) size += file.size
+  return size
+}
+
+/** The text by which a tree is kept: equal trees have the same, whatever the order they were made in. */
+export function printTree({ files, config }: Tree): string {
+  const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+    a < b ? -1 : 1
+  return JSON.stringify({
+    files: [...files].sort(byName).map(([path, { sha256, size }]) => [path, sha256, size]),
+    config: [...config].sort(byName),
+  })
+}
+
+/** @throws TypeError for what `printTree` never made */
+export function readTree(text: string): Tree {
+  const { files, config } = JSON.parse(text) as {
+    files: [string, string, number][]
+    config: [string, string][]
+  }
+  return {
+    files: new Map(files.map(([path, sha256, size]) => [path, { path, sha256, size }])),
+    config: new Map(config),
+  }
+}
+
+export function digestOf(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
