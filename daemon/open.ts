@@ -4,6 +4,7 @@ import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
 import { composePlatform, declareEventTypes, keepBrand } from './compose.ts'
 import type { Config } from './config.ts'
+import { collectApps } from './families/apps/collect.ts'
 import type { Family } from './family.ts'
 import { createRandom } from './machine.ts'
 import { openKeyring } from './master-key.ts'
@@ -12,7 +13,7 @@ import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { keepSealed } from './worker/reseal.ts'
-import { keepRetention, purgeExpired } from './worker/retention.ts'
+import { keepHourly, purgeExpired } from './worker/retention.ts'
 
 export interface Opened {
   readonly platform: Platform
@@ -88,11 +89,16 @@ export async function startWork(
   if (roles.dispatch) await dispatcher.start()
   const stopUses = keepUses(platform, log)
   const stopSealing = keepSealed(platform, log)
-  const stopRetention = keepRetention((isStopping) => purge(platform, config, log, isStopping))
+  const stopRetention = keepHourly('retention', (isStopping) =>
+    purge(platform, config, log, isStopping),
+  )
+  const stopCollection = keepHourly('collection', (isStopping) =>
+    collect(platform, log, isStopping),
+  )
   return {
     async stop() {
       stopWatching()
-      await Promise.all([stopRetention(), stopUses(), stopSealing()])
+      await Promise.all([stopRetention(), stopCollection(), stopUses(), stopSealing()])
       await dispatcher.stop()
     },
   }
@@ -136,6 +142,21 @@ async function purge(
     if (Object.keys(purged).length > 0) log.info({ purged }, 'what had expired was deleted')
   } catch (cause) {
     log.warn({ err: cause }, 'what has expired could not be deleted; the next hour tries again')
+  }
+}
+
+async function collect(
+  { store, appBytes, clock }: Platform,
+  log: Log,
+  isStopping: () => boolean,
+): Promise<void> {
+  if (appBytes === undefined) return
+  try {
+    const collected = await collectApps(store, appBytes, clock.now(), isStopping)
+    if (collected.apps + collected.bytes > 0)
+      log.info({ collected }, 'what no app needs was deleted')
+  } catch (cause) {
+    log.warn({ err: cause }, 'what no app needs could not be deleted; the next hour tries again')
   }
 }
 

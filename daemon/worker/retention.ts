@@ -58,19 +58,23 @@ function spansOf({ events, audit }: Retention): Readonly<Record<PurgeKind, Milli
   }
 }
 
+/** Minutes past the hour, so that the two do not meet. */
+const TIMES = { retention: '17 * * * *', collection: '41 * * * *' } as const
+
 /** Runs it every hour, never twice at once; the answer stops it and waits for the chunk under way. */
-export function keepRetention(
+export function keepHourly(
+  name: keyof typeof TIMES,
   work: (isStopping: () => boolean) => Promise<void>,
 ): () => Promise<void> {
   let stopping = false
   let running: Promise<void> = Promise.resolve()
   const task = cron.schedule(
-    '17 * * * *',
+    TIMES[name],
     () => {
       running = work(() => stopping)
       return running
     },
-    { noOverlap: true, name: 'retention' },
+    { noOverlap: true, name },
   )
   return async () => {
     stopping = true

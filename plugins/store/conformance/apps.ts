@@ -222,6 +222,30 @@ const archiveCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'apps: what is archived is purged once its time has come, with its revisions, once',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const [store] = racers
+      await insertApps(
+        store,
+        sampleApp('app_1', { archived_at: BORN, purge_at: BORN + 8, revision: null }),
+        sampleApp('app_2', { archived_at: BORN, purge_at: BORN + 5, revision: null }),
+        sampleApp('app_3', { archived_at: BORN, purge_at: BORN + 9 }),
+        sampleApp('app_4', { revision: null }),
+      )
+      await store.write((tx) => tx.apps.advance(sampleRevision('app_4', 1), null))
+      await store.write((tx) => tx.apps.archive('app_4', BORN + 1, BORN + 7))
+      assert.deepEqual(await store.apps.due(BORN + 8, 9), ['app_2', 'app_4', 'app_1'])
+      assert.deepEqual(await store.apps.due(BORN + 8, 1), ['app_2'])
+      const purge = (one: Store, id: string) => one.write((tx) => tx.apps.purge(id, BORN + 8))
+      assertOneWon(await Promise.all(racers.map((one) => purge(one, 'app_4'))))
+      assert.equal(await purge(store, 'app_3'), false)
+      assert.equal(await store.apps.exists('app_4'), false)
+      assert.equal(await store.apps.exists('app_3'), true)
+      assert.equal(await store.apps.revision('app_4', 1), undefined)
+    },
+  },
+  {
     name: 'apps: whoever keeps its alias has it again when restored',
     async run({ open }) {
       const store = await open()

@@ -70,6 +70,10 @@ export interface AppReads {
   count(accountId: string): Promise<number>
   /** The app, not archived, that bears the alias, whosever it is. */
   byAlias(alias: string): Promise<AppRecord | undefined>
+  /** Whether there is such an app, whosever and archived or not. */
+  exists(id: string): Promise<boolean>
+  /** Ids of archived apps whose time to be purged has come, those that have waited longest first. */
+  due(now: Instant, limit: number): Promise<readonly string[]>
   revision(appId: string, number: number): Promise<RevisionRecord | undefined>
   revisions(query: RevisionListQuery): Promise<Page<RevisionRecord>>
 }
@@ -100,6 +104,8 @@ export interface AppWrites extends AppReads {
   archive(id: string, now: Instant, purgeAt: Instant): Promise<boolean>
   /** Without its alias where another app took it meanwhile. False when it is not archived. */
   restore(id: string, now: Instant): Promise<boolean>
+  /** Deletes it with its revisions. False, changing nothing, when its time has not come. */
+  purge(id: string, now: Instant): Promise<boolean>
 }
 
 /** Where an app stands in a list. */

@@ -1,4 +1,4 @@
-import type { AppReads, AppWrites } from '../contract/apps.ts'
+import type { AppReads, AppRecord, AppWrites } from '../contract/apps.ts'
 import { readPlaceOfApp } from '../contract/apps.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, place } from './state.ts'
@@ -24,6 +24,13 @@ export function appReads(state: Reading): AppReads {
     },
     count: async (accountId) => live().filter((app) => app.account_id === accountId).length,
     byAlias: async (alias) => live().find((app) => app.alias === alias),
+    exists: async (id) => state().apps.has(id),
+    due: async (now, limit) =>
+      all()
+        .filter((app) => isDue(app, now))
+        .sort((a, b) => (a.purge_at ?? 0) - (b.purge_at ?? 0) || (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map(({ id }) => id),
     revision: async (appId, number) => state().revisions.get(place(appId, String(number))),
     async revisions({ app_id, limit, before }) {
       const rows = [...state().revisions.values()]
@@ -32,6 +39,10 @@ export function appReads(state: Reading): AppReads {
       return { rows: rows.slice(0, limit), more: rows.length > limit }
     },
   }
+}
+
+function isDue({ purge_at }: Pick<AppRecord, 'purge_at'>, now: number): boolean {
+  return purge_at !== null && purge_at <= now
 }
 
 function isBefore(
@@ -72,6 +83,12 @@ export function appWrites(state: State): AppWrites {
       const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
       const alias = taken ? null : app.alias
       return change(apps, id, { alias, archived_at: null, purge_at: null, updated_at: now })
+    },
+    async purge(id, now) {
+      const app = apps.get(id)
+      if (app === undefined || !isDue(app, now)) return false
+      for (const [at, revision] of revisions) if (revision.app_id === id) revisions.delete(at)
+      return apps.delete(id)
     },
   }
 }

@@ -51,6 +51,17 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
       )
       return row && toApp(row)
     },
+    async exists(id) {
+      const rows = await query(`SELECT 1 FROM ${t.apps} WHERE id = $1`, [id])
+      return rows.length > 0
+    },
+    async due(now, limit) {
+      const rows = await query<{ id: string }>(
+        `SELECT id FROM ${t.apps} WHERE purge_at <= $1 ORDER BY purge_at, id LIMIT $2`,
+        [now, limit],
+      )
+      return rows.map(({ id }) => id)
+    },
     async revision(appId, number) {
       const [row] = await query(`SELECT * FROM ${t.revisions} WHERE app_id = $1 AND number = $2`, [
         appId,
@@ -146,6 +157,14 @@ export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites 
          WHERE id = $1 AND archived_at IS NOT NULL RETURNING id`,
         [id, now],
       ),
+    async purge(id, now) {
+      const gone = await changed(
+        `DELETE FROM ${t.apps} WHERE id = $1 AND purge_at <= $2 RETURNING id`,
+        [id, now],
+      )
+      if (gone) await query(`DELETE FROM ${t.revisions} WHERE app_id = $1`, [id])
+      return gone
+    },
   }
 }
 

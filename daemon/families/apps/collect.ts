@@ -1,0 +1,104 @@
+import type { Instant, Millis } from '../../../lib/time.ts'
+import { HOUR } from '../../../lib/time.ts'
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { Store } from '../../../plugins/store/contract.ts'
+import type { RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import { loadTree } from './service.ts'
+
+/** What nobody names yet may be named soon: bytes come before the row that names them. */
+const UNNAMED: Millis = HOUR
+
+/** Apps that are purged, or looked at, by one unit of work or question. */
+const AT_ONCE = 100
+
+/** What one round took away. */
+export interface Collected {
+  /** Apps that were archived for long enough. */
+  readonly apps: number
+  /** Bytes that nothing names, by their digests. */
+  readonly bytes: number
+}
+
+/**
+ * Deletes archived apps whose time has come, and bytes that no revision of any app names.
+ *
+ * What stops it half-way leaves the rest to the next round.
+ */
+export async function collectApps(
+  store: Pick<Store, 'apps' | 'write'>,
+  bytes: AppBytes,
+  now: Instant,
+  isStopping: () => boolean = () => false,
+): Promise<Collected> {
+  const apps = await purgeApps(store, now, isStopping)
+  let removed = 0
+  for await (const id of bytes.apps()) {
+    if (isStopping()) break
+    removed += await collect(store, bytes, id, now - UNNAMED)
+  }
+  return { apps, bytes: removed }
+}
+
+async function purgeApps(
+  store: Pick<Store, 'apps' | 'write'>,
+  now: Instant,
+  isStopping: () => boolean,
+): Promise<number> {
+  let purged = 0
+  for (let full = true; full && !isStopping();) {
+    const due = await store.apps.due(now, AT_ONCE)
+    for (const id of due) if (await store.write((tx) => tx.apps.purge(id, now))) purged++
+    full = due.length === AT_ONCE
+  }
+  return purged
+}
+
+async function collect(
+  { apps }: Pick<Store, 'apps'>,
+  bytes: AppBytes,
+  id: string,
+  before: Instant,
+): Promise<number> {
+  // Before the rows are read: what is kept later is named later.
+  const stale: string[] = []
+  let all = 0
+  for await (const { sha256, kept_at } of bytes.list(id)) {
+    all++
+    if (kept_at < before) stale.push(sha256)
+  }
+  if (await apps.exists(id)) return removeUnnamed(apps, bytes, id, stale, before)
+  if (stale.length < all) return 0
+  await bytes.drop(id)
+  return all
+}
+
+async function removeUnnamed(
+  apps: Pick<Store['apps'], 'revisions'>,
+  bytes: AppBytes,
+  id: string,
+  stale: readonly string[],
+  before: Instant,
+): Promise<number> {
+  if (stale.length === 0) return 0
+  const named = new Set<string>()
+  for await (const revision of revisionsOf(apps, id)) {
+    if (named.has(revision.tree)) continue
+    named.add(revision.tree)
+    const { files } = await loadTree(bytes, revision)
+    for (const { sha256 } of files.values()) named.add(sha256)
+  }
+  const unnamed = stale.filter((sha256) => !named.has(sha256))
+  return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
+}
+
+async function* revisionsOf(
+  apps: Pick<Store['apps'], 'revisions'>,
+  app_id: string,
+): AsyncGenerator<RevisionRecord> {
+  for (let before: number | null = null; ;) {
+    const { rows, more } = await apps.revisions({ app_id, limit: AT_ONCE, before })
+    yield* rows
+    before = rows.at(-1)?.number ?? null
+    if (!more) return
+  }
+}
