@@ -1,0 +1,166 @@
+import type { EditOperation } from '../../../plugins/edits/contract.ts'
+import type { PathFault } from '../apps/path.ts'
+import { PATH_FAULTS, judgePath } from '../apps/path.ts'
+import type { Tree, TreeFault } from '../apps/tree.ts'
+import { MAX_FILE_BYTES, TREE_FAULTS, judgeTree } from '../apps/tree.ts'
+import type { Draft, ReadBytes } from './draft.ts'
+import { createDraft } from './draft.ts'
+
+/** Why an operation cannot be applied, as its caller sees it. */
+const FAULTS = {
+  ...PATH_FAULTS,
+  ...TREE_FAULTS,
+  path_not_found: 'There is no file at this path.',
+  path_taken: 'There is a file at this path already.',
+  no_match: 'The text to search for is not in the file. Read the file again and copy it exactly.',
+  many_matches:
+    'The text to search for stands in the file more than once. Take more of what is around it.',
+  not_text: 'The file is no UTF-8 text. Write it as a whole.',
+  config_key: 'A key of configuration is 1 to 100 letters, digits, _, . or -.',
+  config_value: 'A value of configuration has at most 4,000 characters.',
+} as const
+
+type FaultCode = PathFault | TreeFault | keyof typeof FAULTS
+
+export interface OperationRefusal {
+  /** The place of the operation; null for what all of them together make. */
+  readonly index: number | null
+  readonly code: FaultCode
+  readonly path: string
+  readonly message: string
+}
+
+/** What operations make of a tree. */
+export interface AppliedEdit {
+  readonly tree: Tree
+  /** Bytes of its files that the base did not hold. */
+  readonly fresh: readonly Uint8Array[]
+  readonly changed: readonly ChangedFile[]
+}
+
+export interface ChangedFile {
+  readonly path: string
+  readonly change: 'added' | 'changed' | 'removed'
+}
+
+/** The bytes that a write brings, where they are no text. */
+export type GivenOperation =
+  EditOperation | { readonly op: 'write'; readonly path: string; readonly bytes: Uint8Array }
+
+/**
+ * Applies operations in their order, each to what those before it left: all of them, or none.
+ *
+ * Answers what stands against them when one cannot be applied; those after it are looked at as if it
+ * had not been there. Nothing is kept.
+ */
+export async function applyOperations(
+  base: Tree,
+  operations: readonly GivenOperation[],
+  readBase: ReadBytes,
+): Promise<AppliedEdit | readonly OperationRefusal[]> {
+  const draft = createDraft(base, readBase)
+  const refusals: OperationRefusal[] = []
+  for (const [index, operation] of operations.entries()) {
+    const fault = await applyOne(draft, operation)
+    if (fault !== undefined) refusals.push(refuse(index, fault.code, fault.path))
+  }
+  if (refusals.length > 0) return refusals
+  const { tree, fresh } = draft.finish()
+  const fault = judgeTree(tree)
+  if (fault !== undefined) return [refuse(null, fault.fault, fault.path)]
+  return { tree, fresh, changed: changesOf(base, tree) }
+}
+
+interface Fault {
+  readonly code: FaultCode
+  readonly path: string
+}
+
+function refuse(index: number | null, code: FaultCode, path: string): OperationRefusal {
+  return { index, code, path, message: FAULTS[code] }
+}
+
+async function applyOne(draft: Draft, given: GivenOperation): Promise<Fault | undefined> {
+  switch (given.op) {
+    case 'write':
+      return write(draft, given.path, 'bytes' in given ? given.bytes : Buffer.from(given.content))
+    case 'patch':
+      return patch(draft, given)
+    case 'rename':
+      return rename(draft, given)
+    case 'delete':
+      if (!draft.has(given.path)) return { code: 'path_not_found', path: given.path }
+      draft.remove(given.path)
+      return undefined
+    case 'set_config':
+      return configure(draft, given)
+  }
+}
+
+function write(draft: Draft, path: string, bytes: Uint8Array): Fault | undefined {
+  const code = judgePath(path) ?? (bytes.length > MAX_FILE_BYTES ? 'too_large' : undefined)
+  if (code !== undefined) return { code, path }
+  draft.write(path, bytes)
+  return undefined
+}
+
+async function patch(
+  draft: Draft,
+  { path, search, replace }: Extract<EditOperation, { op: 'patch' }>,
+): Promise<Fault | undefined> {
+  const bytes = await draft.read(path)
+  if (bytes === undefined) return { code: 'path_not_found', path }
+  const text = readText(bytes)
+  if (text === undefined) return { code: 'not_text', path }
+  const at = search === '' ? -1 : text.indexOf(search)
+  if (at === -1) return { code: 'no_match', path }
+  if (text.includes(search, at + 1)) return { code: 'many_matches', path }
+  return write(
+    draft,
+    path,
+    Buffer.from(text.slice(0, at) + replace + text.slice(at + search.length)),
+  )
+}
+
+function rename(
+  draft: Draft,
+  { from, to }: Extract<EditOperation, { op: 'rename' }>,
+): Fault | undefined {
+  if (!draft.has(from)) return { code: 'path_not_found', path: from }
+  const code = judgePath(to) ?? (draft.has(to) ? 'path_taken' : undefined)
+  if (code !== undefined) return { code, path: to }
+  draft.move(from, to)
+  return undefined
+}
+
+function configure(
+  draft: Draft,
+  { key, value }: Extract<EditOperation, { op: 'set_config' }>,
+): Fault | undefined {
+  if (!/^[A-Za-z0-9_.-]{1,100}$/.test(key)) return { code: 'config_key', path: key }
+  if (value !== null && value.length > 4000) return { code: 'config_value', path: key }
+  draft.configure(key, value)
+  return undefined
+}
+
+/** Undefined for what is no well-formed UTF-8. */
+function readText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function changesOf(base: Tree, tree: Tree): readonly ChangedFile[] {
+  const changed: ChangedFile[] = []
+  for (const { path, sha256 } of tree.files.values()) {
+    const before = base.files.get(path)
+    if (before === undefined) changed.push({ path, change: 'added' })
+    else if (before.sha256 !== sha256) changed.push({ path, change: 'changed' })
+  }
+  for (const path of base.files.keys()) {
+    if (!tree.files.has(path)) changed.push({ path, change: 'removed' })
+  }
+  return changed.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
