@@ -331,7 +331,7 @@ await t.test('revoking names the webhooks that the key or its descendants made',
   const parent = await world.mintKey({ scopes })
   const child = await world.mintKey({ scopes }, parent.key)
   const hook = async (as: Asker): Promise<string> => {
-    const body = { url: 'http://127.0.0.1:9/in', events: ['app.created'] }
+    const body = { url: 'http://127.0.0.1:9/in', events: ['webhook.test'] }
     const made = await world.request('POST', '/v1/webhooks', { as, body })
     return String(made.body['id'])
   }

@@ -164,7 +164,7 @@ const createWebhook: Maker = (known) => ({
   path: '/v1/webhooks',
   body: JSON.stringify({
     url: 'http://127.0.0.1:9/',
-    events: ['app.created'],
+    events: ['webhook.test'],
     apps: webhookApps(known),
   }),
 })
