@@ -19,6 +19,11 @@ interface Bucket {
   at: Instant
 }
 
+/** What a bucket holds by now; a clock that was set back takes nothing away. */
+function refilled({ perMinute, left, at }: Bucket, now: Instant): number {
+  return Math.min(perMinute, left + (Math.max(0, now - at) * perMinute) / MINUTE)
+}
+
 /** Buckets that are full again are forgotten when this many are known. */
 const MAX_BUCKETS = 50_000
 
@@ -34,16 +39,15 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
     const now = clock.now()
     if (buckets.size >= MAX_BUCKETS) forgetFull(now)
     const bucket = buckets.get(caller) ?? { perMinute, left: perMinute, at: now }
-    const refilled = bucket.left + ((now - bucket.at) * perMinute) / MINUTE
-    bucket.left = Math.min(perMinute, refilled) - 1
+    bucket.left = refilled(bucket, now) - 1
     bucket.at = now
     buckets.set(caller, bucket)
     return bucket
   }
 
   function forgetFull(now: Instant): void {
-    for (const [caller, { perMinute, left, at }] of buckets) {
-      if (left + ((now - at) * perMinute) / MINUTE >= perMinute) buckets.delete(caller)
+    for (const [caller, bucket] of buckets) {
+      if (refilled(bucket, now) >= bucket.perMinute) buckets.delete(caller)
     }
   }
 
