@@ -21,8 +21,8 @@ export interface CrashDatabase {
   inFlight(): Promise<readonly HeldClaim[]>
   /** The processes that it knows, by what their claims begin with; none on SQLite. */
   processes(): Promise<readonly string[]>
-  /** Deliveries that are not final. */
-  unfinished(): Promise<number>
+  /** When each delivery that is not final is due, by the clock of the daemons. */
+  unfinished(): Promise<readonly number[]>
   /** Deliveries that are not final though their webhook is gone. */
   orphans(): Promise<readonly string[]>
   /** Makes the server itself crash and recover, its connections lost; undefined without a server. */
@@ -33,7 +33,7 @@ export interface CrashDatabase {
 }
 
 const IN_FLIGHT = `SELECT id, claim FROM keyhook_deliveries WHERE done_at IS NULL AND status = 'delivering'`
-const UNFINISHED = `SELECT id FROM keyhook_deliveries WHERE done_at IS NULL`
+const UNFINISHED = `SELECT next_at FROM keyhook_deliveries WHERE done_at IS NULL`
 const ORPHANS = `SELECT id FROM keyhook_deliveries d WHERE done_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM keyhook_webhooks w WHERE w.id = d.webhook_id)`
 
@@ -61,7 +61,7 @@ function questions(ask: Ask): Questions {
     inFlight: async () =>
       (await rows(IN_FLIGHT)).map(({ id, claim }) => ({ id: String(id), claim: String(claim) })),
     processes: () => ids(PROCESSES),
-    unfinished: async () => (await ids(UNFINISHED)).length,
+    unfinished: async () => (await rows(UNFINISHED)).map(({ next_at }) => Number(next_at)),
     orphans: () => ids(ORPHANS),
   }
 }

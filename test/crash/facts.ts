@@ -64,11 +64,13 @@ export const SCHEDULE = [1, 1, 2] as const
 export interface Fixture {
   readonly path: string
   readonly types: readonly string[]
+  /** Sends a second: more than ever come, so that its pace is kept and holds nothing up. */
+  readonly rate_limit?: number
 }
 
 export const FIXTURES: readonly Fixture[] = [
   { path: '/healthy/all', types: ['crash.a', 'crash.b', 'crash.c'] },
-  { path: '/slow/b', types: ['crash.b'] },
+  { path: '/slow/b', types: ['crash.b'], rate_limit: 1000 },
   { path: '/flaky/a', types: ['crash.a'] },
   { path: '/failing/c', types: ['crash.c'] },
   { path: '/slow/toggled-1', types: ['crash.a'] },

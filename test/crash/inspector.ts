@@ -1,9 +1,13 @@
 import type { SeededRandom } from '../support/seeded-random.ts'
 import type { Api } from './api.ts'
-import type { Downtime, ShownDelivery } from './checks/deliveries.ts'
-import { checkDelivery, checkFanout, checkSchedule, createSeenStates } from './checks/deliveries.ts'
+import type { ShownDelivery } from './checks/deliveries.ts'
+import { checkDelivery, checkFanout, createSeenStates } from './checks/deliveries.ts'
 import { createFeedCheck } from './checks/feed.ts'
 import { createKeyCheck } from './checks/keys.ts'
+import type { Times } from './checks/schedule.ts'
+import { checkSchedule } from './checks/schedule.ts'
+import type { Jumping } from './checks/settled.ts'
+import { untilSettled } from './checks/settled.ts'
 import type { Secret } from './checks/webhooks.ts'
 import { checkSignature, checkSilence, secretsOver } from './checks/webhooks.ts'
 import type { CrashDatabase } from './database.ts'
@@ -25,7 +29,9 @@ export interface InspectorOptions {
   readonly webhooks: readonly FixtureWebhook[]
   readonly random: SeededRandom
   readonly journals: { readonly driver: string; readonly receiver: string }
-  readonly downtimes: readonly Downtime[]
+  readonly times: Times
+  /** Undefined for a clock that does not. */
+  readonly jumping: Jumping | undefined
   /** How often each delivery was claimed and not recorded when a daemon died. */
   readonly inFlight: ReadonlyMap<string, number>
 }
@@ -48,6 +54,8 @@ export interface Totals {
   repeated: number
   /** By how many milliseconds each retry came late. */
   readonly late: number[]
+  /** Attempts whose times are not judged. */
+  unplaced: number
 }
 
 /** How long an event may stay out of the feed while a transaction older than it runs. */
@@ -57,19 +65,27 @@ const FEED_GRACE = { sqlite: 0, postgres: 10_000 }
  * is canceled before it is sent, when its claim ends at the latest.
  */
 const ORPHANED = { sqlite: 0, postgres: LEASE + 4000 }
-const FINAL_WITHIN = 60_000
 
 export function createInspector(options: InspectorOptions): Inspector {
-  const { api, database, ledger, webhooks, random, downtimes, inFlight } = options
+  const { api, database, ledger, webhooks, random, times, jumping, inFlight } = options
   const history = createHistory(webhooks)
   const driver = followJournal<DriverLine>(options.journals.driver)
   const receiver = followJournal<Arrival>(options.journals.receiver)
   const feed = createFeedCheck(api, history, ledger)
   const keys = createKeyCheck(api, ledger)
   const states = createSeenStates()
-  const totals: Totals = { events: 0, deliveries: 0, arrivals: 0, repeated: 0, late: [] }
+  const totals: Totals = {
+    events: 0,
+    deliveries: 0,
+    arrivals: 0,
+    repeated: 0,
+    late: [],
+    unplaced: 0,
+  }
   /** By when they were first seen. */
   const orphans = new Map<string, number>()
+  /** Of earlier chapters, where the clock jumps. */
+  const earlier = new Set<string>()
   let chapterFrom = 0
   let chapterArrivals: Arrival[] = []
 
@@ -118,26 +134,16 @@ export function createInspector(options: InspectorOptions): Inspector {
     return found as unknown as ShownDelivery[]
   }
 
-  async function untilFinal(): Promise<void> {
-    const end = Date.now() + FINAL_WITHIN
-    for (;;) {
-      const left = await database.unfinished()
-      if (left === 0 || Date.now() > end) {
-        ledger.check('settled.all', left === 0, () => `${left} deliveries are not final`)
-        return
-      }
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-  }
-
   async function checkWebhook(
     webhook: FixtureWebhook,
     events: ReturnType<typeof feed.take>,
   ): Promise<void> {
-    const isBefore = ({ created_at }: ShownDelivery): boolean =>
-      Date.parse(created_at) < chapterFrom
-    const found = await list(webhook, (page) => page.some(isBefore))
+    const isBefore = ({ id, created_at }: ShownDelivery): boolean =>
+      jumping === undefined ? Date.parse(created_at) < chapterFrom : earlier.has(id)
+    // By a clock that jumps what is newest is not what came last.
+    const found = await list(webhook, (page) => jumping === undefined && page.some(isBefore))
     const deliveries = found.filter((one) => !isBefore(one))
+    if (jumping !== undefined) for (const { id } of deliveries) earlier.add(id)
     totals.deliveries += deliveries.length
     checkFanout(webhook, events, deliveries, ledger)
     for (const delivery of deliveries) {
@@ -147,15 +153,16 @@ export function createInspector(options: InspectorOptions): Inspector {
       checkDelivery(webhook, delivery, came, claimed, ledger)
       // Where processes share a database, claims of the dead are given back once it is sure that they are.
       const orphaned = database.name === 'postgres' ? claimed : 0
-      const late = checkSchedule(delivery, came, downtimes, orphaned, ledger)
+      const { late, unplaced } = checkSchedule(delivery, came, times, orphaned, ledger)
       for (const one of late) totals.late.push(one)
+      totals.unplaced += unplaced
       states.look(delivery, ledger)
     }
   }
 
   function secretsAt(id: string): readonly Secret[] {
     const fixture = webhooks.find((one) => one.id === id)
-    return secretsOver(history.ofWebhook.get(id) ?? [], fixture?.secret)
+    return secretsOver(history.ofWebhook.get(id) ?? [], fixture?.secret, times.timeline)
   }
 
   function checkBodies(): void {
@@ -174,7 +181,7 @@ export function createInspector(options: InspectorOptions): Inspector {
       const known = secrets.get(id) ?? secretsAt(id)
       secrets.set(id, known)
       const body = bodies.get(arrival.event)?.body
-      if (body !== undefined) checkSignature(arrival, body, known, ledger)
+      if (body !== undefined) checkSignature(arrival, body, known, times.timeline, ledger)
     }
   }
 
@@ -207,7 +214,7 @@ export function createInspector(options: InspectorOptions): Inspector {
       for (const delivery of await list(some, () => true)) states.look(delivery, ledger)
     },
     async atQuiesce() {
-      await untilFinal()
+      await untilSettled(database, ledger, jumping)
       reread()
       await feed.run(0)
       await keys.run(reread, random.below)

@@ -28,17 +28,20 @@ export const INVARIANTS = {
   'duplicates.bounded': 'a delivery arrives again only if it was in flight at a kill or failed',
   'attempts.counted': 'attempts are numbered 1, 2, … and none is recorded that was not made',
   'attempts.grow': 'the number of attempts never falls',
-  'schedule.kept': 'a retry never comes before its time',
+  'schedule.kept': 'a retry never comes before its time, by the clock its daemons had',
   'schedule.prompt':
-    'a retry comes within 5 s of its time, time without a daemon or a server, and on PostgreSQL what is left of a claim of the dead, not counted',
+    'a retry comes within 5 s of its time by that clock, within 15 s where it jumped meanwhile; time without a daemon or a server, in which that clock makes up for being set back, and on PostgreSQL what is left of a claim of the dead, not counted',
   'ended.silent': 'nothing reaches a webhook once disabling or deleting it was acknowledged',
   'final.stays': 'a final delivery stays as it is and is never sent again',
   'orphans.none': 'a deleted webhook has no unfinished delivery; on PostgreSQL, none for long',
+  'clock.bounded':
+    'what a clock that was ahead put off waits no longer than it was ahead; then a jump lets that time pass',
   'settled.all': 'when nothing new comes in, every delivery becomes final',
   'keys.ended': 'a value that was revoked or rotated away is refused for ever',
   'keys.kept': 'a value that was acknowledged works',
   'admin.once': 'a webhook or key whose creation was asked again is there once',
-  'secrets.sign': 'the current secret signs, and one that was ended does not',
+  'secrets.sign':
+    'the current secret signs, and one that was ended does not; an overlap ends by the clock of the daemons',
   'daemon.lives': 'a daemon ends by a kill of ours alone',
   'server.outlived': 'a daemon whose database server crashed is ready again by itself',
   'stop.clean': 'a daemon told to stop ends with 0 and leaves nothing claimed',

@@ -3,12 +3,13 @@
  * under load at every failpoint and at random, and holds what it did against what it promised.
  *
  * Also: --daemons N that share one database of PostgreSQL, of which one dies, --nth N occurrences of each failpoint (default 3), --points N failpoints chosen by the seed
- * (default all), --chapter N kills between two pauses, --mutant NAME for a daemon that errs on purpose.
+ * (default all), --chapter N kills between two pauses, --mutant NAME for a daemon that errs on purpose,
+ * --jumps N times that the clock of the daemons jumps by minutes or hours; then a chapter is 25 kills.
  */
-import { execFileSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { chooseSeed } from '../support/seeded-random.ts'
+import { readCommit } from './commit.ts'
 import type { DatabaseName } from './database.ts'
 import { INVARIANTS } from './ledger.ts'
 import { MUTANTS } from './mutants.ts'
@@ -22,7 +23,8 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '150' },
     nth: { type: 'string', default: '3' },
     points: { type: 'string' },
-    chapter: { type: 'string', default: '100' },
+    chapter: { type: 'string' },
+    jumps: { type: 'string', default: '0' },
     daemons: { type: 'string', default: '1' },
     seed: { type: 'string', default: chooseSeed() },
     mutant: { type: 'string' },
@@ -33,6 +35,7 @@ const { values } = parseArgs({
 
 const database: DatabaseName = values.db === 'postgres' ? 'postgres' : 'sqlite'
 const daemons = Number(values.daemons)
+const jumps = Number(values.jumps)
 if (daemons > 1 && database === 'sqlite') throw new Error('a file of SQLite has one daemon')
 if (values.mutant !== undefined && !MUTANTS.some(({ name }) => name === values.mutant)) {
   throw new Error(`mutants: ${MUTANTS.map(({ name }) => name).join(', ')}`)
@@ -50,11 +53,11 @@ const result = await runCrash({
   seed: values.seed,
   mutant: values.mutant,
   daemons,
-  chapter: Number(values.chapter),
+  chapter: Number(values.chapter ?? (jumps > 0 ? 25 : 100)),
+  jumps,
   progress: say,
 })
-const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
-const line = toLine(result, { database, daemons, seed: values.seed, commit })
+const line = toLine(result, { database, daemons, seed: values.seed, commit: readCommit() })
 if (values.results !== undefined) appendFileSync(values.results, `${JSON.stringify(line)}\n`)
 process.stdout.write(values.json ? `${JSON.stringify(line)}\n` : print(line))
 
@@ -66,7 +69,7 @@ if (result.ledger.violations.length > 0) {
   process.exitCode = 1
 }
 
-function print({ kills, failpoints, invariants, late_ms, ...line }: CrashLine): string {
+function print({ kills, failpoints, invariants, late_ms, jumps, ...line }: CrashLine): string {
   const rows = Object.entries(invariants).map(
     ([name, { checked, violated }]) =>
       `${name.padEnd(20)} ${checked} checked, ${violated} violated`,
@@ -76,6 +79,7 @@ function print({ kills, failpoints, invariants, late_ms, ...line }: CrashLine): 
     `${line.events} events, ${line.deliveries} deliveries, ${line.arrivals} arrivals, ${line.repeated} repeated`,
     `failpoints: ${failpoints.covered} of ${failpoints.all}; not covered: ${failpoints.missed.join(' ') || 'none'}`,
     `retries late by p50 ${late_ms.p50} ms, p99 ${late_ms.p99} ms, at most ${late_ms.max} ms`,
+    ...(jumps ? [`the clock jumped: ${JSON.stringify(jumps)}`] : []),
     ...rows,
     '',
   ].join('\n')

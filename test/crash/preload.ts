@@ -1,10 +1,11 @@
 /**
  * Preloaded into a daemon by the harness alone: loads its modules, waits for the word to start, and
- * makes it die at a failpoint or err as a mutant does.
+ * makes it die at a failpoint, err as a mutant does, or go by a clock that is wrong.
  *
  * What it is told is one JSON line on standard input. Nothing of this is in the product.
  */
 import { appendFileSync, openSync, readSync } from 'node:fs'
+import { followClock } from './clock/follow.ts'
 import type { Asked, Watcher } from './drivers.ts'
 import { watchDrivers } from './drivers.ts'
 import type { Failpoint, Moment, Statement } from './failpoint-table.ts'
@@ -21,6 +22,8 @@ export interface Go {
   readonly log: string
   /** SQLite's index of its write-ahead log, by which a checkpoint is foreseen. */
   readonly shm?: string | undefined
+  /** Where it is written by how much its clock is wrong; absent for one that is right. */
+  readonly clock?: string | undefined
 }
 
 /** Frames after which a commit also checkpoints: 1000 is SQLite's own default. */
@@ -34,6 +37,7 @@ await Promise.all(
 )
 await Promise.all(['sequelize', 'umzug'].map((name) => import(name)))
 const go = JSON.parse(waitForLine()) as Go
+if (go.clock !== undefined) followClock(go.clock)
 watchDrivers(createWatcher(go))
 
 /** Blocks: until it is told to start, there is nothing else for this process to do. */

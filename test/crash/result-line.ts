@@ -1,4 +1,6 @@
+import type { Jumps } from './clock/jumps.ts'
 import type { DatabaseName } from './database.ts'
+import type { FullDisk } from './full-disk.ts'
 import type { Row } from './ledger.ts'
 import type { RunResult } from './run.ts'
 
@@ -22,12 +24,29 @@ export interface CrashLine {
   readonly deliveries: number
   readonly arrivals: number
   readonly repeated: number
+  /** Of a clock that jumped: how often, how far, and how many attempts are not judged by it. */
+  readonly jumps?: {
+    readonly serving: number
+    readonly between: number
+    readonly ahead_s: number
+    readonly behind_s: number
+    readonly unplaced: number
+  }
   readonly late_ms: { readonly p50: number; readonly p99: number; readonly max: number }
   readonly invariants: Readonly<Record<string, Row>>
 }
 
+/** One run on a disk that was full, as a line of the same file. */
+export interface DiskLine extends Omit<FullDisk, 'faults'> {
+  readonly harness: 'disk-full'
+  readonly commit: string
+  readonly node: string
+  readonly disk_mib: number
+  readonly faults: number
+}
+
 export function toLine(
-  { kills, reached, missed, ledger, totals, seconds }: RunResult,
+  { kills, reached, missed, ledger, totals, jumps, seconds }: RunResult,
   of: {
     readonly database: DatabaseName
     readonly daemons: number
@@ -50,7 +69,21 @@ export function toLine(
     deliveries: totals.deliveries,
     arrivals: totals.arrivals,
     repeated: totals.repeated,
+    ...(jumps && { jumps: toJumps(jumps, totals.unplaced) }),
     late_ms: { p50: at(0.5), p99: at(0.99), max: at(1) },
     invariants: ledger.rows,
+  }
+}
+
+function toJumps(
+  { serving, between, ahead, behind }: Jumps,
+  unplaced: number,
+): NonNullable<CrashLine['jumps']> {
+  return {
+    serving,
+    between,
+    ahead_s: Math.round(ahead / 1000),
+    behind_s: Math.round(behind / 1000),
+    unplaced,
   }
 }

@@ -4,6 +4,11 @@ import { join } from 'node:path'
 import { createSeededRandom } from '../support/seeded-random.ts'
 import type { Api } from './api.ts'
 import { createApi } from './api.ts'
+import type { Jumper, Jumps } from './clock/jumps.ts'
+import { createJumper, planJumps } from './clock/jumps.ts'
+import { jumpingOf } from './clock/pass.ts'
+import { RIGHT } from './clock/timeline.ts'
+import { createWrongClock } from './clock/wrong.ts'
 import { openCrashDatabase } from './database.ts'
 import type { Dying, Tally } from './deaths.ts'
 import { AT_ONCE, count, createTally, dieAsPlanned, serve } from './deaths.ts'
@@ -26,6 +31,8 @@ export interface RunOptions extends PlanOptions {
   readonly daemons: number
   /** Kills between two pauses in which everything is checked. */
   readonly chapter: number
+  /** How often the clock of the daemons jumps. */
+  readonly jumps: number
   /** Told of every kill. */
   readonly progress: (line: string) => void
 }
@@ -38,6 +45,7 @@ export interface RunResult {
   readonly missed: readonly string[]
   readonly ledger: Ledger
   readonly totals: Totals
+  readonly jumps: Jumps | undefined
   readonly seconds: number
 }
 
@@ -50,12 +58,17 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
   const ledger = createLedger(INVARIANTS)
   const random = createSeededRandom(options.seed)
   const plan = makePlan(options, random)
+  const clock = options.jumps > 0 ? createWrongClock(join(folder, 'clock')) : undefined
   const supervisor = await createSupervisor({
     folder,
     database,
     mutant: options.mutant,
     daemons: options.daemons,
+    clock: clock?.file,
   })
+  const ofClock = createSeededRandom(`${options.seed} clock`)
+  const jumps = planJumps(options.jumps, plan.after.length, ofClock)
+  const jumper = clock && createJumper(clock, jumps, ofClock, supervisor)
   const journals = {
     driver: join(folder, 'driver.jsonl'),
     receiver: join(folder, 'receiver.jsonl'),
@@ -81,7 +94,12 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       webhooks: orders.webhooks,
       random,
       journals,
-      downtimes: supervisor.downtimes,
+      // On PostgreSQL everything is planned and shown by the server's clock.
+      times: {
+        timeline: database.name === 'sqlite' ? (clock?.timeline ?? RIGHT) : RIGHT,
+        downtimes: supervisor.downtimes,
+      },
+      jumping: clock && database.name === 'sqlite' ? jumpingOf(clock, supervisor) : undefined,
       inFlight: supervisor.inFlight,
     })
     await supervisor.die(AT_ONCE)
@@ -98,6 +116,7 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       ledger,
       driver,
       tally,
+      jumper,
       options,
       isSound: soundness(ledger, options.mutant),
     })
@@ -109,6 +128,7 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       missed: [...tally.missed].filter((one) => !tally.reached.has(one)),
       ledger,
       totals: inspector.totals,
+      jumps: clock && jumper && { ...jumper.tally, ...clock.furthest },
       seconds: (Date.now() - started) / 1000,
     }
   } finally {
@@ -151,8 +171,8 @@ async function furnish(
   }
   const { key } = await api.ask('POST', '/v1/keys', { name: 'root', scopes: ['*:*'] })
   const webhooks: FixtureWebhook[] = []
-  for (const { path, types } of FIXTURES) {
-    const body = { url: `${receiver}${path}`, events: types }
+  for (const { path, types, rate_limit } of FIXTURES) {
+    const body = { url: `${receiver}${path}`, events: types, rate_limit }
     const { id, secret } = await api.ask('POST', '/v1/webhooks', body)
     webhooks.push({ id: String(id), path, types, secret: String(secret) })
   }
@@ -172,6 +192,7 @@ interface Killing extends Dying {
   readonly plan: Plan
   readonly inspector: Inspector
   readonly driver: Awaited<ReturnType<typeof startRole>>
+  readonly jumper: Jumper | undefined
   readonly options: RunOptions
   /** Until it is not, the run goes on. */
   readonly isSound: () => boolean
@@ -185,7 +206,7 @@ function soundness({ rows, violations }: Ledger, mutant: string | undefined): ()
 }
 
 async function killAndCheck(killing: Killing): Promise<void> {
-  const { plan, supervisor, inspector, ledger, tally, options, isSound } = killing
+  const { plan, supervisor, inspector, ledger, tally, jumper, options, isSound } = killing
   let checking: Promise<void> | undefined
   let failed: Error | undefined
   const left: Planned[] = [...plan.after]
@@ -201,7 +222,9 @@ async function killAndCheck(killing: Killing): Promise<void> {
         checking = undefined
       })
     const name = planned.by === 'failpoint' ? `${planned.point.name}:${planned.nth}` : planned.by
+    const jump = jumper?.begin(done)
     const isHit = await dieAsPlanned(killing, planned)
+    jump?.()
     // Load is random: what it did not pass once is tried once more.
     if (!isHit && !tally.again.has(name)) left.push(planned)
     if (!isHit) tally.again.add(name)
@@ -219,14 +242,20 @@ async function killAndCheck(killing: Killing): Promise<void> {
   if (isSound()) await inspector.atEnd()
 }
 
-/** Between two kills: the load stops, everything becomes final and is checked. */
+/**
+ * Between two kills: the load stops, everything becomes final and is checked. A clock that jumps is wrong
+ * and right again under load, and once more without, in one life of the daemon.
+ */
 async function quiesce(
-  { supervisor, driver, inspector, isSound }: Killing,
+  { supervisor, driver, inspector, jumper, isSound }: Killing,
   checking: Promise<void> | undefined,
 ): Promise<void> {
   await serve(supervisor)
+  await jumper?.stray()
   await driver.say('pause')
   await checking
+  await jumper?.stray()
   if (isSound()) await inspector.atQuiesce()
+  jumper?.right()
   await driver.say('resume')
 }

@@ -7,7 +7,7 @@ import { createServer } from 'node:net'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Downtime } from './checks/deliveries.ts'
+import type { Span } from './clock/timeline.ts'
 import type { RunningDaemon, Standby } from './daemon.ts'
 import { standBy } from './daemon.ts'
 import type { CrashDatabase } from './database.ts'
@@ -19,8 +19,13 @@ export interface Supervisor {
   /** Of the one that dies, and then of the others. */
   readonly origins: readonly [string, ...string[]]
   readonly operator: string
-  readonly downtimes: Downtime[]
+  /** When there was no daemon, or no server. */
+  readonly downtimes: Span[]
   readonly inFlight: ReadonlyMap<string, number>
+  /** Whether the one that dies answers now. */
+  readonly isServing: boolean
+  /** Resolves when it serves next, should it live to. */
+  untilServing(): Promise<void>
   /** Starts the others, which live on. */
   startOthers(): Promise<void>
   /** How others ended that were to live on. */
@@ -55,6 +60,8 @@ export interface SupervisorOptions {
   readonly mutant: string | undefined
   /** All of them. */
   readonly daemons: number
+  /** The file of a clock that is wrong. */
+  readonly clock: string | undefined
 }
 
 /** A server that was just left may not have noticed yet that its client is gone. */
@@ -63,20 +70,25 @@ const START_AGAIN = 150
 /** Processes that load their modules while the daemon before them runs. */
 const WARM = 2
 const STOPS_WITHIN = 30_000
+/** Never reached; but a clock that jumps must not use them up. */
+const MANY = '1000000'
 const OPERATOR = 'the operator of a crashing daemon'.replaceAll(' ', '-')
 
 export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
-  const { folder, database, mutant, daemons } = options
+  const { folder, database, mutant, daemons, clock } = options
   const port = await freePort()
   const otherPorts = await Promise.all(Array.from({ length: daemons - 1 }, freePort))
   const journal = openJournal(join(folder, 'supervisor.jsonl'))
   const reachedFile = join(folder, 'reached')
-  const downtimes: Downtime[] = []
+  const downtimes: Span[] = []
   const inFlight = new Map<string, number>()
   let diedAt: number | undefined
+  let isServing = false
+  const waiters: (() => void)[] = []
   let daemon: RunningDaemon | undefined
   const ready: Standby[] = []
 
+  const rates = clock === undefined ? '0' : MANY
   const env = {
     ...database.env,
     KEYHOOK_DATA_DIR: join(folder, 'data'),
@@ -88,8 +100,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     KEYHOOK_WEBHOOK_RETRY_SCHEDULE: SCHEDULE.join(','),
     KEYHOOK_WEBHOOK_TIMEOUT_MS: String(TIMEOUT),
     KEYHOOK_WEBHOOK_DISABLE_FAILURES: '100000',
-    KEYHOOK_RATE_READS: '0',
-    KEYHOOK_RATE_WRITES: '0',
+    KEYHOOK_RATE_READS: rates,
+    KEYHOOK_RATE_WRITES: rates,
     KEYHOOK_LOG_LEVEL: 'warn',
   }
   const others: RunningDaemon[] = []
@@ -104,7 +116,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     const data = join(folder, `data-${index}`)
     await mkdir(data, { mode: 0o700 })
     const own = { ...env, KEYHOOK_DATA_DIR: data, KEYHOOK_PORT: String(at) }
-    const other = standBy(own, join(folder, `daemon-${index}.log`)).go({ mutant, log: reachedFile })
+    const word = { mutant, log: reachedFile, clock }
+    const other = standBy(own, join(folder, `daemon-${index}.log`)).go(word)
     others.push(other)
     void other.ended.then(({ code, signal }) => {
       if (!isClosing) lost.push(`daemon ${index} ended with ${String(signal ?? code)}`)
@@ -116,7 +129,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   async function tryStart(failpoint: string | undefined): Promise<'serves' | 'died' | 'refused'> {
     const standby = ready.shift() ?? warm()
     journal.write({ t: 'go', at: Date.now(), failpoint: failpoint ?? null })
-    daemon = standby.go({ failpoint, mutant, log: reachedFile, shm: database.shm })
+    daemon = standby.go({ failpoint, mutant, log: reachedFile, shm: database.shm, clock })
     while (ready.length < WARM) ready.push(warm())
     try {
       await daemon.ready
@@ -128,6 +141,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     }
     const at = Date.now()
     journal.write({ t: 'ready', at })
+    isServing = true
+    for (const resolve of waiters.splice(0)) resolve()
     if (diedAt !== undefined && others.length === 0) downtimes.push({ from: diedAt, until: at })
     diedAt = undefined
     return 'serves'
@@ -155,6 +170,13 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     operator: OPERATOR,
     downtimes,
     inFlight,
+    get isServing() {
+      return isServing
+    },
+    untilServing: () =>
+      new Promise((resolve) => {
+        waiters.push(resolve)
+      }),
     async start(failpoint) {
       rmSync(reachedFile, { force: true })
       for (let starts = 0; starts < STARTS; starts++) {
@@ -177,6 +199,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         setTimeout(kill, after + STOPS_WITHIN, 'SIGKILL'),
       ]
       const ended = await dying.ended
+      isServing = false
       for (const timer of timers) clearTimeout(timer)
       diedAt ??= Date.now()
       const leftClaimed = await note()

@@ -1,5 +1,5 @@
 import type { Webhook } from '../facts.ts'
-import { LEASE, SCHEDULE, mustArrive } from '../facts.ts'
+import { mustArrive } from '../facts.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Arrival } from '../receiver.ts'
 import type { Json } from '../wire.ts'
@@ -21,19 +21,7 @@ export interface ShownDelivery {
   }[]
 }
 
-/** When there was no daemon. */
-export interface Downtime {
-  readonly from: number
-  readonly until: number
-}
-
 const FINAL = new Set(['succeeded', 'exhausted', 'blocked', 'skipped', 'canceled'])
-/** Instants are whole milliseconds, rounded at both ends. */
-const ROUNDING = 5
-const JITTER = 1.1
-const LATE = 5000
-/** How late the receiver may come to read what was sent to it, on a machine under load. */
-const LAG = 500
 
 /** Every event has one delivery to each webhook that names its type. */
 export function checkFanout(
@@ -79,44 +67,6 @@ export function checkDelivery(
     const arrived = came.some(({ answer }) => answer >= 200 && answer < 300)
     ledger.check('healthy.arrives', status === 'succeeded' && arrived, said)
   }
-}
-
-/**
- * A retry comes at its time. Answers by how much each came late, time without a daemon not counted.
- */
-export function checkSchedule(
-  { id, attempts }: ShownDelivery,
-  came: readonly Arrival[],
-  downtimes: readonly Downtime[],
-  inFlight: number,
-  ledger: Ledger,
-): readonly number[] {
-  return attempts.flatMap(({ started_at, duration_ms, error, response }, index) => {
-    const delay = SCHEDULE[index]
-    if (error === null || delay === undefined) return []
-    const started = Date.parse(started_at)
-    const ended = started + duration_ms
-    const planned = ended + delay * 1000
-    // Its own arrival is the first since it began: always where it was answered, else unless the
-    // request never came through. Its end says nothing: the clocks of both are read under load.
-    const since = came.filter(({ at }) => at >= started)
-    const isOwn = response !== null || (since[0]?.at ?? Infinity) <= ended + LAG
-    const next = since[isOwn ? 1 : 0]
-    if (next === undefined) return []
-    ledger.check('schedule.kept', next.at >= planned - ROUNDING, () => {
-      return `${id}: attempt ${index + 1} ended at ${ended}, the next came at ${next.at}, ${planned - next.at} ms early`
-    })
-    const due = ended + delay * 1000 * JITTER
-    const down = downtimes.reduce(
-      (sum, { from, until }) => sum + Math.max(0, Math.min(until, next.at) - Math.max(from, due)),
-      0,
-    )
-    const late = Math.max(0, next.at - due - down)
-    ledger.check('schedule.prompt', late <= LATE + inFlight * LEASE, () => {
-      return `${id}: attempt ${index + 2} was due at ${due} and came ${late} ms late`
-    })
-    return [late]
-  })
 }
 
 /** States that were seen, against which later ones are held. */

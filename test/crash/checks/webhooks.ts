@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Timeline } from '../clock/timeline.ts'
 import { TIMEOUT } from '../facts.ts'
 import type { History, Operation } from '../history.ts'
 import type { Ledger } from '../ledger.ts'
@@ -33,38 +34,52 @@ export interface Secret {
   readonly value: string | null
   readonly from: number
   readonly certain: number
-  /** After this it surely does not sign. */
-  readonly until: number
+  readonly ends: readonly Ending[]
 }
 
-function secretsOf(operations: readonly Operation[]): readonly Secret[] {
+/** A rotation that was acknowledged. */
+interface Ending {
+  readonly at: number
+  /** What the daemons' clock shows when its overlap is over; null: it ended those before it at once. */
+  readonly shown: number | null
+}
+
+function secretsOf(operations: readonly Operation[], timeline: Timeline): readonly Secret[] {
   const made = operations.filter(({ call }) => {
     return call.intent.kind === 'webhook.create' || call.intent.kind === 'secret.rotate'
   })
   return made.map((operation, index) => {
-    const ends = made.slice(index + 1).map((later) => {
-      const { intent } = later.call
-      const overlap = intent.kind === 'secret.rotate' ? intent.overlap * 1000 : 0
-      return isDone(later) ? at(later) + overlap + UNDER_WAY : Number.POSITIVE_INFINITY
-    })
     return {
       value: operation.end?.shown ?? null,
       from: operation.call.at,
       certain: isDone(operation) ? at(operation) + UNDER_WAY : Number.POSITIVE_INFINITY,
-      until: Math.min(...ends),
+      ends: made
+        .slice(index + 1)
+        .filter(isDone)
+        .map((later) => endingBy(later, timeline)),
     }
   })
+}
+
+function endingBy(rotation: Operation, timeline: Timeline): Ending {
+  const { intent, at: from } = rotation.call
+  const overlap = intent.kind === 'secret.rotate' ? intent.overlap * 1000 : 0
+  const until = at(rotation)
+  const shown = until + timeline.offsets({ from, until }).most + overlap
+  return { at: until, shown: overlap === 0 ? null : shown }
 }
 
 /** Every secret a webhook ever had, first to last; that of a fixture was shown before the journal began. */
 export function secretsOver(
   operations: readonly Operation[],
   fixture: string | undefined,
+  timeline: Timeline,
 ): readonly Secret[] {
-  if (fixture === undefined) return secretsOf(operations)
-  const [first, ...rotated] = secretsOf([{ call: NOBODY, end: undefined }, ...operations])
-  const until = first?.until ?? Number.POSITIVE_INFINITY
-  return [{ value: fixture, from: 0, certain: 0, until }, ...rotated]
+  if (fixture === undefined) return secretsOf(operations, timeline)
+  const known = secretsOf([{ call: NOBODY, end: undefined }, ...operations], timeline)
+  return known.map((one, index) =>
+    index === 0 ? { ...one, value: fixture, from: 0, certain: 0 } : one,
+  )
 }
 
 const NOBODY: Operation['call'] = {
@@ -82,23 +97,28 @@ export function checkSignature(
   arrival: Arrival,
   body: string,
   secrets: readonly Secret[],
+  timeline: Timeline,
   ledger: Ledger,
 ): void {
+  // Signed by then, and an attempt's length before at most.
+  const { earliest } = timeline.shown({ from: arrival.at - UNDER_WAY, until: arrival.at })
+  const isOver = ({ ends }: Secret): boolean =>
+    ends.some((one) => one.at + UNDER_WAY < arrival.at && (one.shown ?? -Infinity) < earliest)
   const signs = ({ value }: Secret): boolean => value !== null && isSignedBy(arrival, body, value)
   const begun = secrets.filter(({ from }) => from <= arrival.at)
   const current = begun.at(-1)
   // What is being changed, or was shown in an answer that was lost, says nothing.
-  const isKnown = begun.every(({ value, until }) => value !== null || until < arrival.at)
+  const isKnown = begun.every((one) => one.value !== null || isOver(one))
   if (current !== undefined && isKnown) {
     const may = current.certain < arrival.at ? [current] : begun
     ledger.check('secrets.sign', may.some(signs), () => {
       return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: no current secret signed it`
     })
   }
-  const over = begun.filter(({ until }) => until < arrival.at)
+  const over = begun.filter(isOver)
   for (const ended of over.slice(-ENDED_TRIED)) {
     ledger.check('secrets.sign', !signs(ended), () => {
-      return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: signed by a secret that ended at ${ended.until - UNDER_WAY}`
+      return `${arrival.delivery} at ${arrival.path}, ${arrival.at}: signed by a secret that ended: ${JSON.stringify(ended.ends.slice(0, 3))}`
     })
   }
 }
