@@ -113,12 +113,6 @@ export interface Feed {
   readonly format: RegExp
 }
 
-/** A delivery that was leased; without its event's body where a reader fetches it, out of the writer's turn. */
-export interface Claimed {
-  readonly delivery: DeliveryRecord
-  readonly body?: Uint8Array
-}
-
 /** Statements over many rows at once, whose shapes differ too much to share pieces. */
 export interface Groups {
   /**
@@ -127,7 +121,7 @@ export interface Groups {
    */
   publish(query: Query, t: Tables, group: readonly Publication[]): Promise<readonly Publication[]>
   /** Leases due deliveries, first attempts before retries; answers them in no order. */
-  claim(query: Query, t: Tables, claim: Claim): Promise<readonly Claimed[]>
+  claim(query: Query, t: Tables, claim: Claim): Promise<readonly DeliveryRecord[]>
   /** Records outcomes and folds health; answers the rows of active webhooks that failed. */
   settle(query: Query, t: Tables, attempts: readonly SettledAttempt[]): Promise<readonly Row[]>
 }

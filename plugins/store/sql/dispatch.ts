@@ -1,12 +1,13 @@
 import type {
   ClaimedDelivery,
+  DeliveryRecord,
   EngineStore,
   FailedWebhook,
   HeldClaim,
   LaneHead,
 } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { Claimed, Dialect, Query, SqlClient } from './client.ts'
+import type { Dialect, Query, SqlClient } from './client.ts'
 import type { Row } from './rows.ts'
 import { integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
@@ -93,33 +94,24 @@ async function withBodies(
   query: Query,
   t: Tables,
   dialect: Dialect,
-  claimed: readonly Claimed[],
+  claimed: readonly DeliveryRecord[],
 ): Promise<readonly ClaimedDelivery[]> {
-  const sorted = claimed.toSorted((a, b) => (a.delivery.id < b.delivery.id ? -1 : 1))
-  const without = sorted.filter(({ body }) => body === undefined)
-  const bodies = await readBodies(query, t, dialect, without)
-  return sorted.flatMap(({ delivery, body = bodies.get(delivery.id) }) =>
-    body === undefined ? [] : [{ delivery, body }],
-  )
-}
-
-async function readBodies(
-  query: Query,
-  t: Tables,
-  dialect: Dialect,
-  claimed: readonly Claimed[],
-): Promise<ReadonlyMap<string, Uint8Array>> {
-  if (claimed.length === 0) return new Map()
-  const rows = await query<{ turn: number; body: Uint8Array }>(
+  if (claimed.length === 0) return []
+  const deliveries = claimed.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const rows = await query<{ turn: unknown; body: Uint8Array }>(
     `SELECT asked.value ->> 2 AS turn, e.body FROM ${dialect.each('$1', 'asked')}
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
     [
       JSON.stringify(
-        claimed.map(({ delivery }, turn) => [delivery.account_id, delivery.event_id, turn]),
+        deliveries.map(({ account_id, event_id }, turn) => [account_id, event_id, turn]),
       ),
     ],
   )
-  return new Map(rows.map(({ turn, body }) => [String(claimed[turn]?.delivery.id), body]))
+  const bodies = new Map(rows.map(({ turn, body }) => [Number(turn), body]))
+  return deliveries.flatMap((delivery, turn) => {
+    const body = bodies.get(turn)
+    return body === undefined ? [] : [{ delivery, body }]
+  })
 }
 
 async function release(

@@ -1,18 +1,18 @@
-import type { Claim } from '../../../../lib/engine/ports.ts'
-import type { Claimed, Query } from '../client.ts'
+import type { Claim, DeliveryRecord } from '../../../../lib/engine/ports.ts'
+import type { Query } from '../client.ts'
 import { toDelivery } from '../deliveries.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
-
-/** What the claim itself does not say of a delivery. */
-const KEPT = `d.id, d.account_id, d.webhook_id, d.event_id, d.event_type, d.app_id, d.attempts,
-  d.automatic, d.cause, d.created_at`
 
 /**
  * Each lane is two walks over the index of due work, past rows that another claim holds; of what they
  * find, first attempts are taken before retries.
  */
-export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<readonly Claimed[]> {
+export async function claimDue(
+  query: Query,
+  t: Tables,
+  claim: Claim,
+): Promise<readonly DeliveryRecord[]> {
   if (claim.lanes.length === 0) return []
   const rows = await query(
     `WITH due AS MATERIALIZED (
@@ -27,13 +27,9 @@ export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<r
      ), turn AS (
        SELECT id, quota,
          row_number() OVER (PARTITION BY webhook_id ORDER BY retry, next_at, id) AS number
-       FROM due
-     ), claimed AS (
-       UPDATE ${t.deliveries} SET status = 'delivering', claim = $2, next_at = $3
-       WHERE id IN (SELECT id FROM turn WHERE number <= quota) AND ${statusIn('claimed')}
-       RETURNING *
-     ) SELECT ${KEPT}, e.body FROM claimed d
-       JOIN ${t.events} e ON e.account_id = d.account_id AND e.id = d.event_id`,
+       FROM due)
+     UPDATE ${t.deliveries} SET status = 'delivering', claim = $2, next_at = $3
+     WHERE id IN (SELECT id FROM turn WHERE number <= quota) AND ${statusIn('claimed')} RETURNING *`,
     [
       claim.now,
       claim.token,
@@ -41,10 +37,5 @@ export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<r
       JSON.stringify(claim.lanes.map(({ webhook_id, limit }) => ({ webhook_id, quota: limit }))),
     ],
   )
-  const { token, lease_until } = claim
-  const leased = { status: 'delivering', next_at: lease_until, done_at: null, claim: token }
-  return rows.map((row) => ({
-    delivery: toDelivery({ ...row, ...leased }),
-    body: row['body'] as Uint8Array,
-  }))
+  return rows.map(toDelivery)
 }

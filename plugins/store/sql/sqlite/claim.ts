@@ -1,5 +1,5 @@
 import type { Claim, DeliveryRecord } from '../../../../lib/engine/ports.ts'
-import type { Claimed, Query } from '../client.ts'
+import type { Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
@@ -14,7 +14,11 @@ const KEPT = `json_object('id', id, 'account_id', account_id, 'webhook_id', webh
  * Each lane is two walks over the index of due work, so that nothing is read that is not picked. A row
  * comes back as one text: the driver makes each column of each row by itself, which took a third of all.
  */
-export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<readonly Claimed[]> {
+export async function claimDue(
+  query: Query,
+  t: Tables,
+  claim: Claim,
+): Promise<readonly DeliveryRecord[]> {
   const due = (lane: number, retry: 0 | 1): string =>
     `SELECT * FROM (SELECT id, retry, next_at FROM ${t.deliveries}
        WHERE webhook_id = $${lane} AND done_at IS NULL AND retry = ${retry} AND next_at <= $1
@@ -37,12 +41,10 @@ export async function claimDue(query: Query, t: Tables, claim: Claim): Promise<r
     ],
   )
   return rows.map(({ kept }) => ({
-    delivery: {
-      ...(JSON.parse(kept) as Kept),
-      status: 'delivering',
-      next_at: claim.lease_until,
-      done_at: null,
-      claim: claim.token,
-    },
+    ...(JSON.parse(kept) as Kept),
+    status: 'delivering',
+    next_at: claim.lease_until,
+    done_at: null,
+    claim: claim.token,
   }))
 }
