@@ -5,6 +5,7 @@ import type { Store } from '../plugins/store/contract.ts'
 /** The machine's clock. Timers keep the process alive only while something is due. */
 const systemClock: Clock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   after(delay, run) {
     const timer = setTimeout(run, delay)
     return () => {

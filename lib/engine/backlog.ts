@@ -1,7 +1,9 @@
+import { isAgain } from '../delivery/state.ts'
 import type { Instant, Millis } from '../time.ts'
-import { HOUR, SECOND } from '../time.ts'
+import { SECOND } from '../time.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import type { Clock, EngineEvents, EngineStore } from './ports.ts'
+import type { Leaps } from './leap.ts'
+import type { ClaimedDelivery, Clock, EngineEvents, EngineStore, LaneHead } from './ports.ts'
 import type { Recorder } from './recorder.ts'
 import type { Target, Targets } from './targets.ts'
 
@@ -29,6 +31,7 @@ export interface BacklogOptions {
   readonly lanes: Lanes
   readonly recorder: Pick<Recorder, 'stuck'>
   readonly clock: Clock
+  readonly leaps: Leaps
   readonly lease: Millis
   /** Makes the fencing token of a claim; no two are the same. */
   readonly newClaim: () => string
@@ -39,9 +42,11 @@ export interface BacklogOptions {
 
 const MAX_CLAIMED_LANES = 50
 const CLAIM_RETRY: Millis = SECOND
+/** The calendar may be set meanwhile: it is looked at again this often. */
+const LONGEST_SLEEP: Millis = 5 * SECOND
 
 export function createBacklog(options: BacklogOptions): Backlog {
-  const { store, lanes, recorder, clock, lease, newClaim, queued } = options
+  const { store, lanes, recorder, clock, leaps, lease, newClaim, queued } = options
   let running = false
   let claiming: Promise<void> | undefined
   let claimAgain = false
@@ -87,8 +92,9 @@ export function createBacklog(options: BacklogOptions): Backlog {
       return false
     }
     try {
-      await claimFor(turn, Math.max(1, Math.ceil(room / turn.length)), now)
+      await claimFor(turn, Math.max(1, Math.ceil(room / turn.length)))
     } catch (cause) {
+      leaps.putBack()
       const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
       for (const lane of turn) lanes.learn(lane, again)
       throw cause
@@ -96,25 +102,40 @@ export function createBacklog(options: BacklogOptions): Backlog {
     return true
   }
 
-  async function claimFor(turn: readonly Lane[], share: number, now: Instant): Promise<void> {
+  async function claimFor(turn: readonly Lane[], share: number): Promise<void> {
     await shapeAll(turn)
     for (const lane of turn) lanes.forget(lane)
-    const claimed = await store.claim({
-      lanes: turn.map((lane) => ({
-        webhook_id: lane.webhook_id,
-        limit: Math.max(0, Math.min(share, lanes.appetite(lane))),
-      })),
-      now,
-      lease_until: now + lease,
-      token: newClaim(),
+    const limits = new Map<Lane, number>()
+    let now = 0
+    const claimed = await store.claim(() => {
+      now = clock.now()
+      leaps.look(now)
+      for (const lane of turn) limits.set(lane, Math.max(0, Math.min(share, lanes.appetite(lane))))
+      return {
+        lanes: turn.map((lane) => ({
+          webhook_id: lane.webhook_id,
+          limit: limits.get(lane) ?? 0,
+        })),
+        now,
+        lease_until: now + lease,
+        // Set forward, the calendar has ended no claim: what this process holds is not claimed again.
+        renews: leaps.take(),
+        token: newClaim(),
+      }
     })
+    const short: Lane[] = []
     for (const lane of turn) {
-      lanes.enqueue(
-        lane,
-        claimed.filter(({ delivery }) => delivery.webhook_id === lane.webhook_id),
-      )
+      const got = claimed.filter(({ delivery }) => delivery.webhook_id === lane.webhook_id)
+      lanes.enqueue(lane, got)
+      if (got.length > 0 && got.length === limits.get(lane)) lanes.learn(lane, moreOf(got, now))
+      else short.push(lane)
     }
     queued()
+    await learnHeads(short)
+  }
+
+  async function learnHeads(turn: readonly Lane[]): Promise<void> {
+    if (turn.length === 0) return
     const heads = await store.lanes(turn.map(({ webhook_id }) => webhook_id))
     for (const lane of turn) {
       lanes.learn(
@@ -170,7 +191,8 @@ export function createBacklog(options: BacklogOptions): Backlog {
     cancelTimer()
     const now = clock.now()
     const due = lanes.nextDue(Math.min(lookedAt, now))
-    if (due !== null) cancelTimer = clock.after(Math.min(Math.max(0, due - now), HOUR), pump)
+    if (due !== null)
+      cancelTimer = clock.after(Math.min(Math.max(0, due - now), LONGEST_SLEEP), pump)
   }
 
   return {
@@ -203,4 +225,16 @@ export function createBacklog(options: BacklogOptions): Backlog {
       await refreshing
     },
   }
+}
+
+/**
+ * What a lane that gave as much as was asked of it is taken to hold: more that is due. Retries among
+ * them say that no first attempt is left.
+ */
+function moreOf(
+  claimed: readonly ClaimedDelivery[],
+  now: Instant,
+): Pick<LaneHead, 'first_due' | 'retry_due'> {
+  const retries = claimed.some(({ delivery }) => isAgain(delivery.trigger))
+  return { first_due: retries ? null : now, retry_due: retries ? now : null }
 }

@@ -1,11 +1,12 @@
 import { isAgain } from '../delivery/state.ts'
 import type { Instant, Millis } from '../time.ts'
-import { HOUR, MINUTE, SECOND } from '../time.ts'
+import { SECOND } from '../time.ts'
 import type { FinishedAttempt, MakeAttempt } from './attempt.ts'
 import { createBacklog } from './backlog.ts'
 import type { Woken } from './birth.ts'
 import type { Lane, LaneLimits } from './lanes.ts'
-import { createLanes } from './lanes.ts'
+import { LONGEST_PARK, createLanes } from './lanes.ts'
+import { createLeaps } from './leap.ts'
 import type { Handover } from './outbox.ts'
 import type { ClaimedDelivery, Clock, DeliveryRecord, EngineEvents, EngineStore } from './ports.ts'
 import type { Recorder } from './recorder.ts'
@@ -52,12 +53,15 @@ type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
 /** What cannot be sent now is not claimed and handed back in a busy loop. */
 const PARK: Millis = SECOND
 /** A webhook whose secret cannot be opened, or which cannot be signed for, waits for the operator. */
-const UNREADABLE_PARK: Millis = MINUTE
+const UNREADABLE_PARK: Millis = LONGEST_PARK
+/** The calendar may be set meanwhile: whose turn it is is looked at again this often. */
+const LONGEST_TURN: Millis = SECOND
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, targets, attempt, recorder, clock, limits, timeout, lease, newClaim } = options
   const lanes = createLanes(limits)
   const births = newClaim()
+  const leaps = createLeaps(clock)
   let running = false
   let cancelTurn = (): void => undefined
   let idlers: (() => void)[] = []
@@ -68,6 +72,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lanes,
     recorder,
     clock,
+    leaps,
     lease,
     newClaim,
     queued: fillSlots,
@@ -93,7 +98,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
     cancelTurn()
     const turn = lanes.nextTurn(now)
-    if (turn !== null) cancelTurn = clock.after(Math.min(turn - now, HOUR), fillSlots)
+    if (turn !== null) cancelTurn = clock.after(Math.min(turn - now, LONGEST_TURN), fillSlots)
   }
 
   async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
@@ -203,7 +208,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       lanes.shape(lane, target.webhook)
       // A backlog goes first: what is born now takes its place behind it. What is due later is none:
       // the lease of a send under way looks the same.
-      const isBehind = (lane.first_due ?? Infinity) <= clock.now()
+      const now = clock.now()
+      leaps.look(now)
+      const isBehind = (lane.first_due ?? Infinity) <= now
       return !isBehind && lanes.expect(lane) ? births : undefined
     },
     cancel(webhookId) {

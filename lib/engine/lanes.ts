@@ -1,5 +1,5 @@
 import type { Instant, Millis } from '../time.ts'
-import { SECOND } from '../time.ts'
+import { MINUTE, SECOND } from '../time.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
 import { createPace } from './pace.ts'
 import type { ClaimedDelivery, LaneHead } from './ports.ts'
@@ -83,6 +83,8 @@ const MOST_QUEUED = 500
 const READ_AHEAD = 6
 /** What a paced webhook may hold, so that the queue is not filled with what may not be sent yet. */
 const PACED_AHEAD: Millis = SECOND
+/** Parked for longer is parked by a calendar that was set back since. */
+export const LONGEST_PARK: Millis = MINUTE
 
 export function createLanes(limits: LaneLimits): Lanes {
   const lanes = new Map<string, Lane>()
@@ -182,7 +184,7 @@ export function createLanes(limits: LaneLimits): Lanes {
       const room = left()
       const isClaimable = (lane: Lane): boolean =>
         isDue(lane, now) &&
-        restsUntil(lane) <= now &&
+        restsUntil(lane, now) <= now &&
         isHungry(lane) &&
         mayHold(lane) &&
         mayQueue(lane, room)
@@ -201,7 +203,7 @@ export function createLanes(limits: LaneLimits): Lanes {
     nextDue(looked) {
       let next: Instant | null = null
       for (const lane of pending) {
-        const at = Math.max(earliest(lane) ?? Infinity, restsUntil(lane))
+        const at = Math.max(earliest(lane) ?? Infinity, restsUntil(lane, looked))
         if (at > looked && at < (next ?? Infinity)) next = at
       }
       return next
@@ -209,7 +211,7 @@ export function createLanes(limits: LaneLimits): Lanes {
     nextTurn(now) {
       let next: Instant | null = null
       for (const { pace, queue } of paced) {
-        const at = pace.readyAt()
+        const at = pace.readyAt(now)
         if (queue.length > 0 && at > now && at < (next ?? Infinity)) next = at
       }
       return next
@@ -228,7 +230,8 @@ function held({ busy, queue, expected }: Lane): number {
 }
 
 /** When a lane that may not be served now may be. */
-const restsUntil = ({ parked_until, pace }: Lane): Instant => Math.max(parked_until, pace.readyAt())
+const restsUntil = ({ parked_until, pace }: Lane, now: Instant): Instant =>
+  Math.max(parked_until > now + LONGEST_PARK ? 0 : parked_until, pace.readyAt(now))
 
 const earliest = (lane: Lane): Instant | null => sooner(lane.first_due, lane.retry_due)
 

@@ -1,7 +1,8 @@
-import type { Instant, Millis } from '../time.ts'
+import type { Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { Change, OwnChanges } from './changes.ts'
 import { createChanges } from './changes.ts'
+import type { Clock } from './ports.ts'
 
 /** How long a process may go by what it keeps without having asked the store. */
 export const LEASE: Millis = 2 * SECOND
@@ -31,12 +32,6 @@ export interface LeasePort {
   acknowledge(seq: number): Promise<void>
 }
 
-export interface SteadyClock {
-  now(): Instant
-  /** Milliseconds that never go back or jump, whatever becomes of the calendar. */
-  steady(): Millis
-}
-
 /** A process's leave to go by what it keeps. */
 export interface Lease {
   readonly changes: OwnChanges
@@ -53,7 +48,7 @@ export interface Lease {
  * does; whoever changes something waits until each process has acknowledged it, or can no longer have a
  * lease. A process whose lease ended forgets everything, since what it missed may not be kept any more.
  */
-export function createLease(port: LeasePort, clock: SteadyClock): Lease {
+export function createLease(port: LeasePort, clock: Pick<Clock, 'now' | 'steady'>): Lease {
   let until = -Infinity
   let asleepFrom = -Infinity
   let applied = 0

@@ -7,7 +7,7 @@ export interface Pace {
   set(perSecond: number | null): void
   isLimited(): boolean
   /** When the next send may begin; 0 when one may begin at once. */
-  readyAt(): Instant
+  readyAt(now: Instant): Instant
   /** Notes that a send begins. */
   take(now: Instant): void
   /** Takes back that the last one began. */
@@ -26,14 +26,17 @@ export function createPace(): Pace {
   let interval: Millis | null = null
   let expected: Instant = 0
   const early = (): Millis => Math.max(0, SECOND / 10 - (interval ?? 0))
+  /** No send that began by this calendar moved it so far: the calendar was set back since. */
+  const isForeign = (now: Instant): boolean => expected > now + early() + (interval ?? 0)
   return {
     set(perSecond) {
       interval = perSecond === null ? null : SECOND / perSecond
     },
     isLimited: () => interval !== null,
-    readyAt: () => (interval === null ? 0 : Math.ceil(expected - early())),
+    readyAt: (now) => (interval === null || isForeign(now) ? 0 : Math.ceil(expected - early())),
     take(now) {
-      if (interval !== null) expected = Math.max(expected, now) + interval
+      if (interval === null) return
+      expected = (isForeign(now) ? now : Math.max(expected, now)) + interval
     },
     giveBack() {
       if (interval !== null) expected -= interval

@@ -15,7 +15,10 @@ import type { WebhookRecord } from '../webhook/record.ts'
 import type { Changes } from './changes.ts'
 
 export interface Clock {
+  /** What the calendar shows: it may be set, forward and back. */
   now(): Instant
+  /** Milliseconds that never go back or jump, whatever becomes of the calendar. */
+  steady(): Millis
   /** Runs `run` once after `delay`; the answer cancels it. */
   after(delay: Millis, run: () => void): () => void
   /** Resolves once what has arrived by now was taken in; it waits for nothing else. */
@@ -81,6 +84,8 @@ export interface Claim {
   readonly lanes: readonly { readonly webhook_id: string; readonly limit: number }[]
   readonly now: Instant
   readonly lease_until: Instant
+  /** First every claim of this process's own is put off to `lease_until`: the calendar was set forward. */
+  readonly renews: boolean
   readonly token: string
 }
 
@@ -154,9 +159,11 @@ export interface EngineStore {
   /**
    * Leases due deliveries of the named lanes, first attempts before retries, oldest first.
    *
+   * `ask` is called when it is this claim's turn to write, so that it reads the clock no sooner.
+   *
    * Of concurrent callers each delivery is handed to exactly one; the others do not see it.
    */
-  claim(claim: Claim): Promise<readonly ClaimedDelivery[]>
+  claim(ask: () => Claim): Promise<readonly ClaimedDelivery[]>
   /**
    * Hands claimed deliveries back unsent: due now, skipped when their webhook is disabled, or canceled
    * when it was deleted. Those

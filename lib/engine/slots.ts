@@ -45,7 +45,7 @@ export function createSlots(total: number): Slots {
       return (
         busy < (isNext ? total : shared) &&
         holder.busy < limitOf(holder) &&
-        holder.pace.readyAt() <= now
+        holder.pace.readyAt(now) <= now
       )
     },
     take(holder, now) {

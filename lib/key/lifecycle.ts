@@ -74,7 +74,7 @@ export function secretStanding(
 }
 
 /**
- * When a value replaced now stops working: after its grace, never past the key's expiry; throws
+ * When a value replaced now stops working: after its grace, never past the key's expiry; 0 without a grace. Throws
  * TypeError unless the grace is 0 to `MAX_GRACE` whole milliseconds.
  *
  * @example
@@ -84,5 +84,6 @@ export function previousNotAfter(key: KeyTimes, graceMs: Millis, now: Instant): 
   if (!Number.isInteger(graceMs) || graceMs < 0 || graceMs > MAX_GRACE) {
     throw new TypeError(`A grace is 0 to ${MAX_GRACE} milliseconds, not ${graceMs}`)
   }
-  return Math.min(now + graceMs, key.expires_at ?? Infinity)
+  // Ended at once is ended for ever, also where the calendar is set back.
+  return graceMs === 0 ? 0 : Math.min(now + graceMs, key.expires_at ?? Infinity)
 }

@@ -42,6 +42,6 @@ export interface WebhookRecord extends WebhookHealth {
   readonly created_by: Creator
   readonly created_at: Instant
   readonly updated_at: Instant
-  /** Newest first. */
+  /** The current one first. */
   readonly secrets: readonly SealedSecret[]
 }

@@ -51,7 +51,7 @@ export function createMemoryStore(): Store & { readonly changes: OwnChanges } {
     publish: (build) => turns.take(() => commit(async (draft) => insertGroup(draft, build()))),
     recover: (at) => now((state) => recover(state, at, CLAIMANT)),
     lanes: async (webhookIds) => lanes(committed, webhookIds),
-    claim: (wanted) => now((state) => claim(state, wanted)),
+    claim: (ask) => now((state) => claim(state, ask(), CLAIMANT)),
     release: (claims, at) => now((state) => release(state, claims, at)),
     settle: (attempts) => now((state) => settle(state, attempts)),
     write: (work) =>

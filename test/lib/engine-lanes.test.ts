@@ -213,6 +213,7 @@ function handClock() {
     time: 0,
     reads: [] as number[],
     now: () => clock.reads.shift() ?? clock.time,
+    steady: () => clock.time,
     after(delay: number, run: () => void) {
       const timer = { at: clock.time + delay, run }
       timers.add(timer)
@@ -245,8 +246,8 @@ async function tinyDispatcher(clock: Clock = createClock(0)) {
     store: {
       recover: async () => 0,
       lanes: async () => [],
-      claim: async ({ lanes }) =>
-        lanes.flatMap(({ webhook_id }) => {
+      claim: async (ask) =>
+        ask().lanes.flatMap(({ webhook_id }) => {
           const at = due.findIndex(({ delivery }) => delivery.webhook_id === webhook_id)
           return at < 0 ? [] : due.splice(at, 1)
         }),

@@ -27,36 +27,48 @@ await t.test('a pace', async (t) => {
   await t.test('without a limit never waits', async (t) => {
     const pace = createPace()
     for (let n = 0; n < 1000; n++) pace.take(5)
-    t.equal(pace.readyAt(), 0)
+    t.equal(pace.readyAt(5), 0)
     t.equal(pace.within(SECOND), Infinity)
   })
   await t.test('spreads sends evenly and lets nothing be saved up', async (t) => {
     const pace = createPace()
     pace.set(2)
     pace.take(10_000)
-    t.equal(pace.readyAt(), 10_500)
+    t.equal(pace.readyAt(10_000), 10_500)
     pace.take(90_000)
-    t.equal(pace.readyAt(), 90_500, 'a rest of 80 s opens no burst')
+    t.equal(pace.readyAt(90_000), 90_500, 'a rest of 80 s opens no burst')
     t.equal(pace.within(5 * SECOND), 10)
   })
   await t.test('lets a tenth of a second begin at once where the rate is fast', async (t) => {
     const pace = createPace()
     pace.set(100)
     let begun = 0
-    while (pace.readyAt() <= 1000) {
+    while (pace.readyAt(1000) <= 1000) {
       pace.take(1000)
       begun += 1
     }
     t.equal(begun, 10)
-    t.equal(pace.readyAt(), 1010)
+    t.equal(pace.readyAt(1000), 1010)
   })
   await t.test('is lifted at once', async (t) => {
     const pace = createPace()
     pace.set(1)
     pace.take(0)
     pace.set(null)
-    t.equal(pace.readyAt(), 0)
+    t.equal(pace.readyAt(0), 0)
   })
+  await t.test(
+    'that was kept by a calendar which was set back since waits for nothing',
+    async (t) => {
+      const pace = createPace()
+      pace.set(2)
+      pace.take(90_000)
+      t.equal(pace.readyAt(90_000), 90_500)
+      t.equal(pace.readyAt(10_000), 0)
+      pace.take(10_000)
+      t.equal(pace.readyAt(10_000), 10_500, 'and goes on from there')
+    },
+  )
 })
 
 await t.test('a webhook with a rate limit', async (t) => {

@@ -252,5 +252,6 @@ async function claimAs(
   lease_until: number,
 ): Promise<void> {
   const lanes = [{ webhook_id: webhookId, limit: 1 }]
-  await bench.store.claim({ lanes, now: START + HOUR, lease_until, token })
+  const claim = { lanes, now: START + HOUR, lease_until, renews: false, token }
+  await bench.store.claim(() => claim)
 }

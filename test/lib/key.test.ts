@@ -216,6 +216,11 @@ await t.test('a replaced value', async (t) => {
   })
   await t.test('ends at once with grace 0', async (t) => {
     const notAfter = previousNotAfter(FOR_EVER, 0, NOW)
+    t.equal(
+      secretStanding(FOR_EVER, secretOf(1, notAfter), 2, 1),
+      'ended',
+      'whatever the clock says',
+    )
     t.equal(secretStanding(FOR_EVER, secretOf(1, notAfter), 2, NOW), 'ended')
   })
   await t.test('has no grace outside 0 to 24 hours', async (t) => {

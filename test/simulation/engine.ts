@@ -211,9 +211,9 @@ function overNetwork(
     // Whoever died is not known to be gone: leases alone give back what it held.
     recover: async () => 0,
     lanes: (ids) => machine.ask(() => store.lanes(ids)),
-    claim: (claim) =>
+    claim: (ask) =>
       machine.ask(() =>
-        store.claim(leasesForever === true ? { ...claim, lease_until: 1e15 } : claim),
+        store.claim(leasesForever === true ? () => ({ ...ask(), lease_until: 1e15 }) : ask),
       ),
     release: (claims, now) => machine.ask(() => store.release(claims, now)),
     settle: (attempts) =>

@@ -1,6 +1,5 @@
 import { kernelError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
-import type { SteadyClock } from '../../lib/engine/lease.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { createSeededRandom } from '../support/seeded-random.ts'
@@ -115,7 +114,7 @@ function swap(heap: Instant[], a: number, b: number): void {
 /** A process on a machine of its own: it can be stopped, cut off and killed. */
 export interface Machine {
   readonly isAlive: boolean
-  readonly clock: Clock & SteadyClock
+  readonly clock: Clock
   /** Runs later, if it still lives then; after its pause, if it is stopped. */
   after(delay: Millis, run: () => void): () => void
   /** One question over the network, carried out where it arrives, whatever becomes of who asked. */

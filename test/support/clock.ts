@@ -8,6 +8,8 @@ export interface VirtualClock extends Clock {
    * set off comes to rest before the next.
    */
   advance(ms: Millis): Promise<void>
+  /** Sets the calendar alone, forward or back: timers and the steady clock go on as they were. */
+  set(ms: Millis): void
   /** Timers that are set and not canceled. */
   readonly timers: number
 }
@@ -29,6 +31,7 @@ export function turn(): Promise<void> {
  */
 export function createClock(start: Instant, rest: () => Promise<void> = fewTurns): VirtualClock {
   let now = start
+  let ahead = 0
   const timers = new Set<Timer>()
 
   function nextUntil(end: Instant): Timer | undefined {
@@ -40,7 +43,8 @@ export function createClock(start: Instant, rest: () => Promise<void> = fewTurns
   }
 
   return {
-    now: () => now,
+    now: () => now + ahead,
+    steady: () => now - start,
     after(delay, run) {
       const timer = { at: now + Math.max(0, delay), run }
       timers.add(timer)
@@ -49,6 +53,9 @@ export function createClock(start: Instant, rest: () => Promise<void> = fewTurns
       }
     },
     taken: turn,
+    set(ms) {
+      ahead += ms
+    },
     async advance(ms) {
       const end = now + ms
       await rest()

@@ -40,7 +40,8 @@ export function createThrottle(
 
   return {
     attempt(caller, now) {
-      const recent = (attempts.get(caller) ?? []).filter((at) => at > now - window)
+      // What lies ahead was counted before the clock was set back.
+      const recent = (attempts.get(caller) ?? []).filter((at) => at > now - window && at <= now)
       const [oldest] = recent
       if (oldest !== undefined && recent.length >= limit) {
         const retry_after = Math.ceil((oldest + window - now) / SECOND)

@@ -49,8 +49,8 @@ const claimCases: readonly StoreCase[] = [
       assert.ok(claimed)
       const expected = sampleDelivery('d1', {
         status: 'delivering',
-        claim: claim.token,
-        next_at: claim.lease_until,
+        claim: claim().token,
+        next_at: claim().lease_until,
       })
       assert.deepEqual(claimed.delivery, expected)
       assert.deepEqual(await deliveryOf(store, 'd1'), expected)
@@ -125,6 +125,44 @@ const claimCases: readonly StoreCase[] = [
       assert.equal(claimed?.delivery.id, 'd1')
       assert.equal(claimed.delivery.claim, 'claim 2')
       assert.deepEqual(idsOf(await again(now + 60_001)), ['d2'])
+    },
+  },
+  {
+    name: 'claim: one that renews puts off the claims of its own process first, and no others',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const own = `${store.claimant}.1`
+      const leased = { status: 'delivering', next_at: now + 5 } as const
+      await publishDeliveries(
+        store,
+        sampleDelivery('d1', { ...leased, claim: own }),
+        sampleDelivery('d2', { ...leased, claim: 'other.1' }),
+        sampleDelivery('d3', { ...leased, claim: `${store.claimant}` }),
+        sampleDelivery('d4'),
+      )
+      const lease_until = now + 90_000
+      const claimed = await store.claim(
+        sampleClaim(now + 50, { lease_until, renews: true, token: 'claim 2' }),
+      )
+      assert.deepEqual(idsOf(claimed), ['d2', 'd3', 'd4'])
+      const renewed = sampleDelivery('d1', { ...leased, claim: own, next_at: lease_until })
+      assert.deepEqual(await deliveryOf(store, 'd1'), renewed)
+    },
+  },
+  {
+    name: 'claim: what is committed late is found, though later work was claimed before it',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const due = (id: string, next_at: number) => sampleDelivery(id, { next_at })
+      await publishDeliveries(store, due('d2', now - 3), due('d3', now - 2), due('d4', now - 1))
+      const lanes = [{ webhook_id: 'wh_1', limit: 2 }]
+      const claim = (token: string) => store.claim(sampleClaim(now, { lanes, token }))
+      assert.deepEqual(idsOf(await claim('claim 1')), ['d2', 'd3'])
+      await publishDeliveries(store, due('d1', now - 9))
+      const found = [...(await claim('claim 2')), ...(await claim('claim 3'))]
+      assert.deepEqual(idsOf(found), ['d1', 'd4'])
     },
   },
   {

@@ -193,15 +193,16 @@ export async function insertKeys(store: Store, ...keys: readonly KeyRecord[]): P
   })
 }
 
-/** A claim of up to ten deliveries of `wh_1`, leased for a minute. */
-export function sampleClaim(now: Instant, changes: Partial<Claim> = {}): Claim {
-  return {
+/** Asks for a claim of up to ten deliveries of `wh_1`, leased for a minute. */
+export function sampleClaim(now: Instant, changes: Partial<Claim> = {}): () => Claim {
+  return () => ({
     lanes: [{ webhook_id: 'wh_1', limit: 10 }],
     now,
     lease_until: now + 60_000,
+    renews: false,
     token: 'claim 1',
     ...changes,
-  }
+  })
 }
 
 export function idsOf(claimed: readonly ClaimedDelivery[]): readonly string[] {

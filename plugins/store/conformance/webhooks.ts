@@ -233,13 +233,38 @@ const healthCases: readonly StoreCase[] = [
       const rotate = (id: string, end: number) =>
         store.write((tx) => tx.webhooks.rotateSecret('wh_1', secret(id, null), end, BORN + 5))
       assert.equal(await rotate('s3', BORN + 9), true)
-      const kept = [secret('s3', null), secret('s2', BORN + 9), secret('s1', BORN + 1)]
+      const kept = [secret('s3', null), secret('s2', BORN + 9), secret('s1', 0)]
       const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
       assert.deepEqual(rotated, sampleWebhook('wh_1', { secrets: kept, updated_at: BORN + 5 }))
       assert.equal(
         await store.write((tx) => tx.webhooks.rotateSecret('wh_9', secret('s4', null), BORN, BORN)),
         false,
       )
+    },
+  },
+  {
+    name: 'rotateSecret: without an overlap every older one is ended for ever, whatever its id',
+    async run({ open }) {
+      const store = await open()
+      const secret = (id: string, not_after: number | null) => ({
+        id,
+        sealed: `v1.k1.${id}`,
+        display: 'whsec_x…',
+        created_at: BORN,
+        not_after,
+      })
+      const secrets = [secret('s8', null), secret('s9', BORN + 50)]
+      await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
+      await store.write((tx) =>
+        tx.webhooks.rotateSecret('wh_1', secret('s7', null), BORN + 5, BORN + 5),
+      )
+      const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
+      assert.deepEqual(rotated?.secrets[0], secret('s7', null))
+      const ended = rotated.secrets.slice(1).map(({ id, not_after }) => [id, not_after])
+      assert.deepEqual(ended.sort(), [
+        ['s8', 0],
+        ['s9', 0],
+      ])
     },
   },
   {

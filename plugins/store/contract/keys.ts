@@ -51,7 +51,7 @@ export interface KeyWrites extends KeyReads {
    * nothing, when the key is no longer live or was rotated meanwhile: of two callers one wins.
    */
   rotate(rotation: KeyRotation): Promise<boolean>
-  /** Ends the value that rotation left working. False when there is none. */
+  /** Ends the value that rotation left working, for ever whatever the clock shows. False when there is none. */
   endPrevious(id: string, now: Instant): Promise<boolean>
   /** Revokes for ever. False, changing nothing, when it was revoked before. */
   revoke(id: string, now: Instant): Promise<boolean>

@@ -33,7 +33,8 @@ export interface WebhookWrites extends WebhookReads {
   /** Changes the named columns alone. False when there is no such webhook. */
   update(id: string, changes: WebhookChanges, now: Instant): Promise<boolean>
   /**
-   * Adds a secret and makes it the current one; every older one ends at `olderNotAfter` or before.
+   * Adds a secret and makes it the current one; every older one ends at `olderNotAfter` or before. What
+   * has ended by `now` is ended for ever, whatever the clock shows later.
    * False when there is no such webhook.
    */
   rotateSecret(

@@ -47,8 +47,9 @@ export function lanes(state: State, webhookIds: readonly string[] | undefined): 
   })
 }
 
-export function claim(state: State, wanted: Claim): readonly ClaimedDelivery[] {
-  const { now, lease_until, token } = wanted
+export function claim(state: State, wanted: Claim, claimant: string): readonly ClaimedDelivery[] {
+  const { now, lease_until, renews, token } = wanted
+  if (renews) renew(state, claimant, lease_until)
   const due = [...state.deliveries.values()]
     .filter((one) => MOVES.claimed.includes(one.status) && dueOf(one) <= now)
     .sort(inTurn)
@@ -61,6 +62,13 @@ export function claim(state: State, wanted: Claim): readonly ClaimedDelivery[] {
     const event = state.events.get(place(one.account_id, one.event_id))
     return delivery && event ? [{ delivery, body: event.body }] : []
   })
+}
+
+function renew(state: State, claimant: string, lease_until: Instant): void {
+  for (const [id, one] of state.deliveries) {
+    const isOwn = one.status === 'delivering' && one.claim?.startsWith(`${claimant}.`) === true
+    if (isOwn) change(state.deliveries, id, { next_at: lease_until })
+  }
 }
 
 function holderOf(

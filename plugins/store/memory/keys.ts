@@ -95,7 +95,7 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
     async endPrevious(id, now) {
       const secrets = keys.get(id)?.secrets ?? []
       const isLeft = (end: Instant | null): boolean => end !== null && end > now
-      const ended = secrets.map((one) => (isLeft(one.not_after) ? { ...one, not_after: now } : one))
+      const ended = secrets.map((one) => (isLeft(one.not_after) ? { ...one, not_after: 0 } : one))
       changeKey(id, { secrets: ended })
       return secrets.some(({ not_after }) => isLeft(not_after))
     },

@@ -42,10 +42,10 @@ export function webhookWrites(state: State, changes: ChangeSink): WebhookWrites 
     },
     update: async (id, columns, now) => changeWebhook(id, { ...columns, updated_at: now }),
     async rotateSecret(id, secret, olderNotAfter, now) {
-      const older = webhooks.get(id)?.secrets.map((one) => ({
-        ...one,
-        not_after: Math.min(one.not_after ?? Infinity, olderNotAfter),
-      }))
+      const older = webhooks.get(id)?.secrets.map((one) => {
+        const end = Math.min(one.not_after ?? Infinity, olderNotAfter)
+        return { ...one, not_after: end <= now ? 0 : end }
+      })
       return (
         older !== undefined && changeWebhook(id, { secrets: [secret, ...older], updated_at: now })
       )

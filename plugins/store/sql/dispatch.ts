@@ -24,8 +24,12 @@ export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
       exclusive('claim', (statement) => recover(statement, t, dialect, now, claimant)),
     lanes: (webhookIds) => lanes(read, t, dialect, webhookIds),
     // A claimed row stays in the index of due work, due when its lease ends: then it is claimed anew.
-    async claim(claim) {
-      const claimed = await exclusive('claim', (statement) => groups.claim(statement, t, claim))
+    async claim(ask) {
+      const claimed = await exclusive('claim', async (statement) => {
+        const claim = ask()
+        if (claim.renews) await renew(statement, t, claimant, claim.lease_until)
+        return groups.claim(statement, t, claim)
+      })
       return withBodies(read, t, dialect, claimed)
     },
     release: (claims, now) =>
@@ -51,6 +55,19 @@ async function recover(
     [now, claimant],
   )
   return rows.length
+}
+
+async function renew(
+  statement: Query,
+  t: Tables,
+  claimant: string,
+  leaseUntil: Instant,
+): Promise<void> {
+  await statement(
+    `UPDATE ${t.deliveries} SET next_at = $1
+     WHERE done_at IS NULL AND ${statusIn('lease_ended')} AND claim LIKE $2`,
+    [leaseUntil, `${claimant}.%`],
+  )
 }
 
 /** Hops from lane to lane over the index of due work, so that its cost is the lanes, not the rows. */

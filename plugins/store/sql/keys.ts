@@ -171,7 +171,7 @@ export function keyWrites(
     },
     async endPrevious(id, now) {
       const rows = await query(
-        `UPDATE ${t.key_secrets} SET not_after = $2
+        `UPDATE ${t.key_secrets} SET not_after = 0
          WHERE key_id = $1 AND not_after > $2 RETURNING hash`,
         [id, now],
       )

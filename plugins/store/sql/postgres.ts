@@ -6,7 +6,7 @@ import type { Turns } from '../turns.ts'
 import { createTurns } from '../turns.ts'
 import type { Purpose, Query, SqlClient, TransactionOptions } from './client.ts'
 import { connectionOf, isObject } from './joined.ts'
-import { POSTGRES } from './postgres/dialect.ts'
+import { createDialect } from './postgres/dialect.ts'
 import { lend } from './postgres/lend.ts'
 import { channelOf, lockOf } from './postgres/news.ts'
 import type { Presence } from './postgres/presence.ts'
@@ -73,7 +73,7 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
   }
 
   return {
-    dialect: POSTGRES,
+    dialect: createDialect(),
     changes: presence.changes,
     claimant: presence.id,
     now: () => presence.now(),

@@ -21,7 +21,7 @@ export function webhookReads(query: Query, t: Tables, dialect: Dialect): Webhook
       `SELECT w.*, s.id AS secret_id, s.sealed, s.display, s.created_at AS secret_created_at,
          s.not_after
        FROM ${which} w LEFT JOIN ${t.webhook_secrets} s ON s.webhook_id = w.id
-       ORDER BY w.id, s.id DESC`,
+       ORDER BY w.id, CASE WHEN s.not_after IS NULL THEN 0 ELSE 1 END, s.id DESC`,
       bind,
     )
     const webhooks = new Map<string, WebhookRecord>()
@@ -137,9 +137,10 @@ export function webhookWrites(
       )
       if (!noted(rows)) return false
       await query(
-        `UPDATE ${t.webhook_secrets} SET not_after = $2
-         WHERE webhook_id = $1 AND (not_after IS NULL OR not_after > $2)`,
-        [id, olderNotAfter],
+        `UPDATE ${t.webhook_secrets} SET not_after = CASE WHEN not_after <= $3 THEN 0
+           WHEN not_after < $2 THEN not_after ELSE CAST($2 AS BIGINT) END
+         WHERE webhook_id = $1`,
+        [id, olderNotAfter <= now ? 0 : olderNotAfter, now],
       )
       await insertSecret(id, secret)
       return true

@@ -1,11 +1,12 @@
 import type { Dialect } from '../client.ts'
-import { claimDue } from './claim.ts'
+import { createClaimDue } from './claim.ts'
 import { FEED } from './feed.ts'
 import { isAbandoned } from './processes.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
 
-export const POSTGRES: Dialect = {
+/** The dialect of one process: it remembers where its claims have ended. */
+export const createDialect = (): Dialect => ({
   name: 'postgres',
   bytes: 'BYTEA',
   id: 'TEXT COLLATE "C"',
@@ -21,5 +22,5 @@ export const POSTGRES: Dialect = {
   abandoned: isAbandoned,
   passOver: 'FOR UPDATE SKIP LOCKED',
   feed: FEED,
-  groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
-}
+  groups: { publish: publishGroup, claim: createClaimDue(), settle: settleGroup },
+})
