@@ -17,7 +17,12 @@ import { appCases } from './conformance/apps.ts'
 import { againCases } from './conformance/again.ts'
 import { deliveryCases } from './conformance/deliveries.ts'
 import { dispatchCases } from './conformance/dispatch.ts'
+import { editClaimCases } from './conformance/edit-claims.ts'
+import { editCases } from './conformance/edits.ts'
 import { eventCases } from './conformance/events.ts'
+import { fileClaimCases } from './conformance/file-claims.ts'
+import { fileSearchCases } from './conformance/file-search.ts'
+import { fileCases } from './conformance/files.ts'
 import type { StoreCase } from './conformance/harness.ts'
 import { joinCases } from './conformance/join.ts'
 import { keyChangeCases } from './conformance/key-changes.ts'
@@ -46,6 +51,11 @@ export const storeCases: readonly StoreCase[] = [
   ...againCases,
   ...requestCases,
   ...appCases,
+  ...editCases,
+  ...editClaimCases,
+  ...fileCases,
+  ...fileClaimCases,
+  ...fileSearchCases,
   ...sealCases,
   ...purgeCases,
   ...unitOfWorkCases,

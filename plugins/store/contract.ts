@@ -12,7 +12,9 @@ import type { Instant, Millis } from '../../lib/time.ts'
 import type { AccountReads, AccountWrites } from './contract/accounts.ts'
 import type { AppReads, AppWrites } from './contract/apps.ts'
 import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
+import type { EditReads, EditWrites } from './contract/edits.ts'
 import type { EventReads, EventWrites } from './contract/events.ts'
+import type { FileReads, FileWrites } from './contract/files.ts'
 import type { KeyReads, KeyWrites } from './contract/keys.ts'
 import type { RequestReads, RequestWrites } from './contract/requests.ts'
 import type { SealReads, SealWrites } from './contract/seals.ts'
@@ -42,6 +44,8 @@ export type PurgeKind = (typeof PURGE_KINDS)[number]
 export interface StoreTx extends EngineTx {
   readonly accounts: AccountWrites
   readonly apps: AppWrites
+  readonly edits: EditWrites
+  readonly files: FileWrites
   readonly keys: KeyWrites
   readonly webhooks: WebhookWrites
   readonly events: EventWrites
@@ -63,6 +67,8 @@ export interface JoinedUnit {
 export interface Store extends Omit<EngineStore, 'write'> {
   readonly accounts: AccountReads
   readonly apps: AppReads
+  readonly edits: EditReads
+  readonly files: FileReads
   readonly keys: KeyReads
   readonly webhooks: WebhookReads
   readonly events: EventReads

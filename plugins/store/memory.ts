@@ -5,8 +5,10 @@ import type { ChangeSink } from './contract/changes.ts'
 import { accountReads, accountWrites } from './memory/accounts.ts'
 import { appReads, appWrites } from './memory/apps.ts'
 import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
+import { editReads, editWrites } from './memory/edits.ts'
 import { claim, lanes, recover, release, settle } from './memory/dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
+import { fileReads, fileWrites } from './memory/files.ts'
 import { keyReads, keyWrites } from './memory/keys.ts'
 import { PURGES } from './memory/purge.ts'
 import { requestReads, requestWrites } from './memory/requests.ts'
@@ -73,6 +75,8 @@ function readsOf(state: Reading) {
   return {
     accounts: accountReads(state),
     apps: appReads(state),
+    edits: editReads(state),
+    files: fileReads(state),
     keys: keyReads(state),
     webhooks: webhookReads(state),
     events: eventReads(state),
@@ -88,6 +92,8 @@ function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)
   return {
     accounts: accountWrites(draft, changes),
     apps: appWrites(draft),
+    edits: editWrites(draft),
+    files: fileWrites(draft),
     keys: keyWrites(draft, changes),
     webhooks,
     events,

@@ -1,10 +1,12 @@
 import type { Store } from './contract.ts'
+import type { SequelizeLike } from './sequelize.ts'
+import { isSequelize } from './sequelize.ts'
 import type { SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
 import { migrate } from './sql/migrate.ts'
 import { keepEra } from './sql/postgres/feed.ts'
 import { createPresence } from './sql/postgres/presence.ts'
-import type { PgPool, PgSequelize, PgSource } from './sql/postgres/source.ts'
+import type { PgPool, PgSource } from './sql/postgres/source.ts'
 import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
 import { openPostgres } from './sql/postgres.ts'
 import { createSqlStore } from './sql/store.ts'
@@ -25,11 +27,6 @@ export interface OpenOptions {
   readonly tablePrefix?: string
 }
 
-/** A Sequelize instance of dialect `sqlite`; only its file is used, by connections of the store's own. */
-interface SqliteSequelize {
-  readonly options: { readonly storage?: string }
-}
-
 /**
  * Opens the store over whatever database it is given: a `postgres://` URL, a pool of `pg`, a Sequelize
  * instance of dialect `postgres` or `sqlite`, or the path of a SQLite file.
@@ -46,7 +43,9 @@ export async function openStore(
   if (typeof database === 'string' && !/^postgres(ql)?:/.test(database)) {
     return openSqliteStore(database, options)
   }
-  if (isSequelize(database, 'sqlite')) return openSqliteStore(fileOf(database), options)
+  if (isSequelize(database) && database.getDialect() === 'sqlite') {
+    return openSqliteStore(fileOf(database), options)
+  }
   return openPostgresStore(database, options)
 }
 
@@ -111,25 +110,9 @@ async function openOver(
 
 async function sourceOf(database: unknown): Promise<PgSource> {
   if (typeof database === 'string') return fromUrl(database)
-  if (isSequelize(database, 'postgres')) return fromSequelize(database)
+  if (isSequelize(database) && database.getDialect() === 'postgres') return fromSequelize(database)
   if (isPool(database)) return fromPool(database)
   throw new TypeError('the database is a URL, a pool of pg, or a Sequelize instance')
-}
-
-interface Sequelizes {
-  readonly postgres: PgSequelize
-  readonly sqlite: SqliteSequelize
-}
-
-function isSequelize<Dialect extends keyof Sequelizes>(
-  value: unknown,
-  dialect: Dialect,
-): value is Sequelizes[Dialect] {
-  return isObject(value) && isObject(value['connectionManager']) && dialectOf(value) === dialect
-}
-
-function dialectOf({ options }: Readonly<Record<string, unknown>>): unknown {
-  return isObject(options) ? options['dialect'] : undefined
 }
 
 function isPool(value: unknown): value is PgPool {
@@ -137,7 +120,7 @@ function isPool(value: unknown): value is PgPool {
 }
 
 /** Every connection to `:memory:` is a database of its own. */
-function fileOf({ options: { storage } }: SqliteSequelize): string {
+function fileOf({ options: { storage } }: SequelizeLike): string {
   if (storage === undefined || storage === '' || storage === ':memory:') {
     throw new TypeError('a database in memory cannot be shared: give Sequelize a file as storage')
   }

@@ -104,7 +104,10 @@ export interface AppWrites extends AppReads {
   archive(id: string, now: Instant, purgeAt: Instant): Promise<boolean>
   /** Without its alias where another app took it meanwhile. False when it is not archived. */
   restore(id: string, now: Instant): Promise<boolean>
-  /** Deletes it with its revisions. False, changing nothing, when its time has not come. */
+  /**
+   * Deletes it with its revisions, edits and knowledge-base files. False, changing nothing, when its
+   * time has not come.
+   */
   purge(id: string, now: Instant): Promise<boolean>
 }
 

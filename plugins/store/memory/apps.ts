@@ -1,5 +1,7 @@
 import type { AppReads, AppRecord, AppWrites } from '../contract/apps.ts'
 import { readPlaceOfApp } from '../contract/apps.ts'
+import { purgeEdits } from './edits.ts'
+import { purgeFiles } from './files.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, place } from './state.ts'
 
@@ -88,6 +90,8 @@ export function appWrites(state: State): AppWrites {
       const app = apps.get(id)
       if (app === undefined || !isDue(app, now)) return false
       for (const [at, revision] of revisions) if (revision.app_id === id) revisions.delete(at)
+      purgeEdits(state, id)
+      purgeFiles(state, id)
       return apps.delete(id)
     },
   }

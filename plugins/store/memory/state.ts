@@ -5,7 +5,9 @@ import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, SessionRecord, UserRecord } from '../contract/accounts.ts'
 import type { AppRecord, RevisionRecord } from '../contract/apps.ts'
+import type { EditLine, EditRecord } from '../contract/edits.ts'
 import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
+import type { FileChunk, FileRecord } from '../contract/files.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
 import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
 
@@ -21,11 +23,23 @@ export interface State {
   readonly types: Map<string, EventTypeRecord>
   readonly apps: Map<string, AppRecord>
   readonly revisions: Map<string, RevisionRecord>
+  readonly edits: Map<string, EditRecord>
+  readonly editLeases: Map<string, Lease>
+  readonly editLines: Map<string, readonly EditLine[]>
+  readonly files: Map<string, FileRecord>
+  readonly fileLeases: Map<string, Lease>
+  readonly fileChunks: Map<string, readonly FileChunk[]>
   readonly events: Map<string, PlacedEvent>
   readonly deliveries: Map<string, DeliveryRecord>
   readonly attempts: Map<string, readonly Attempt[]>
   readonly idempotency: Map<string, IdempotencyRecord>
   readonly audit: Map<string, AuditRecord>
+}
+
+/** Whose a piece of work under way is, and until when unless it is held on to. */
+export interface Lease {
+  readonly claim: string
+  readonly until: Instant
 }
 
 /** The state as it is now: what is committed, or the draft of one unit of work. */
@@ -43,6 +57,12 @@ export function emptyState(): State {
     types: new Map(),
     apps: new Map(),
     revisions: new Map(),
+    edits: new Map(),
+    editLeases: new Map(),
+    editLines: new Map(),
+    files: new Map(),
+    fileLeases: new Map(),
+    fileChunks: new Map(),
     events: new Map(),
     deliveries: new Map(),
     attempts: new Map(),
@@ -63,6 +83,12 @@ export function copyState(state: State): State {
     types: new Map(state.types),
     apps: new Map(state.apps),
     revisions: new Map(state.revisions),
+    edits: new Map(state.edits),
+    editLeases: new Map(state.editLeases),
+    editLines: new Map(state.editLines),
+    files: new Map(state.files),
+    fileLeases: new Map(state.fileLeases),
+    fileChunks: new Map(state.fileChunks),
     events: new Map(state.events),
     deliveries: new Map(state.deliveries),
     attempts: new Map(state.attempts),
@@ -91,6 +117,12 @@ export function change<T extends object>(
   const row = rows.get(id)
   if (row !== undefined) rows.set(id, Object.freeze({ ...row, ...changes }))
   return row !== undefined
+}
+
+/** Whether somebody still holds a piece of work. */
+export function isLeased(leases: ReadonlyMap<string, Lease>, id: string, now: Instant): boolean {
+  const lease = leases.get(id)
+  return lease !== undefined && lease.until > now
 }
 
 /** Whether a list of apps, null for all of them, lies within a filter; a filter of null lets all pass. */

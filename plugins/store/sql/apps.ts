@@ -1,6 +1,8 @@
 import type { AppReads, AppRecord, AppSource, AppWrites, RevisionRecord } from '../contract/apps.ts'
 import { readPlaceOfApp } from '../contract/apps.ts'
 import type { Dialect, Query } from './client.ts'
+import { purgeEdits } from './edits.ts'
+import { purgeFiles } from './files.ts'
 import type { Row } from './rows.ts'
 import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
 import type { Tables } from './tables.ts'
@@ -162,8 +164,11 @@ export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites 
         `DELETE FROM ${t.apps} WHERE id = $1 AND purge_at <= $2 RETURNING id`,
         [id, now],
       )
-      if (gone) await query(`DELETE FROM ${t.revisions} WHERE app_id = $1`, [id])
-      return gone
+      if (!gone) return false
+      await query(`DELETE FROM ${t.revisions} WHERE app_id = $1`, [id])
+      await purgeEdits(query, t, dialect, id)
+      await purgeFiles(query, t, dialect, id)
+      return true
     },
   }
 }

@@ -6,6 +6,7 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
+import type { FileChunk, FileSearch } from '../contract/files.ts'
 import type { Row } from './rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -89,8 +90,14 @@ export interface Dialect {
   sealedUnder(text: string): string
   /** A condition on a claimed delivery: who claimed it is gone. The id of this process is bound at `id`. */
   abandoned(t: Tables, id: string): string
-  /** Ends a SELECT whose rows are about to be deleted: those that another process deletes are passed over. */
+  /** Ends a SELECT whose rows are about to change: those that another process changes are passed over. */
   readonly passOver: string
+  /**
+   * Runs a statement of a unit that a unique index may refuse, because of what another process commits
+   * meanwhile: then it answers nothing, changes nothing, and the unit goes on.
+   */
+  unlessRefused(query: Query, sql: string, bind: readonly unknown[]): Promise<readonly Row[]>
+  readonly passages: Passages
   readonly feed: Feed
   readonly groups: Groups
 }
@@ -111,6 +118,27 @@ export interface Feed {
   print(row: Row): string
   /** What `print` may answer. */
   readonly format: RegExp
+}
+
+/** Which chunks of files hold which words. */
+export interface Passages {
+  /** Columns of the chunks' table that only their words need. */
+  readonly columns: string
+  /** The statements that make the index; with a chunk its words are gone. */
+  index(t: Tables): readonly string[]
+  insert(query: Query, t: Tables, file: FileRow, chunks: readonly FileChunk[]): Promise<void>
+  /** Chunks of processed files that hold any of the words, with `file_id`, `name` and `score`. */
+  find(
+    query: Query,
+    t: Tables,
+    search: Omit<FileSearch, 'query'> & { readonly words: readonly string[] },
+  ): Promise<readonly Row[]>
+}
+
+/** Whose chunks are kept. */
+export interface FileRow {
+  readonly id: string
+  readonly app_id: string
 }
 
 /** Statements over many rows at once, whose shapes differ too much to share pieces. */

@@ -5,7 +5,9 @@ import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
 import { apps } from './migrations/apps.ts'
 import { bytes } from './migrations/bytes.ts'
+import { edits } from './migrations/edits.ts'
 import { events } from './migrations/events.ts'
+import { files } from './migrations/files.ts'
 import { keys } from './migrations/keys.ts'
 import type { Migration } from './migrations/migration.ts'
 import { processes } from './migrations/processes.ts'
@@ -23,6 +25,8 @@ export const MIGRATIONS: readonly Migration[] = [
   processes,
   apps,
   bytes,
+  edits,
+  files,
 ].flat()
 
 /** Another process may be taking the same steps, over large tables. */

@@ -27,6 +27,22 @@ export function cutPage<T>(rows: readonly T[], limit: number): Page<T> {
   return { rows: rows.slice(0, limit), more: rows.length > limit }
 }
 
+/** What INSERT INTO a table is followed by: these columns of a record. */
+export function insertion<Column extends string>(
+  columns: readonly Column[],
+  values: Readonly<Record<Column, unknown>>,
+): { readonly sql: string; readonly bind: readonly unknown[] } {
+  return {
+    sql: `(${columns.join(', ')}) VALUES (${columns.map((_, index) => `$${index + 1}`).join(', ')})`,
+    bind: columns.map((column) => values[column]),
+  }
+}
+
+/** Of a column that holds JSON, or nothing. */
+export function jsonOrNull<T>(value: unknown): T | null {
+  return typeof value === 'string' ? (JSON.parse(value) as T) : null
+}
+
 /** The columns of an update: only those named, bound from `$from` on. */
 export function assignments(
   changes: Readonly<Record<string, unknown>>,

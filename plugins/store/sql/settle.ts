@@ -1,6 +1,50 @@
 import { COUNTED } from '../../../lib/delivery/health.ts'
+import type { SettledAttempt } from '../../../lib/engine/ports.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
+
+/** What is told of an outcome, each by its type, in the order of `toValues`. */
+export const OUTCOME = {
+  delivery_id: 'text',
+  claim: 'text',
+  webhook_id: 'text',
+  verdict: 'text',
+  number: 'integer',
+  cause: 'text',
+  started_at: 'bigint',
+  duration: 'integer',
+  status_code: 'integer',
+  error: 'text',
+  response: 'text',
+  status: 'text',
+  automatic: 'integer',
+  next_cause: 'text',
+  next_at: 'bigint',
+  done_at: 'bigint',
+} as const
+
+/** Written out: it is made for every attempt. */
+export function toValues(settled: SettledAttempt): readonly unknown[] {
+  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
+  return [
+    delivery_id,
+    claim,
+    webhook_id,
+    verdict,
+    attempt.number,
+    attempt.trigger,
+    attempt.started_at,
+    Math.round(attempt.duration),
+    attempt.status_code,
+    attempt.error,
+    attempt.response,
+    after.status,
+    after.automatic,
+    after.trigger,
+    after.next_at,
+    done_at,
+  ]
+}
 
 /** A healthy webhook's row is written once in a while, not with every group of outcomes. */
 const LAG: Millis = SECOND

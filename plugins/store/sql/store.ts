@@ -6,7 +6,9 @@ import { appReads, appWrites } from './apps.ts'
 import type { Query, SqlClient } from './client.ts'
 import { deliveryReads, deliveryWrites } from './deliveries.ts'
 import { dispatchStore } from './dispatch.ts'
+import { editReads, editWrites } from './edits.ts'
 import { eventReads, eventWrites, insertGroup } from './events.ts'
+import { fileReads, fileWrites } from './files.ts'
 import { keyReads, keyWrites } from './keys.ts'
 import { purge } from './purge.ts'
 import { requestReads, requestWrites } from './requests.ts'
@@ -27,6 +29,8 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
   const reads = {
     accounts: accountReads(read, t),
     apps: appReads(read, t, dialect),
+    edits: editReads(read, t),
+    files: fileReads(read, t, dialect),
     keys: keyReads(read, t, dialect),
     webhooks: webhookReads(read, t, dialect),
     events: eventReads(read, t, dialect),
@@ -41,6 +45,8 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     return {
       accounts: accountWrites(query, t, changes),
       apps: appWrites(query, t, dialect),
+      edits: editWrites(query, t, dialect),
+      files: fileWrites(query, t, dialect),
       keys: keyWrites(query, t, dialect, changes),
       webhooks,
       events,

@@ -1,9 +1,11 @@
 import type { Dialect } from '../client.ts'
 import { createClaimDue } from './claim.ts'
 import { FEED } from './feed.ts'
+import { PASSAGES } from './passages.ts'
 import { isAbandoned } from './processes.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
+import { unlessRefused } from './unless-refused.ts'
 
 /** The dialect of one process: it remembers where its claims have ended. */
 export const createDialect = (): Dialect => ({
@@ -21,6 +23,8 @@ export const createDialect = (): Dialect => ({
   sealedUnder: (text) => `split_part(${text}, '.', 2)`,
   abandoned: isAbandoned,
   passOver: 'FOR UPDATE SKIP LOCKED',
+  unlessRefused,
+  passages: PASSAGES,
   feed: FEED,
   groups: { publish: publishGroup, claim: createClaimDue(), settle: settleGroup },
 })

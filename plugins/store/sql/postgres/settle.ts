@@ -2,30 +2,12 @@ import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
 import { fieldsOf } from './fields.ts'
-import { isCountedFailure, isWorthWriting } from '../settle.ts'
+import { OUTCOME, isCountedFailure, isWorthWriting, toValues } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
-/** What is told of an outcome, in the order of `toValues`. */
-const TOLD = [
-  'turn integer',
-  'delivery_id text',
-  'claim text',
-  'webhook_id text',
-  'verdict text',
-  'number integer',
-  'cause text',
-  'started_at bigint',
-  'duration integer',
-  'status_code integer',
-  'error text',
-  'response text',
-  'status text',
-  'automatic integer',
-  'next_cause text',
-  'next_at bigint',
-  'done_at bigint',
-] as const
+/** With its turn: on this database a group has no order of its own. */
+const TOLD = [...Object.entries(OUTCOME).map(([name, type]) => `${name} ${type}`), 'turn integer']
 
 /** A whole group of outcomes as one statement; health is folded as `afterAttempt` does, in their order. */
 export async function settleGroup(
@@ -33,30 +15,8 @@ export async function settleGroup(
   t: Tables,
   attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
-  return query(settleStatement(t), [JSON.stringify(attempts.map(toValues))])
-}
-
-function toValues(settled: SettledAttempt, turn: number): readonly unknown[] {
-  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
-  return [
-    turn,
-    delivery_id,
-    claim,
-    webhook_id,
-    verdict,
-    attempt.number,
-    attempt.trigger,
-    attempt.started_at,
-    Math.round(attempt.duration),
-    attempt.status_code,
-    attempt.error,
-    attempt.response,
-    after.status,
-    after.automatic,
-    after.trigger,
-    after.next_at,
-    done_at,
-  ]
+  const told = attempts.map((settled, turn) => [...toValues(settled), turn])
+  return query(settleStatement(t), [JSON.stringify(told)])
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Dialect, Feed } from '../client.ts'
 import { integer } from '../rows.ts'
 import { claimDue } from './claim.ts'
+import { PASSAGES } from './passages.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
 
@@ -30,6 +31,9 @@ export const SQLITE: Dialect = {
   // One process: whatever others claimed, they did before it was started.
   abandoned: (_, id) => `substr(claim, 1, length(${id}) + 1) <> ${id} || '.'`,
   passOver: '',
+  // Nobody else commits meanwhile.
+  unlessRefused: (query, sql, bind) => query(sql, bind),
+  passages: PASSAGES,
   feed: FEED,
   groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
 }

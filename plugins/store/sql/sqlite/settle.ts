@@ -2,50 +2,11 @@ import { isCounted } from '../../../../lib/delivery/health.ts'
 import type { SettledAttempt } from '../../../../lib/engine/ports.ts'
 import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
+import { OUTCOME, toValues } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 
-/** Columns of the settling view, in the order of `toValues`. */
-const COLUMNS = [
-  'delivery_id',
-  'claim',
-  'webhook_id',
-  'verdict',
-  'number',
-  'cause',
-  'started_at',
-  'duration',
-  'status_code',
-  'error',
-  'response',
-  'status',
-  'automatic',
-  'next_cause',
-  'next_at',
-  'done_at',
-] as const
-
-/** Written out: it is made for every attempt. */
-function toValues(settled: SettledAttempt): readonly unknown[] {
-  const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
-  return [
-    delivery_id,
-    claim,
-    webhook_id,
-    verdict,
-    attempt.number,
-    attempt.trigger,
-    attempt.started_at,
-    Math.round(attempt.duration),
-    attempt.status_code,
-    attempt.error,
-    attempt.response,
-    after.status,
-    after.automatic,
-    after.trigger,
-    after.next_at,
-    done_at,
-  ]
-}
+/** Columns of the settling view. */
+const COLUMNS = Object.keys(OUTCOME)
 
 /** A whole group of outcomes as one statement: its triggers hold the guards, and fold health. */
 export async function settleGroup(

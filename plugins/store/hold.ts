@@ -1,5 +1,5 @@
-import { kernelError } from '../../../../lib/errors.ts'
-import type { Millis } from '../../../../lib/time.ts'
+import { kernelError } from '../../lib/errors.ts'
+import type { Millis } from '../../lib/time.ts'
 
 /**
  * Waits for `work`, at most `maxAge`: then its signal aborts.

@@ -1,0 +1,51 @@
+import type { Migration } from './migration.ts'
+
+export const files: readonly Migration[] = [
+  {
+    name: 'files/0001-files-chunks',
+    up: (t, d) => [
+      `CREATE TABLE ${t.files} (
+        id ${d.id} PRIMARY KEY,
+        app_id ${d.id} NOT NULL,
+        account_id ${d.id} NOT NULL,
+        name TEXT NOT NULL,
+        content_type TEXT NOT NULL,
+        size BIGINT NOT NULL,
+        sha256 ${d.id} NOT NULL,
+        status TEXT NOT NULL CHECK (status IN ('queued', 'processing', 'processed', 'failed')),
+        stage TEXT,
+        done BIGINT NOT NULL,
+        total BIGINT,
+        chunks INTEGER,
+        characters BIGINT,
+        error TEXT,
+        attempts INTEGER NOT NULL,
+        created_by_type TEXT NOT NULL,
+        created_by_id TEXT,
+        created_at BIGINT NOT NULL,
+        processed_at BIGINT,
+        deadline_at BIGINT,
+        claim TEXT,
+        lease_until BIGINT
+      )`,
+      `CREATE INDEX ${t.files}_by_app ON ${t.files} (app_id, id)`,
+      `CREATE INDEX ${t.files}_by_sha256 ON ${t.files} (app_id, sha256, id)`,
+      `CREATE INDEX ${t.files}_waiting ON ${t.files} (id)
+        WHERE status IN ('queued', 'processing')`,
+      `CREATE INDEX ${t.files}_processing ON ${t.files} (account_id) WHERE status = 'processing'`,
+      `CREATE TABLE ${t.file_chunks} (
+        id ${d.serial},
+        file_id ${d.id} NOT NULL,
+        ordinal INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        heading TEXT,
+        page INTEGER,
+        starts_at BIGINT NOT NULL,
+        ends_at BIGINT NOT NULL,
+        ${d.passages.columns}
+        UNIQUE (file_id, ordinal)
+      )`,
+      ...d.passages.index(t),
+    ],
+  },
+]

@@ -1,0 +1,32 @@
+import type { FileChunk } from './contract/files.ts'
+
+/** The longest word, in characters; what is longer is several. */
+const WORD = /[\p{L}\p{N}]{1,64}/gu
+/** The most words of one query that are looked for. */
+const MOST_ASKED = 32
+
+/**
+ * The words of a text in their order: runs of letters and digits, without case and accents.
+ *
+ * What is kept to be found, and what is asked for, both go through here, so that no database's own idea
+ * of a word matters.
+ */
+export function* wordsOf(text: string): Generator<string, void> {
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  for (const [word] of plain.matchAll(WORD)) yield word
+}
+
+/** What a chunk is found by. */
+export function wordsOfChunk({ heading, text }: Pick<FileChunk, 'heading' | 'text'>): string[] {
+  return [...wordsOf(heading ?? ''), ...wordsOf(text)]
+}
+
+/** The different words of a query, the first 32 of them. */
+export function wordsAsked(query: string): readonly string[] {
+  const asked = new Set<string>()
+  for (const word of wordsOf(query)) {
+    asked.add(word)
+    if (asked.size === MOST_ASKED) break
+  }
+  return [...asked]
+}
