@@ -23,7 +23,7 @@ export interface CrashDatabase {
   processes(): Promise<readonly string[]>
   /** When each delivery that is not final is due, by the clock of the daemons. */
   unfinished(): Promise<readonly number[]>
-  /** Deliveries that are not final though their webhook is gone. */
+  /** Deliveries that are not final though their webhook is gone, each with the claim that it bears. */
   orphans(): Promise<readonly string[]>
   /** Makes the server itself crash and recover, its connections lost; undefined without a server. */
   readonly crash: (() => Promise<void>) | undefined
@@ -34,7 +34,7 @@ export interface CrashDatabase {
 
 const IN_FLIGHT = `SELECT id, claim FROM keyhook_deliveries WHERE done_at IS NULL AND status = 'delivering'`
 const UNFINISHED = `SELECT next_at FROM keyhook_deliveries WHERE done_at IS NULL`
-const ORPHANS = `SELECT id FROM keyhook_deliveries d WHERE done_at IS NULL
+const ORPHANS = `SELECT id || ' ' || COALESCE(claim, 'unclaimed') AS id FROM keyhook_deliveries d WHERE done_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM keyhook_webhooks w WHERE w.id = d.webhook_id)`
 
 const PROCESSES = 'SELECT id FROM keyhook_processes'

@@ -61,8 +61,9 @@ export interface Totals {
 /** How long an event may stay out of the feed while a transaction older than it runs. */
 const FEED_GRACE = { sqlite: 0, postgres: 10_000 }
 /**
- * How long a delivery may outlive its webhook. On PostgreSQL it may be born while that is deleted: then it
- * is canceled before it is sent, when its claim ends at the latest.
+ * How long a delivery may outlive its webhook under one claim. On PostgreSQL it may be born while that is
+ * deleted: then it is canceled before it is sent, when its claim ends at the latest. Whoever takes it over
+ * then may be killed in turn, and holds it by a claim of its own.
  */
 const ORPHANED = { sqlite: 0, postgres: LEASE + 4000 }
 
