@@ -7,11 +7,18 @@
 import type { AppBytes } from './apps/contract.ts'
 import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
+import type { Editor } from './edits/contract.ts'
+import type { OpenAiEditorOptions } from './edits/openai.ts'
 import type { EgressClient } from './egress/contract.ts'
 import type { EgressClientOptions } from './egress/undici.ts'
+import type { FileProcessor } from './files/contract.ts'
+import type { FileProcessorOptions } from './files/extract.ts'
 import type { OpenOptions, OpenedStore } from './store/open.ts'
 
+export { untilAged } from './store/hold.ts'
 export type { OpenOptions } from './store/open.ts'
+export { isSequelize } from './store/sequelize.ts'
+export type { SequelizeLike } from './store/sequelize.ts'
 
 /**
  * Opens the store over what an embedder hands over, or over an address.
@@ -32,6 +39,19 @@ export const APP_BYTES = {
     (await import('./apps/disk.ts')).openDiskBytes(options),
   database: async (options: DatabaseBytesOptions): Promise<AppBytes> =>
     (await import('./apps/database.ts')).openDatabaseBytes(options),
+} as const
+
+/** What may carry out prompts. */
+export const EDITORS = {
+  none: async (): Promise<Editor> => (await import('./edits/none.ts')).createNoEditor(),
+  openai: async (options: OpenAiEditorOptions): Promise<Editor> =>
+    (await import('./edits/openai.ts')).createOpenAiEditor(options),
+} as const
+
+/** What may read knowledge files. */
+export const FILE_PROCESSORS = {
+  'built-in': async (options: FileProcessorOptions): Promise<FileProcessor> =>
+    (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
 
 export const EGRESS: Readonly<

@@ -1,5 +1,5 @@
 import type { OpenOptions } from '../../plugins/registry.ts'
-import { openDatabase } from '../../plugins/registry.ts'
+import { isSequelize, openDatabase } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
 import { holdFile, takeDataFolder } from '../data-folder.ts'
 import type { Platform } from '../platform.ts'
@@ -72,13 +72,4 @@ function sqliteFileOf(database: unknown): string | undefined {
   return isSequelize(database) && database.getDialect() === 'sqlite'
     ? database.options.storage
     : undefined
-}
-
-interface SequelizeLike {
-  readonly options: { readonly storage?: string }
-  getDialect(): string
-}
-
-function isSequelize(database: unknown): database is SequelizeLike {
-  return typeof database === 'object' && database !== null && 'getDialect' in database
 }

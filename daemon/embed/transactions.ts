@@ -1,6 +1,7 @@
-import { kernelError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
+import type { SequelizeLike } from '../../plugins/registry.ts'
+import { isSequelize, untilAged } from '../../plugins/registry.ts'
 import type { JoinedUnit, Store, StoreTx } from '../../plugins/store/contract.ts'
 
 /** Transactions in which an embedder's rows and Keyhook's events commit together. */
@@ -19,12 +20,6 @@ export interface Transactions {
    *   `run` did not open
    */
   unitOf(transaction: unknown): StoreTx
-}
-
-/** The part of a Sequelize instance that is used here. */
-interface SequelizeLike {
-  getDialect(): string
-  transaction<T>(options: object, work: (transaction: object) => Promise<T>): Promise<T>
 }
 
 /** The part of a pg pool that is used here. */
@@ -106,9 +101,10 @@ export function createTransactions(store: Store, database: unknown): Transaction
     }
   }
 
+  /** Ends what waits for itself, such as a publish without the transaction, which waits for the writer. */
   async function inOwn<T>(work: (transaction: object) => Promise<T>): Promise<T> {
     return store.write((tx) =>
-      inTime(within({}, { tx, committed: () => undefined }, work), MAX_AGE),
+      untilAged(() => within({}, { tx, committed: () => undefined }, work), MAX_AGE),
     )
   }
 
@@ -116,7 +112,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
     if (isPool(database)) return inPool(database, work)
     if (!isSequelize(database)) return inOwn(work)
     if (store.hold === undefined) return inSequelize(database, work)
-    return store.hold((aged) => inSequelize(database, untilAged(work, aged)), { maxAge: MAX_AGE })
+    return store.hold((aged) => inSequelize(database, unlessAged(work, aged)), { maxAge: MAX_AGE })
   }
 
   return {
@@ -136,27 +132,8 @@ export function createTransactions(store: Store, database: unknown): Transaction
   }
 }
 
-/**
- * Ends what waits for itself, such as a publish without the transaction, which waits for the writer.
- *
- * @throws KeyhookError `unavailable` when the work takes longer
- */
-async function inTime<T>(work: Promise<T>, maxAge: Millis): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const aged = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(kernelError('unavailable', { internal: `a transaction was open for ${maxAge} ms` }))
-    }, maxAge)
-  })
-  try {
-    return await Promise.race([work, aged])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** Others write again once it has aged: it must roll back at once, whatever the work waits for. */
-function untilAged<T>(
+function unlessAged<T>(
   work: (transaction: object) => Promise<T>,
   aged: AbortSignal,
 ): (transaction: object) => Promise<T> {
@@ -167,10 +144,6 @@ function untilAged<T>(
       })
       work(transaction).then(resolve, reject)
     })
-}
-
-function isSequelize(database: unknown): database is SequelizeLike {
-  return typeof database === 'object' && database !== null && 'getDialect' in database
 }
 
 function isPool(database: unknown): database is PoolLike {

@@ -58,11 +58,11 @@ function spansOf({ events, audit }: Retention): Readonly<Record<PurgeKind, Milli
   }
 }
 
-/** Minutes past the hour, so that the two do not meet. */
-const TIMES = { retention: '17 * * * *', collection: '41 * * * *' } as const
+/** When, by the clock of this machine: at other minutes each, so that no two begin at once. */
+const TIMES = { retention: '17 * * * *', collection: '41 3 * * *' } as const
 
-/** Runs it every hour, never twice at once; the answer stops it and waits for the chunk under way. */
-export function keepHourly(
+/** Runs it at its times, never twice at once; the answer stops it and waits for the chunk under way. */
+export function keepTimed(
   name: keyof typeof TIMES,
   work: (isStopping: () => boolean) => Promise<void>,
 ): () => Promise<void> {

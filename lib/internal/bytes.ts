@@ -22,6 +22,31 @@ export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
+/**
+ * Decodes UTF-8 exactly; undefined for bytes that are not UTF-8.
+ *
+ * @example
+ * readUtf8(Uint8Array.of(255)) // undefined
+ */
+export function readUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Reads what may be text: undefined for bytes that are not UTF-8, or hold a NUL, which no text does.
+ *
+ * @example
+ * readText(Uint8Array.of(97, 0)) // undefined
+ */
+export function readText(bytes: Uint8Array): string | undefined {
+  const text = readUtf8(bytes)
+  return text?.includes('\0') === true ? undefined : text
+}
+
 const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 )

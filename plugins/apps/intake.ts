@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { untilAborted } from '../../lib/internal/until-aborted.ts'
 import type { Kept, PutOptions } from './contract.ts'
 import { bytesError } from './errors.ts'
 
@@ -19,7 +20,9 @@ export function takeIn(
   let size = 0
 
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of untilAborted(bytes, signal)) {
+    signal?.throwIfAborted()
+    const source = bytes instanceof Uint8Array ? [bytes] : untilAborted(bytes, signal)
+    for await (const chunk of source) {
       if (!(chunk instanceof Uint8Array)) throw new TypeError('a chunk is a Uint8Array')
       size += chunk.length
       if (size > limit) throw bytesError('bytes_too_large', { details: { limit } })
@@ -29,55 +32,6 @@ export function takeIn(
   }
 
   return { chunks: chunks(), kept: () => ({ sha256: hash.digest('hex'), size }) }
-}
-
-async function* untilAborted(
-  bytes: Uint8Array | AsyncIterable<Uint8Array>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array> {
-  signal?.throwIfAborted()
-  if (bytes instanceof Uint8Array) {
-    yield bytes
-    return
-  }
-  const source = bytes[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const { done, value } = await orAborted(source.next(), signal)
-      if (done === true) return
-      yield value
-      signal?.throwIfAborted()
-    }
-  } finally {
-    void end(source)
-  }
-}
-
-/** Settles with the next chunk, or at once when the signal aborts: a stream may stall for ever. */
-function orAborted<T>(next: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return next
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error)
-    }
-    // Asking for the chunk may have aborted it.
-    if (signal.aborted) abort()
-    // Taken off again after each chunk: what waits for the signal would keep all of them in memory.
-    signal.addEventListener('abort', abort, { once: true })
-    const settled = (): void => {
-      signal.removeEventListener('abort', abort)
-    }
-    next.then(resolve, reject).finally(settled)
-  })
-}
-
-/** Not waited for: one that stalls does not end either. */
-async function end(source: AsyncIterator<Uint8Array>): Promise<void> {
-  try {
-    await source.return?.()
-  } catch {
-    // What it says of its own end changes nothing any more.
-  }
 }
 
 /** Gives what it is given, and fails at the end when that is not what the digest names. */

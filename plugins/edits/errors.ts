@@ -1,3 +1,6 @@
+import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
+import { KeyhookError } from '../../lib/errors.ts'
+
 export type EditErrorCode =
   | 'model_not_configured'
   | 'model_unavailable'
@@ -17,94 +20,99 @@ export type EditErrorCode =
  */
 export type EditErrorClass = 'transient' | 'model' | 'request' | 'configuration' | 'internal'
 
-interface EditErrorRow {
+interface EditErrorRow extends ErrorRow {
   readonly class: EditErrorClass
   /** Whether the same edit may succeed when it is asked for again. */
   readonly retryable: boolean
-  /** The public sentence. */
-  readonly text: string
 }
 
-/** Why an edit could not be carried out. A code never changes its meaning and is never reused. */
+/**
+ * Why an edit could not be carried out. A code never changes its meaning and is never reused. The status
+ * is for what is refused at once: what fails later is told by the edit itself.
+ */
 export const EDIT_ERRORS: Readonly<Record<EditErrorCode, EditErrorRow>> = {
   model_not_configured: {
+    status: 501,
     class: 'configuration',
     retryable: false,
     text: 'The language model is not set up here, or its server does not accept how it is set up.',
   },
   model_unavailable: {
+    status: 503,
     class: 'transient',
     retryable: true,
     text: 'The language model did not answer, or broke off. Try again later.',
   },
   model_rate_limited: {
+    status: 503,
     class: 'transient',
     retryable: true,
     text: 'The language model has too much to do, or its quota is used up. Try again later.',
   },
   model_refused: {
+    status: 400,
     class: 'request',
     retryable: false,
     text: 'The language model declined the prompt. Say it in other words.',
   },
   model_answer_cut: {
+    status: 400,
     class: 'model',
     retryable: false,
     text: 'The answer was longer than the language model may write. Ask for less at once.',
   },
   model_answer_invalid: {
+    status: 503,
     class: 'model',
     retryable: true,
     text: 'The language model did not answer in the form of an edit.',
   },
   patch_not_applied: {
+    status: 400,
     class: 'model',
     retryable: true,
     text: 'What the language model wanted to change does not fit the files, also after a repair.',
   },
   context_too_large: {
+    status: 413,
     class: 'request',
     retryable: false,
     text: 'The prompt and the files are more than the language model can take in.',
   },
   answer_too_large: {
+    status: 400,
     class: 'model',
     retryable: false,
     text: 'The answer holds more than an edit may change. Ask for less at once.',
   },
   deadline: {
+    status: 503,
     class: 'transient',
     retryable: true,
     text: 'The edit was not done in time.',
   },
   canceled: {
+    status: 409,
     class: 'request',
     retryable: false,
     text: 'The edit was canceled.',
   },
 }
 
-export interface EditErrorExtras {
-  /** For logs alone: never a credential, a prompt or a file's text. */
-  readonly internal?: string
-  readonly cause?: unknown
-}
+/** For logs alone: never a credential, a prompt or a file's text. */
+export type EditErrorExtras = Pick<ErrorExtras, 'internal' | 'cause'>
 
 /** An edit that could not be carried out; whatever else is thrown is a defect. */
-export class EditError extends Error {
-  override readonly name = 'EditError'
-  readonly code: EditErrorCode
+export class EditError extends KeyhookError<EditErrorCode> {
   readonly class: EditErrorClass
   readonly retryable: boolean
-  readonly internal: string | undefined
 
   constructor(code: EditErrorCode, extras: EditErrorExtras = {}) {
     const row = EDIT_ERRORS[code]
-    super(row.text, 'cause' in extras ? { cause: extras.cause } : undefined)
-    this.code = code
-    this.class = row.class
-    this.retryable = row.retryable
-    this.internal = extras.internal
+    const { class: whose, retryable } = row
+    super(code, row, { ...extras, details: { class: whose, retryable } })
+    this.class = whose
+    this.retryable = retryable
   }
 }
 

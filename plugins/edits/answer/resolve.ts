@@ -1,5 +1,5 @@
 import type { EditOperation } from '../contract.ts'
-import { decodeText } from '../text.ts'
+import { readText } from '../../../lib/internal/bytes.ts'
 import { findElision } from './elision.ts'
 import { excerptOf } from './excerpt.ts'
 import type { Block, Problem } from './parse.ts'
@@ -110,7 +110,7 @@ class Tree {
     if (written !== undefined) return written
     const origin = this.#origin(path)
     const bytes = origin === null ? undefined : await this.#read(origin)
-    return bytes && decodeText(bytes)
+    return bytes && readText(bytes)
   }
 
   write(path: string, content: string): void {

@@ -1,7 +1,7 @@
 import type { EditTask, EditTools } from '../contract.ts'
 import { EditError } from '../contract.ts'
 import { fenceFor } from '../answer/lines.ts'
-import { decodeText } from '../text.ts'
+import { readText } from '../../../lib/internal/bytes.ts'
 import { extensionOf, outlineOf } from './outline.ts'
 
 export interface ContextLimits {
@@ -42,7 +42,7 @@ export async function writeFiles(
     if (tools.signal.aborted) break
     tools.progress({ stage: 'reading', done, total: chosen.length, message: file.path })
     const bytes = await tools.read(file.path)
-    const text = bytes && decodeText(bytes)
+    const text = bytes && readText(bytes)
     if (text === undefined) continue
     const part = [file.isWhole ? whole(file.path, text) : '', outline(file.path, text)].find(
       (one) => one !== '' && one.length <= left,
