@@ -56,12 +56,12 @@ export async function startDaemon(
   server.on('request', (request, response) => {
     handle(request, response)
   })
-  let leaving = false
+  const leaving = new AbortController()
   let local: Local | undefined
   let work: Work | undefined
 
   async function stop(): Promise<void> {
-    leaving = true
+    leaving.abort()
     // Whoever balances load sees that it is not ready before it stops answering.
     if (work !== undefined) await delay(config.stopDelay * SECOND)
     await closeServer(server, CLOSE_GRACE)
@@ -94,7 +94,7 @@ export async function startDaemon(
       pages: api ? pages : [],
       log,
       metrics,
-      isLeaving: () => leaving,
+      leaving: leaving.signal,
     })
     work = await startWork(local, config, log, { dispatch })
     const handler = app.callback()
@@ -152,6 +152,8 @@ export async function openLocal(
       migrated,
       async close() {
         await closeServer(control, CLOSE_GRACE)
+        await opened.platform.editor.close?.()
+        await opened.platform.fileProcessor?.close()
         await opened.platform.egress.close()
         await appBytes?.close()
         await store.close()
@@ -179,7 +181,7 @@ function openControl(
     pages: [],
     log,
     metrics,
-    isLeaving: () => false,
+    leaving: new AbortController().signal,
   })
   const handler = app.callback()
   return listenLocally(folder.controlSocket, (request, response) => {

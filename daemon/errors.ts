@@ -3,6 +3,7 @@ import { defineErrors } from '../lib/errors.ts'
 
 export type HttpErrorCode =
   | 'invalid_json'
+  | 'invalid_multipart'
   | 'invalid_request'
   | 'invalid_cursor'
   | 'account_required'
@@ -22,6 +23,7 @@ export type HttpErrorCode =
   | 'misdirected_host'
   | 'idempotency_mismatch'
   | 'rate_limited'
+  | 'too_many_streams'
   | 'body_consumed'
   | 'capability_unavailable'
   | 'internal_error'
@@ -31,6 +33,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   invalid_json: {
     status: 400,
     text: 'The body must be one JSON value in UTF-8, at most 64 levels deep, without __proto__ or NUL.',
+  },
+  invalid_multipart: {
+    status: 400,
+    text: 'The body must be whole multipart/form-data, its boundary as its header says, at most 16 KiB of headers a part.',
   },
   invalid_request: {
     status: 400,
@@ -78,6 +84,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     text: 'This Idempotency-Key was used with another body. Use a new one.',
   },
   rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
+  too_many_streams: {
+    status: 429,
+    text: 'Too many streams are open at once. Close one, or ask for the status instead.',
+  },
   body_consumed: {
     status: 500,
     text: 'Something read the body before Keyhook could. Mount its routes before what parses bodies.',

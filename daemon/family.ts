@@ -2,33 +2,18 @@ import type { z } from 'zod'
 import type { ErrorRow } from '../lib/errors.ts'
 import type { Instant } from '../lib/time.ts'
 import type { StoreTx } from '../plugins/store/contract.ts'
+import type { Access } from './access.ts'
 import type { BuiltInEvent } from './event-types.ts'
+import type { GivenPart, PartsInput } from './parts.ts'
 import type { Platform } from './platform.ts'
 import type { Principal } from './principal.ts'
-
-/** Who may call an operation. */
-export type Access =
-  /** A key that holds the scope, a signed-in user, or the operator on behalf of an account. */
-  | {
-      readonly scope: string
-      readonly pinned: 'allowed' | 'refused'
-      /** The path parameter that names a key: acting on itself, a key needs no scope. */
-      readonly self?: string
-      /** The operator may also act for no account: for the whole service. */
-      readonly service?: boolean
-    }
-  /** Any live key. */
-  | 'key'
-  | 'user'
-  /** A signed-in user, or the operator on behalf of an account: never a key. */
-  | 'owner'
-  | 'operator'
-  | 'public'
 
 export interface OperationInput {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** A multipart body in place of `body`, for an operation whose effect is `own`. */
+  readonly parts?: PartsInput
 }
 
 type Part<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>
@@ -58,6 +43,18 @@ export interface WriteCall<
   readonly tx: StoreTx
 }
 
+/** A call that commits by itself. */
+export interface OwnCall<Input extends OperationInput = OperationInput> extends Call<Input> {
+  /** What `input.parts` declares, as it comes in. */
+  readonly parts: AsyncIterable<GivenPart>
+  /**
+   * Runs `work` as one unit, in which the caller still may do this.
+   *
+   * @throws KeyhookError as a request would be refused that came now
+   */
+  unit<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>
+}
+
 export interface ResponseHead {
   setCookie(value: string): void
 }
@@ -79,6 +76,8 @@ interface Declaration<
   readonly output: Output
   /** The status of success. Default 200. */
   readonly status?: number
+  /** Whether what is answered is still to be carried out: its status is 202 then. */
+  accepted?(answer: z.input<Output>): boolean
   /** Codes of its own, besides those that every operation shares. */
   readonly errors: readonly string[]
   readonly example: {
@@ -86,6 +85,8 @@ interface Declaration<
     readonly query?: Readonly<Record<string, string>>
     readonly body?: unknown
     readonly response: unknown
+    /** What is answered where the work is still to be done, for an operation that tells it apart. */
+    readonly accepted?: unknown
   }
   /** Fields of the answer that are shown once: a replay shows null in their place. */
   readonly secret?: readonly string[]
@@ -118,6 +119,11 @@ export interface WriteOperation<
   /** Work that takes long or leaves the machine, before the unit of work begins. */
   prepare?(call: Call<Input>): Promise<Prepared>
   run(call: WriteCall<Input, Prepared>): Promise<z.input<Output>>
+  /**
+   * What is answered in place of what `run` did, once that is committed; such as after waiting for what
+   * it began. A replay answers what was committed.
+   */
+  afterCommit?(call: Call<Input>, committed: z.input<Output>): Promise<z.input<Output>>
 }
 
 export interface PublishOperation<
@@ -135,7 +141,47 @@ export interface OwnOperation<
   Id extends string = string,
 > extends Declaration<Input, Output, Id> {
   readonly effect: 'own'
-  run(call: Call<Input>): Promise<z.input<Output>>
+  run(call: OwnCall<Input>): Promise<z.input<Output>>
+}
+
+/** Bytes to be kept by whoever asked, under a name. */
+export interface Download {
+  readonly name: string
+  readonly size: number
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+export interface BytesOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Id extends string = string,
+> extends Declaration<Input, Output, Id> {
+  readonly effect: 'bytes'
+  run(call: Call<Input>): Promise<Download>
+}
+
+/** One server-sent event. */
+export interface StreamEvent<Data = unknown> {
+  /** Where a client that comes back goes on from. */
+  readonly id?: string
+  readonly event: string
+  readonly data: Data
+}
+
+export interface StreamOperation<
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Id extends string = string,
+> extends Declaration<Input, Output, Id> {
+  readonly effect: 'stream'
+  /**
+   * Answers what is to come. What it throws is answered as an error; what the events throw ends them.
+   *
+   * @param call.after the id of the last event that the client has; empty for all
+   */
+  run(
+    call: Call<Input> & { readonly after: string },
+  ): Promise<AsyncIterable<StreamEvent<z.input<Output>>>>
 }
 
 /**
@@ -145,13 +191,20 @@ export interface OwnOperation<
  * - `read`: nothing changes;
  * - `write`: `run` is one unit of work, together with its idempotency record and audit rows;
  * - `publish`: by itself it joins the outbox's group commit; under an `Idempotency-Key` it is a unit of work;
- * - `own`: it works outside the database or commits by itself; an `Idempotency-Key` is claimed first.
+ * - `own`: it works outside the database or commits by itself; an `Idempotency-Key` is claimed first;
+ * - `bytes`: nothing changes, and the answer is a file;
+ * - `stream`: nothing changes, and the answer goes on as server-sent events; `output` is the data of one.
  */
 export type Operation =
   | ReadOperation<OperationInput, z.ZodType>
   | WriteOperation<OperationInput, z.ZodType, unknown>
   | PublishOperation<OperationInput, z.ZodType>
   | OwnOperation<OperationInput, z.ZodType>
+  | BytesOperation<OperationInput, z.ZodType>
+  | StreamOperation<OperationInput, z.ZodType>
+
+/** Effects that change nothing. */
+export const READS: ReadonlySet<Operation['effect']> = new Set(['read', 'bytes', 'stream'] as const)
 
 /** A noun of the API: everything it adds, in one value. Removing a family is removing its folder. */
 export interface Family {
@@ -217,4 +270,22 @@ export function ownOperation<
   Output extends z.ZodType,
 >(declared: Omit<OwnOperation<Input, Output, Id>, 'effect'>): OwnOperation<Input, Output, Id> {
   return { ...declared, effect: 'own' }
+}
+
+export function bytesOperation<
+  const Id extends string,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+>(declared: Omit<BytesOperation<Input, Output, Id>, 'effect'>): BytesOperation<Input, Output, Id> {
+  return { ...declared, effect: 'bytes' }
+}
+
+export function streamOperation<
+  const Id extends string,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+>(
+  declared: Omit<StreamOperation<Input, Output, Id>, 'effect'>,
+): StreamOperation<Input, Output, Id> {
+  return { ...declared, effect: 'stream' }
 }

@@ -1,27 +1,51 @@
 import { openSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname, relative } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { MINUTE, SECOND } from '../lib/time.ts'
 import { ConfigError } from './config.ts'
+import { mayTakeLong } from './long-requests.ts'
 
 /** The longest path that every kernel takes for a socket. */
 const MAX_SOCKET_PATH = 100
 
+/** Limits of time, in milliseconds. */
+const LIMITS = {
+  requestTimeout: 30 * SECOND,
+  headersTimeout: 10 * SECOND,
+  keepAliveTimeout: 5 * SECOND,
+  connectionsCheckingInterval: 5 * SECOND,
+}
+
 /** A server with limits against slow and endless requests; it accepts once it listens. */
-export function createLimitedServer(): Server {
-  const server = createServer({
-    requestTimeout: 30 * SECOND,
-    headersTimeout: 10 * SECOND,
-    keepAliveTimeout: 5 * SECOND,
-    connectionsCheckingInterval: 5 * SECOND,
-    maxHeaderSize: 16_384,
-  })
+export function createLimitedServer(limits: Partial<typeof LIMITS> = {}): Server {
+  const server = createServer({ ...LIMITS, ...limits, maxHeaderSize: 16_384 })
   server.maxHeadersCount = 100
   server.timeout = 2 * MINUTE
+  server.on('clientError', refuse)
   return server
+}
+
+/** What is answered to what is no request: in a few bytes, since nobody else will. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** As Node does where nobody listens, but for requests that may take long. */
+function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
+  const code = cause.code ?? ''
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
+  const { _httpMessage: answer } = socket as { readonly _httpMessage?: ServerResponse | null }
+  if (socket.writable && answer?.headersSent !== true) {
+    const status = REFUSALS[code] ?? '400 Bad Request'
+    socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+  }
+  socket.destroy(cause)
 }
 
 /** @throws ConfigError when the address cannot be had */

@@ -72,3 +72,12 @@ export function requireAccountId(id: string): void {
   if (isAccountId(id)) return
   throw new TypeError(`an account id is 1 to 64 letters, digits, _ or -, not ${JSON.stringify(id)}`)
 }
+
+/** Whom requests are counted for. */
+export function callerOf(principal: Principal | undefined, ip: string): string {
+  if (principal === undefined) return `ip ${ip}`
+  if (principal.type === 'key') return `key ${principal.key.id}`
+  return principal.type === 'user'
+    ? `user ${principal.user_id}`
+    : `operator ${principal.account_id ?? ''}`
+}

@@ -23,8 +23,8 @@ export function usageOf({ positionals, options }: CommandSpec): string {
 
 /** The argument that stands for a field. */
 export function toArgument(field: Field): Argument {
-  return new Argument(positionalOf(field), describe(field)).argParser((text) =>
-    readValue(field, text),
+  return new Argument(positionalOf(field), describe(field)).argParser((text, before: unknown) =>
+    readValue(field, text, before),
   )
 }
 
@@ -71,8 +71,8 @@ export function refuseInput(command: Command, { name }: Field, cause: unknown): 
   return command.error(`error: --${optionName(name)} from standard input: ${cause.message}`)
 }
 
-function positionalOf({ name }: Field): string {
-  return `<${name.replaceAll('_', '-')}>`
+function positionalOf({ name, kind }: Field): string {
+  return `<${name.replaceAll('_', '-')}${kind === 'files' ? '...' : ''}>`
 }
 
 function flagOf({ name, kind }: Field): string {
@@ -89,6 +89,7 @@ const SHOWN: Readonly<Record<FieldKind, string>> = {
   json: ' <json>',
   flag: '',
   secret: '-stdin',
+  files: ' <path>',
 }
 
 /** How a value of a kind is written. */
@@ -101,6 +102,7 @@ const WRITTEN: Readonly<Record<FieldKind, string>> = {
   json: '- reads it from standard input.',
   flag: '',
   secret: 'Read from standard input.',
+  files: '',
 }
 
 function describe({ place, kind, description, choices, required, nullable }: Field): string {

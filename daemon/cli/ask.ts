@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { resolve } from 'node:path'
+import type { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MINUTE } from '../../lib/time.ts'
 import type { Config } from '../config.ts'
@@ -9,6 +11,7 @@ import type { DataFolder } from '../data-folder.ts'
 import { controlSocketIn, takeDataFolder } from '../data-folder.ts'
 import { socketPath } from '../listen.ts'
 import type { Log } from '../telemetry/log.ts'
+import { encodeParts } from './encode-parts.ts'
 import type { CommandRequest } from './request.ts'
 
 /** What came back, its body as the exact text. */
@@ -75,10 +78,11 @@ async function askHere(
 /** Undefined when nobody listens on the control socket; then nothing was asked. */
 export function askSocket(
   config: Config,
-  { method, path, body }: CommandRequest,
+  { method, path, body, parts }: CommandRequest,
   account?: string,
 ): Promise<Answer | undefined> {
   const place = socketPath(controlSocketIn(resolve(config.dataDir)))
+  const multipart = parts && encodeParts(parts)
   return new Promise((resolve, reject) => {
     const asked = httpRequest({
       socketPath: place,
@@ -88,6 +92,7 @@ export function askSocket(
       timeout: ANSWER_WITHIN,
       headers: {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(multipart === undefined ? {} : { 'Content-Type': multipart.type }),
         ...(account === undefined ? {} : { 'Keyhook-Account': account }),
       },
     })
@@ -106,8 +111,27 @@ export function askSocket(
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })
       })
     })
-    asked.end(body)
+    if (multipart === undefined) asked.end(body)
+    else void pour(multipart.bytes, asked, reject)
   })
+}
+
+/** Whoever answers before all was sent may have closed the way for the rest: the answer counts. */
+async function pour(
+  bytes: AsyncIterable<Uint8Array>,
+  asked: Writable,
+  reject: (cause: unknown) => void,
+): Promise<void> {
+  try {
+    for await (const chunk of bytes) {
+      if (!asked.writable) return
+      if (!asked.write(chunk)) await once(asked, 'drain')
+    }
+    asked.end()
+  } catch (cause) {
+    reject(cause)
+    asked.destroy()
+  }
 }
 
 function explained(cause: NodeJS.ErrnoException): Error {

@@ -16,7 +16,8 @@ export function printExample({
   options,
 }: CommandSpec): string {
   const { params, query, body } = operation.example
-  const given: Readonly<Record<Field['place'], unknown>> = { path: params, query, body }
+  const part = Object.fromEntries(Object.keys(operation.input.parts ?? {}).map(withPath))
+  const given: Readonly<Record<Field['place'], unknown>> = { path: params, query, body, part }
   const valueOf = ({ place, name }: Field): unknown =>
     (given[place] as Readonly<Record<string, unknown>> | undefined)?.[name]
   const words = [
@@ -24,6 +25,10 @@ export function printExample({
     ...options.flatMap((field) => printOption(field, valueOf(field))),
   ]
   return ['keyhook', group, verb, ...words].join(' ')
+}
+
+function withPath(name: string): readonly [name: string, path: string] {
+  return [name, 'PATH']
 }
 
 function printOption({ name, kind }: Field, value: unknown): readonly string[] {

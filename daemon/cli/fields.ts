@@ -1,13 +1,15 @@
 import { z } from 'zod'
+import type { PartsInput } from '../parts.ts'
 
 /** How the text of a field is read. */
-export type FieldKind = 'text' | 'time' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret'
+export type FieldKind =
+  'text' | 'time' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret' | 'files'
 
 /** One field of an operation's input, as a command line gives it. */
 export interface Field {
   /** As the wire has it: `grace_seconds`. */
   readonly name: string
-  readonly place: 'path' | 'query' | 'body'
+  readonly place: 'path' | 'query' | 'body' | 'part'
   readonly kind: FieldKind
   readonly required: boolean
   /** The text `null` stands for null. */
@@ -36,6 +38,19 @@ export function readFields(schema: z.ZodType | undefined, place: Field['place'])
   return Object.entries(form?.properties ?? {}).map(([name, property]) =>
     readField(name, place, required.has(name), toSchema(property), defs),
   )
+}
+
+/** The parts of a multipart body: of a file its path is given. */
+export function partFields(parts: PartsInput = {}): readonly Field[] {
+  return Object.entries(parts).map(([name, { kind, description, least }]) => ({
+    name,
+    place: 'part',
+    kind: kind === 'file' ? 'files' : 'text',
+    required: least > 0,
+    nullable: false,
+    description,
+    choices: undefined,
+  }))
 }
 
 function readField(

@@ -16,6 +16,7 @@ const TELLING = [
   'remembered_until',
   'built_in',
   'created_at',
+  'text',
 ]
 
 /** What the command line says where the wire speaks of headers. */
@@ -26,7 +27,10 @@ const HINTS: Readonly<Record<string, string>> = {
 /** The answer for a person: a list as a table, a record line by line. */
 export function printAnswer(answer: Wire, secret: readonly string[] = []): string {
   const rows = answer['data']
-  if (Array.isArray(rows)) return printList(rows as readonly Wire[], answer['next_cursor'])
+  if (Array.isArray(rows)) {
+    const list = printList(rows as readonly Wire[], answer['next_cursor'])
+    return list + printRefused(answer['errors'])
+  }
   const shown = secret.some((name) => typeof answer[name] === 'string')
   return (
     printRecord(answer) +
@@ -47,6 +51,15 @@ function printList(rows: readonly Wire[], cursor: unknown): string {
     ...rows.map((row) => columns.map((name) => printValue(row[name]))),
   ])
   return typeof cursor === 'string' ? `${table}\nThere is more: --cursor ${cursor}\n` : table
+}
+
+/** What was refused of a request that was carried out otherwise. */
+function printRefused(errors: unknown): string {
+  if (!Array.isArray(errors) || errors.length === 0) return ''
+  const lines = (errors as readonly Wire[]).map(({ name, message, code }) =>
+    [printValue(name), printValue(message), printValue(code)].join('  '),
+  )
+  return `\nRefused:\n${lines.join('\n')}\n`
 }
 
 /** Columns side by side, each as wide as its widest cell. */

@@ -9,12 +9,19 @@ export interface CommandRequest {
   readonly path: string
   /** JSON text; undefined: none. */
   readonly body: string | undefined
+  /** Of a multipart body, in place of `body`. */
+  readonly parts?: readonly SentPart[]
 }
+
+/** A part of a multipart body: a text, or the file at a path. */
+export type SentPart = { readonly name: string } & (
+  { readonly text: string } | { readonly path: string }
+)
 
 /**
  * The value that a field's text stands for.
  *
- * @param before what the same option gave before, to which a list adds
+ * @param before what the same option gave before, to which lists add
  * @throws InvalidArgumentError that says what the text must be
  */
 export function readValue(field: Field, text: string, before?: unknown): unknown {
@@ -24,8 +31,8 @@ export function readValue(field: Field, text: string, before?: unknown): unknown
     throw new InvalidArgumentError(`Must be one of ${field.choices.join(', ')}.`)
   }
   const value = READERS[field.kind](text)
-  return Array.isArray(before) && field.kind === 'list'
-    ? [...before, ...(value as string[])]
+  return Array.isArray(before) && Array.isArray(value) && field.kind !== 'json'
+    ? [...(before as unknown[]), ...(value as unknown[])]
     : value
 }
 
@@ -33,6 +40,7 @@ const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
   text: (text) => text,
   time: (text) => text,
   secret: (text) => text,
+  files: (text) => [text],
   flag: (text) => text === 'true',
   integer: (text) => readNumber(text, Number.isSafeInteger, 'Must be a whole number.'),
   number: (text) => readNumber(text, Number.isFinite, 'Must be a number.'),
@@ -77,7 +85,13 @@ export function toRequest(
         encodeURIComponent(String(params[name])),
       ) + (query === '' ? '' : `?${query}`),
     body: bodyOf(operation.input.body, Object.fromEntries(at('body'))),
+    ...(operation.input.parts === undefined ? {} : { parts: at('part').flatMap(toParts) }),
   }
+}
+
+function toParts([name, value]: readonly [string, unknown]): readonly SentPart[] {
+  if (typeof value === 'string') return [{ name, text: value }]
+  return (value as readonly string[]).map((path) => ({ name, path }))
 }
 
 /** A body that may be missing is, when no field of it is given. */

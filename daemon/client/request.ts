@@ -7,8 +7,10 @@ export interface ApiRequest {
   readonly method: Route['method']
   /** With its query, from the root of the service. */
   readonly path: string
-  /** JSON text; undefined: none. */
-  readonly body: string | undefined
+  /** JSON text, or the parts of a multipart body; undefined: none. */
+  readonly body: string | FormData | undefined
+  /** Whether a file is answered. */
+  readonly bytes?: true
   /** Whether asking twice does no more than asking once. */
   readonly repeatable: boolean
 }
@@ -29,7 +31,8 @@ export function toRequest(route: Route, given: Wire): ApiRequest {
   return {
     method: route.method,
     path: pathOf(route, given) + queryOf(query, given),
-    body: bodyOf(route, rest),
+    body: route.parts === undefined ? bodyOf(route, rest) : formOf(rest),
+    ...(route.bytes === true ? { bytes: true } : {}),
     repeatable: REPEATABLE.has(route.method) && route.once !== true,
   }
 }
@@ -53,6 +56,18 @@ function queryOf(names: readonly string[], given: Wire): string {
       query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
   }
   return query.size === 0 ? '' : `?${query.toString()}`
+}
+
+/** A field that is a list is as many parts of one name. */
+function formOf(fields: readonly (readonly [string, unknown])[]): FormData {
+  const form = new FormData()
+  for (const [name, value] of fields) {
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (one instanceof Blob) form.append(name, one)
+      else form.append(name, typeof one === 'string' ? one : JSON.stringify(one))
+    }
+  }
+  return form
 }
 
 /** Without a body's place in the route, stray fields are sent all the same: the service names them. */

@@ -12,6 +12,10 @@ export interface Route {
   readonly query?: readonly string[]
   /** Whether the other fields are a body; an `optional` one without fields is not sent. */
   readonly body?: 'optional' | 'required'
+  /** The fields of the argument that are parts of a multipart body; files are lists of blobs. */
+  readonly parts?: readonly string[]
+  /** The answer is a file, not JSON. */
+  readonly bytes?: true
   /** The answer is one page of many. */
   readonly list?: true
   /** A POST that no Idempotency-Key makes safe to repeat, since it has no caller. */
@@ -24,12 +28,13 @@ export interface RouteOf<Asked extends Operation> extends Route {
   readonly operation?: Asked
 }
 
-/** Operations whose own id, input and output the compiler knows. */
-export type Known<Asked> = Asked extends Operation
-  ? string extends Asked['id']
-    ? never
-    : Asked
-  : never
+/** Operations whose own id, input and output the compiler knows; a stream is read by an `EventSource`. */
+export type Known<Asked> =
+  Asked extends Exclude<Operation, { effect: 'stream' }>
+    ? string extends Asked['id']
+      ? never
+      : Asked
+    : never
 
 /** The operations whose types these routes carry. */
 export type AskedOf<Routed extends Route> = Routed extends { readonly operation?: infer Asked }
@@ -46,20 +51,27 @@ export type AskedOf<Routed extends Route> = Routed extends { readonly operation?
 export function routesOf<const Asked extends Operation>(
   operations: readonly Asked[],
 ): readonly RouteOf<Known<Asked>>[] {
-  return operations.map((operation) => {
+  return operations.filter(isAnswered).map((operation) => {
     const { id, method, path, access, input, output } = operation
     const query = fieldsOf(input.query)
-    refuseTwins(id, [...paramsIn(path), ...query, ...fieldsOf(input.body)])
+    const parts = Object.keys(input.parts ?? {})
+    refuseTwins(id, [...paramsIn(path), ...query, ...fieldsOf(input.body), ...parts])
     return {
       id,
       method,
       path,
       ...(query.length === 0 ? {} : { query }),
       ...(input.body === undefined ? {} : { body: needOf(input.body) }),
+      ...(parts.length === 0 ? {} : { parts }),
+      ...(operation.effect === 'bytes' ? { bytes: true } : {}),
       ...(fieldsOf(output).includes('next_cursor') ? { list: true } : {}),
       ...(method === 'POST' && access === 'public' ? { once: true } : {}),
     }
   })
+}
+
+function isAnswered({ effect }: Operation): boolean {
+  return effect !== 'stream'
 }
 
 /** The parameters of a path, in their order. */

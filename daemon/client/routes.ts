@@ -3,7 +3,9 @@ import type { accountsFamily } from '../families/accounts/family.ts'
 import type { appsFamily } from '../families/apps/family.ts'
 import type { auditFamily } from '../families/audit/family.ts'
 import type { discoveryFamily } from '../families/discovery/family.ts'
+import type { editsFamily } from '../families/edits/family.ts'
 import type { eventsFamily } from '../families/events/family.ts'
+import type { filesFamily } from '../families/files/family.ts'
 import type { keysFamily } from '../families/keys/family.ts'
 import type { sealsFamily } from '../families/seals/family.ts'
 import type { webhooksFamily } from '../families/webhooks/family.ts'
@@ -15,7 +17,9 @@ interface Families {
   readonly apps: typeof appsFamily
   readonly audit: typeof auditFamily
   readonly discovery: typeof discoveryFamily
+  readonly edits: typeof editsFamily
   readonly events: typeof eventsFamily
+  readonly files: typeof filesFamily
   readonly keys: typeof keysFamily
   readonly seals: typeof sealsFamily
   readonly webhooks: typeof webhooksFamily
@@ -73,6 +77,69 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     query: ['path', 'revision'],
   },
   { id: 'apps.templates', method: 'GET', path: '/v1/templates' },
+  {
+    id: 'edits.list',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/edits',
+    query: ['limit', 'cursor', 'status', 'kind', 'initial'],
+    list: true,
+  },
+  {
+    id: 'edits.create',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/edits',
+    query: ['wait'],
+    body: 'required',
+  },
+  { id: 'edits.get', method: 'GET', path: '/v1/apps/{app_id}/edits/{edit_id}' },
+  {
+    id: 'edits.status',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/edits/{edit_id}/status',
+    query: ['wait'],
+  },
+  {
+    id: 'edits.logs',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/edits/{edit_id}/logs',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
+  {
+    id: 'edits.cancel',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/edits/{edit_id}/cancel',
+    body: 'optional',
+  },
+  {
+    id: 'edits.revert',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/edits/{edit_id}/revert',
+    body: 'optional',
+  },
+  {
+    id: 'files.list',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/files',
+    query: ['limit', 'cursor', 'status', 'content_type'],
+    list: true,
+  },
+  { id: 'files.upload', method: 'POST', path: '/v1/apps/{app_id}/files', parts: ['file'] },
+  { id: 'files.search', method: 'POST', path: '/v1/apps/{app_id}/files/search', body: 'required' },
+  { id: 'files.get', method: 'GET', path: '/v1/apps/{app_id}/files/{file_id}' },
+  { id: 'files.delete', method: 'DELETE', path: '/v1/apps/{app_id}/files/{file_id}' },
+  {
+    id: 'files.retry',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/files/{file_id}/retry',
+    body: 'optional',
+  },
+  {
+    id: 'files.content',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/files/{file_id}/content',
+    bytes: true,
+  },
   {
     id: 'webhooks.list',
     method: 'GET',

@@ -55,7 +55,8 @@ function headersOf(
     Accept: 'application/json',
     Authorization: `Bearer ${key}`,
     ...(account === undefined ? {} : { 'Keyhook-Account': account }),
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    // Of parts the boundary is drawn with each attempt, by `fetch` itself.
+    ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}),
     ...(method === 'POST' ? { 'Idempotency-Key': idempotencyKey ?? randomKey() } : {}),
   })
 }
@@ -70,7 +71,7 @@ async function attemptOnce(
   // Taken out, since a browser's fetch refuses to be the method of anything.
   { request, timeout }: SendPorts,
   url: string,
-  { method, body }: ApiRequest,
+  { method, body, bytes }: ApiRequest,
   headers: Headers,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
@@ -85,6 +86,7 @@ async function attemptOnce(
       // The key is for this service, not for wherever it points to.
       redirect: 'manual',
     })
+    if (bytes === true && response.ok) return { answer: await response.blob() }
     return toOutcome(response, parse(await response.text()))
   } catch (cause) {
     signal?.throwIfAborted()

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Operation, OperationInput } from '../family.ts'
+import type { PartSpec, PartsInput } from '../parts.ts'
 import type { Known } from './route.ts'
 
 /** Options of one call. */
@@ -56,8 +57,23 @@ type Walk<Input extends OperationInput, Entry> =
 
 /** One argument for path, query and body. */
 type Given<Input extends OperationInput> = Flat<
-  Part<Input['params']> & Query<Part<Input['query']>> & Part<Input['body']>
+  Part<Input['params']> & Query<Part<Input['query']>> & Part<Input['body']> & Parts<Input['parts']>
 >
+
+/** Files are lists of blobs; a `File` says its name. */
+type Parts<Declared> = Declared extends PartsInput
+  ? {
+      readonly [Name in keyof Declared as Declared[Name]['least'] extends 0 ? never : Name]: PartOf<
+        Declared[Name]
+      >
+    } & {
+      readonly [
+        Name in keyof Declared as Declared[Name]['least'] extends 0 ? Name : never
+      ]?: PartOf<Declared[Name]>
+    }
+  : unknown
+
+type PartOf<Spec extends PartSpec> = Spec['kind'] extends 'file' ? readonly Blob[] : string
 
 /** A body that may be missing is one whose fields may be. */
 type Part<Schema> = Schema extends z.ZodType

@@ -37,7 +37,8 @@ interface Response {
 }
 
 interface Content {
-  readonly 'application/json': { readonly schema: Schema; readonly example?: unknown }
+  readonly 'application/json'?: { readonly schema: Schema; readonly example?: unknown }
+  readonly 'multipart/form-data'?: { readonly schema: Schema }
 }
 
 export interface Schema {

@@ -1,4 +1,4 @@
-import type { ApiOperation, Placed } from './api-document.ts'
+import type { ApiOperation, Placed, Schema } from './api-document.ts'
 
 /**
  * An operation's example as a command for a POSIX shell; ids and credentials are variables of it.
@@ -11,14 +11,21 @@ import type { ApiOperation, Placed } from './api-document.ts'
 export function curlOf(operation: Placed, baseUrl: string): string {
   const { method, path, requestBody } = operation
   const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
-  const example = requestBody?.content['application/json'].example
+  const { 'application/json': json, 'multipart/form-data': parts } = requestBody?.content ?? {}
+  const example = json?.example
   return [
     `curl${method === 'GET' ? '' : ` -X ${method}`} "${baseUrl}${place}"`,
     ...credentialsOf(operation),
     ...(example === undefined
       ? []
       : [`-H "Content-Type: application/json"`, `-d ${quote(JSON.stringify(example))}`]),
+    ...Object.entries(parts?.schema.properties ?? {}).map(formField),
   ].join(' \\\n  ')
+}
+
+function formField([name, { format, items }]: readonly [string, Schema]): string {
+  const at = (items?.format ?? format) === 'binary' ? '@' : ''
+  return `-F "${name}=${at}$${name.toUpperCase()}"`
 }
 
 /** By the first way that is enough. */

@@ -92,6 +92,7 @@ const WORDS: Readonly<Record<string, string>> = {
 function printType(type: string, { format, items }: Schema): Markup {
   if (type === 'array') return html`list of ${typeOf(items ?? {})}`
   if (type === 'string' && format === 'date-time') return html`instant`
+  if (type === 'string' && format === 'binary') return html`file`
   return html`${WORDS[type] ?? type}`
 }
 

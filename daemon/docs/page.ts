@@ -130,8 +130,10 @@ function printParameters(
 
 function printBody({ requestBody }: ApiOperation, document: ApiDocument): readonly Markup[] {
   if (requestBody === undefined) return []
-  const { schema } = requestBody.content['application/json']
-  const caption = requestBody.required === true ? 'Body' : 'Body, optional'
+  const { 'application/json': json, 'multipart/form-data': parts } = requestBody.content
+  const schema = json?.schema ?? parts?.schema ?? {}
+  const kind = parts === undefined ? 'Body' : 'Parts of a multipart body'
+  const caption = requestBody.required === true ? kind : `${kind}, optional`
   return formsOf(schema, document).map((form, at) =>
     printFields(at === 0 ? caption : 'Or instead', givenFields(form)),
   )

@@ -37,7 +37,7 @@ export function eventsMarkdown(families: readonly Family[]): string {
 export function apiMarkdown(families: readonly Family[]): string {
   return [
     '# API',
-    'Generated from the operations. The whole description is `GET /v1/openapi.json`, to be read at `GET /docs`; `keyhook/client` has a typed method for each.',
+    'Generated from the operations. The whole description is `GET /v1/openapi.json`, to be read at `GET /docs`; `keyhook/client` has a typed method for each that is no stream.',
     ...families.map(({ name, operations }) => {
       const rows = operations.map(
         (operation) =>

@@ -126,6 +126,7 @@ export async function createKeyhook(options: KeyhookOptions = {}): Promise<Keyho
     const work = await startWork(opened, config, log, { dispatch })
     return assemble(opened, { config, log, served, database }, async () => {
       await work.stop()
+      await opened.platform.editor.close?.()
       await opened.platform.egress.close()
       await place.close()
     })
@@ -165,7 +166,7 @@ function assemble(
       pages: [pages],
       log,
       metrics,
-      isLeaving: () => false,
+      leaving: new AbortController().signal,
     }).callback()
     return (request, response) => void handler(request, response)
   }

@@ -29,7 +29,8 @@ export interface AppOptions {
   readonly pages: readonly Step[]
   readonly log: Log
   readonly metrics: Metrics
-  readonly isLeaving: () => boolean
+  /** Aborts when the process stops. */
+  readonly leaving: AbortSignal
 }
 
 /** The daemon's HTTP side: probes, documents, metrics, and every operation. */
@@ -48,9 +49,10 @@ export function createApp(options: AppOptions): Koa<RequestState> {
     rateLimits: options.rateLimits,
     trustedProxies: options.trustedProxies ?? [],
     before: checks,
+    leaving: options.leaving,
   })
   app.use(operations.fixed)
-  app.use(probes(platform, options.isLeaving))
+  app.use(probes(platform, options.leaving))
   for (const step of checks) app.use(step)
   app.use(serveMetrics(metrics, operatorCheck(options.operatorToken)))
   for (const step of options.pages) app.use(step)
@@ -59,11 +61,14 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   return app
 }
 
+/** What this daemon is not set up for is no defect of it. */
+const NOT_HERE = 501
+
 /** Refusals are counted; only defects and unknown states are logged, with their cause. */
 function errorListener(log: Log, metrics: Metrics): ErrorListener {
   return (error, request) => {
     metrics.refused(error.code)
-    if (error.status < 500) return
+    if (error.status < 500 || error.status === NOT_HERE) return
     const { code, internal, cause } = error
     log.error({ request, code, internal, err: cause }, 'request failed')
   }

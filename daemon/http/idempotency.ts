@@ -1,11 +1,10 @@
 import { HOUR, MINUTE } from '../../lib/time.ts'
 import type { RequestReads } from '../../plugins/store/contract/requests.ts'
 import { httpError } from '../errors.ts'
-import type { Operation } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
-import type { AnyCall, Answer, UnitOperation } from './perform.ts'
-import { firstAnswer, perform, prepareRun } from './perform.ts'
+import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
+import { answerCommitted, firstAnswer, perform, prepareRun } from './perform.ts'
 import type { RequestContext } from './state.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
@@ -28,7 +27,7 @@ export interface Idempotency {
  * the same. What cannot be rolled back claims its key first, and a twin is refused while it runs.
  */
 export function performOnce(
-  operation: Operation,
+  operation: Answered,
   call: AnyCall,
   place: Idempotency,
 ): Promise<Answer> {
@@ -49,10 +48,12 @@ async function performInUnit(
   // Whoever answered first may have died before every process knew what changed.
   if (replay !== undefined) return store.write(() => Promise.resolve(replay))
   const run = await prepareRun(operation, call)
-  return store.write(async (tx) => {
+  let committed: unknown
+  const answer = await store.write(async (tx) => {
     const known = await recall(tx.requests, call, place)
     if (known !== undefined) return known
-    const answered = firstAnswer(operation, await run(tx))
+    committed = await run(tx)
+    const answered = firstAnswer(operation, committed)
     await tx.requests.claimIdempotency({
       ...place,
       answer: { status: answered.status, body: withoutSecrets(operation, answered.body) },
@@ -61,10 +62,11 @@ async function performInUnit(
     })
     return answered
   })
+  return answer.replayed ? answer : answerCommitted(operation, call, committed)
 }
 
 async function performClaimed(
-  operation: Operation,
+  operation: Answered,
   call: AnyCall,
   place: Idempotency,
 ): Promise<Answer> {
@@ -109,7 +111,7 @@ async function recall(
 }
 
 /** What is shown once is shown once: a replay says null in its place. */
-function withoutSecrets({ secret = [] }: Operation, body: string): string {
+function withoutSecrets({ secret = [] }: Answered, body: string): string {
   if (secret.length === 0) return body
   const record = JSON.parse(body) as Record<string, unknown>
   for (const field of secret) record[field] = null
@@ -119,7 +121,7 @@ function withoutSecrets({ secret = [] }: Operation, body: string): string {
 /** What is public has no caller whose keys it could be, so there the header means nothing. */
 export function idempotencyOf(
   ctx: RequestContext,
-  { method, access, effect }: Operation,
+  { method, access, effect }: Answered,
   { keyring }: Platform,
 ): Idempotency | undefined {
   const key = ctx.get('idempotency-key')

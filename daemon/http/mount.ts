@@ -10,11 +10,16 @@ import { answer } from './middleware/answer.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authorize } from './middleware/authorize.ts'
 import { csrf } from './middleware/csrf.ts'
+import { follow } from './middleware/follow.ts'
+import { handOut } from './middleware/hand-out.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
+import { readParts } from './middleware/read-parts.ts'
 import { validate } from './middleware/validate.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
+import type { Streams } from './stream.ts'
+import { createStreams } from './stream.ts'
 
 export interface MountOptions {
   readonly platform: Platform
@@ -24,6 +29,8 @@ export interface MountOptions {
   readonly rateLimits: RateLimits
   /** Steps before every operation. */
   readonly before: readonly Step[]
+  /** Aborts when the process stops; default never. */
+  readonly leaving?: AbortSignal
   /** Proxies in front whose word on who asks is believed. Default none. */
   readonly trustedProxies?: readonly Cidr[]
 }
@@ -44,10 +51,15 @@ export function mount(options: MountOptions): Mounted {
   const before = [...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
   const rateLimit = createRateLimit(options.rateLimits, platform.clock)
+  const streams = createStreams({
+    changes: platform.store.changes,
+    clock: platform.clock,
+    leaving: options.leaving ?? new AbortController().signal,
+  })
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
   for (const operation of operations) {
-    const steps = stepsOf(operation, options, rateLimit(operation))
+    const steps = stepsOf(operation, options, rateLimit(operation), streams)
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
@@ -58,7 +70,12 @@ export function mount(options: MountOptions): Mounted {
   }
 }
 
-function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): Step[] {
+function stepsOf(
+  operation: Operation,
+  options: MountOptions,
+  rateLimit: Step,
+  streams: Streams,
+): Step[] {
   const { platform, resolve } = options
   const admit = [authenticate(operation, resolve), authorize(operation, platform)]
   // A body may take long: who was let in before it may have been revoked since. Units of work look
@@ -70,11 +87,17 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): 
     ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
     rateLimit,
-    readBody(operation),
-    ...again,
-    validate(operation),
-    answer(operation, platform),
+    ...(operation.input.parts === undefined
+      ? [readBody(operation), ...again, validate(operation)]
+      : [validate(operation), readParts(operation.input.parts, platform.clock)]),
+    answerOf(operation, platform, streams, compose(admit)),
   ]
+}
+
+function answerOf(operation: Operation, platform: Platform, streams: Streams, admit: Step): Step {
+  if (operation.effect === 'stream') return follow(operation, platform, streams, admit)
+  if (operation.effect === 'bytes') return handOut(operation, platform, admit)
+  return answer(operation, platform)
 }
 
 /** Notes what a key was verified against. */

@@ -1,7 +1,8 @@
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
-import type { Call, Operation } from '../family.ts'
+import type { Call, Operation, OwnCall } from '../family.ts'
+import type { GivenPart } from '../parts.ts'
 import type { Platform } from '../platform.ts'
 import { requireStanding } from './standing.ts'
 
@@ -18,26 +19,48 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly query: never
   readonly body: never
   readonly prepared: undefined
+  /** Of a multipart body. */
+  readonly parts: AsyncIterable<GivenPart> | undefined
 }
 
 /** An operation whose `run` is, or may be, a unit of work. */
 export type UnitOperation = Extract<Operation, { effect: 'write' | 'publish' }>
 
+/** An operation that is answered once, as JSON. */
+export type Answered = Exclude<Operation, { effect: 'stream' | 'bytes' }>
+
 /** Runs an operation by itself, and answers after its commit. */
-export async function perform(operation: Operation, call: AnyCall): Promise<Answer> {
+export async function perform(operation: Answered, call: AnyCall): Promise<Answer> {
   switch (operation.effect) {
-    case 'write':
-      return firstAnswer(
-        operation,
-        await call.platform.store.write(await prepareRun(operation, call)),
-      )
+    case 'write': {
+      const committed = await call.platform.store.write(await prepareRun(operation, call))
+      return answerCommitted(operation, call, committed)
+    }
     case 'publish':
       return firstAnswer(operation, await operation.run({ ...call, tx: undefined }))
     case 'read':
-    case 'own':
       return firstAnswer(operation, await operation.run(call))
+    case 'own':
+      return firstAnswer(operation, await operation.run(toOwnCall(operation, call)))
   }
 }
+
+function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
+  const { platform, principal, parts = none() } = call
+  return {
+    ...call,
+    parts,
+    unit: (work) =>
+      platform.store.write(async (tx) => {
+        // What came before may have taken long.
+        const now = platform.clock.now()
+        await requireStanding(tx, principal, scopeOf(operation, platform), now)
+        return work(tx)
+      }),
+  }
+}
+
+async function* none(): AsyncGenerator<never> {}
 
 /** What takes long is done before the unit of work begins. */
 export async function prepareRun(
@@ -69,5 +92,16 @@ async function runnerOf(
 
 /** What is answered the first time. */
 export function firstAnswer(operation: Operation, result: unknown): Answer {
-  return { status: operation.status ?? 200, body: JSON.stringify(result), replayed: false }
+  const status = operation.accepted?.(result) === true ? 202 : (operation.status ?? 200)
+  return { status, body: JSON.stringify(result), replayed: false }
+}
+
+/** What is answered once a unit of work is committed. */
+export async function answerCommitted(
+  operation: UnitOperation,
+  call: AnyCall,
+  committed: unknown,
+): Promise<Answer> {
+  const later = operation.effect === 'write' ? operation.afterCommit : undefined
+  return firstAnswer(operation, later === undefined ? committed : await later(call, committed))
 }

@@ -8,11 +8,11 @@ import type { Step } from './state.ts'
 const KEPT: Millis = SECOND
 
 /** `/healthz`: the process answers. `/readyz`: it can also write, and is not on its way out. */
-export function probes({ store, clock }: Platform, isLeaving: () => boolean): Step {
+export function probes({ store, clock }: Platform, leaving: AbortSignal): Step {
   const canWrite = createProbe(store, clock)
   return async function probes(ctx, next) {
     if (ctx.path !== '/healthz' && ctx.path !== '/readyz') return next()
-    const ready = ctx.path === '/healthz' || (!isLeaving() && (await canWrite()))
+    const ready = ctx.path === '/healthz' || (!leaving.aborted && (await canWrite()))
     ctx.status = ready ? 200 : 503
     ctx.set('Cache-Control', 'no-store')
     ctx.body = { status: ready ? 'ok' : 'unavailable' }

@@ -1,5 +1,6 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa'
 import type { Instant } from '../../lib/time.ts'
+import type { GivenPart } from '../parts.ts'
 import type { Principal } from '../principal.ts'
 
 /** What the steps of one request hand on to each other. */
@@ -13,6 +14,8 @@ export interface RequestState {
   /** The body's exact text; empty when there is none. */
   bodyText: string
   body: unknown
+  /** Of a multipart body, still on its way in; undefined for any other. */
+  parts: AsyncIterable<GivenPart> | undefined
   params: Readonly<Record<string, unknown>>
   query: Readonly<Record<string, unknown>>
 }

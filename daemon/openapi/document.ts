@@ -2,11 +2,13 @@ import { z } from 'zod'
 import type {
   ZodOpenApiOperationObject,
   ZodOpenApiPathsObject,
+  ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi'
 import { createDocument } from 'zod-openapi'
 import type { ErrorRow } from '../../lib/errors.ts'
 import type { Family, Operation } from '../family.ts'
+import { FILE_SCHEMA, partsSchema } from './parts.ts'
 import { sharedErrors } from './shared-errors.ts'
 
 export type OpenApiDocument = ReturnType<typeof createDocument>
@@ -85,7 +87,7 @@ function describe(
   operation: Operation,
   rows: ErrorRows,
 ): ZodOpenApiOperationObject {
-  const { input, example } = operation
+  const { input } = operation
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -95,21 +97,26 @@ function describe(
       ...(input.params === undefined ? {} : { path: input.params }),
       ...(input.query === undefined ? {} : { query: input.query }),
     },
-    ...(input.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !input.body.safeParse(undefined).success,
-            content: {
-              'application/json': {
-                schema: input.body,
-                ...(example.body === undefined ? {} : { example: example.body }),
-              },
-            },
-          },
-        }),
+    ...requestBodyOf(operation),
     responses: responsesOf(operation, rows),
   }
+}
+
+function requestBodyOf({
+  input: { body, parts },
+  example,
+}: Operation): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  if (parts !== undefined) {
+    const content = { 'multipart/form-data': { schema: partsSchema(parts) } }
+    return { requestBody: { required: true, content } }
+  }
+  if (body === undefined) return {}
+  const json = {
+    schema: body,
+    ...(example.body === undefined ? {} : { example: example.body }),
+  }
+  const required = !body.safeParse(undefined).success
+  return { requestBody: { required, content: { 'application/json': json } } }
 }
 
 function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponsesObject {
@@ -121,13 +128,20 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
       throw new TypeError(`${operation.id} declares an unknown code ${code}`)
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
+  const { output, example, summary } = operation
   const responses: ZodOpenApiResponsesObject = {
     [`${operation.status ?? 200}`]: {
-      description: operation.summary,
-      content: {
-        'application/json': { schema: operation.output, example: operation.example.response },
-      },
+      description: summary,
+      content: contentOf(operation),
     },
+  }
+  if (operation.accepted !== undefined) {
+    responses['202'] = {
+      description: `${summary}: still to be carried out`,
+      content: {
+        'application/json': { schema: output, example: example.accepted ?? example.response },
+      },
+    }
   }
   for (const [status, codes] of byStatus) {
     responses[`${status}` as '400'] = {
@@ -136,6 +150,17 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
     }
   }
   return responses
+}
+
+function contentOf({
+  effect,
+  output,
+  example,
+}: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
+  if (effect === 'bytes') return { 'application/octet-stream': { schema: FILE_SCHEMA } }
+  // The data of one event: OpenAPI has no word for the stream itself.
+  if (effect === 'stream') return { 'text/event-stream': { schema: output } }
+  return { 'application/json': { schema: output, example: example.response } }
 }
 
 function securityOf({ access }: Operation): Record<string, string[]>[] {

@@ -1,8 +1,10 @@
 import type { Operation } from '../family.ts'
+import { READS } from '../family.ts'
 
 /** Codes that an operation may answer because of how it is called, rather than what it does. */
 export function sharedErrors(operation: Operation): readonly string[] {
   const { access, input, effect, method } = operation
+  const changes = !READS.has(effect)
   return [
     'invalid_request',
     'internal_error',
@@ -17,10 +19,10 @@ export function sharedErrors(operation: Operation): readonly string[] {
     ...(operation.stepUp === true ? ['step_up_required'] : []),
     ...(typeof access === 'object' && access.pinned === 'refused' ? ['key_pinned'] : []),
     ...(input.body === undefined ? [] : BODY_ERRORS),
-    ...(effect === 'read' ? [] : ['csrf_failed']),
-    ...(method === 'POST' && effect !== 'read'
-      ? ['idempotency_in_progress', 'idempotency_mismatch']
-      : []),
+    ...(input.parts === undefined ? [] : PARTS_ERRORS),
+    ...(changes ? ['csrf_failed'] : []),
+    ...(effect === 'stream' ? ['too_many_streams'] : []),
+    ...(method === 'POST' && changes ? ['idempotency_in_progress', 'idempotency_mismatch'] : []),
     ...(operation.unmetered === true ? [] : ['rate_limited']),
   ]
 }
@@ -36,3 +38,8 @@ const ACCESS_ERRORS: readonly string[] = [
 ]
 const SCOPE_ERRORS: readonly string[] = ['account_required', 'insufficient_scope']
 const BODY_ERRORS: readonly string[] = ['invalid_json', 'unsupported_media_type', 'body_consumed']
+const PARTS_ERRORS: readonly string[] = [
+  'invalid_multipart',
+  'unsupported_media_type',
+  'body_consumed',
+]

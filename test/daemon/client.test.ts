@@ -38,8 +38,10 @@ await t.test('the routes of the client are current: npm run docs writes them', a
   }
 })
 
-await t.test('every operation has a route, and every route is a method', (t) => {
-  const ids = FAMILIES.flatMap(({ operations }) => operations.map(({ id }) => id))
+await t.test('every operation but streams has a route, and every route is a method', (t) => {
+  const ids = FAMILIES.flatMap(({ operations }) => operations)
+    .filter(({ effect }) => effect !== 'stream')
+    .map(({ id }) => id)
   t.same(
     ROUTES.map(({ id }) => id),
     ids,

@@ -5,6 +5,7 @@ import { FAMILIES } from '../../daemon/families/index.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import { mountAlone } from '../support/mounted.ts'
 import { createResolver } from '../../daemon/http/resolve.ts'
+import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { createPlaces } from '../support/fuzz-places.ts'
 import type { InputClass } from '../support/fuzz-requests.ts'
 import { CHANGES, draftValid, printRequest } from '../support/fuzz-requests.ts'
@@ -22,6 +23,8 @@ const REQUESTS = 10_000
 const INPUTS = Object.keys(CHANGES) as InputClass[]
 /** Share of the operations that must succeed at times: were most refused, little would be shown. */
 const REACHED = 0.9
+/** A service without users, and a file that failed: no request makes these. */
+const OUT_OF_REACH: readonly string[] = ['accounts.set_up', 'files.retry']
 const OPERATOR_TOKEN = 'operator-token-of-the-tests'
 
 // Sequelize takes a stack trace for every statement, which costs more than the statement.
@@ -39,6 +42,8 @@ async function openSite(
   const { platform } = await createWorld(t, {
     families: families.filter((family) => family !== keysFamily),
     names: { 'hooks.example.com': ['127.0.0.1'] },
+    // Nobody takes prompts up here: they wait, and can be canceled.
+    editor: createMemoryEditor(),
   })
   const step = mountAlone({
     platform,
@@ -46,7 +51,7 @@ async function openSite(
     resolve: createResolver({ platform, operatorToken: OPERATOR_TOKEN }),
     rateLimits: { reads: 0, writes: 0 },
     onError: ({ status, cause }) => {
-      if (status >= 500) onDefect(cause)
+      if (status >= 500 && status !== 501) onDefect(cause)
     },
   })
   return askInProcess(step)
@@ -72,9 +77,25 @@ function patternOf(path: string): RegExp {
   return new RegExp(path.includes('{') ? `^${pattern}/?$` : `^${pattern}$`)
 }
 
+/** Successes that are no JSON, each with a header that it needs. */
+const OTHER_TYPES: Readonly<Record<string, readonly [name: string, value: string]>> = {
+  'application/octet-stream': ['x-content-type-options', 'nosniff'],
+  'text/event-stream': ['x-accel-buffering', 'no'],
+}
+
+function isJson({ headers }: RawAnswer): boolean {
+  return String(headers['content-type']).startsWith('application/json')
+}
+
 /** What is wrong with an answer by the document alone. */
 function judge(request: RawRequest, { status, headers, text }: RawAnswer): readonly string[] {
   const operation = operationAt(request)
+  const [type = ''] = String(headers['content-type']).split(';', 1)
+  if (Object.hasOwn(OTHER_TYPES, type)) {
+    const isDeclared = operation?.responses[status]?.content !== undefined && status < 300
+    const [name = '', value] = OTHER_TYPES[type] ?? []
+    return isDeclared && headers[name] === value ? [] : [`${status} as ${type}`]
+  }
   const body: unknown = JSON.parse(text)
   const faults =
     operation === undefined
@@ -82,7 +103,8 @@ function judge(request: RawRequest, { status, headers, text }: RawAnswer): reado
       : faultsOfAnswer(operation, status, body)
   return [
     ...faults,
-    ...(status >= 500 ? [`answered ${status}`] : []),
+    // Without what it needs an operation says so, and that is no fault of it.
+    ...(status >= 500 && status !== 501 ? [`answered ${status}`] : []),
     ...(String(headers['content-type']) === 'application/json; charset=utf-8'
       ? []
       : [`content type ${String(headers['content-type'])}`]),
@@ -114,7 +136,9 @@ async function sweep(ask: Ask, random: SeededRandom, input: InputClass): Promise
       const draft = draftValid(operation, params, credentials, random)
       const request = printRequest(random.pick(CHANGES[input])(draft, random))
       const answer = await ask(request)
-      if (answer.status < 300) places.learn(operation, params, JSON.parse(answer.text) as AnyBody)
+      if (answer.status < 300 && isJson(answer)) {
+        places.learn(operation, params, JSON.parse(answer.text) as AnyBody)
+      }
       asked.push({ operation, role, input, request, answer })
     }
   }
@@ -165,5 +189,6 @@ await t.test('whatever is sent, the answer is one that the document describes', 
   )
   const missed = OPERATIONS.filter((operation) => !reached.has(operation))
   t.comment(`never carried out: ${missed.map(({ operationId }) => operationId).join(', ')}`)
-  t.ok(reached.size >= OPERATIONS.length * REACHED)
+  const within = OPERATIONS.filter(({ operationId }) => !OUT_OF_REACH.includes(operationId))
+  t.ok(reached.size >= within.length * REACHED)
 })

@@ -11,7 +11,7 @@ function reader() {
   const clock = { time: 1_800_000_000_000 }
   const step = createRateLimit(
     { reads: 2, writes: 0 },
-    { now: () => clock.time, after: () => () => undefined, taken: async () => undefined },
+    { now: () => clock.time },
   )(getWebhook as unknown as Operation)
   const ctx = { state: { principal: undefined, address: '192.0.2.1' }, set: () => undefined }
   async function isLetIn(): Promise<boolean> {

@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { createAccountsFamily } from '../../daemon/families/accounts/family.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { createLimitedServer, listenOn } from '../../daemon/listen.ts'
+import { allowLong } from '../../daemon/long-requests.ts'
 import type { World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -75,3 +78,44 @@ for (const [path, body] of REQUESTS) {
     )
   })
 }
+
+await t.test('a request that takes too long is cut off, unless it may take long', async (t) => {
+  const server = createLimitedServer({
+    headersTimeout: 50,
+    requestTimeout: 50,
+    connectionsCheckingInterval: 10,
+  })
+  server.on('request', (request, response) => {
+    if (request.url === '/long') allowLong(request.socket)
+    request.resume().once('end', () => response.end('all of it'))
+  })
+  const { port } = await listenOn(server, '127.0.0.1', 0)
+  t.teardown(() => server.close())
+  const head = 'host: a\r\nconnection: close\r\ncontent-length: 2\r\n\r\n1'
+  const [short, long] = await Promise.all(
+    ['short', 'long'].map(async (path) => {
+      const socket = connect(port, '127.0.0.1')
+      const answer = text(socket)
+      socket.write(`POST /${path} HTTP/1.1\r\n${head}`)
+      return { socket, answer }
+    }),
+  )
+  t.match(await short?.answer, /^HTTP\/1\.1 408/)
+  long?.socket.write('2')
+  t.match(await long?.answer, /^HTTP\/1\.1 200[^]*all of it$/)
+})
+
+await t.test('what is no request is refused in a few bytes', async (t) => {
+  const server = createLimitedServer()
+  const { port } = await listenOn(server, '127.0.0.1', 0)
+  t.teardown(() => server.close())
+  const requests = [
+    ['no request at all\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ] as const
+  for (const [sent, status] of requests) {
+    const socket = connect(port, '127.0.0.1')
+    socket.write(sent)
+    t.match(await text(socket), `HTTP/1.1 ${status} `)
+  }
+})

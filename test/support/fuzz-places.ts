@@ -46,7 +46,7 @@ export function createPlaces(): Places {
 function exampleParams(path: string): Params {
   const operation = DOCUMENTED.find((one) => placeAbove(one.path) === placeAbove(path))
   const answers = Object.values(operation?.responses ?? {})
-  const example = answers.map(({ content }) => content?.['application/json'].example).find(Boolean)
+  const example = answers.map(({ content }) => content?.['application/json']?.example).find(Boolean)
   const fields = (example ?? {}) as Fields
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   return Object.fromEntries(names.map((name) => [name, String(fields[name] ?? fields['id'])]))

@@ -1,4 +1,6 @@
 import type { RawRequest } from './in-process.ts'
+import type { SentPart } from './multipart.ts'
+import { MULTIPART, bodyOf } from './multipart.ts'
 import type { DocumentedOperation } from './openapi.ts'
 import { drawValue } from './schema-values.ts'
 import type { SeededRandom } from './seeded-random.ts'
@@ -27,9 +29,16 @@ export function draftValid(
   random: SeededRandom,
 ): Draft {
   const { method, path, parameters = [], requestBody } = operation
-  const queries = parameters.filter((one) => one.in === 'query' && random.oneIn(3))
+  const queries = parameters.filter(
+    (one) => one.in === 'query' && (one.required === true || random.oneIn(3)),
+  )
   const query = queries.map(({ name, schema }) => [name, String(drawValue(schema, random))])
   const content = requestBody?.content?.['application/json']
+  if (requestBody?.content?.['multipart/form-data'] !== undefined) {
+    const raw = bodyOf(drawFiles(random))
+    const headers = { ...credentials, ...MULTIPART }
+    return { method, path, params, query: Object.fromEntries(query) as {}, headers, raw }
+  }
   return {
     method,
     path,
@@ -43,6 +52,15 @@ export function draftValid(
       ? {}
       : { body: drawBody(drawValue(content.schema, random), content.example, random) }),
   }
+}
+
+/** Files of a few kinds, most of which can be read. */
+function drawFiles(random: SeededRandom): readonly SentPart[] {
+  return Array.from({ length: 1 + random.below(3) }, () => ({
+    name: 'file',
+    filename: random.pick(['notes.md', 'hours.txt', 'picture.png', '../é.md', '']),
+    content: random.pick(['# Hours\n\nNine to five.\n', `${random.below(1e6)}`, '\0\u0001', '']),
+  }))
 }
 
 /** The example as it is, or with some fields as the schema would have them. */
@@ -192,7 +210,7 @@ const OMISSIONS: readonly [Change, ...Change[]] = [
 
 const LONG = 'x'.repeat(10_000)
 /** More than any operation takes. */
-const HUGE = Buffer.alloc(9 * 1_048_576, ' ')
+const HUGE = Buffer.alloc(17 * 1_048_576, ' ')
 const MANY = Array.from({ length: 10_000 }, () => 'apps:read')
 
 /** Puts something long in place of one member. */

@@ -1,5 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import Koa from 'koa'
 import compose from 'koa-compose'
 import type { RequestState, Step } from '../../daemon/http/state.ts'
@@ -35,9 +37,13 @@ export function askInProcess(step: Step): (request: RawRequest) => Promise<RawAn
     return {
       status: ctx.status,
       headers: ctx.response.headers,
-      text: typeof answer === 'string' ? answer : JSON.stringify(answer),
+      text: answer instanceof Readable ? await text(answer) : printed(answer),
     }
   }
+}
+
+function printed(answer: unknown): string {
+  return typeof answer === 'string' ? answer : JSON.stringify(answer)
 }
 
 function requestOf(

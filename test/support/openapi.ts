@@ -15,7 +15,10 @@ export interface Schema extends DocumentedSchema {
 
 interface Content {
   readonly content?: {
-    readonly 'application/json': { readonly schema: Schema; readonly example?: unknown }
+    readonly 'application/json'?: { readonly schema: Schema; readonly example?: unknown }
+    readonly 'multipart/form-data'?: { readonly schema: Schema }
+    readonly 'application/octet-stream'?: { readonly schema: Schema }
+    readonly 'text/event-stream'?: { readonly schema: Schema }
   }
 }
 
@@ -112,6 +115,6 @@ export function resolveSchema(schema: Schema): Schema {
 /** The body of an operation's example. */
 export function exampleBody(method: string, path: string): Readonly<Record<string, unknown>> {
   const operation = DOCUMENTED.find((one) => one.method === method && one.path === path)
-  const example = operation?.requestBody?.content?.['application/json'].example
+  const example = operation?.requestBody?.content?.['application/json']?.example
   return { ...(example as object | undefined) }
 }

@@ -40,6 +40,8 @@ export interface Asking {
   readonly as?: Asker
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Sent as multipart/form-data. */
+  readonly form?: FormData
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -112,7 +114,7 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   const request: World['request'] = async <Body>(
     method: string,
     path: string,
-    { as = user, body, headers = {} }: Asking = {},
+    { as = user, body, form, headers = {} }: Asking = {},
   ): Promise<Answer<Body>> => {
     const response = await fetch(baseUrl + path, {
       method,
@@ -122,6 +124,7 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(form === undefined ? {} : { body: form }),
     })
     const text = await response.text()
     const defect = defects.get(response.headers.get('x-request-id') ?? '')

@@ -2,7 +2,8 @@ import type { Clock } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import type { Operation } from '../../family.ts'
-import type { Principal } from '../../principal.ts'
+import { READS } from '../../family.ts'
+import { callerOf } from '../../principal.ts'
 import { httpError } from '../../errors.ts'
 import type { Step } from '../state.ts'
 
@@ -32,7 +33,10 @@ const MAX_BUCKETS = 50_000
  *
  * Headers: draft-ietf-httpapi-ratelimit-headers-11.
  */
-export function createRateLimit(limits: RateLimits, clock: Clock): (operation: Operation) => Step {
+export function createRateLimit(
+  limits: RateLimits,
+  clock: Pick<Clock, 'now'>,
+): (operation: Operation) => Step {
   const buckets = new Map<string, Bucket>()
 
   function spend(caller: string, perMinute: number): Bucket {
@@ -52,7 +56,7 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
   }
 
   return (operation) => {
-    const kind = operation.effect === 'read' ? 'reads' : 'writes'
+    const kind = READS.has(operation.effect) ? 'reads' : 'writes'
     const perMinute = operation.unmetered === true ? 0 : limits[kind]
     return function rateLimit(ctx, next) {
       if (perMinute === 0) return next()
@@ -72,12 +76,4 @@ export function createRateLimit(limits: RateLimits, clock: Clock): (operation: O
       return next()
     }
   }
-}
-
-function callerOf(principal: Principal | undefined, ip: string): string {
-  if (principal === undefined) return `ip ${ip}`
-  if (principal.type === 'key') return `key ${principal.key.id}`
-  return principal.type === 'user'
-    ? `user ${principal.user_id}`
-    : `operator ${principal.account_id ?? ''}`
 }

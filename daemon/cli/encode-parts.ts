@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import type { SentPart } from './request.ts'
+
+/** A multipart body, its files read while it is sent. */
+export interface Encoded {
+  /** Its `Content-Type`. */
+  readonly type: string
+  /**
+   * Read once.
+   *
+   * @throws Error naming a file that cannot be read
+   */
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+export function encodeParts(parts: readonly SentPart[]): Encoded {
+  const boundary = `keyhook-${randomUUID()}`
+  return { type: `multipart/form-data; boundary=${boundary}`, bytes: bytesOf(parts, boundary) }
+}
+
+async function* bytesOf(parts: readonly SentPart[], boundary: string): AsyncGenerator<Uint8Array> {
+  for (const part of parts) {
+    const file = 'path' in part ? `; filename="${escape(basename(part.path))}"` : ''
+    const head = `Content-Disposition: form-data; name="${escape(part.name)}"${file}`
+    yield Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`)
+    if ('path' in part) yield* readFile(part.path)
+    else yield Buffer.from(part.text)
+    yield Buffer.from('\r\n')
+  }
+  yield Buffer.from(`--${boundary}--\r\n`)
+}
+
+async function* readFile(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${path} cannot be read: ${reason}`, { cause })
+  }
+}
+
+/** WHATWG HTML, 4.10.21.8. */
+function escape(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}

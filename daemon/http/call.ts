@@ -1,0 +1,27 @@
+import type { Platform } from '../platform.ts'
+import type { Principal } from '../principal.ts'
+import type { AnyCall } from './perform.ts'
+import type { RequestContext } from './state.ts'
+
+/** What a request that was let in hands to its operation. */
+export function toCall(ctx: RequestContext, platform: Platform): AnyCall {
+  const { principal, params, query, body, bodyText, parts, requestId, address } = ctx.state
+  return {
+    platform,
+    principal: principal as Principal,
+    params: params as never,
+    query: query as never,
+    body: body as never,
+    bodyText,
+    parts,
+    prepared: undefined,
+    now: platform.clock.now(),
+    requestId,
+    ip: address,
+    response: {
+      setCookie: (value) => {
+        ctx.append('Set-Cookie', value)
+      },
+    },
+  }
+}

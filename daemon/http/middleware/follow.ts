@@ -1,0 +1,36 @@
+import type { Operation } from '../../family.ts'
+import type { Platform } from '../../platform.ts'
+import { callerOf } from '../../principal.ts'
+import { toCall } from '../call.ts'
+import type { Step } from '../state.ts'
+import type { Streams } from '../stream.ts'
+
+/**
+ * Answers an operation as server-sent events.
+ *
+ * @param admit refuses whoever may not read it any more
+ */
+export function follow(
+  operation: Extract<Operation, { effect: 'stream' }>,
+  platform: Platform,
+  streams: Streams,
+  admit: Step,
+): Step {
+  return async function follow(ctx) {
+    const { principal, address } = ctx.state
+    const events = await operation.run({
+      ...toCall(ctx, platform),
+      after: ctx.get('last-event-id'),
+    })
+    ctx.status = 200
+    ctx.set('Content-Type', 'text/event-stream; charset=utf-8')
+    ctx.set('Cache-Control', 'no-store')
+    // Proxies that collect an answer would keep it until it ends.
+    ctx.set('X-Accel-Buffering', 'no')
+    ctx.body = streams.open({
+      events,
+      caller: callerOf(principal, address),
+      admit: async () => admit(ctx, () => Promise.resolve()),
+    })
+  }
+}

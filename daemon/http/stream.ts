@@ -1,0 +1,149 @@
+import { Readable } from 'node:stream'
+import type { Changes } from '../../lib/engine/changes.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import { KeyhookError } from '../../lib/errors.ts'
+import type { Millis } from '../../lib/time.ts'
+import { SECOND } from '../../lib/time.ts'
+import { httpError } from '../errors.ts'
+import type { StreamEvent } from '../family.ts'
+
+/** How often a stream in which nothing happens shows that it lives, and its caller is looked at anew. */
+const BEAT: Millis = 5 * SECOND
+/** What a client waits before it comes back. */
+const COME_BACK: Millis = SECOND
+/** Streams that one caller, and one process, may have open. */
+const PER_CALLER = 20
+const IN_ALL = 2000
+
+export interface StreamSource {
+  readonly events: AsyncIterable<StreamEvent>
+  /** Whom it is counted for. */
+  readonly caller: string
+  /** Rejects when the caller may not read it any more. */
+  admit(): Promise<unknown>
+}
+
+/** The server-sent events that one process has open. */
+export interface Streams {
+  /**
+   * Opens a stream. Its caller is admitted anew before each piece of it, and at once when anything
+   * changed that could end what they may do; who is not admitted reads why, and nothing else.
+   *
+   * @throws KeyhookError `too_many_streams`
+   */
+  open(source: StreamSource): Readable
+}
+
+/**
+ * @param leaving aborts when the process stops: streams end, and their clients come back elsewhere
+ */
+export function createStreams(options: {
+  readonly changes: Changes
+  readonly clock: Pick<Clock, 'after'>
+  readonly leaving: AbortSignal
+}): Streams {
+  const { changes, clock, leaving } = options
+  const pulses = new Set<Pulse>()
+  const counts = new Map<string, number>()
+  const raiseAll = (): void => {
+    for (const pulse of pulses) pulse.raise()
+  }
+  changes.listen((change) => {
+    if (change === 'all' || change.kind === 'key' || change.kind === 'account') raiseAll()
+  })
+  leaving.addEventListener('abort', raiseAll)
+
+  function begin(caller: string): Pulse {
+    const own = counts.get(caller) ?? 0
+    if (own >= PER_CALLER || pulses.size >= IN_ALL) throw httpError('too_many_streams')
+    counts.set(caller, own + 1)
+    const pulse = createPulse(clock)
+    pulses.add(pulse)
+    return pulse
+  }
+
+  function end(caller: string, pulse: Pulse): void {
+    pulses.delete(pulse)
+    pulse.raise()
+    const left = (counts.get(caller) ?? 1) - 1
+    if (left === 0) counts.delete(caller)
+    else counts.set(caller, left)
+  }
+
+  async function* print({ events, admit }: StreamSource, pulse: Pulse): AsyncGenerator<string> {
+    const source = events[Symbol.asyncIterator]()
+    const pull = (): Promise<IteratorResult<StreamEvent>> => {
+      const next = source.next()
+      // It is waited for later; until then nobody else hears of its failure.
+      next.catch(() => undefined)
+      return next
+    }
+    try {
+      yield `retry: ${COME_BACK}\n\n`
+      for (let next = pull(); !leaving.aborted;) {
+        const came = await Promise.race([next, pulse.beat()])
+        await admit()
+        if (came === undefined) yield ':\n\n'
+        else if (came.done === true) return
+        else {
+          yield printEvent(came.value)
+          next = pull()
+        }
+      }
+    } catch (cause) {
+      if (!(cause instanceof KeyhookError)) throw cause
+      const { code, message } = cause
+      yield printEvent({ event: 'error', data: { code, message } })
+    } finally {
+      // One that waits for what is to come hears of it only then.
+      void source.return?.().catch(() => undefined)
+    }
+  }
+
+  return {
+    open(source) {
+      const pulse = begin(source.caller)
+      // One piece at most is made before it is read.
+      const stream = Readable.from(print(source, pulse), { objectMode: false, highWaterMark: 1 })
+      stream.once('close', () => end(source.caller, pulse))
+      return stream
+    },
+  }
+}
+
+/** What wakes a stream that waits. */
+interface Pulse {
+  raise(): void
+  /** Resolves after a beat, or once it was raised since the last one. */
+  beat(): Promise<undefined>
+}
+
+function createPulse(clock: Pick<Clock, 'after'>): Pulse {
+  let raised = false
+  let wake = (): void => undefined
+  let cancelTimer = (): void => undefined
+  return {
+    raise() {
+      raised = true
+      wake()
+    },
+    beat() {
+      cancelTimer()
+      return new Promise((resolve) => {
+        wake = () => {
+          raised = false
+          cancelTimer()
+          resolve(undefined)
+        }
+        cancelTimer = clock.after(BEAT, wake)
+        if (raised) wake()
+      })
+    },
+  }
+}
+
+/** WHATWG HTML, 9.2.6. JSON has no line break of its own. */
+function printEvent({ id, event, data }: StreamEvent): string {
+  const place = id === undefined ? '' : `id: ${id}\n`
+  return `${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+}
