@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { errors } from 'undici'
 
-/** How much of one answer is read off the wire, heads of 1xx and framing included. */
+/** How much of one answer is read off the wire by default, heads of 1xx and framing included. */
 export const MAX_ANSWER_BYTES = 16_384
 
 /**
@@ -12,7 +12,7 @@ export const MAX_ANSWER_BYTES = 16_384
  *
  * What lies within the limit still goes to the parser, so that a status line among it counts.
  */
-export function limitAnswers(socket: Socket): void {
+export function limitAnswers(socket: Socket, limit: number): void {
   let written = 0
   let read = 0
   let readBefore = 0
@@ -23,7 +23,7 @@ export function limitAnswers(socket: Socket): void {
       readBefore = read
     }
     read = socket.bytesRead
-    const excess = read - readBefore - MAX_ANSWER_BYTES
+    const excess = read - readBefore - limit
     if (excess > 0) cut(excess)
   }
 

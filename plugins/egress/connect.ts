@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls'
 import type { buildConnector } from 'undici'
 import { inCidr, parseCidr } from '../../lib/egress/address.ts'
 import type { Millis } from '../../lib/time.ts'
-import { limitAnswers } from './answer-limit.ts'
+import { limitAnswers, MAX_ANSWER_BYTES } from './answer-limit.ts'
 import { classify, ConnectFailure } from './failures.ts'
 
 export interface ConnectorOptions {
@@ -13,6 +13,8 @@ export interface ConnectorOptions {
   readonly timeout: Millis
   /** Certificate authorities in PEM instead of the bundled ones. */
   readonly ca?: string | undefined
+  /** How much of one answer is read off the wire. Default 16 KiB. */
+  readonly maxAnswerBytes?: number
   /** Whether anybody waits for a connection: undici opens one anew for whoever was aborted, too. */
   readonly isWanted: () => boolean
   /** Holds every open socket, so that the owner can destroy them. */
@@ -92,7 +94,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 
     function finish(connected: Socket): void {
       clearTimeout(timer)
-      limitAnswers(connected)
+      limitAnswers(connected, options.maxAnswerBytes ?? MAX_ANSWER_BYTES)
       attempt.succeed(connected)
     }
   }

@@ -63,6 +63,32 @@ export interface EgressFailure {
 /** The status line decides: once it is there the result is `ok`, whatever becomes of the body. */
 export type EgressResult = EgressAnswer | EgressFailure
 
+/** One outbound call whose answer is read as it arrives. */
+export interface EgressStreamRequest extends Pick<
+  EgressRequest,
+  'url' | 'method' | 'headers' | 'body'
+> {
+  /** Ends the exchange at any time, also while the answer is read: deadlines are the caller's. */
+  readonly signal: AbortSignal
+}
+
+export interface EgressStream {
+  readonly ok: true
+  /** 200 to 599, redirects included: they are never followed. */
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /**
+   * Read at the pace of whoever reads; one that stops early ends the exchange. It throws when the answer
+   * breaks off, is longer than the client takes, or the signal aborts.
+   */
+  readonly body: AsyncIterable<Uint8Array>
+  /** Until the status line. */
+  readonly durationMs: Millis
+}
+
+export type EgressStreamed = EgressStream | EgressFailure
+
 /** The guarded HTTP client: every outbound call of the product goes through one. */
 export interface EgressClient {
   /**
@@ -75,6 +101,11 @@ export interface EgressClient {
    * follows a redirect, never sends twice. Concurrent calls share connections.
    */
   send(request: EgressRequest): Promise<EgressResult>
-  /** Refuses new calls as `aborted`, waits for those under way, and closes every connection. */
+  /**
+   * Carries out one call as `send` does, and resolves with its status line: the body comes as it arrives.
+   * Never rejects. Whoever does not read the body to its end aborts the signal.
+   */
+  stream(request: EgressStreamRequest): Promise<EgressStreamed>
+  /** Ends streams, refuses new calls as `aborted`, waits for those under way, and closes every connection. */
   close(): Promise<void>
 }

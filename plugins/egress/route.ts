@@ -40,6 +40,7 @@ export interface RouteContext {
   readonly clock: () => number
   readonly maxSocketsPerOrigin: number
   readonly connectTimeout: Millis
+  readonly maxAnswerBytes: number
   readonly ca: string | undefined
   readonly sockets: Set<Socket>
 }
@@ -180,9 +181,9 @@ export class Route {
   }
 
   #connector(addresses: readonly string[]): buildConnector.connector {
-    const { ca, sockets, connectTimeout } = this.#context
+    const { ca, sockets, connectTimeout: timeout, maxAnswerBytes } = this.#context
     const isWanted = (): boolean => this.#demand.waiting > 0
-    return createConnector({ addresses, timeout: connectTimeout, isWanted, ca, sockets })
+    return createConnector({ addresses, timeout, maxAnswerBytes, isWanted, ca, sockets })
   }
 
   #open(connect: buildConnector.connector): Pool {

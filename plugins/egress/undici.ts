@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
 import {
   judgeAnswers,
   judgeUrl,
@@ -7,12 +8,21 @@ import {
   type UrlVerdict,
 } from '../../lib/egress/url.ts'
 import { MINUTE, SECOND, type Millis } from '../../lib/time.ts'
-import type { EgressClient, EgressRequest, EgressResult } from './contract.ts'
+import { MAX_ANSWER_BYTES } from './answer-limit.ts'
+import type {
+  EgressClient,
+  EgressFailure,
+  EgressRequest,
+  EgressResult,
+  EgressStreamed,
+  EgressStreamRequest,
+} from './contract.ts'
 import { Exchange } from './exchange.ts'
 import { failureOf } from './failures.ts'
 import { createHeaderLayout } from './headers.ts'
 import { createResolver, tryResolve, type Resolve } from './resolve.ts'
 import { Route, type RouteContext, type RouteVerdict } from './route.ts'
+import { createStreamExchange } from './stream.ts'
 
 export interface EgressClientOptions {
   readonly policy: EgressPolicy
@@ -24,6 +34,8 @@ export interface EgressClientOptions {
   readonly maxSocketsPerOrigin?: number
   /** For a connection with its TLS handshake, whether its caller still waits or not. Default 10 s. */
   readonly connectTimeout?: Millis
+  /** How much of one answer is read off the wire, framing included. Default 16 KiB. */
+  readonly maxAnswerBytes?: number
   /** Certificate authorities in PEM instead of the bundled ones. */
   readonly tls?: { readonly ca?: string }
 }
@@ -49,6 +61,12 @@ export function createEgressClient(options: EgressClientOptions): EgressClient {
   return new GuardedClient(options)
 }
 
+interface Plan {
+  readonly ok: true
+  readonly target: CanonicalTarget
+  readonly wire: Dispatcher.DispatchOptions
+}
+
 class GuardedClient implements EgressClient {
   readonly #context: RouteContext
   readonly #clock: () => number
@@ -57,6 +75,7 @@ class GuardedClient implements EgressClient {
   readonly #routes = new Map<string, Route>()
   readonly #sockets = new Set<Socket>()
   readonly #sweeper: NodeJS.Timeout
+  readonly #closing = new AbortController()
   #inFlight = 0
   #isClosed = false
   #onDrained: (() => void) | undefined
@@ -71,6 +90,7 @@ class GuardedClient implements EgressClient {
       clock: this.#clock,
       maxSocketsPerOrigin: options.maxSocketsPerOrigin ?? 16,
       connectTimeout: options.connectTimeout ?? 10 * SECOND,
+      maxAnswerBytes: options.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       ca: options.tls?.ca,
       sockets: this.#sockets,
     }
@@ -89,31 +109,63 @@ class GuardedClient implements EgressClient {
 
   send(request: EgressRequest): Promise<EgressResult> {
     const startedAt = this.#clock()
-    if (this.#isClosed) return Promise.resolve(failureOf('aborted', 0))
-    const judged = this.#judged(request.url)
-    if (!judged.ok) return Promise.resolve(failureOf('refused_address', 0, judged.reason))
-    const headers = this.#layOut(request.headers)
-    if (!headers) return Promise.resolve(failureOf('protocol', 0))
-    const { method, body } = request
-    const wire = { path: judged.url.path, method, headers, body }
+    const planned = this.#plan(request)
+    if (!planned.ok) return Promise.resolve(planned)
     this.#inFlight += 1
     return new Promise((resolve) => {
       const exchange = new Exchange(request, startedAt, this.#clock, (result) => {
         this.#leave()
         resolve(result)
       })
-      const dispatch = (verdict: RouteVerdict): void => {
-        if (verdict.ok) exchange.dispatch(verdict, wire)
-        else exchange.fail(verdict.code, verdict.reason)
-      }
-      const verdict = this.#route(judged.url).take(startedAt)
-      if (verdict instanceof Promise) void verdict.then(dispatch)
-      else dispatch(verdict)
+      this.#begin(planned, exchange, startedAt)
     })
+  }
+
+  stream(request: EgressStreamRequest): Promise<EgressStreamed> {
+    const startedAt = this.#clock()
+    const planned = this.#plan(request)
+    if (!planned.ok) return Promise.resolve(planned)
+    this.#inFlight += 1
+    return new Promise((resolve) => {
+      const exchange = createStreamExchange({
+        signal: AbortSignal.any([request.signal, this.#closing.signal]),
+        duration: () => Math.round(this.#clock() - startedAt),
+        settle: resolve,
+        left: () => this.#leave(),
+      })
+      this.#begin(planned, exchange, startedAt)
+    })
+  }
+
+  /** What is sent, and where to; or why it is not. */
+  #plan({
+    url,
+    method,
+    headers: given,
+    body,
+  }: Pick<EgressRequest, 'url' | 'method' | 'headers' | 'body'>): Plan | EgressFailure {
+    if (this.#isClosed) return failureOf('aborted', 0)
+    const judged = this.#judged(url)
+    if (!judged.ok) return failureOf('refused_address', 0, judged.reason)
+    const headers = this.#layOut(given)
+    if (!headers) return failureOf('protocol', 0)
+    const { url: target } = judged
+    return { ok: true, target, wire: { path: target.path, method, headers, body } }
+  }
+
+  #begin({ target, wire }: Plan, exchange: Pick<Exchange, 'dispatch' | 'fail'>, now: number): void {
+    const dispatch = (verdict: RouteVerdict): void => {
+      if (verdict.ok) exchange.dispatch(verdict, wire)
+      else exchange.fail(verdict.code, verdict.reason)
+    }
+    const verdict = this.#route(target).take(now)
+    if (verdict instanceof Promise) void verdict.then(dispatch)
+    else dispatch(verdict)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closing.abort()
     clearInterval(this.#sweeper)
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
     await Promise.all([...this.#routes.values()].map((route) => route.destroy()))

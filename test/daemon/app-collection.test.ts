@@ -3,6 +3,7 @@ import { collectApps } from '../../daemon/families/apps/collect.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { DAY, HOUR } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { FileRecord } from '../../plugins/store/contract/files.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -19,6 +20,25 @@ async function appWorld(t: Parameters<typeof createWorld>[0]) {
     id: String(made.body['id']),
     collect: (later: number) => collectApps(store, appBytes, clock.now() + later),
   }
+}
+
+/** A file whose bytes nobody has looked at yet. */
+const QUEUED: Omit<FileRecord, 'app_id' | 'account_id' | 'sha256' | 'size'> = {
+  id: '018cc251-f400-7000-8000-000000000001',
+  name: 'hours.txt',
+  content_type: 'text/plain',
+  status: 'queued',
+  stage: null,
+  done: 0,
+  total: null,
+  chunks: null,
+  characters: null,
+  error: null,
+  attempts: 0,
+  created_by: { type: 'user', id: 'usr_1' },
+  created_at: 0,
+  processed_at: null,
+  deadline_at: null,
 }
 
 async function digestsOf(bytes: AppBytes, id: string): Promise<readonly string[]> {
@@ -39,6 +59,20 @@ void t.test('what a revision names stays, and what nothing names goes after an h
   t.same(await digestsOf(bytes, id), named)
   t.same(await digestsOf(bytes, reborn), [])
   t.same(await collect(2 * HOUR), { apps: 0, bytes: 0 })
+})
+
+void t.test('what a knowledge-base file names stays as long as the file', async (t) => {
+  const { platform, account, bytes, id, collect } = await appWorld(t)
+  const page = await bytes.put(id, Buffer.from('opening hours'))
+  await bytes.put(id, Buffer.from('of an upload that was refused'))
+  const file = { ...QUEUED, app_id: id, account_id: account.id, ...page }
+  await platform.store.write((tx) => tx.files.insert(file))
+  t.same(await collect(2 * HOUR), { apps: 0, bytes: 1 })
+  t.ok((await digestsOf(bytes, id)).includes(page.sha256))
+
+  await platform.store.write((tx) => tx.files.remove(id, file.id))
+  t.same(await collect(2 * HOUR), { apps: 0, bytes: 1 })
+  t.notOk((await digestsOf(bytes, id)).includes(page.sha256))
 })
 
 void t.test(

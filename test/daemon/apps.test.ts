@@ -1,5 +1,6 @@
 import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
+import { MAX_APPS } from '../../daemon/families/apps/service.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Answer, AnyBody, World, WorldOptions } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
@@ -96,7 +97,7 @@ void t.test('what cannot be made is refused, and leaves nothing', async (t) => {
     [{ alias: 'studio' }, 400, 'invalid_request'],
     [{ name: ' ' }, 400, 'invalid_request'],
     [{ metadata: { 'a b': '' } }, 400, 'invalid_request'],
-    [{ prompt: 'A shop' }, 400, 'invalid_request'],
+    [{ prompt: 'A shop' }, 400, 'invalid_source'],
   ]
   for (const [body, status, code] of refusals) {
     t.match(await create(world, body), { status, body: { error: { code } } }, JSON.stringify(body))
@@ -160,6 +161,31 @@ void t.test('an archived app answers reads alone, tells of it once, and comes ba
     types.map(({ type }) => type),
     ['app.created', 'app.deleted', 'app.restored'],
   )
+})
+
+void t.test('an archived app comes back only where there is room for it', async (t) => {
+  const world = await appWorld(t)
+  const { store } = world.platform
+  const { id } = (await create(world)).body
+  await world.request('DELETE', `/v1/apps/${id}`)
+  const archived = await store.apps.get(world.account.id, id)
+  if (archived === undefined) throw new Error('the app is gone')
+  const alive = { ...archived, archived_at: null, purge_at: null }
+  const others = Array.from({ length: MAX_APPS }, (_, at) => `other${String(at).padStart(7, '0')}`)
+  await store.write(async (tx) => {
+    for (const other of others) await tx.apps.insert({ ...alive, id: other })
+  })
+
+  const refused = (code: string) => ({ status: 409, body: { error: { code } } })
+  const other = others[0] ?? ''
+  t.match(await world.request('POST', `/v1/apps/${id}/restore`), refused('app_limit_reached'))
+  t.match(await world.request('GET', `/v1/apps/${id}`), { body: { status: 'archived' } })
+  t.match(await world.request('POST', `/v1/apps/${other}/restore`), refused('app_not_archived'))
+  await world.request('DELETE', `/v1/apps/${other}`)
+  t.match(await world.request('POST', `/v1/apps/${id}/restore`), {
+    status: 200,
+    body: { status: 'ready' },
+  })
 })
 
 void t.test('a clone has the files of its app, and is another app', async (t) => {

@@ -3,8 +3,7 @@ import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
 import { accountOf, creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
-import { appError } from './errors.ts'
-import { MAX_APPS, keepTree, loadTree, noteChange, requireFreeAlias } from './service.ts'
+import { keepTree, loadTree, noteChange, requireFreeAlias, requireRoom } from './service.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import { sizeOf } from './tree.ts'
 
@@ -59,15 +58,20 @@ async function keepAs(bytes: AppBytes, id: string, tree: Tree): Promise<KeptApp>
   return { id, tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }
 }
 
-/** Makes the app whose first revision is kept, and tells of it. */
+/**
+ * Makes the app whose first revision is kept, and tells of it.
+ *
+ * @param editId of the edit that is to make it, where it is not ready yet
+ */
 export async function bear(
   call: Change,
   kept: KeptApp,
   given: Pick<AppRecord, 'name' | 'alias' | 'metadata' | 'source'>,
+  editId: string | null = null,
 ): Promise<AppRecord> {
   const { platform, principal, tx, now } = call
   const account_id = accountOf(principal)
-  if ((await tx.apps.count(account_id)) >= MAX_APPS) throw appError('app_limit_reached')
+  await requireRoom(tx.apps, account_id)
   if (given.alias !== null) await requireFreeAlias(tx.apps, given.alias, kept.id)
 
   const created_by = creatorOf(principal)
@@ -75,7 +79,7 @@ export async function bear(
     ...given,
     id: kept.id,
     account_id,
-    status: 'ready',
+    status: editId === null ? 'ready' : 'creating',
     revision: null,
     created_by,
     created_at: now,
@@ -88,12 +92,12 @@ export async function bear(
   const revision = { app_id, number: 1, ...tree, message: null, edit_id: null, created_by }
   await tx.apps.advance({ ...revision, created_at: now }, null)
   const { engine } = platform
-  const event = engine.newEvent(account_id, 'app.created', toCreated(app), now, app.id)
+  const event = engine.newEvent(account_id, 'app.created', toCreated(app, editId), now, app.id)
   await engine.publishIn(tx, [event])
   await noteChange(call, app.id, 'app.created')
   return { ...app, revision: 1 }
 }
 
-function toCreated({ id, name, alias, status, source }: AppRecord): object {
-  return { app_id: id, name, alias, status, source_kind: source.kind, edit_id: null }
+function toCreated({ id, name, alias, status, source }: AppRecord, edit_id: string | null): object {
+  return { app_id: id, name, alias, status, source_kind: source.kind, edit_id }
 }

@@ -20,12 +20,14 @@ export interface Collected {
 }
 
 /**
- * Deletes archived apps whose time has come, and bytes that no revision of any app names.
+ * Deletes archived apps whose time has come, and bytes that neither a revision nor a knowledge-base file
+ * of their app names.
  *
- * What stops it half-way leaves the rest to the next round.
+ * It reads the trees of every revision of every app with bytes that are old enough. What stops it half-way
+ * leaves the rest to the next round.
  */
 export async function collectApps(
-  store: Pick<Store, 'apps' | 'write'>,
+  store: Pick<Store, 'apps' | 'files' | 'write'>,
   bytes: AppBytes,
   now: Instant,
   isStopping: () => boolean = () => false,
@@ -54,7 +56,7 @@ async function purgeApps(
 }
 
 async function collect(
-  { apps }: Pick<Store, 'apps'>,
+  store: Pick<Store, 'apps' | 'files'>,
   bytes: AppBytes,
   id: string,
   before: Instant,
@@ -66,20 +68,34 @@ async function collect(
     all++
     if (kept_at < before) stale.push(sha256)
   }
-  if (await apps.exists(id)) return removeUnnamed(apps, bytes, id, stale, before)
+  if (await store.apps.exists(id)) return removeUnnamed(store, bytes, id, stale, before)
   if (stale.length < all) return 0
   await bytes.drop(id)
   return all
 }
 
 async function removeUnnamed(
-  apps: Pick<Store['apps'], 'revisions'>,
+  { apps, files }: Pick<Store, 'apps' | 'files'>,
   bytes: AppBytes,
   id: string,
   stale: readonly string[],
   before: Instant,
 ): Promise<number> {
   if (stale.length === 0) return 0
+  const inTrees = await namedByTrees(apps, bytes, id)
+  const outside = stale.filter((sha256) => !inTrees.has(sha256))
+  if (outside.length === 0) return 0
+  const inFiles = new Set(await files.named(id, outside))
+  const unnamed = outside.filter((sha256) => !inFiles.has(sha256))
+  return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
+}
+
+/** Digests of the trees of all revisions of an app, and of what is in them. */
+async function namedByTrees(
+  apps: Pick<Store['apps'], 'revisions'>,
+  bytes: AppBytes,
+  id: string,
+): Promise<ReadonlySet<string>> {
   const named = new Set<string>()
   for await (const revision of revisionsOf(apps, id)) {
     if (named.has(revision.tree)) continue
@@ -87,8 +103,7 @@ async function removeUnnamed(
     const { files } = await loadTree(bytes, revision)
     for (const { sha256 } of files.values()) named.add(sha256)
   }
-  const unnamed = stale.filter((sha256) => !named.has(sha256))
-  return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
+  return named
 }
 
 async function* revisionsOf(

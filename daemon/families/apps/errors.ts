@@ -7,6 +7,10 @@ export const appError = defineErrors({
   },
   revision_not_found: { status: 404, text: 'The app has no revision with this number.' },
   path_not_found: { status: 404, text: 'The revision has no file at this path.' },
+  invalid_source: {
+    status: 400,
+    text: 'Give one of template_id and prompt; model and files go with a prompt.',
+  },
   alias_taken: { status: 409, text: 'Another app has this alias. Choose another.' },
   app_archived: { status: 409, text: 'The app is archived. Restore it first.' },
   app_not_archived: { status: 409, text: 'The app is not archived.' },

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import {
+  fileContent,
+  hasOneContent,
+  model,
+  ONE_CONTENT,
+  prompt,
+} from '../edits/operation-schema.ts'
 import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 
 export const appParams = z.strictObject({ app_id: plainText })
@@ -48,8 +55,19 @@ export const appCreation = z.strictObject({
     .string()
     .min(1)
     .max(100)
-    .meta({ description: 'GET /v1/templates lists them.', example: 'landing' }),
-  name: text(100).optional().meta({ description: 'Default: the name of the template.' }),
+    .optional()
+    .meta({ description: 'GET /v1/templates lists them. This or a prompt.', example: 'landing' }),
+  prompt: prompt.optional().meta({ description: 'What the app is to be, in words.' }),
+  files: z
+    .array(z.strictObject(fileContent).refine(hasOneContent, ONE_CONTENT))
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({ description: 'What a prompt begins with. Default: the blank template.' }),
+  model: model.optional(),
+  name: text(100)
+    .optional()
+    .meta({ description: 'Default: the name of the template, or how the prompt begins.' }),
   alias: alias.optional(),
   metadata: metadata.optional(),
 })
@@ -97,6 +115,12 @@ export const appRecord = z
   .meta({ id: 'App' })
 
 export const appPage = pageOf(appRecord)
+
+export const createdApp = appRecord
+  .extend({
+    edit_id: z.string().optional().meta({ description: 'The edit that makes it, from a prompt.' }),
+  })
+  .meta({ id: 'CreatedApp' })
 
 export function toWireApp(app: AppRecord): z.input<typeof appRecord> {
   return {

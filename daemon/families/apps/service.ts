@@ -10,7 +10,7 @@ import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { appError } from './errors.ts'
 import type { Tree } from './tree.ts'
-import { digestOf, printTree, readTree } from './tree.ts'
+import { printTree, readTree } from './tree.ts'
 
 /** Apps that one account may have, archived ones not counted. */
 export const MAX_APPS = 200
@@ -66,9 +66,13 @@ export async function loadTree(bytes: AppBytes, revision: RevisionRecord): Promi
 
 /** Keeps a tree whose files are kept already; answers its digest. */
 export async function keepTree(bytes: AppBytes, appId: string, tree: Tree): Promise<string> {
-  const text = printTree(tree)
-  await bytes.put(appId, Buffer.from(text))
-  return digestOf(text)
+  const { sha256 } = await bytes.put(appId, Buffer.from(printTree(tree)))
+  return sha256
+}
+
+/** Refuses one more app than an account may have, as this unit of work sees it. */
+export async function requireRoom(apps: Pick<AppReads, 'count'>, accountId: string): Promise<void> {
+  if ((await apps.count(accountId)) >= MAX_APPS) throw appError('app_limit_reached')
 }
 
 /** Refuses an alias that another app has, as this unit of work sees it. */

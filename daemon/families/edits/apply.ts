@@ -1,3 +1,4 @@
+import { readUtf8 } from '../../../lib/internal/bytes.ts'
 import type { EditOperation } from '../../../plugins/edits/contract.ts'
 import type { PathFault } from '../apps/path.ts'
 import { PATH_FAULTS, judgePath } from '../apps/path.ts'
@@ -110,7 +111,7 @@ async function patch(
 ): Promise<Fault | undefined> {
   const bytes = await draft.read(path)
   if (bytes === undefined) return { code: 'path_not_found', path }
-  const text = readText(bytes)
+  const text = readUtf8(bytes)
   if (text === undefined) return { code: 'not_text', path }
   const at = search === '' ? -1 : text.indexOf(search)
   if (at === -1) return { code: 'no_match', path }
@@ -143,16 +144,14 @@ function configure(
   return undefined
 }
 
-/** Undefined for what is no well-formed UTF-8. */
-function readText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
+/** The files that an operation is about, whatever it makes of them. */
+export function pathsOf(operation: GivenOperation): readonly string[] {
+  if (operation.op === 'rename') return [operation.from, operation.to]
+  return operation.op === 'set_config' ? [] : [operation.path]
 }
 
-function changesOf(base: Tree, tree: Tree): readonly ChangedFile[] {
+/** The files in which two trees differ, in the order of their paths. */
+export function changesOf(base: Tree, tree: Tree): readonly ChangedFile[] {
   const changed: ChangedFile[] = []
   for (const { path, sha256 } of tree.files.values()) {
     const before = base.files.get(path)

@@ -1,6 +1,7 @@
 import type { Millis } from '../../../../lib/time.ts'
 import { DAY, toIso } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../family.ts'
+import { cancelAll } from '../../edits/queue.ts'
 import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
 import { findApp, noteChange } from '../service.ts'
 
@@ -29,6 +30,7 @@ export const archiveApp = writeOperation({
   async run(call) {
     const { platform, principal, tx, params, now } = call
     const app = await findApp(tx.apps, principal, params.app_id)
+    if (app.archived_at === null) await cancelAll(call, app.id)
     const purgeAt = now + RESTORABLE
     if (!(await tx.apps.archive(app.id, now, purgeAt))) return toWireApp(app)
 

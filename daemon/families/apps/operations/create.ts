@@ -1,46 +1,134 @@
+import type { Call, WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
-import { appError } from '../errors.ts'
+import { applyOperations } from '../../edits/apply.ts'
+import { EDIT_BODY_LIMIT, toWrite } from '../../edits/operation-schema.ts'
+import { enqueue, requireEditor } from '../../edits/queue.ts'
+import { toRefusal } from '../../edits/refusals.ts'
+import type { KeptApp } from '../birth.ts'
 import { bear, keepFiles } from '../birth.ts'
-import { appCreation, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { appError } from '../errors.ts'
+import { appCreation, createdApp, exampleApp, toWireApp } from '../schema.ts'
 import { bytesOf } from '../service.ts'
+import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
+import { digestOf } from '../tree.ts'
+
+const input = { body: appCreation }
+
+/** What is kept of an app before it is one, and the name that it has unless it is given another. */
+export interface Prepared {
+  readonly name: string
+  readonly kept: KeptApp
+}
 
 export const createApp = writeOperation({
   id: 'apps.create',
-  summary: 'Create an app from a template',
+  summary: 'Create an app from a template at once, or from a prompt',
   method: 'POST',
   path: '/v1/apps',
   access: { scope: 'apps:write', pinned: 'refused' },
-  input: { body: appCreation },
-  output: appRecord,
+  input,
+  output: createdApp,
   status: 201,
+  accepted: ({ status }) => status === 'creating',
   errors: [
+    'invalid_source',
     'template_not_found',
+    'path_not_allowed',
+    'app_too_large',
     'alias_taken',
     'app_limit_reached',
     'key_pinned',
+    'model_not_configured',
     'capability_unavailable',
   ],
   example: {
     body: { template_id: 'landing', name: 'Shop', alias: 'shop' },
     response: exampleApp,
+    accepted: {
+      ...exampleApp,
+      status: 'creating',
+      source: { kind: 'prompt', template_id: null, cloned_from: null },
+      edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    },
   },
   command: 'app create',
+  bodyLimit: EDIT_BODY_LIMIT,
   /** Bytes come before the row that names them: of an app that is refused after all, they are collected. */
-  async prepare({ platform, body }) {
-    const template = (await readTemplates()).find(({ id }) => id === body.template_id)
-    if (template === undefined) throw appError('template_not_found')
-    const kept = await keepFiles(bytesOf(platform), platform.random, template.files)
-    return { name: template.name, kept }
+  async prepare(call) {
+    const { template_id, prompt, files, model } = call.body
+    if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
+    if (prompt !== undefined) return prepareWished(call, prompt)
+    if (files !== undefined || model !== undefined) throw appError('invalid_source')
+    const template = await findTemplate(template_id ?? '')
+    return { name: template.name, kept: await keep(call, template.files) }
   },
-  async run(call) {
-    const { name, kept } = call.prepared
-    const app = await bear(call, kept, {
-      name: call.body.name ?? name,
-      alias: call.body.alias ?? null,
-      metadata: call.body.metadata ?? {},
-      source: { kind: 'template', template_id: call.body.template_id, cloned_from: null },
-    })
-    return toWireApp(app)
-  },
+  run: (call) => (call.body.prompt === undefined ? createReady(call) : createWished(call)),
 })
+
+async function findTemplate(wanted: string) {
+  const template = (await readTemplates()).find(({ id }) => id === wanted)
+  if (template === undefined) throw appError('template_not_found')
+  return template
+}
+
+function keep({ platform }: Pick<Call, 'platform'>, files: readonly TemplateFile[]) {
+  return keepFiles(bytesOf(platform), platform.random, files)
+}
+
+async function prepareWished(call: Call<typeof input>, prompt: string): Promise<Prepared> {
+  requireEditor(call.platform)
+  const { files } = call.body
+  const name = nameOf(prompt)
+  if (files === undefined) {
+    return { name, kept: await keep(call, (await findTemplate('blank')).files) }
+  }
+  const writes = files.map(toWrite)
+  const applied = await applyOperations(EMPTY, writes, () => Promise.reject(new Error('no base')))
+  if (!('tree' in applied)) throw toRefusal(applied, 'body.files')
+  const bytes = new Map(applied.fresh.map((one) => [digestOf(one), one]))
+  const given = [...applied.tree.files.values()].map(({ path, sha256 }) => ({
+    path,
+    bytes: bytes.get(sha256) ?? new Uint8Array(),
+  }))
+  return { name, kept: await keep(call, given) }
+}
+
+const EMPTY = { files: new Map(), config: new Map() } as const
+
+const MAX_NAME = 60
+
+/** The first words of a prompt, on one line. */
+function nameOf(prompt: string): string {
+  const line = prompt.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim()
+  if (line.length <= MAX_NAME) return line || 'App'
+  const cut = line.slice(0, MAX_NAME).replace(/[\uD800-\uDBFF]$/, '')
+  return `${cut.replace(/ \S*$/, '')}…`
+}
+
+type Creation = WriteCall<typeof input, Prepared>
+
+function given({ body, prepared }: Creation) {
+  return {
+    name: body.name ?? prepared.name,
+    alias: body.alias ?? null,
+    metadata: body.metadata ?? {},
+  }
+}
+
+async function createReady(call: Creation) {
+  const template_id = call.body.template_id ?? null
+  const source = { kind: 'template', template_id, cloned_from: null } as const
+  return toWireApp(await bear(call, call.prepared.kept, { ...given(call), source }))
+}
+
+/** The app and the edit that is to make it, which is told of with it. */
+async function createWished(call: Creation) {
+  const { prompt = '', files, model = null } = call.body
+  const kind = files === undefined ? 'prompt' : 'prompt_files'
+  const source = { kind, template_id: null, cloned_from: null } as const
+  const edit_id = call.platform.newId()
+  const app = await bear(call, call.prepared.kept, { ...given(call), source }, edit_id)
+  await enqueue(call, app, { prompt, model, message: null }, edit_id)
+  return { ...toWireApp(app), edit_id }
+}

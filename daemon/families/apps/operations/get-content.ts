@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readText } from '../../../../lib/internal/bytes.ts'
 import { readOperation } from '../../../family.ts'
 import { appError } from '../errors.ts'
 import { appParams, exampleApp } from '../schema.ts'
@@ -72,13 +73,3 @@ export const getContent = readOperation({
     }
   },
 })
-
-/** Undefined for what is no well-formed UTF-8, or holds a NUL, which no text does. */
-function readText(bytes: Uint8Array): string | undefined {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return text.includes('\0') ? undefined : text
-  } catch {
-    return undefined
-  }
-}

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { writeOperation } from '../../../family.ts'
 import { appError } from '../errors.ts'
 import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
-import { findApp, noteChange } from '../service.ts'
+import { findApp, noteChange, requireRoom } from '../service.ts'
 
 export const restoreApp = writeOperation({
   id: 'apps.restore',
@@ -12,12 +12,13 @@ export const restoreApp = writeOperation({
   access: { scope: 'apps:write', pinned: 'allowed' },
   input: { params: appParams, body: z.strictObject({}).optional() },
   output: appRecord,
-  errors: ['app_not_found', 'app_not_archived'],
+  errors: ['app_not_found', 'app_not_archived', 'app_limit_reached'],
   example: { params: { app_id: exampleApp.id }, response: exampleApp },
   command: 'app restore',
   async run(call) {
     const { platform, principal, tx, params, now } = call
-    const { id, account_id } = await findApp(tx.apps, principal, params.app_id)
+    const { id, account_id, archived_at } = await findApp(tx.apps, principal, params.app_id)
+    if (archived_at !== null) await requireRoom(tx.apps, account_id)
     if (!(await tx.apps.restore(id, now))) throw appError('app_not_archived')
 
     const app = await findApp(tx.apps, principal, id)

@@ -1,0 +1,182 @@
+import type { Instant, Millis } from '../../../lib/time.ts'
+import { MINUTE, SECOND } from '../../../lib/time.ts'
+import { KeyhookError } from '../../../lib/errors.ts'
+import { abortError } from '../../../plugins/edits/contract.ts'
+import type { EditFailure, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { Platform } from '../../platform.ts'
+import type { Held } from './claimed.ts'
+import { ClaimLost, ConflictError } from './claimed.ts'
+import { completeClaimed } from './complete.ts'
+import { endClaimed, endWithout } from './end.ts'
+import { FAILURES, failureOf } from './failures.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import { keepBeating } from './heartbeat.ts'
+import { openTools } from './tools.ts'
+
+export interface EditTimes {
+  /** How long a claim holds without a beat. */
+  readonly lease: Millis
+  readonly beat: Millis
+  /** From the first claim to the end of the edit. */
+  readonly deadline: Millis
+}
+
+export const EDIT_TIMES: EditTimes = {
+  lease: MINUTE,
+  beat: 15 * SECOND,
+  deadline: 15 * MINUTE,
+}
+
+/** Claims of one edit before it is given up: what kills its worker kills the next one too. */
+const MAX_ATTEMPTS = 3
+
+/** Told of what goes wrong beside an edit's own end. */
+export type Warn = (what: string, editId: string, cause: unknown) => void
+
+export interface Carrier {
+  /** Claims the edit that has waited longest and carries it out to its end; false when there was none. */
+  takeUp(stopping: AbortSignal): Promise<boolean>
+  /** Looks at once whether the edits under way are still wanted. */
+  look(): void
+}
+
+export function createCarrier(platform: Platform, warn: Warn, times = EDIT_TIMES): Carrier {
+  const { store, clock, newId } = platform
+  const beating = new Set<Heartbeat>()
+  return {
+    async takeUp(stopping) {
+      const claim = newId()
+      const now = clock.now()
+      const asked = {
+        claim,
+        now,
+        lease_until: now + times.lease,
+        deadline_at: now + times.deadline,
+      }
+      const edit = await store.write((tx) => tx.edits.claim(asked))
+      if (edit === undefined) return false
+      await carryOut({ platform, edit, claim, warn, times, beating, stopping })
+      return true
+    },
+    look() {
+      for (const heart of beating) heart.look()
+    },
+  }
+}
+
+interface Claimed extends Held {
+  readonly platform: Platform
+  readonly warn: Warn
+  readonly times: EditTimes
+  readonly beating: Set<Heartbeat>
+  readonly stopping: AbortSignal
+}
+
+/** Why an edit is not carried on with. */
+type Stop = 'lost' | 'stopping' | 'canceled' | 'timed_out'
+
+async function carryOut(claimed: Claimed): Promise<void> {
+  const { platform, edit, claim, warn, times, beating, stopping } = claimed
+  const { clock } = platform
+  const hopeless = judgeClaimed(edit, clock.now())
+  if (hopeless !== undefined) return end(claimed, hopeless)
+
+  const stopped: { why?: Stop } = {}
+  const stop = new AbortController()
+  function stopFor(why: Stop): void {
+    stopped.why ??= why
+    stop.abort(why === 'timed_out' ? new DOMException('late', 'TimeoutError') : undefined)
+  }
+  const heart = keepBeating({
+    platform,
+    edit_id: edit.id,
+    claim,
+    every: times.beat,
+    lease: times.lease,
+    ended: stopFor,
+    warn: (cause) => warn('the claim of an edit could not be renewed yet', edit.id, cause),
+  })
+  beating.add(heart)
+  const left = edit.deadline_at === null ? times.deadline : edit.deadline_at - clock.now()
+  const cancelDeadline = clock.after(left, () => stopFor('timed_out'))
+  const onStopping = (): void => stopFor('stopping')
+  stopping.addEventListener('abort', onStopping, { once: true })
+  if (stopping.aborted) onStopping()
+  try {
+    await perform(claimed, heart, stop.signal)
+  } catch (error) {
+    await heart.stop()
+    await conclude(claimed, heart, stopped.why, error)
+  } finally {
+    await heart.stop()
+    beating.delete(heart)
+    cancelDeadline()
+    stopping.removeEventListener('abort', onStopping)
+  }
+}
+
+/** What ends an edit before it is begun. */
+function judgeClaimed(edit: EditRecord, now: Instant): EditFailure | undefined {
+  if (edit.cancel_at !== null) return FAILURES.canceled
+  if (edit.deadline_at !== null && edit.deadline_at <= now) return FAILURES.timed_out
+  return edit.attempts > MAX_ATTEMPTS ? FAILURES.worker_lost : undefined
+}
+
+async function perform(
+  { platform, edit, claim }: Claimed,
+  heart: Heartbeat,
+  signal: AbortSignal,
+): Promise<void> {
+  const heard = { signal, progress: heart.tell }
+  const { tools, base } = await openTools(platform, { edit, claim }, heard)
+  const { id: edit_id, app_id, prompt, model, initial } = edit
+  const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
+  const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
+  const outcome = await untilAborted(signal, platform.editor.carryOut(task, tools))
+  await heart.stop()
+  await completeClaimed(platform, { edit, claim }, base, outcome)
+}
+
+/** Whether or not its editor heeds the signal. */
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(abortError(signal))
+    const settle = (tell: () => void): void => {
+      signal.removeEventListener('abort', abort)
+      tell()
+    }
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    )
+  })
+}
+
+/** What becomes of an edit that was not completed. */
+async function conclude(
+  claimed: Claimed,
+  heart: Heartbeat,
+  why: Stop | undefined,
+  error: unknown,
+): Promise<void> {
+  if (why === 'lost' || error instanceof ClaimLost) return
+  if (why === 'stopping') return heart.release()
+  if (why !== undefined) return end(claimed, FAILURES[why])
+  if (error instanceof ConflictError) return end(claimed, FAILURES.revision_conflict)
+  // It is not known what holds: the lease ends, and the edit is begun anew.
+  if (error instanceof KeyhookError && error.code === 'unavailable') throw error
+  const failure = failureOf(error)
+  if (failure.class !== 'request') claimed.warn('an edit failed', claimed.edit.id, error)
+  return end(claimed, failure)
+}
+
+async function end({ platform, edit, claim }: Claimed, failure: EditFailure): Promise<void> {
+  const status = failure.code === 'canceled' ? 'canceled' : 'failed'
+  await platform.store.write(async (tx) => {
+    const now = platform.clock.now()
+    if (!(await endClaimed(platform, tx, { edit, claim }, endWithout(status, failure, now)))) return
+    await tx.edits.log(edit.id, [{ at: now, stage: null, message: failure.message }])
+  })
+}

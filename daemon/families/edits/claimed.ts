@@ -1,0 +1,26 @@
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { Tree } from '../apps/tree.ts'
+
+/** An edit that is being carried out, and the claim under which it is. */
+export interface Held {
+  readonly edit: EditRecord
+  readonly claim: string
+}
+
+/** What an edit applies to. */
+export interface Base {
+  readonly number: number
+  readonly tree: Tree
+  readonly bytes: AppBytes
+}
+
+/** The edit is another's by now, or gone. */
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost'
+}
+
+/** What the edit changes was changed since its base. */
+export class ConflictError extends Error {
+  override readonly name = 'ConflictError'
+}

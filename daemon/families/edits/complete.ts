@@ -1,0 +1,114 @@
+import type { EditOutcome } from '../../../plugins/edits/contract.ts'
+import { EditError } from '../../../plugins/edits/contract.ts'
+import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type { EditEnd } from '../../../plugins/store/contract/edits.ts'
+import { findRevision, loadTree } from '../apps/service.ts'
+import type { Tree } from '../apps/tree.ts'
+import type { Platform } from '../../platform.ts'
+import type { AppliedEdit } from './apply.ts'
+import { applyOperations, pathsOf } from './apply.ts'
+import type { Base, Held } from './claimed.ts'
+import { ClaimLost, ConflictError } from './claimed.ts'
+import { cleanCount, cleanText } from './clean.ts'
+import { endClaimed } from './end.ts'
+import { readKept } from './read.ts'
+import { repeatChanges } from './repeat.ts'
+import type { KeptTree } from './service.ts'
+import { keepMade } from './service.ts'
+
+/** Revisions that may come between while bytes are kept, before it is given up. */
+const MAX_TRIES = 5
+const MAX_SUMMARY = 200
+const MAX_MODEL = 100
+
+/**
+ * Makes the revision that an editor's operations lead to, and ends the edit, in one unit of work.
+ *
+ * Where the app has moved on since the base, the same changes are made in its current revision, as long
+ * as nothing that the edit is about was changed.
+ *
+ * @throws ClaimLost, ConflictError, and EditError for what cannot be applied, or an app that is gone
+ */
+export async function completeClaimed(
+  platform: Platform,
+  held: Held,
+  base: Base,
+  outcome: EditOutcome,
+): Promise<void> {
+  const { store } = platform
+  const { account_id, app_id } = held.edit
+  const read = readKept(base.bytes, app_id)
+  const applied = await applyOperations(base.tree, outcome.operations, read)
+  if (!('tree' in applied)) throw new EditError('patch_not_applied')
+  const touched = outcome.operations.flatMap(pathsOf)
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const app = await store.apps.get(account_id, app_id)
+    if (app === undefined || app.archived_at !== null) throw new EditError('canceled')
+    const revision = await findRevision(store.apps, app, undefined)
+    const { number } = revision
+    const tree =
+      number === base.number
+        ? applied.tree
+        : repeatOn(await loadTree(base.bytes, revision), base, applied, touched)
+    const kept = await keepMade(base.bytes, app_id, { tree, fresh: applied.fresh })
+    const made = { number: number + 1, kept, applied, outcome }
+    if (await store.write((tx) => advance(platform, tx, held, made))) return
+  }
+  throw new ConflictError('the app moves on faster than the edit is applied')
+}
+
+function repeatOn(
+  current: Tree,
+  base: Base,
+  applied: AppliedEdit,
+  touched: readonly string[],
+): Tree {
+  const digestIn = ({ files }: Tree, path: string) => files.get(path)?.sha256
+  // Also what the edit would leave as it was: the model had it before its eyes.
+  const isStale = touched.some((path) => digestIn(base.tree, path) !== digestIn(current, path))
+  const repeated = repeatChanges({ from: base.tree, to: applied.tree }, current)
+  if (!isStale && 'tree' in repeated) return repeated.tree
+  throw new ConflictError('what the edit changes was changed meanwhile')
+}
+
+/** False, changing nothing, when the app has another revision by now. */
+async function advance(
+  platform: Platform,
+  tx: StoreTx,
+  { edit, claim }: Held,
+  made: {
+    readonly number: number
+    readonly kept: KeptTree
+    readonly applied: AppliedEdit
+    readonly outcome: EditOutcome
+  },
+): Promise<boolean> {
+  const { number, kept, applied, outcome } = made
+  const { id, app_id, created_by } = edit
+  const now = platform.clock.now()
+  const summary = cleanText(outcome.summary, MAX_SUMMARY) || null
+  const message = edit.message ?? summary
+  const revision = { app_id, number, ...kept, message, edit_id: id, created_by, created_at: now }
+  if (!(await tx.apps.advance(revision, number - 1))) return false
+
+  const { input_tokens, output_tokens, cached_tokens, estimated } = outcome.usage
+  const end: EditEnd = {
+    status: 'completed',
+    finished_at: now,
+    result_revision: number,
+    summary,
+    changed: applied.changed,
+    usage: {
+      input_tokens: cleanCount(input_tokens),
+      output_tokens: cleanCount(output_tokens),
+      cached_tokens: cleanCount(cached_tokens),
+      estimated,
+    },
+    error: null,
+  }
+  const model = cleanText(outcome.model, MAX_MODEL)
+  if (model !== '') await tx.edits.found(id, claim, { model })
+  if (!(await endClaimed(platform, tx, { edit, claim }, end))) throw new ClaimLost()
+  await tx.edits.log(id, [{ at: now, stage: null, message: `Revision ${number} is made.` }])
+  return true
+}

@@ -1,0 +1,66 @@
+import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { Platform } from '../../platform.ts'
+import type { Held } from './claimed.ts'
+
+type Telling = Pick<Platform, 'engine'>
+
+/** An end that changed nothing. */
+export function endWithout(
+  status: 'failed' | 'canceled',
+  error: EditFailure,
+  finished_at: Instant,
+): EditEnd {
+  const nothing = { result_revision: null, summary: null, changed: [], usage: null }
+  return { status, error, finished_at, ...nothing }
+}
+
+/** Ends a queued edit. False, changing nothing, when it is not queued any more. */
+export async function endQueued(
+  platform: Telling,
+  tx: StoreTx,
+  edit: EditRecord,
+  end: EditEnd,
+): Promise<boolean> {
+  if (!(await tx.edits.drop(edit.id, end))) return false
+  await tellEnd(platform, tx, edit, end)
+  return true
+}
+
+/** Ends a claimed edit. False, changing nothing, when the claim is lost. */
+export async function endClaimed(
+  platform: Telling,
+  tx: StoreTx,
+  { edit, claim }: Held,
+  end: EditEnd,
+): Promise<boolean> {
+  if (!(await tx.edits.finish(edit.id, claim, end))) return false
+  await tellEnd(platform, tx, edit, end)
+  return true
+}
+
+/** Tells of an end in the unit of work that brought it about, and moves the app that depends on it. */
+export async function tellEnd(
+  { engine }: Telling,
+  tx: StoreTx,
+  edit: EditRecord,
+  end: EditEnd,
+): Promise<void> {
+  const { account_id, app_id, id: edit_id, kind, initial } = edit
+  const { status, finished_at, result_revision } = end
+  const isCompleted = status === 'completed'
+  const data = isCompleted
+    ? { app_id, edit_id, kind, initial, result_revision, charged_micros: 0 }
+    : { app_id, edit_id, error: publicError(end.error), charged_micros: 0 }
+  const type = isCompleted ? 'edit.completed' : 'edit.failed'
+  await engine.publishIn(tx, [engine.newEvent(account_id, type, data, finished_at, app_id)])
+  if (isCompleted) {
+    const isMade = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
+    if (!isMade) await tx.apps.move(app_id, 'failed', 'ready', finished_at)
+  } else if (initial) await tx.apps.move(app_id, 'creating', 'failed', finished_at)
+}
+
+function publicError(error: EditFailure | null): object | null {
+  return error && { code: error.code, class: error.class, message: error.message }
+}

@@ -1,0 +1,43 @@
+import { defineErrors } from '../../../lib/errors.ts'
+
+export const editError = defineErrors({
+  edit_not_found: { status: 404, text: 'The app has no edit with this id.' },
+  invalid_edit: {
+    status: 400,
+    text: 'Give a prompt, or operations with the base_revision that they apply to, not both.',
+  },
+  path_not_allowed: {
+    status: 400,
+    text: 'A path is none that a file of an app may have. Choose another.',
+  },
+  patch_not_applied: {
+    status: 400,
+    text: 'An operation does not fit the files of its base. Read them and write it anew.',
+  },
+  config_not_allowed: {
+    status: 400,
+    text: 'A key or value of configuration is none that an app may have.',
+  },
+  app_too_large: { status: 400, text: 'The app would hold more than an app may.' },
+  revision_conflict: {
+    status: 409,
+    text: 'The app has another revision by now. Read that, and base the edit on it.',
+  },
+  revert_conflict: {
+    status: 409,
+    text: 'What the edit changed was changed again since. Make another edit instead.',
+  },
+  edit_not_completed: {
+    status: 409,
+    text: 'The edit made no revision, so there is nothing to take back.',
+  },
+  edit_finished: { status: 409, text: 'The edit has ended already.' },
+  edit_queue_full: {
+    status: 409,
+    text: 'As many edits of this app wait as may. Wait until one has ended, or cancel one.',
+  },
+  model_not_configured: {
+    status: 501,
+    text: 'No language model is set up here. Its operator can add one; operations need none.',
+  },
+})

@@ -1,0 +1,34 @@
+import type { BuiltInEvent } from '../../event-types.ts'
+
+const APP = 'k3v9q2m7x4ta'
+const EDIT = '01890a5d-ac96-774b-bcce-b302099a8057'
+
+/** What edits tell of themselves. Each edit ends once, and exactly one of these tells of it. */
+export const editEvents: readonly BuiltInEvent[] = [
+  {
+    type: 'edit.completed',
+    description: 'An edit, including the initial generation of an app, is completed.',
+    sample: {
+      app_id: APP,
+      edit_id: EDIT,
+      kind: 'prompt',
+      initial: false,
+      result_revision: 4,
+      charged_micros: 0,
+    },
+  },
+  {
+    type: 'edit.failed',
+    description: 'An edit failed or was canceled; the app is as it was.',
+    sample: {
+      app_id: APP,
+      edit_id: EDIT,
+      error: {
+        code: 'model_unavailable',
+        class: 'transient',
+        message: 'The language model did not answer, or broke off. Try again later.',
+      },
+      charged_micros: 0,
+    },
+  },
+]

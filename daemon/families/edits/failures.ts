@@ -1,0 +1,44 @@
+import { EDIT_ERRORS, EditError } from '../../../plugins/edits/contract.ts'
+import type { EditFailure } from '../../../plugins/store/contract/edits.ts'
+
+/** Why an edit ends that its editor did not end. */
+export const FAILURES = {
+  canceled: {
+    code: 'canceled',
+    class: 'request',
+    message: EDIT_ERRORS.canceled.text,
+    retryable: false,
+  },
+  timed_out: {
+    code: 'timed_out',
+    class: 'transient',
+    message: EDIT_ERRORS.deadline.text,
+    retryable: true,
+  },
+  worker_lost: {
+    code: 'worker_lost',
+    class: 'internal',
+    message: 'Whoever carried out the edit went away, again and again. Ask for it anew.',
+    retryable: true,
+  },
+  revision_conflict: {
+    code: 'revision_conflict',
+    class: 'request',
+    message: 'The files that the edit changes were changed meanwhile. Ask for it anew.',
+    retryable: true,
+  },
+  internal_error: {
+    code: 'internal_error',
+    class: 'internal',
+    message: 'Something went wrong on our side. Ask for the edit anew.',
+    retryable: true,
+  },
+} as const satisfies Readonly<Record<string, EditFailure>>
+
+/** What an editor's error is to the owner of the edit; whatever else was thrown is a defect. */
+export function failureOf(error: unknown): EditFailure {
+  if (!(error instanceof EditError)) return FAILURES.internal_error
+  if (error.code === 'deadline') return FAILURES.timed_out
+  const { code, message, retryable } = error
+  return { code, class: error.class, message, retryable }
+}

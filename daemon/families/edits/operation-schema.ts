@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { text } from '../wire.ts'
+import type { GivenOperation } from './apply.ts'
+
+/** Bytes of the largest body: one file of the largest size in base64, and some more beside it. */
+export const EDIT_BODY_LIMIT = 16 * 1_048_576
+
+const MAX_OPERATIONS = 500
+
+/** What is validated is what is stored: a lone surrogate would become another character. */
+function wellFormed(max?: number): z.ZodString {
+  const string = max === undefined ? z.string() : z.string().max(max)
+  return string.refine((value) => !/\p{Surrogate}/u.test(value), 'Must be well-formed text.')
+}
+
+const path = wellFormed(300).meta({ example: 'about.html' })
+
+export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
+
+export const model = z
+  .string()
+  .regex(/^[\w.:/@+-]{1,100}$/, 'A model is 1 to 100 letters, digits or _ . : / @ + -')
+  .meta({
+    description: 'One that the language model server knows. Default: as the operator set it up.',
+  })
+
+/** A file as it is given: its text, or its bytes in base64. */
+export const fileContent = {
+  path,
+  content: wellFormed().optional(),
+  content_base64: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'Must be base64.')
+    .refine((value) => value.length % 4 === 0, 'Must be base64, with its padding.')
+    .optional()
+    .meta({ description: 'In place of content, for what is no text.' }),
+} as const
+
+export interface GivenFile {
+  readonly path: string
+  readonly content?: string | undefined
+  readonly content_base64?: string | undefined
+}
+
+export function hasOneContent({ content, content_base64 }: GivenFile): boolean {
+  return (content === undefined) !== (content_base64 === undefined)
+}
+
+export const ONE_CONTENT = 'Give one of content and content_base64.'
+
+const operation = z
+  .discriminatedUnion('op', [
+    z.strictObject({ op: z.literal('write'), ...fileContent }).refine(hasOneContent, ONE_CONTENT),
+    z.strictObject({
+      op: z.literal('patch'),
+      path,
+      search: wellFormed().meta({ description: 'Stands in the file exactly once.' }),
+      replace: wellFormed().meta({ description: 'What stands there instead, to the letter.' }),
+    }),
+    z.strictObject({ op: z.literal('rename'), from: path, to: path }),
+    z.strictObject({ op: z.literal('delete'), path }),
+    z.strictObject({
+      op: z.literal('set_config'),
+      key: wellFormed(200),
+      value: wellFormed(10_000).nullable().meta({ description: 'Null takes the key away.' }),
+    }),
+  ])
+  .meta({ id: 'EditOperation' })
+
+export const operations = z
+  .array(operation)
+  .min(1)
+  .max(MAX_OPERATIONS)
+  .meta({ description: 'Applied in their order, each to what those before it left; all or none.' })
+
+/** An operation as it is applied. */
+export function toOperation(given: z.output<typeof operation>): GivenOperation {
+  return given.op === 'write' ? toWrite(given) : given
+}
+
+/** A file as an operation that writes it. */
+export function toWrite({ path, content, content_base64 }: GivenFile): GivenOperation {
+  return content === undefined
+    ? { op: 'write', path, bytes: Buffer.from(content_base64 ?? '', 'base64') }
+    : { op: 'write', path, content }
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { endQueued, endWithout } from '../end.ts'
+import { editError } from '../errors.ts'
+import { FAILURES } from '../failures.ts'
+import { editParams, editRecord, exampleEdit, examplePrompt, toWireEdit } from '../schema.ts'
+import { findEdit, noteEdit, placeOf } from '../service.ts'
+import { hasEnded } from '../wait.ts'
+
+const canceled = {
+  ...examplePrompt,
+  status: 'canceled',
+  error: FAILURES.canceled,
+  queue_position: null,
+  finished_at: examplePrompt.created_at,
+} as const
+
+export const cancelEdit = writeOperation({
+  id: 'edits.cancel',
+  summary:
+    'Cancel an edit: one that waits at once, one that is running as soon as it can be stopped',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/edits/{edit_id}/cancel',
+  access: { scope: 'edits:write', pinned: 'allowed' },
+  input: { params: editParams, body: z.strictObject({}).optional() },
+  output: editRecord,
+  accepted: (edit) => !hasEnded(edit),
+  errors: ['app_not_found', 'edit_not_found', 'edit_finished'],
+  example: {
+    params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },
+    response: canceled,
+    accepted: { ...examplePrompt, status: 'running', queue_position: null },
+  },
+  command: 'edit cancel',
+  async run(call) {
+    const { platform, tx, now } = call
+    const edit = await findEdit(tx, call)
+    const end = endWithout('canceled', FAILURES.canceled, now)
+    const isEnded = await endQueued(platform, tx, edit, end)
+    if (!isEnded && !(await tx.edits.cancel(edit.id, now))) throw editError('edit_finished')
+    await noteEdit(call, edit, 'edit.canceled')
+    tx.afterCommit(() => {
+      platform.wake.edits()
+    })
+    const known = await findEdit(tx, call)
+    return toWireEdit(known, await placeOf(tx.edits, known))
+  },
+})

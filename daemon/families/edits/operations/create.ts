@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import type { Call, WriteCall } from '../../../family.ts'
+import { writeOperation } from '../../../family.ts'
+import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
+import { appParams } from '../../apps/schema.ts'
+import { applyOperations } from '../apply.ts'
+import { editError } from '../errors.ts'
+import { EDIT_BODY_LIMIT, toOperation } from '../operation-schema.ts'
+import { enqueue, requireEditor } from '../queue.ts'
+import { readKept } from '../read.ts'
+import { toRefusal } from '../refusals.ts'
+import {
+  editCreation,
+  editRecord,
+  exampleEdit,
+  examplePrompt,
+  toWireEdit,
+  wait,
+} from '../schema.ts'
+import { keepMade, placeOf, requireCurrent } from '../service.ts'
+import type { MadeTree } from '../structured.ts'
+import { completeAtOnce, requireMade } from '../structured.ts'
+import { hasEnded, waitForEnd } from '../wait.ts'
+
+const input = {
+  params: appParams,
+  query: z.strictObject({ wait }),
+  body: editCreation,
+}
+
+export const createEdit = writeOperation({
+  id: 'edits.create',
+  summary: 'Change an app by operations at once, or by a prompt that is carried out in its turn',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/edits',
+  access: { scope: 'edits:write', pinned: 'allowed' },
+  input,
+  output: editRecord,
+  status: 201,
+  accepted: (edit) => !hasEnded(edit),
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'app_not_ready',
+    'invalid_edit',
+    'path_not_allowed',
+    'patch_not_applied',
+    'config_not_allowed',
+    'app_too_large',
+    'revision_conflict',
+    'edit_queue_full',
+    'model_not_configured',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleEdit.app_id },
+    body: {
+      operations: [{ op: 'write', path: 'headline.txt', content: 'Open every day' }],
+      base_revision: 1,
+      message: 'A new headline',
+    },
+    response: exampleEdit,
+    accepted: examplePrompt,
+  },
+  command: 'edit create',
+  bodyLimit: EDIT_BODY_LIMIT,
+  async prepare(call) {
+    const { prompt, operations, base_revision, model } = call.body
+    const isPrompt = prompt !== undefined && operations === undefined && base_revision === undefined
+    if (isPrompt) {
+      requireEditor(call.platform)
+      return undefined
+    }
+    if (prompt !== undefined || model !== undefined) throw editError('invalid_edit')
+    return applyToBase(call)
+  },
+  async run(call) {
+    return toWireEdit(...(await carry(call, call.prepared)))
+  },
+  async afterCommit({ platform, query, params }, committed) {
+    if (hasEnded(committed) || (query.wait ?? 0) === 0) return committed
+    const { edits } = platform.store
+    const edit = await edits.get(params.app_id, committed.id)
+    if (edit === undefined) return committed
+    const known = await waitForEnd(platform, edit, query.wait ?? 0)
+    return toWireEdit(known, await placeOf(edits, known))
+  },
+})
+
+async function applyToBase({
+  platform,
+  principal,
+  params,
+  body,
+}: Call<typeof input>): Promise<MadeTree> {
+  const { operations, base_revision: base } = body
+  if (operations === undefined || base === undefined) throw editError('invalid_edit')
+  const app = await findLiveApp(platform.store.apps, principal, params.app_id)
+  requireMade(app)
+  requireCurrent(app, base)
+  const bytes = bytesOf(platform)
+  const tree = await loadTree(bytes, await findRevision(platform.store.apps, app, base))
+  const applied = await applyOperations(tree, operations.map(toOperation), readKept(bytes, app.id))
+  if (!('tree' in applied)) throw toRefusal(applied, 'body.operations')
+  return { base, kept: await keepMade(bytes, app.id, applied), changed: applied.changed }
+}
+
+async function carry(
+  call: WriteCall<typeof input, MadeTree | undefined>,
+  made: MadeTree | undefined,
+): Promise<Parameters<typeof toWireEdit>> {
+  const { tx, principal, params, body } = call
+  const message = body.message ?? null
+  if (made !== undefined) {
+    return [await completeAtOnce(call, params.app_id, made, { message, reverts: null }), null]
+  }
+  const app = await findLiveApp(tx.apps, principal, params.app_id)
+  const wish = { prompt: body.prompt ?? '', model: body.model ?? null, message }
+  const edit = await enqueue(call, app, wish)
+  return [edit, await placeOf(tx.edits, edit)]
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { editParams, editState, exampleEdit, toWireState, wait } from '../schema.ts'
+import { findEdit, placeOf } from '../service.ts'
+import { waitForEnd } from '../wait.ts'
+
+export const getEditStatus = readOperation({
+  id: 'edits.status',
+  summary: 'Read how far an edit is, or wait for its end',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/edits/{edit_id}/status',
+  access: { scope: 'edits:read', pinned: 'allowed' },
+  input: { params: editParams, query: z.strictObject({ wait }) },
+  output: editState,
+  errors: ['app_not_found', 'edit_not_found'],
+  example: {
+    params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },
+    response: {
+      id: exampleEdit.id,
+      edit_id: exampleEdit.id,
+      app_id: exampleEdit.app_id,
+      status: 'running',
+      stage: 'asking',
+      progress: { done: 2, total: null },
+      queue_position: null,
+      result_revision: null,
+      error: null,
+    },
+  },
+  command: 'edit status',
+  async run(call) {
+    const { platform, query } = call
+    const { store } = platform
+    const known = await waitForEnd(platform, await findEdit(store, call), query.wait ?? 0)
+    return toWireState(known, await placeOf(store.edits, known))
+  },
+})

@@ -1,0 +1,24 @@
+import { readOperation } from '../../../family.ts'
+import { editParams, editRecord, exampleEdit, toWireEdit } from '../schema.ts'
+import { findEdit, placeOf } from '../service.ts'
+
+export const getEdit = readOperation({
+  id: 'edits.get',
+  summary: 'Read an edit',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/edits/{edit_id}',
+  access: { scope: 'edits:read', pinned: 'allowed' },
+  input: { params: editParams },
+  output: editRecord,
+  errors: ['app_not_found', 'edit_not_found'],
+  example: {
+    params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },
+    response: exampleEdit,
+  },
+  command: 'edit get',
+  async run(call) {
+    const { store } = call.platform
+    const edit = await findEdit(store, call)
+    return toWireEdit(edit, await placeOf(store.edits, edit))
+  },
+})

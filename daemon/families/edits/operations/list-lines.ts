@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { editParams, exampleEdit, linePage, toWireLine } from '../schema.ts'
+import { findEdit } from '../service.ts'
+
+export const listEditLines = readOperation({
+  id: 'edits.logs',
+  summary: 'List what an edit did, line by line, oldest first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/edits/{edit_id}/logs',
+  access: { scope: 'edits:read', pinned: 'allowed' },
+  input: { params: editParams, query: z.strictObject(pageQuery) },
+  output: linePage,
+  errors: ['app_not_found', 'edit_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },
+    response: {
+      data: [
+        {
+          number: 1,
+          at: exampleEdit.created_at,
+          stage: 'asking',
+          message: 'Asking the language model.',
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    },
+  },
+  command: 'edit logs',
+  async run(call) {
+    const { edits } = call.platform.store
+    const edit = await findEdit(call.platform.store, call)
+    const pages = paging(call.query, { list: 'edit-lines', edit: edit.id })
+    const { limit, after } = pages
+    const lines = await edits.lines(edit.id, Number(after ?? 0), limit + 1)
+    const page = { rows: lines.slice(0, limit), more: lines.length > limit }
+    return pages.answer(page, ({ number }) => String(number), toWireLine)
+  },
+})

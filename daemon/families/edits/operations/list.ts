@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { EDIT_STATUSES } from '../../../../plugins/store/contract/edits.ts'
+import { readOperation } from '../../../family.ts'
+import { appParams } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { editPage, exampleEdit, toWireEdit } from '../schema.ts'
+import { placesOf } from '../service.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z.enum(EDIT_STATUSES).optional(),
+  kind: z.enum(['prompt', 'structured']).optional(),
+  initial: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: 'Only those that make the app, or only the others.' }),
+})
+
+export const listEdits = readOperation({
+  id: 'edits.list',
+  summary: 'List the edits of an app, newest first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/edits',
+  access: { scope: 'edits:read', pinned: 'allowed' },
+  input: { params: appParams, query },
+  output: editPage,
+  errors: ['app_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleEdit.app_id },
+    response: { data: [exampleEdit], has_more: false, next_cursor: null },
+  },
+  command: 'edit list',
+  async run({ platform, principal, params, query }) {
+    const { apps, edits } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const filters = {
+      app_id: app.id,
+      status: query.status ?? null,
+      kind: query.kind ?? null,
+      initial: query.initial === undefined ? null : query.initial === 'true',
+    }
+    const pages = paging(query, { list: 'edits', ...filters })
+    const { limit, after } = pages
+    const page = await edits.list({ ...filters, limit, after })
+    const waits = page.rows.some(({ status }) => status === 'queued')
+    const places = waits ? await placesOf(edits, app.id) : undefined
+    return pages.answer(
+      page,
+      ({ id }) => id,
+      (edit) => toWireEdit(edit, places?.get(edit.id) ?? null),
+    )
+  },
+})

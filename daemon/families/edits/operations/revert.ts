@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Call } from '../../../family.ts'
+import { writeOperation } from '../../../family.ts'
+import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
+import { changesOf } from '../apply.ts'
+import { editError } from '../errors.ts'
+import { repeatChanges } from '../repeat.ts'
+import { editParams, editRecord, exampleEdit, message, toWireEdit } from '../schema.ts'
+import { findEdit, keepMade } from '../service.ts'
+import type { MadeTree } from '../structured.ts'
+import { completeAtOnce, requireMade } from '../structured.ts'
+
+const input = {
+  params: editParams,
+  body: z.strictObject({ message: message.optional() }).optional(),
+}
+
+export const revertEdit = writeOperation({
+  id: 'edits.revert',
+  summary: 'Take back what a completed edit changed, by another edit',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/edits/{edit_id}/revert',
+  access: { scope: 'edits:write', pinned: 'allowed' },
+  input,
+  output: editRecord,
+  status: 201,
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'app_not_ready',
+    'edit_not_found',
+    'edit_not_completed',
+    'revert_conflict',
+    'revision_conflict',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },
+    body: { message: 'Back to how it was' },
+    response: {
+      ...exampleEdit,
+      id: '01890a5d-ac96-774b-bcce-b302099a8060',
+      edit_id: '01890a5d-ac96-774b-bcce-b302099a8060',
+      message: 'Back to how it was',
+      reverts: exampleEdit.id,
+      base_revision: 2,
+      result_revision: 3,
+      changed_files: [{ path: 'headline.txt', change: 'removed' }],
+    },
+  },
+  command: 'edit revert',
+  prepare: takeBack,
+  async run(call) {
+    const { params, body, prepared } = call
+    const given = { message: body?.message ?? null, reverts: params.edit_id }
+    return toWireEdit(await completeAtOnce(call, params.app_id, prepared, given), null)
+  },
+})
+
+/** The current tree without the edit's changes, whatever else was changed since. */
+async function takeBack(call: Call<typeof input>): Promise<MadeTree> {
+  const { platform, principal, params } = call
+  const { apps } = platform.store
+  const app = await findLiveApp(apps, principal, params.app_id)
+  const edit = await findEdit(platform.store, call)
+  const base = requireMade(app)
+  const result = edit.result_revision
+  if (result === null) throw editError('edit_not_completed')
+
+  const bytes = bytesOf(platform)
+  const treeOf = async (number: number) => loadTree(bytes, await findRevision(apps, app, number))
+  const onto = await treeOf(base)
+  const repeated = repeatChanges({ from: await treeOf(result), to: await treeOf(result - 1) }, onto)
+  if (!('tree' in repeated)) throw editError('revert_conflict', { details: { ...repeated } })
+  const kept = await keepMade(bytes, app.id, { tree: repeated.tree, fresh: [] })
+  return { base, kept, changed: changesOf(onto, repeated.tree) }
+}

@@ -1,0 +1,103 @@
+import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { Platform } from '../../platform.ts'
+import { creatorOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { endQueued, endWithout } from './end.ts'
+import { editError } from './errors.ts'
+import { FAILURES } from './failures.ts'
+import { noteEdit } from './service.ts'
+
+/** Edits of one app that wait, the one that is running not counted. */
+const MAX_QUEUED = 10
+
+/** What is asked for in words. */
+export interface Wish {
+  readonly prompt: string
+  readonly model: string | null
+  readonly message: string | null
+}
+
+/** @throws KeyhookError `model_not_configured` where nothing carries out prompts */
+export function requireEditor({ editor }: Pick<Platform, 'editor'>): void {
+  if (!editor.available) throw editError('model_not_configured')
+}
+
+/**
+ * Puts a prompt at the end of the app's queue. One for an app whose making failed makes it anew.
+ *
+ * @param id of the edit, where the app was told of it already
+ */
+export async function enqueue(
+  call: Change,
+  app: AppRecord,
+  wish: Wish,
+  id: string = call.platform.newId(),
+): Promise<EditRecord> {
+  const { platform, tx, now } = call
+  const waiting = await tx.edits.waiting(app.id)
+  if (waiting.filter(({ status }) => status === 'queued').length >= MAX_QUEUED) {
+    throw editError('edit_queue_full', { details: { limit: MAX_QUEUED } })
+  }
+  const isNew = app.status === 'creating' && waiting.length === 0
+  const initial = isNew || (await tx.apps.move(app.id, 'failed', 'creating', now))
+  const edit = newEdit(call, app, { ...wish, id, kind: 'prompt', initial, status: 'queued' })
+  await tx.edits.insert(edit)
+  await noteEdit(call, edit, 'edit.created')
+  tx.afterCommit(() => {
+    platform.wake.edits()
+  })
+  return edit
+}
+
+/** An edit as it is made; nothing of it is done. */
+export function newEdit(
+  { principal, now }: Change,
+  { id: app_id, account_id }: AppRecord,
+  given: Partial<EditRecord> & Pick<EditRecord, 'id' | 'kind' | 'status'>,
+): EditRecord {
+  return {
+    app_id,
+    account_id,
+    initial: false,
+    prompt: null,
+    model: null,
+    message: null,
+    reverts: null,
+    base_revision: null,
+    result_revision: null,
+    summary: null,
+    changed: [],
+    usage: null,
+    error: null,
+    stage: null,
+    done: 0,
+    total: null,
+    created_by: creatorOf(principal),
+    created_at: now,
+    started_at: null,
+    finished_at: null,
+    deadline_at: null,
+    cancel_at: null,
+    attempts: 0,
+    ...given,
+  }
+}
+
+/**
+ * Ends every edit of an app that waits; the one that is running is asked to stop. Of an app that is about
+ * to be archived, which nothing moves any more: its making has failed by this.
+ */
+export async function cancelAll(
+  { platform, tx, now }: Pick<Change, 'platform' | 'tx' | 'now'>,
+  appId: string,
+): Promise<void> {
+  for (const edit of await tx.edits.waiting(appId)) {
+    const end = endWithout('canceled', FAILURES.canceled, now)
+    if (!(await endQueued(platform, tx, edit, end))) await tx.edits.cancel(edit.id, now)
+  }
+  await tx.apps.move(appId, 'creating', 'failed', now)
+  tx.afterCommit(() => {
+    platform.wake.edits()
+  })
+}

@@ -1,0 +1,30 @@
+import type { KeyhookError } from '../../../lib/errors.ts'
+import { PATH_FAULTS } from '../apps/path.ts'
+import type { OperationRefusal } from './apply.ts'
+import { editError } from './errors.ts'
+
+type Code = 'path_not_allowed' | 'patch_not_applied' | 'config_not_allowed' | 'app_too_large'
+
+/** What each fault of an operation is to its caller; what is not named does not fit the files. */
+const CODES: Readonly<Record<string, Code>> = {
+  ...Object.fromEntries(Object.keys(PATH_FAULTS).map((fault) => [fault, 'path_not_allowed'])),
+  path_collision: 'path_not_allowed',
+  path_is_folder: 'path_not_allowed',
+  config_key: 'config_not_allowed',
+  config_value: 'config_not_allowed',
+  too_much_config: 'app_too_large',
+  too_many_files: 'app_too_large',
+  too_large: 'app_too_large',
+}
+
+/** One error for everything that stands against operations, under the code of the first. */
+export function toRefusal(refusals: readonly OperationRefusal[], place: string): KeyhookError {
+  const code = CODES[refusals[0]?.code ?? ''] ?? 'patch_not_applied'
+  return editError(code, {
+    errors: refusals.map(({ index, code, path, message }) => ({
+      location: index === null ? place : `${place}[${index}]`,
+      code,
+      message: index === null && path !== '' ? `${path}: ${message}` : message,
+    })),
+  })
+}

@@ -1,0 +1,196 @@
+import { z } from 'zod'
+import { toIso } from '../../../lib/time.ts'
+import type { EditLine, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import { EDIT_STATUSES } from '../../../plugins/store/contract/edits.ts'
+import { exampleApp, revisionNumber } from '../apps/schema.ts'
+import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+import { model, operations, prompt } from './operation-schema.ts'
+
+export const editParams = z.strictObject({ app_id: plainText, edit_id: plainText })
+
+/** The message of the revision that an edit makes. */
+export const message = text(500).meta({ description: 'Shown with the revision that it makes.' })
+
+export const editCreation = z.strictObject({
+  prompt: prompt.optional(),
+  model: model.optional(),
+  operations: operations.optional(),
+  base_revision: revisionNumber
+    .optional()
+    .meta({ description: 'The revision that the operations apply to: the current one.' }),
+  message: message.optional(),
+})
+
+/** How long an answer may be held back until there is something to tell. */
+export const wait = z
+  .string()
+  .regex(/^(\d|1\d|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
+  .transform(Number)
+  .optional()
+  .meta({ description: 'Seconds to wait for its end before answering: 0 to 25, 0 when missing.' })
+
+const failure = z
+  .strictObject({
+    code: z.string(),
+    class: z.string().meta({ description: 'Who can do something about it.' }),
+    message: z.string(),
+    retryable: z.boolean(),
+  })
+  .nullable()
+
+const status = z.enum(EDIT_STATUSES)
+
+const queuePosition = z
+  .int()
+  .nullable()
+  .meta({ description: '1 for the next one; null unless it is queued.' })
+
+export const editRecord = z
+  .strictObject({
+    id: z.string(),
+    edit_id: z.string().meta({ description: 'The same as id.' }),
+    app_id: z.string(),
+    kind: z.enum(['prompt', 'structured']),
+    initial: z.boolean().meta({ description: 'Whether it makes the app.' }),
+    status,
+    prompt: z.string().nullable(),
+    model: z.string().nullable().meta({ description: 'Asked for, then the one that answered.' }),
+    message: z.string().nullable(),
+    reverts: z.string().nullable().meta({ description: 'The edit that it takes back.' }),
+    base_revision: z.int().nullable(),
+    result_revision: z.int().nullable(),
+    summary: z.string().nullable().meta({ description: 'In the words of the model.' }),
+    changed_files: z.array(
+      z.strictObject({ path: z.string(), change: z.enum(['added', 'changed', 'removed']) }),
+    ),
+    usage: z
+      .strictObject({
+        input_tokens: z.int(),
+        output_tokens: z.int(),
+        cached_tokens: z.int(),
+        estimated: z.boolean(),
+      })
+      .nullable(),
+    error: failure,
+    queue_position: queuePosition,
+    created_by: creator,
+    created_at: instant,
+    started_at: instant.nullable(),
+    finished_at: instant.nullable(),
+  })
+  .meta({ id: 'Edit' })
+
+export const editPage = pageOf(editRecord)
+
+/** @param position its place in the queue; null for one that is not queued */
+export function toWireEdit(edit: EditRecord, position: number | null): z.input<typeof editRecord> {
+  return {
+    id: edit.id,
+    edit_id: edit.id,
+    app_id: edit.app_id,
+    kind: edit.kind,
+    initial: edit.initial,
+    status: edit.status,
+    prompt: edit.prompt,
+    model: edit.model,
+    message: edit.message,
+    reverts: edit.reverts,
+    base_revision: edit.base_revision,
+    result_revision: edit.result_revision,
+    summary: edit.summary,
+    changed_files: edit.changed.map((file) => ({ ...file })),
+    usage: edit.usage && { ...edit.usage },
+    error: edit.error && { ...edit.error },
+    queue_position: position,
+    created_by: { ...edit.created_by },
+    created_at: toIso(edit.created_at),
+    started_at: isoOrNull(edit.started_at),
+    finished_at: isoOrNull(edit.finished_at),
+  }
+}
+
+export const editState = z
+  .strictObject({
+    id: z.string(),
+    edit_id: z.string(),
+    app_id: z.string(),
+    status,
+    stage: z.string().nullable().meta({ description: 'What is being done; null unless running.' }),
+    progress: z.strictObject({ done: z.int(), total: z.int().nullable() }),
+    queue_position: queuePosition,
+    result_revision: z.int().nullable(),
+    error: failure,
+  })
+  .meta({ id: 'EditState' })
+
+export function toWireState(edit: EditRecord, position: number | null): z.input<typeof editState> {
+  return {
+    id: edit.id,
+    edit_id: edit.id,
+    app_id: edit.app_id,
+    status: edit.status,
+    stage: edit.stage,
+    progress: { done: edit.done, total: edit.total },
+    queue_position: position,
+    result_revision: edit.result_revision,
+    error: edit.error && { ...edit.error },
+  }
+}
+
+const line = z
+  .strictObject({
+    number: z.int(),
+    at: instant,
+    stage: z.string().nullable(),
+    message: z.string(),
+  })
+  .meta({ id: 'EditLine' })
+
+export const linePage = pageOf(line)
+
+/** What a stream of an edit tells. */
+export const editNews = z.union([line, editState])
+export type EditNews = z.input<typeof editNews>
+
+export function toWireLine({ number, at, stage, message }: EditLine): z.input<typeof line> {
+  return { number, at: toIso(at), stage, message }
+}
+
+/** What examples show. */
+export const exampleEdit = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  app_id: exampleApp.id,
+  kind: 'structured',
+  initial: false,
+  status: 'completed',
+  prompt: null,
+  model: null,
+  message: 'A new headline',
+  reverts: null,
+  base_revision: 1,
+  result_revision: 2,
+  summary: null,
+  changed_files: [{ path: 'headline.txt', change: 'added' }],
+  usage: null,
+  error: null,
+  queue_position: null,
+  created_by: exampleApp.created_by,
+  created_at: '2026-01-31T12:00:00.000Z',
+  started_at: '2026-01-31T12:00:00.000Z',
+  finished_at: '2026-01-31T12:00:00.000Z',
+} as const
+
+export const examplePrompt = {
+  ...exampleEdit,
+  kind: 'prompt',
+  status: 'queued',
+  prompt: 'Add a page that says when we are open.',
+  message: null,
+  base_revision: null,
+  result_revision: null,
+  changed_files: [],
+  queue_position: 1,
+  started_at: null,
+  finished_at: null,
+} as const

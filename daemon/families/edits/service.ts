@@ -1,0 +1,77 @@
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { EditReads, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { Call } from '../../family.ts'
+import { accountOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { audit } from '../audit/note.ts'
+import { findApp, keepTree } from '../apps/service.ts'
+import type { Tree } from '../apps/tree.ts'
+import { sizeOf } from '../apps/tree.ts'
+import { editError } from './errors.ts'
+
+type Asked = Pick<Call, 'principal'> & {
+  readonly params: { readonly app_id: string; readonly edit_id: string }
+}
+
+/** An edit of an app that the caller may see. */
+export async function findEdit(
+  { apps, edits }: { readonly apps: Parameters<typeof findApp>[0]; readonly edits: EditReads },
+  { principal, params }: Asked,
+): Promise<EditRecord> {
+  const app = await findApp(apps, principal, params.app_id)
+  const edit = await edits.get(app.id, params.edit_id)
+  if (edit === undefined) throw editError('edit_not_found')
+  return edit
+}
+
+/** The places of an app's queued edits, from 1. */
+export async function placesOf(
+  edits: Pick<EditReads, 'waiting'>,
+  appId: string,
+): Promise<ReadonlyMap<string, number>> {
+  const queued = (await edits.waiting(appId)).filter(({ status }) => status === 'queued')
+  return new Map(queued.map(({ id }, index) => [id, index + 1]))
+}
+
+/** The place of an edit in its app's queue; null for one that is not queued. */
+export async function placeOf(
+  edits: Pick<EditReads, 'waiting'>,
+  { id, app_id, status }: EditRecord,
+): Promise<number | null> {
+  return status === 'queued' ? ((await placesOf(edits, app_id)).get(id) ?? null) : null
+}
+
+/** A tree all of whose bytes are kept, about to become a revision. */
+export interface KeptTree {
+  readonly tree: string
+  readonly files: number
+  readonly bytes: number
+}
+
+/** Bytes come before the row that names them: of an edit that is refused after all, they are collected. */
+export async function keepMade(
+  bytes: AppBytes,
+  appId: string,
+  { tree, fresh }: { readonly tree: Tree; readonly fresh: readonly Uint8Array[] },
+): Promise<KeptTree> {
+  for (const one of fresh) await bytes.put(appId, one)
+  const digest = await keepTree(bytes, appId, tree)
+  return { tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }
+}
+
+/** Notes what was done to an edit for the account's owners. */
+export async function noteEdit(
+  call: Change,
+  { id, app_id }: Pick<EditRecord, 'id' | 'app_id'>,
+  action: 'edit.created' | 'edit.canceled',
+): Promise<void> {
+  const account_id = accountOf(call.principal)
+  await audit(call, { account_id, action, target_type: 'edit', target_id: id, app_id })
+}
+
+/** @throws KeyhookError `revision_conflict` naming the revision that the app has */
+export function requireCurrent({ revision }: AppRecord, base: number): void {
+  if (revision === base) return
+  throw editError('revision_conflict', { details: { current_revision: revision } })
+}

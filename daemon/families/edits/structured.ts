@@ -1,0 +1,65 @@
+import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { EditedFile, EditEnd, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { Change } from '../audit/note.ts'
+import { appError } from '../apps/errors.ts'
+import { findLiveApp } from '../apps/service.ts'
+import { tellEnd } from './end.ts'
+import { editError } from './errors.ts'
+import { newEdit } from './queue.ts'
+import type { KeptTree } from './service.ts'
+import { noteEdit, requireCurrent } from './service.ts'
+
+/** What a structured edit makes of the app, all but committed. */
+export interface MadeTree {
+  readonly base: number
+  readonly kept: KeptTree
+  readonly changed: readonly EditedFile[]
+}
+
+/** @throws KeyhookError `app_not_ready`: what makes the app would be overtaken */
+export function requireMade({ status, revision }: AppRecord): number {
+  if (status === 'creating' || revision === null) throw appError('app_not_ready')
+  return revision
+}
+
+/** Makes the revision and the edit that tells of it, done as soon as it is there. */
+export async function completeAtOnce(
+  call: Change,
+  appId: string,
+  { base, kept, changed }: MadeTree,
+  given: Pick<EditRecord, 'message' | 'reverts'>,
+): Promise<EditRecord> {
+  const { platform, tx, principal, now } = call
+  const app = await findLiveApp(tx.apps, principal, appId)
+  requireMade(app)
+  requireCurrent(app, base)
+
+  const id = platform.newId()
+  const result = base + 1
+  const end: EditEnd = {
+    status: 'completed',
+    finished_at: now,
+    result_revision: result,
+    summary: null,
+    changed,
+    usage: null,
+    error: null,
+  }
+  const edit = newEdit(call, app, {
+    ...given,
+    ...end,
+    id,
+    kind: 'structured',
+    base_revision: base,
+    started_at: now,
+  })
+  const { created_by, message } = edit
+  const revision = { app_id: app.id, number: result, ...kept, message, edit_id: id, created_by }
+  if (!(await tx.apps.advance({ ...revision, created_at: now }, base))) {
+    throw editError('revision_conflict')
+  }
+  await tx.edits.insert(edit)
+  await tellEnd(platform, tx, edit, end)
+  await noteEdit(call, edit, 'edit.created')
+  return edit
+}

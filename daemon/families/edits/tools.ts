@@ -1,0 +1,57 @@
+import type { EditOperation, EditTools, OperationFault } from '../../../plugins/edits/contract.ts'
+import { EditError } from '../../../plugins/edits/contract.ts'
+import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
+import type { Platform } from '../../platform.ts'
+import type { OperationRefusal } from './apply.ts'
+import { applyOperations, pathsOf } from './apply.ts'
+import type { Base, Held } from './claimed.ts'
+import { ClaimLost } from './claimed.ts'
+import { readKept } from './read.ts'
+
+/**
+ * Takes the app's current revision as the base of a claimed edit, and gives its editor what it may use.
+ *
+ * @throws ClaimLost, and EditError `canceled` for an app that is gone or archived
+ */
+export async function openTools(
+  platform: Platform,
+  { edit, claim }: Held,
+  heard: Pick<EditTools, 'signal' | 'progress'>,
+): Promise<{ readonly base: Base; readonly tools: EditTools }> {
+  const { store } = platform
+  const app = await store.apps.get(edit.account_id, edit.app_id)
+  if (app === undefined || app.archived_at !== null) throw new EditError('canceled')
+  const revision = await findRevision(store.apps, app, undefined)
+  const what = { base_revision: revision.number }
+  const isHeld = await store.write((tx) => tx.edits.found(edit.id, claim, what))
+  if (!isHeld) throw new ClaimLost()
+
+  const bytes = bytesOf(platform)
+  const read = readKept(bytes, app.id)
+  const tree = await loadTree(bytes, revision)
+  const tools: EditTools = {
+    ...heard,
+    async read(path) {
+      const file = tree.files.get(path)
+      return file && (await read(file.sha256))
+    },
+    async passages(query, limit) {
+      const found = await store.files.search({ app_id: app.id, query, limit, files: null })
+      return found.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
+    },
+    async check(operations) {
+      const applied = await applyOperations(tree, operations, read)
+      return 'tree' in applied ? [] : applied.map((refusal) => toFault(refusal, operations))
+    },
+  }
+  return { base: { number: revision.number, tree, bytes }, tools }
+}
+
+/** A fault of all operations together is told of the last that has to do with its path. */
+function toFault(
+  { index, code, path, message }: OperationRefusal,
+  operations: readonly EditOperation[],
+): OperationFault {
+  const last = operations.findLastIndex((operation) => pathsOf(operation).includes(path))
+  return { index: index ?? (last === -1 ? operations.length - 1 : last), code, message }
+}

@@ -1,0 +1,48 @@
+import type { Millis } from '../../lib/time.ts'
+import type { EditTimes } from '../families/edits/carry-out.ts'
+import { createCarrier } from '../families/edits/carry-out.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { WorkLoop } from './work-loop.ts'
+import { keepWorking } from './work-loop.ts'
+
+/** Edits that one process carries out at once. */
+export const EDITS_AT_ONCE = 4
+
+/**
+ * Carries out prompts as they come, until it is stopped; what is under way is then handed back.
+ *
+ * @param every what another process accepted, or had claimed when it died, is looked for this often
+ */
+export function keepEditing(
+  platform: Platform,
+  log: Log,
+  times: EditTimes,
+  every: Millis,
+): Pick<WorkLoop, 'stop'> {
+  const { store, clock, wake } = platform
+  const carrier = createCarrier(
+    platform,
+    (what, edit_id, cause) => log.warn({ edit_id, err: cause }, what),
+    times,
+  )
+  const loop = keepWorking({
+    name: 'edits',
+    isClaimable: () => store.edits.isClaimable(clock.now()),
+    takeUp: carrier.takeUp,
+    most: EDITS_AT_ONCE,
+    every,
+    clock,
+    log,
+  })
+  wake.edits = () => {
+    loop.wake()
+    carrier.look()
+  }
+  return {
+    async stop() {
+      wake.edits = () => undefined
+      await loop.stop()
+    },
+  }
+}

@@ -1,0 +1,119 @@
+import { Readable } from 'node:stream'
+import type { Dispatcher } from 'undici'
+import type { RefusalReason } from '../../lib/egress/url.ts'
+import type { EgressErrorCode, EgressStreamed } from './contract.ts'
+import { classify, ConnectFailure, failureOf } from './failures.ts'
+import type { Demand, RouteVerdict } from './route.ts'
+
+type Way = Extract<RouteVerdict, { ok: true }>
+
+/** A receiver may send a few 103s before its answer; a flood of them is an attack. */
+const MAX_INFORMATIONAL = 5
+
+export interface StreamExchange {
+  dispatch(way: Way, options: Dispatcher.DispatchOptions): void
+  /** Ends without a status line. */
+  fail(code: EgressErrorCode, reason?: RefusalReason): void
+}
+
+export interface StreamOptions {
+  readonly signal: AbortSignal
+  /** Milliseconds since the call began. */
+  duration(): number
+  /** Told once of the status line, or why there is none. */
+  settle(result: EgressStreamed): void
+  /** Told once, when nothing of the exchange is left. */
+  left(): void
+}
+
+/** One call whose answer is handed on as it arrives: read no faster than whoever asked reads it. */
+export function createStreamExchange(options: StreamOptions): StreamExchange {
+  const { signal, duration, settle, left } = options
+  let demand: Demand | undefined
+  let controller: Dispatcher.DispatchController | undefined
+  let body: Readable | undefined
+  let informational = 0
+  let isOver = false
+
+  function waitNoMore(): void {
+    if (demand !== undefined) demand.waiting -= 1
+    demand = undefined
+  }
+
+  function end(error?: Error): void {
+    if (isOver) return
+    isOver = true
+    signal.removeEventListener('abort', onAbort)
+    waitNoMore()
+    if (error !== undefined) {
+      body?.destroy(error)
+      controller?.abort(error)
+    }
+    left()
+  }
+
+  function fail(code: EgressErrorCode, reason?: RefusalReason): void {
+    if (isOver) return
+    const failure = failureOf(code, duration(), reason)
+    if (body === undefined) settle(failure)
+    end(new Error(failure.message))
+  }
+
+  function onAbort(): void {
+    fail('aborted')
+  }
+
+  function open(status: number, headers: Readonly<Record<string, unknown>>): void {
+    body = new Readable({
+      read: () => controller?.resume(),
+      destroy(error, done) {
+        // Whoever stops reading early ends the exchange.
+        end(error ?? new Error('nobody reads on'))
+        done(error)
+      },
+    })
+    // Whoever reads is told; where nobody does, it is no defect.
+    body.on('error', () => undefined)
+    settle({ ok: true, status, headers: namesOf(headers), body, durationMs: duration() })
+  }
+
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  return {
+    fail,
+    dispatch(way, wire) {
+      if (isOver) return
+      demand = way.demand
+      demand.waiting += 1
+      way.pool.dispatch(wire, {
+        onRequestStart(started) {
+          // Thrown, undici drops the request and keeps the connection, which an abort would destroy.
+          if (isOver) throw new Error('nobody waits for it any more')
+          controller = started
+          waitNoMore()
+        },
+        onResponseStart(_, status, headers) {
+          if (status >= 200 && status <= 599) open(status, headers)
+          else if (status < 100 || status === 101 || status > 599) fail('protocol')
+          else if (++informational > MAX_INFORMATIONAL) fail('protocol')
+        },
+        onResponseData(arriving, chunk) {
+          if (body?.push(chunk) === false) arriving.pause()
+        },
+        onResponseEnd() {
+          body?.push(null)
+          end()
+        },
+        onResponseError(_, error) {
+          fail(classify(error), error instanceof ConnectFailure ? error.reason : undefined)
+        },
+      })
+    },
+  }
+}
+
+function namesOf(headers: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  )
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Tree } from '../../daemon/families/apps/tree.ts'
+import { printTree } from '../../daemon/families/apps/tree.ts'
+import { repeatChanges } from '../../daemon/families/edits/repeat.ts'
+import { createApp, editWorld, readFile, type Edit } from '../support/edits.ts'
+import type { AnyBody, World } from '../support/world.ts'
+
+function edit(world: World, app: string, body: AnyBody) {
+  return world.request<Edit>('POST', `/v1/apps/${app}/edits`, { body })
+}
+
+const write = (path: string, content: string) => ({ op: 'write', path, content })
+
+void t.test('an edit is taken back by another, and what came after it stays', async (t) => {
+  const world = await editWorld(t)
+  const { id } = await createApp(world)
+  const before = await readFile(world, id, 'style.css')
+  const operations = [
+    write('style.css', 'body {}'),
+    write('new.html', 'new'),
+    { op: 'set_config', key: 'title', value: 'A' },
+  ]
+  const first = (await edit(world, id, { operations, base_revision: 1 })).body
+  await edit(world, id, { operations: [write('other.html', 'stays')], base_revision: 2 })
+  const path = `/v1/apps/${id}/edits/${first.id}/revert`
+  t.match(await world.request('POST', path, { body: { message: 'Back' } }), {
+    status: 201,
+    body: {
+      kind: 'structured',
+      status: 'completed',
+      reverts: first.id,
+      message: 'Back',
+      base_revision: 3,
+      result_revision: 4,
+      changed_files: [
+        { path: 'new.html', change: 'removed' },
+        { path: 'style.css', change: 'changed' },
+      ],
+    },
+  })
+  t.equal(await readFile(world, id, 'style.css'), before)
+  t.equal(await readFile(world, id, 'other.html'), 'stays')
+  t.match(await world.request('GET', `/v1/apps/${id}/tree`), { body: { config: {} } })
+
+  const again = await world.request('POST', path)
+  const details = { paths: ['new.html', 'style.css'], config: ['title'] }
+  t.match(again, { status: 409, body: { error: { code: 'revert_conflict', details } } })
+})
+
+const paths = fc.constantFrom('a', 'b', 'c/d', 'c/e')
+const digests = fc.constantFrom('1', '2', '3')
+const trees = fc
+  .record({ files: fc.dictionary(paths, digests), config: fc.dictionary(paths, digests) })
+  .map(({ files, config }): Tree => ({
+    files: new Map(
+      Object.entries(files).map(([path, sha256]) => [path, { path, sha256, size: 1 }]),
+    ),
+    config: new Map(Object.entries(config)),
+  }))
+
+void t.test('changes that are repeated make the same of the same, and overwrite nothing', (t) => {
+  fc.assert(
+    fc.property(trees, trees, (from, to) => {
+      const repeated = repeatChanges({ from, to }, from)
+      return 'tree' in repeated && printTree(repeated.tree) === printTree(to)
+    }),
+  )
+  fc.assert(
+    fc.property(trees, trees, trees, (from, to, onto) => {
+      const repeated = repeatChanges({ from, to }, onto)
+      const names = ['a', 'b', 'c/d', 'c/e']
+      const at = (tree: Tree, name: string) => tree.files.get(name)?.sha256
+      const changed = names.filter((name) => at(from, name) !== at(to, name))
+      if (!('tree' in repeated)) {
+        return repeated.paths.every((path) => at(onto, path) !== at(from, path))
+      }
+      const { tree } = repeated
+      return names.every((name) =>
+        changed.includes(name)
+          ? at(onto, name) === at(from, name) && at(tree, name) === at(to, name)
+          : at(tree, name) === at(onto, name),
+      )
+    }),
+  )
+  t.pass('for every tree that was tried')
+  t.end()
+})
