@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { defineErrors, type ErrorTable, type KeyhookError } from '../../lib/errors.ts'
+import type { ErrorTable, KeyhookError } from '../../lib/errors.ts'
+import { defineErrors } from '../../lib/errors.ts'
 
 /** The most chunks that one file may have. */
 export const MAX_CHUNKS = 10_000

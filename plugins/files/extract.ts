@@ -1,17 +1,12 @@
-import {
-  HEAD_BYTES,
-  fileError,
-  type FileProcessor,
-  type FileTask,
-  type Processed,
-  type ProcessingOptions,
-} from './contract.ts'
+import type { FileProcessor, FileTask, Processed, ProcessingOptions } from './contract.ts'
+import { HEAD_BYTES, fileError } from './contract.ts'
 import { PROGRAM, commandOf } from './extract/command.ts'
-import { DEFAULT_LIMITS, type ExtractLimits } from './extract/limits.ts'
+import type { ExtractLimits } from './extract/limits.ts'
+import { DEFAULT_LIMITS } from './extract/limits.ts'
 import { runChild } from './extract/run.ts'
-import { Turns } from './extract/turns.ts'
+import { createTurns } from './extract/turns.ts'
 import { sniff } from './sniff.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
 export type { ExtractLimits } from './extract/limits.ts'
 
@@ -34,60 +29,52 @@ export interface FileProcessorOptions {
  * const processor = createFileProcessor({ limits: { wall: 60_000 }, children: 2 })
  */
 export function createFileProcessor(options: FileProcessorOptions = {}): FileProcessor {
-  return new ChildFileProcessor(options)
-}
+  const { children = 1, program = PROGRAM } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const turns = createTurns(children)
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
 
-class ChildFileProcessor implements FileProcessor {
-  readonly #limits: ExtractLimits
-  readonly #program: URL
-  readonly #turns: Turns
-  readonly #closing = new AbortController()
-  readonly #running = new Set<Promise<unknown>>()
-
-  constructor({ limits, children = 1, program = PROGRAM }: FileProcessorOptions) {
-    this.#limits = { ...DEFAULT_LIMITS, ...limits }
-    this.#program = program
-    this.#turns = new Turns(children)
-  }
-
-  sniff(name: string, head: Uint8Array): string | undefined {
-    const sniffed = sniff(name, head)
-    return 'type' in sniffed ? sniffed.type : undefined
-  }
-
-  async process(task: FileTask, options: ProcessingOptions): Promise<Processed> {
-    const signal = AbortSignal.any([options.signal, this.#closing.signal])
-    const work = this.#turns.run(() => this.#read(task, { ...options, signal }), signal)
-    const running = work.catch(() => undefined)
-    this.#running.add(running)
-    try {
-      return await work
-    } finally {
-      this.#running.delete(running)
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#closing.abort(fileError('processor_failed', { internal: 'closed' }))
-    await Promise.all(this.#running)
-  }
-
-  async #read(task: FileTask, options: ProcessingOptions): Promise<Processed> {
+  async function read(task: FileTask, told: ProcessingOptions): Promise<Processed> {
     const over = new AbortController()
-    const pieces = untilAborted(task.open(), AbortSignal.any([options.signal, over.signal]))
+    const pieces = untilAborted(task.open(), AbortSignal.any([told.signal, over.signal]))
     try {
       const head = await readHead(pieces)
       const sniffed = sniff(task.name, head)
       if ('code' in sniffed) throw fileError(sniffed.code)
       if (head.length === 0) throw fileError('empty_file')
-      const command = commandOf(this.#program, sniffed.type, this.#limits)
-      const result = await runChild(command, prepend(head, pieces), this.#limits, options)
+      const command = commandOf(program, sniffed.type, limits)
+      const result = await runChild(command, prepend(head, pieces), limits, told)
       return { content_type: sniffed.type, ...result }
     } finally {
       // Ends the bytes, whether they wait to be read or hang.
       over.abort()
       pieces.return(undefined).catch(() => undefined)
     }
+  }
+
+  return {
+    sniff(name, head) {
+      const sniffed = sniff(name, head)
+      return 'type' in sniffed ? sniffed.type : undefined
+    },
+
+    async process(task, told) {
+      const signal = AbortSignal.any([told.signal, closing.signal])
+      const work = turns.run(() => read(task, { ...told, signal }), signal)
+      const settled = work.catch(() => undefined)
+      running.add(settled)
+      try {
+        return await work
+      } finally {
+        running.delete(settled)
+      }
+    },
+
+    async close() {
+      closing.abort(fileError('processor_failed', { internal: 'closed' }))
+      await Promise.all(running)
+    },
   }
 }
 

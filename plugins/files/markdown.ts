@@ -1,12 +1,12 @@
 import type { Segment } from './chunk.ts'
-import { HeadingPath } from './text.ts'
+import { createHeadingPath } from './text.ts'
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?[ \t]*$/
 
 /** A section each: a heading with what follows up to the next one, wherever it is not code. */
 export function markdownSegments(text: string): readonly Segment[] {
-  const path = new HeadingPath()
+  const path = createHeadingPath()
   const segments: Segment[] = []
   let heading: string | null = null
   let fence = ''

@@ -1,8 +1,10 @@
-import { MAX_BATCH, MAX_CHUNKS, fileError, type FileProcessor } from './contract.ts'
-import { chunkSegments, type Segment } from './chunk.ts'
+import type { FileProcessor } from './contract.ts'
+import { MAX_BATCH, MAX_CHUNKS, fileError } from './contract.ts'
+import type { Segment } from './chunk.ts'
+import { chunkSegments } from './chunk.ts'
 import { markdownSegments } from './markdown.ts'
 import { decodeText, textSegments } from './text.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
 const TYPES: Readonly<Record<string, (text: string) => readonly Segment[]>> = {
   'text/plain': textSegments,

@@ -29,14 +29,19 @@ export function textSegments(text: string): readonly Segment[] {
 }
 
 /** Joins a heading to those that stand above it. */
-export class HeadingPath {
-  readonly #titles: string[] = []
-
+export interface HeadingPath {
   /** Enters a heading of a level from 1 to 6 and answers the path to it. */
-  enter(level: number, title: string): string {
-    this.#titles.length = Math.min(this.#titles.length, level - 1)
-    this.#titles[level - 1] = shorten(title)
-    return this.#titles.filter(Boolean).join(' > ')
+  enter(level: number, title: string): string
+}
+
+export function createHeadingPath(): HeadingPath {
+  const titles: string[] = []
+  return {
+    enter(level, title) {
+      titles.length = Math.min(titles.length, level - 1)
+      titles[level - 1] = shorten(title)
+      return titles.filter(Boolean).join(' > ')
+    },
   }
 }
 

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
 import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
-import {
-  MAX_BATCH,
-  MAX_CHUNK_CHARACTERS,
-  type Chunk,
-  type FileErrorCode,
-  type FileProcessor,
-  type FileTask,
-  type Processed,
-  type ProcessingOptions,
-  type ProcessingStage,
+import type {
+  Chunk,
+  FileErrorCode,
+  FileProcessor,
+  FileTask,
+  Processed,
+  ProcessingOptions,
+  ProcessingStage,
 } from '../contract.ts'
+import { MAX_BATCH, MAX_CHUNK_CHARACTERS } from '../contract.ts'
 
 /** What a processor gives the suite. Plain text is the least that each takes. */
 export interface FilesHarness extends ConformanceHarness {

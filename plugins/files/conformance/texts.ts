@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { assertFails, blank, processAll, taskOf, textOf, type FilesCase } from './harness.ts'
+import type { FilesCase } from './harness.ts'
+import { assertFails, blank, processAll, taskOf, textOf } from './harness.ts'
 
 const SENTENCES = Array.from({ length: 400 }, (_, index) => `Sentence ${index} says so. `)
 const PROSE = Array.from({ length: 40 }, (_, index) =>

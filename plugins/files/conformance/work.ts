@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  assertFails,
-  hangingTask,
-  processAll,
-  taskOf,
-  textOf,
-  type FilesCase,
-  type Stage,
-} from './harness.ts'
+import type { FilesCase, Stage } from './harness.ts'
+import { assertFails, hangingTask, processAll, taskOf, textOf } from './harness.ts'
 
 const LONG = 'A sentence among many others. '.repeat(20_000)
 

@@ -1,4 +1,5 @@
-import { SECOND, type Millis } from '../../../lib/time.ts'
+import type { Millis } from '../../../lib/time.ts'
+import { SECOND } from '../../../lib/time.ts'
 
 /** What one document may take. */
 export interface ExtractLimits {

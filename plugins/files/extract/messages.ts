@@ -1,11 +1,5 @@
-import {
-  MAX_CHUNKS,
-  MAX_CHUNK_CHARACTERS,
-  fileError,
-  type Chunk,
-  type FileErrorCode,
-  type ProcessingStage,
-} from '../contract.ts'
+import type { Chunk, FileErrorCode, ProcessingStage } from '../contract.ts'
+import { MAX_CHUNKS, MAX_CHUNK_CHARACTERS, fileError } from '../contract.ts'
 
 /** One line from the child. */
 export type Message =
@@ -19,32 +13,25 @@ export type Message =
 /** Beyond what the longest chunk takes when every character of it is escaped. */
 const MAX_LINE = 65_536
 
-/**
- * Reads the child's lines. A document may have taken the child over, so nothing that it says is
- * believed before its shape and size are judged.
- */
-export class MessageReader {
-  #rest = Buffer.alloc(0)
-  #chunks = 0
-
+/** Reads the child's lines. */
+export interface MessageReader {
   /** @throws KeyhookError `processor_failed` */
-  read(bytes: Buffer): readonly Message[] {
-    const messages: Message[] = []
-    let all = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
-    for (let end = all.indexOf(10); end >= 0; end = all.indexOf(10)) {
-      messages.push(this.#judge(all.subarray(0, end)))
-      all = all.subarray(end + 1)
-    }
-    if (all.length > MAX_LINE) throw failed('a line is too long')
-    this.#rest = Buffer.from(all)
-    return messages
-  }
+  read(bytes: Buffer): readonly Message[]
+}
 
-  #judge(line: Buffer): Message {
+/**
+ * A document may have taken the child over, so nothing that it says is believed before its shape and
+ * size are judged.
+ */
+export function createMessageReader(): MessageReader {
+  let rest = Buffer.alloc(0)
+  let chunks = 0
+
+  function judge(line: Buffer): Message {
     if (line.length > MAX_LINE) throw failed('a line is too long')
     const message = parse(line)
     if ('chunk' in message) {
-      if (!isChunk(message.chunk, this.#chunks++)) throw failed('not a chunk')
+      if (!isChunk(message.chunk, chunks++)) throw failed('not a chunk')
     } else if ('stage' in message) {
       if (!isStage(message.stage)) throw failed('not a stage')
     } else if ('failed' in message) {
@@ -53,6 +40,20 @@ export class MessageReader {
       throw failed('not a message')
     }
     return message as Message
+  }
+
+  return {
+    read(bytes) {
+      const messages: Message[] = []
+      let all = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+      for (let end = all.indexOf(10); end >= 0; end = all.indexOf(10)) {
+        messages.push(judge(all.subarray(0, end)))
+        all = all.subarray(end + 1)
+      }
+      if (all.length > MAX_LINE) throw failed('a line is too long')
+      rest = Buffer.from(all)
+      return messages
+    },
   }
 }
 

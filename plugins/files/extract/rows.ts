@@ -1,4 +1,5 @@
-import { TARGET, type Segment } from '../chunk.ts'
+import type { Segment } from '../chunk.ts'
+import { TARGET } from '../chunk.ts'
 import { fileError } from '../contract.ts'
 import type { ExtractLimits } from './limits.ts'
 

@@ -1,18 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import {
-  MAX_BATCH,
-  fileError,
-  type Chunk,
-  type FileErrorCode,
-  type ProcessingOptions,
-} from '../contract.ts'
-import { untilAborted } from '../until-aborted.ts'
+import type { Chunk, FileErrorCode, ProcessingOptions } from '../contract.ts'
+import { MAX_BATCH, fileError } from '../contract.ts'
+import { untilAborted } from '../../../lib/internal/until-aborted.ts'
 import type { ExtractLimits } from './limits.ts'
-import { MessageReader } from './messages.ts'
-import { watchLimits, type LimitWatch } from './watch.ts'
+import { createMessageReader } from './messages.ts'
+import type { LimitWatch } from './watch.ts'
+import { watchLimits } from './watch.ts'
 
 export interface ChildResult {
   readonly chunks: number
@@ -128,7 +125,7 @@ class ChildRun {
   }
 
   async #readMessages(): Promise<void> {
-    const reader = new MessageReader()
+    const reader = createMessageReader()
     try {
       for await (const bytes of resultsOf(this.#child.stdio[3] as Readable)) {
         const chunks: Chunk[] = []

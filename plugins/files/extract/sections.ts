@@ -1,5 +1,5 @@
 import type { Segment } from '../chunk.ts'
-import { HeadingPath } from '../text.ts'
+import { createHeadingPath } from '../text.ts'
 
 /** What is never text for a reader. */
 const SILENT = new Set(['script', 'style', 'noscript', 'template'])
@@ -18,7 +18,7 @@ const MAX_TITLE = 1000
 /** Collects the text of tags as they come, a segment for each section. */
 export class SectionReader {
   readonly #segments: Segment[] = []
-  readonly #path = new HeadingPath()
+  readonly #path = createHeadingPath()
   #heading: string | null = null
   #parts: string[] = []
   /** Line breaks that are due before the next text; a text begins without. */

@@ -1,30 +1,17 @@
 /** At most so many at once; the others wait in the order in which they came. */
-export class Turns {
-  #free: number
-  readonly #waiting = new Set<() => void>()
-
-  constructor(size: number) {
-    this.#free = size
-  }
-
+export interface Turns {
   /** @throws the signal's reason when it aborts before the turn comes */
-  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted()
-    if (this.#free > 0) this.#free--
-    else await this.#wait(signal)
-    try {
-      return await work()
-    } finally {
-      const [next] = this.#waiting
-      if (next === undefined) this.#free++
-      else next()
-    }
-  }
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
+}
 
-  #wait(signal: AbortSignal): Promise<void> {
+export function createTurns(size: number): Turns {
+  let free = size
+  const waiting = new Set<() => void>()
+
+  function wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (then: () => void): void => {
-        this.#waiting.delete(start)
+        waiting.delete(start)
         signal.removeEventListener('abort', abort)
         then()
       }
@@ -36,8 +23,23 @@ export class Turns {
           reject(signal.reason as Error)
         })
       }
-      this.#waiting.add(start)
+      waiting.add(start)
       signal.addEventListener('abort', abort)
     })
+  }
+
+  return {
+    async run(work, signal) {
+      signal.throwIfAborted()
+      if (free > 0) free--
+      else await wait(signal)
+      try {
+        return await work()
+      } finally {
+        const [next] = waiting
+        if (next === undefined) free++
+        else next()
+      }
+    },
   }
 }

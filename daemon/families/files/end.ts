@@ -1,0 +1,21 @@
+import type { FileEnd } from '../../../plugins/store/contract/files.ts'
+import type { Platform } from '../../platform.ts'
+import type { Held } from './claim.ts'
+
+/** Ends a claimed file and tells of it, both or neither: whose claim is lost tells nothing. */
+export async function endFile(
+  { store, engine, clock }: Pick<Platform, 'store' | 'engine' | 'clock'>,
+  { file, claim }: Held,
+  end: FileEnd,
+): Promise<void> {
+  const { id: file_id, app_id, account_id, name } = file
+  const isProcessed = end.status === 'processed'
+  const type = isProcessed ? 'file.processed' : 'file.failed'
+  const told = isProcessed ? { chunks: end.chunks } : { error: { ...end.error } }
+  await store.write(async (tx) => {
+    const now = clock.now()
+    if (!(await tx.files.finish(file_id, claim, now, end))) return
+    const data = { app_id, file_id, name, ...told }
+    await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
+  })
+}

@@ -1,0 +1,28 @@
+import type { BuiltInEvent } from '../../event-types.ts'
+
+const FILE = {
+  app_id: 'k3v9q2m7x4ta',
+  file_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  name: 'opening-hours.pdf',
+}
+
+/** What files tell of themselves: each processing ends once, and exactly one of these tells of it. */
+export const fileEvents: readonly BuiltInEvent[] = [
+  {
+    type: 'file.processed',
+    description: 'A knowledge-base file is processed, and found from now on.',
+    sample: { ...FILE, chunks: 12 },
+  },
+  {
+    type: 'file.failed',
+    description: 'A knowledge-base file could not be processed.',
+    sample: {
+      ...FILE,
+      error: {
+        code: 'no_text',
+        message:
+          'The file has no text that can be read. Run text recognition on a scanned document first.',
+      },
+    },
+  },
+]

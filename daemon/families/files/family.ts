@@ -1,0 +1,19 @@
+import { defineFamily } from '../../family.ts'
+import { knowledgeError } from './errors.ts'
+import { fileEvents } from './events.ts'
+import { deleteFile } from './operations/delete.ts'
+import { getFileContent } from './operations/get-content.ts'
+import { getFile } from './operations/get.ts'
+import { listFiles } from './operations/list.ts'
+import { retryFile } from './operations/retry.ts'
+import { searchFiles } from './operations/search.ts'
+import { uploadFiles } from './operations/upload.ts'
+
+/** The knowledge of apps: files whose text is found by search, and given to whoever edits. */
+export const filesFamily = defineFamily({
+  name: 'files',
+  scopes: { files: ['read', 'write'] },
+  events: fileEvents,
+  errors: knowledgeError,
+  operations: [listFiles, uploadFiles, searchFiles, getFile, deleteFile, retryFile, getFileContent],
+})

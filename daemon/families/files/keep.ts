@@ -1,0 +1,98 @@
+import { KeyhookError } from '../../../lib/errors.ts'
+import type { FileProcessor } from '../../../plugins/files/contract.ts'
+import { HEAD_BYTES, fileError } from '../../../plugins/files/contract.ts'
+import type { FilePart } from '../../parts.ts'
+import { knowledgeError } from './errors.ts'
+import { cleanName } from './name.ts'
+import type { Room, Taken } from './room.ts'
+import { MAX_FILE_BYTES } from './service.ts'
+
+/** A file whose bytes are kept already where there was room, and named by nothing yet. */
+export interface KeptFile extends Taken {
+  readonly name: string
+  readonly content_type: string
+}
+
+/**
+ * Keeps a file while it comes in, once its first bytes say that it can be read.
+ *
+ * @throws KeyhookError that `isOfFile` for what stands against this file alone
+ */
+export async function keepFile(
+  { filename, bytes }: FilePart,
+  processor: FileProcessor,
+  room: Room,
+): Promise<KeptFile> {
+  const name = cleanName(filename)
+  if (name === undefined) throw knowledgeError('invalid_file_name')
+  const source = bytes[Symbol.asyncIterator]()
+  try {
+    const head = await readHead(source)
+    const content_type = sniff(processor, name, head)
+    const taken = await room.put(joined(head, source))
+    return { name, content_type, ...taken }
+  } catch (cause) {
+    throw isTooLarge(cause) ? tooLarge() : cause
+  } finally {
+    await source.return?.()
+  }
+}
+
+const OF_FILE: ReadonlySet<string> = new Set([
+  'invalid_file_name',
+  'file_too_large',
+  'unsupported_media_type',
+  'wrong_type',
+  'empty_file',
+])
+
+/** Whether an error stands against one file, and nothing against the others. */
+export function isOfFile(cause: unknown): cause is KeyhookError {
+  return cause instanceof KeyhookError && OF_FILE.has(cause.code)
+}
+
+/** At least as many of the first bytes as tell what it is, or all of a smaller one. */
+async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  const head: Uint8Array[] = []
+  for (let length = 0; length < HEAD_BYTES;) {
+    const next = await source.next()
+    if (next.done === true) break
+    head.push(next.value)
+    length += next.value.length
+  }
+  return Buffer.concat(head)
+}
+
+const NOTHING = new Uint8Array()
+
+function sniff(processor: FileProcessor, name: string, head: Uint8Array): string {
+  if (head.length === 0) throw knowledgeError('empty_file')
+  const type = processor.sniff(name, head)
+  if (type !== undefined) return type
+  // A name says something where it is taken for something else than any text.
+  const said = processor.sniff(name, NOTHING)
+  const isSaid = said !== undefined && said !== processor.sniff('a', NOTHING)
+  throw isSaid ? knowledgeError('wrong_type') : fileError('unsupported_media_type')
+}
+
+async function* joined(
+  head: Uint8Array,
+  source: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield head
+  for (let next = await source.next(); next.done !== true; next = await source.next()) {
+    yield next.value
+  }
+}
+
+function isTooLarge(cause: unknown): boolean {
+  return (
+    cause instanceof KeyhookError &&
+    cause.code === 'payload_too_large' &&
+    cause.details?.['part'] !== undefined
+  )
+}
+
+function tooLarge(): KeyhookError {
+  return knowledgeError('file_too_large', { details: { limit_bytes: MAX_FILE_BYTES } })
+}

@@ -1,0 +1,33 @@
+import { writeOperation } from '../../../family.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { forgetBytes } from '../forget.ts'
+import { exampleFile, fileParams, fileRecord, toWireFile } from '../schema.ts'
+import { findFile, noteFile } from '../service.ts'
+
+export const deleteFile = writeOperation({
+  id: 'files.delete',
+  summary: 'Delete a file with its passages, whatever is being done with it',
+  method: 'DELETE',
+  path: '/v1/apps/{app_id}/files/{file_id}',
+  access: { scope: 'files:write', pinned: 'allowed' },
+  input: { params: fileParams },
+  output: fileRecord,
+  errors: ['app_not_found', 'app_archived', 'file_not_found'],
+  example: {
+    params: { app_id: exampleFile.app_id, file_id: exampleFile.id },
+    response: exampleFile,
+  },
+  command: 'file delete',
+  async run(call) {
+    const { principal, tx, params } = call
+    const app = await findLiveApp(tx.apps, principal, params.app_id)
+    const file = await findFile(tx.files, app.id, params.file_id)
+    await tx.files.remove(app.id, file.id)
+    await noteFile(call, file, 'file.deleted')
+    return toWireFile(file)
+  },
+  async afterCommit({ platform }, deleted) {
+    await forgetBytes(platform, deleted.app_id, deleted.sha256)
+    return deleted
+  },
+})

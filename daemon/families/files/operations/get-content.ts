@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { bytesOperation } from '../../../family.ts'
+import { bytesOf, findApp } from '../../apps/service.ts'
+import { exampleFile, fileParams } from '../schema.ts'
+import { findFile } from '../service.ts'
+
+export const getFileContent = bytesOperation({
+  id: 'files.content',
+  summary: 'Download a file as it was uploaded',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/files/{file_id}/content',
+  access: { scope: 'files:read', pinned: 'allowed' },
+  input: { params: fileParams },
+  output: z.instanceof(Blob),
+  errors: ['app_not_found', 'file_not_found', 'capability_unavailable'],
+  example: {
+    params: { app_id: exampleFile.app_id, file_id: exampleFile.id },
+    response: new Blob(['%PDF-1.7']),
+  },
+  async run({ platform, principal, params }) {
+    const { apps, files } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const { name, size, sha256, id } = await findFile(files, app.id, params.file_id)
+    const bytes = await bytesOf(platform).open(app.id, sha256)
+    if (bytes === undefined) throw new Error(`the bytes of file ${id} are gone`)
+    return { name, size, bytes }
+  },
+})

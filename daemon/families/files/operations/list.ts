@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { FILE_STATUSES } from '../../../../plugins/store/contract/files.ts'
+import { readOperation } from '../../../family.ts'
+import { appParams, exampleApp } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery, plainText } from '../../wire.ts'
+import { exampleFile, filePage, toWireFile } from '../schema.ts'
+
+export const listFiles = readOperation({
+  id: 'files.list',
+  summary: 'List the knowledge of an app, newest first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/files',
+  access: { scope: 'files:read', pinned: 'allowed' },
+  input: {
+    params: appParams,
+    query: z.strictObject({
+      ...pageQuery,
+      status: z.enum(FILE_STATUSES).optional().meta({ description: 'Only these.' }),
+      content_type: plainText.optional().meta({ description: 'Only these.' }),
+    }),
+  },
+  output: filePage,
+  errors: ['app_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleApp.id },
+    response: { data: [exampleFile], has_more: false, next_cursor: null },
+  },
+  command: 'file list',
+  async run({ platform, principal, params, query }) {
+    const { apps, files } = platform.store
+    const { id: app_id } = await findApp(apps, principal, params.app_id)
+    const filters = { status: query.status ?? null, content_type: query.content_type ?? null }
+    const pages = paging(query, { list: 'files', app_id, ...filters })
+    const { limit, after } = pages
+    const page = await files.list({ app_id, ...filters, limit, after })
+    return pages.answer(page, ({ id }) => id, toWireFile)
+  },
+})

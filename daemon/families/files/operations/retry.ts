@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { knowledgeError } from '../errors.ts'
+import { exampleQueued, fileParams, fileRecord, toWireFile } from '../schema.ts'
+import { findFile, noteFile } from '../service.ts'
+
+export const retryFile = writeOperation({
+  id: 'files.retry',
+  summary: 'Process a file again that failed',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/files/{file_id}/retry',
+  access: { scope: 'files:write', pinned: 'allowed' },
+  input: { params: fileParams, body: z.strictObject({}).optional() },
+  output: fileRecord,
+  status: 202,
+  errors: ['app_not_found', 'app_archived', 'file_not_found', 'file_not_failed'],
+  example: {
+    params: { app_id: exampleQueued.app_id, file_id: exampleQueued.id },
+    response: exampleQueued,
+  },
+  command: 'file retry',
+  async run(call) {
+    const { platform, principal, tx, params } = call
+    const app = await findLiveApp(tx.apps, principal, params.app_id)
+    const { id } = await findFile(tx.files, app.id, params.file_id)
+    if (!(await tx.files.retry(id))) throw knowledgeError('file_not_failed')
+    tx.afterCommit(() => platform.wake.files())
+    const file = await findFile(tx.files, app.id, id)
+    await noteFile(call, file, 'file.retried')
+    return toWireFile(file)
+  },
+})

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { appParams } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { plainText, text } from '../../wire.ts'
+import { exampleFile } from '../schema.ts'
+
+const DEFAULT_LIMIT = 10
+
+const passage = z
+  .strictObject({
+    file_id: z.string(),
+    name: z.string(),
+    ordinal: z.int().meta({ description: 'Which of the file’s passages, from 0.' }),
+    text: z.string(),
+    heading: z.string().nullable().meta({ description: 'The headings above it.' }),
+    page: z.int().nullable().meta({ description: 'From 1, where the document has pages.' }),
+    start: z.int().meta({ description: 'Where it begins in the extracted text.' }),
+    end: z.int(),
+    score: z.number().meta({ description: 'Comparable within one answer alone.' }),
+  })
+  .meta({ id: 'Passage' })
+
+export const searchFiles = readOperation({
+  id: 'files.search',
+  summary: 'Find passages in the knowledge of an app',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/files/search',
+  access: { scope: 'files:read', pinned: 'allowed' },
+  input: {
+    params: appParams,
+    body: z.strictObject({
+      query: text(1000).meta({ description: 'Words to look for.', example: 'opening hours' }),
+      limit: z.int().min(1).max(50).optional().meta({ description: 'Default 10.' }),
+      files: z
+        .array(plainText)
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({ description: 'Only in these files.' }),
+    }),
+  },
+  output: z.strictObject({ data: z.array(passage) }),
+  errors: ['app_not_found'],
+  example: {
+    params: { app_id: exampleFile.app_id },
+    body: { query: 'opening hours', limit: 5 },
+    response: {
+      data: [
+        {
+          file_id: exampleFile.id,
+          name: exampleFile.name,
+          ordinal: 3,
+          text: 'We are open from nine to six, on Saturdays until two.',
+          heading: 'Visit us > Opening hours',
+          page: 2,
+          start: 2_104,
+          end: 2_157,
+          score: 4.2,
+        },
+      ],
+    },
+  },
+  command: 'file search <query>',
+  async run({ platform, principal, params, body }) {
+    const { apps, files } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const found = await files.search({
+      app_id: app.id,
+      query: body.query,
+      limit: body.limit ?? DEFAULT_LIMIT,
+      files: body.files ?? null,
+    })
+    return { data: found.map((one) => ({ ...one })) }
+  },
+})

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { KeyhookError } from '../../../../lib/errors.ts'
+import { ownOperation } from '../../../family.ts'
+import { appParams, exampleApp } from '../../apps/schema.ts'
+import { bytesOf, findLiveApp } from '../../apps/service.ts'
+import { knowledgeError } from '../errors.ts'
+import type { KeptFile } from '../keep.ts'
+import { isOfFile, keepFile } from '../keep.ts'
+import { findRoom } from '../room.ts'
+import { exampleQueued, fileRecord, toWireFile } from '../schema.ts'
+import { MAX_FILE_BYTES, processorOf } from '../service.ts'
+import { takeIn } from '../take-in.ts'
+
+/** A file that was not taken, by its place in the request. */
+interface Refused {
+  readonly at: number
+  readonly name: string
+  readonly error: KeyhookError
+}
+
+export const uploadFiles = ownOperation({
+  id: 'files.upload',
+  summary: 'Add files to the knowledge of an app; those it has already are answered as they are',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/files',
+  access: { scope: 'files:write', pinned: 'allowed' },
+  input: {
+    params: appParams,
+    parts: {
+      file: {
+        kind: 'file',
+        description: 'pdf, docx, xlsx, html, markdown, csv, json or text, at most 25 MiB each.',
+        least: 1,
+        most: 20,
+        limit: MAX_FILE_BYTES,
+      },
+    },
+  },
+  output: z.strictObject({
+    data: z.array(fileRecord),
+    errors: z
+      .array(z.strictObject({ name: z.string(), code: z.string(), message: z.string() }))
+      .meta({ description: 'Files that were refused, where others were taken.' }),
+  }),
+  status: 202,
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'file_limit_reached',
+    'file_too_large',
+    'invalid_file_name',
+    'wrong_type',
+    'empty_file',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleApp.id },
+    response: { data: [exampleQueued], errors: [] },
+  },
+  command: 'file upload <file>',
+  /** Bytes come before the row that names them: of a file that is refused after all, they are collected. */
+  async run(call) {
+    const { platform, principal, params, parts, unit } = call
+    const bytes = bytesOf(platform)
+    const processor = processorOf(platform)
+    const { id, account_id } = await findLiveApp(platform.store.apps, principal, params.app_id)
+    const room = await findRoom(platform.store.files, bytes, id)
+    const kept: (KeptFile & { readonly at: number })[] = []
+    const refused: Refused[] = []
+    let at = 0
+    for await (const part of parts) {
+      if (part.kind !== 'file') continue
+      try {
+        kept.push({ ...(await keepFile(part, processor, room)), at })
+      } catch (cause) {
+        if (!isOfFile(cause)) throw cause
+        refused.push({ at, name: part.filename.slice(0, 255), error: cause })
+      }
+      at++
+    }
+    const taken = await unit(async (tx) => {
+      await findLiveApp(tx.apps, principal, id)
+      return takeIn(call, tx, { app_id: id, account_id }, kept)
+    })
+    for (const [index, { at, name }] of kept.entries()) {
+      if (taken[index] !== undefined) continue
+      refused.push({ at, name, error: knowledgeError('file_limit_reached') })
+    }
+    const data = taken.flatMap((file) => (file === undefined ? [] : [toWireFile(file)]))
+    if (data.length === 0) throw inOne(refused)
+    return {
+      data,
+      errors: refused.map(({ name, error: { code, message } }) => ({ name, code, message })),
+    }
+  },
+})
+
+/** The error of a request of which nothing was taken: what stands against the first, and all of it. */
+function inOne(refused: readonly Refused[]): KeyhookError {
+  const [first] = refused
+  if (first === undefined) throw new TypeError('nothing was refused, and nothing taken')
+  const { code, status, message, details } = first.error
+  return new KeyhookError(
+    code,
+    { status, text: message },
+    {
+      ...(details === undefined ? {} : { details }),
+      errors: refused.map(({ at, error }) => ({
+        location: `body.file[${at}]`,
+        code: error.code,
+        message: error.message,
+      })),
+    },
+  )
+}

@@ -1,0 +1,36 @@
+import type { FileProcessor } from '../../../plugins/files/contract.ts'
+import type { FileReads, FileRecord } from '../../../plugins/store/contract/files.ts'
+import { httpError } from '../../errors.ts'
+import type { Platform } from '../../platform.ts'
+import { accountOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { audit } from '../audit/note.ts'
+import { knowledgeError } from './errors.ts'
+
+export const MAX_FILE_BYTES = 25 * 1_048_576
+
+/** What reads files. @throws KeyhookError `capability_unavailable` where nothing does */
+export function processorOf({ fileProcessor }: Platform): FileProcessor {
+  if (fileProcessor === undefined) throw httpError('capability_unavailable')
+  return fileProcessor
+}
+
+export async function findFile(
+  files: Pick<FileReads, 'get'>,
+  appId: string,
+  id: string,
+): Promise<FileRecord> {
+  const file = await files.get(appId, id)
+  if (file === undefined) throw knowledgeError('file_not_found')
+  return file
+}
+
+/** Notes a change of an app's knowledge for the account's owners. */
+export async function noteFile(
+  call: Change,
+  { id, app_id }: Pick<FileRecord, 'id' | 'app_id'>,
+  action: 'file.uploaded' | 'file.deleted' | 'file.retried',
+): Promise<void> {
+  const account_id = accountOf(call.principal)
+  await audit(call, { account_id, action, target_type: 'file', target_id: id, app_id })
+}

@@ -1,0 +1,73 @@
+import type { Instant } from '../../../lib/time.ts'
+import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type { FileRecord } from '../../../plugins/store/contract/files.ts'
+import type { Change } from '../audit/note.ts'
+import { creatorOf } from '../../principal.ts'
+import type { KeptFile } from './keep.ts'
+import { MAX_ALL_BYTES, MAX_FILES } from './room.ts'
+import { noteFile } from './service.ts'
+
+/** What an app's knowledge is made of. */
+interface Place {
+  readonly app_id: string
+  readonly account_id: string
+}
+
+/**
+ * Makes records of what is kept, each in its place; undefined where the app has no room left. The same
+ * bytes are one file, however often they come.
+ */
+export async function takeIn(
+  call: Omit<Change, 'tx' | 'now'>,
+  tx: StoreTx,
+  place: Place,
+  kept: readonly KeptFile[],
+): Promise<readonly (FileRecord | undefined)[]> {
+  const { platform } = call
+  const now = platform.clock.now()
+  const held = await tx.files.sum(place.app_id)
+  let { files, bytes } = held
+  const taken: (FileRecord | undefined)[] = []
+  for (const one of kept) {
+    const known = await tx.files.bySha256(place.app_id, one.sha256)
+    const fits = one.isKept && files < MAX_FILES && bytes + one.size <= MAX_ALL_BYTES
+    if (known === undefined && fits) {
+      const file = newFile(call, place, one, now)
+      await tx.files.insert(file)
+      await noteFile({ ...call, tx, now }, file, 'file.uploaded')
+      files += 1
+      bytes += one.size
+      taken.push(file)
+    } else taken.push(known)
+  }
+  if (files > held.files) tx.afterCommit(() => platform.wake.files())
+  return taken
+}
+
+function newFile(
+  { platform, principal }: Pick<Change, 'platform' | 'principal'>,
+  place: Place,
+  { name, content_type, size, sha256 }: KeptFile,
+  created_at: Instant,
+): FileRecord {
+  return {
+    ...place,
+    name,
+    content_type,
+    size,
+    sha256,
+    id: platform.newId(),
+    status: 'queued',
+    stage: null,
+    done: 0,
+    total: null,
+    chunks: null,
+    characters: null,
+    error: null,
+    attempts: 0,
+    created_by: creatorOf(principal),
+    created_at,
+    processed_at: null,
+    deadline_at: null,
+  }
+}
