@@ -7,6 +7,7 @@ import {
 } from '../../../../lib/grant/delegate.ts'
 import type { KeyRecord } from '../../../../lib/key/record.ts'
 import { parseScopes } from '../../../../lib/scope/syntax.ts'
+import { requireApps } from '../../../app-directory.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
 import { accountOf, creatorOf } from '../../../principal.ts'
@@ -30,6 +31,7 @@ export const createKey = writeOperation({
   errors: [
     'invalid_scope',
     'scope_not_delegable',
+    'app_not_found',
     'delegation_too_deep',
     'previous_value_restricted',
     'dev_api_not_enabled',
@@ -51,6 +53,7 @@ export const createKey = writeOperation({
     if (expires_at !== null && expires_at <= now) throw pastExpiry()
     const asked = { scopes, pins: inheritPins(body.apps, actor.authority.pins), expires_at }
     refuseDelegation(actor.authority, asked)
+    await requireApps(call, account_id, body.apps)
     const depth = actor.key === undefined ? 0 : actor.key.depth + 1
     if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
     const account = await tx.accounts.get(account_id)

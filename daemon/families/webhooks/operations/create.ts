@@ -1,6 +1,7 @@
 import { HEALTHY } from '../../../../lib/delivery/health.ts'
 import { sealHeaders } from '../../../../lib/engine/targets.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
+import { requireApps } from '../../../app-directory.ts'
 import { writeOperation } from '../../../family.ts'
 import { accountOf, creatorOf } from '../../../principal.ts'
 import { webhookError } from '../errors.ts'
@@ -26,6 +27,7 @@ export const createWebhook = writeOperation({
     'url_not_public',
     'unknown_event_type',
     'scope_not_delegable',
+    'app_not_found',
     'webhook_limit_reached',
   ],
   example: {
@@ -52,6 +54,7 @@ export const createWebhook = writeOperation({
   async run(call) {
     const { platform, principal, tx, body, prepared, now } = call
     const account_id = accountOf(principal)
+    await requireApps(call, account_id, body.apps)
     const held = await tx.webhooks.ofAccount(account_id)
     if (held.length >= MAX_WEBHOOKS) throw webhookError('webhook_limit_reached')
 

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { sealHeaders } from '../../../../lib/engine/targets.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { WebhookChanges } from '../../../../plugins/store/contract/webhooks.ts'
+import { requireApps } from '../../../app-directory.ts'
 import { writeOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { judgeHeaders } from '../headers.ts'
@@ -28,6 +29,7 @@ export const updateWebhook = writeOperation({
     'url_not_public',
     'unknown_event_type',
     'scope_not_delegable',
+    'app_not_found',
   ],
   example: {
     params: { webhook_id: exampleWebhook.id },
@@ -47,6 +49,7 @@ export const updateWebhook = writeOperation({
   async run(call) {
     const { platform, principal, tx, params, body, prepared: url, now } = call
     const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
+    await requireApps(call, webhook.account_id, body.apps)
     const headers = headersOf(platform, webhook, body.headers, url)
     const changes = { ...changesOf(body, url), ...headers }
     if (Object.keys(changes).length > 0) await tx.webhooks.update(webhook.id, changes, now)
