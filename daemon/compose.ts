@@ -6,12 +6,16 @@ import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { HOUR } from '../lib/time.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
+import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { Store } from '../plugins/store/contract.ts'
+import { APP_DIRECTORIES } from './app-directory.ts'
 import { catalogueOf } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { ConfigError } from './config.ts'
 import { createEventTypes } from './event-types.ts'
+import { appsFamily } from './families/apps/family.ts'
 import type { Family } from './family.ts'
 import { clockOf, createRandom } from './machine.ts'
 import type { Platform } from './platform.ts'
@@ -26,6 +30,8 @@ export interface Parts {
   readonly keyring: Keyring
   readonly egress: EgressClient
   readonly appBytes: AppBytes | undefined
+  readonly editor: Editor
+  readonly fileProcessor: FileProcessor
   readonly metrics: Metrics
   readonly log: Log
   readonly baseUrl: string
@@ -33,7 +39,7 @@ export interface Parts {
 
 /** Puts the platform together from its parts; nothing starts yet. */
 export function composePlatform(parts: Parts): Platform {
-  const { config, families, store, keyring, egress, appBytes, metrics, log, baseUrl } = parts
+  const { config, families, store, keyring, egress, metrics, log, baseUrl } = parts
   const clock = clockOf(store)
   const random = createRandom()
   const newId = createUuid7(() => clock.now(), random)
@@ -90,7 +96,12 @@ export function composePlatform(parts: Parts): Platform {
       counts: metrics.verifications,
     }),
     egress,
-    appBytes,
+    appBytes: parts.appBytes,
+    editor: parts.editor,
+    fileProcessor: parts.fileProcessor,
+    wake: { edits: () => undefined, files: () => undefined },
+    // Who mounts no apps has none here.
+    appDirectory: APP_DIRECTORIES[families.includes(appsFamily) ? config.appIds : 'any'],
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),
       store,

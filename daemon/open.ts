@@ -4,16 +4,22 @@ import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
 import { composePlatform, declareEventTypes, keepBrand } from './compose.ts'
 import type { Config } from './config.ts'
+import { openEditor } from './editor.ts'
 import { collectApps } from './families/apps/collect.ts'
+import { EDIT_TIMES } from './families/edits/carry-out.ts'
+import { FILE_TIMES } from './families/files/process.ts'
 import type { Family } from './family.ts'
-import { createRandom } from './machine.ts'
+import { openFileProcessor } from './file-processor.ts'
+import { clockOf, createRandom } from './machine.ts'
 import { openKeyring } from './master-key.ts'
 import type { Platform } from './platform.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { keepEditing } from './worker/edits.ts'
+import { keepProcessing } from './worker/files.ts'
 import { keepSealed } from './worker/reseal.ts'
-import { keepHourly, purgeExpired } from './worker/retention.ts'
+import { keepTimed, purgeExpired } from './worker/retention.ts'
 
 export interface Opened {
   readonly platform: Platform
@@ -48,6 +54,8 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     connectTimeout: config.webhookTimeoutMs,
   })
   const metrics = createMetrics()
+  const random = createRandom()
+  const editor = await openEditor(config, { clock: clockOf(store), random, ownHosts })
   const platform = composePlatform({
     config,
     families,
@@ -55,6 +63,8 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     keyring,
     egress,
     appBytes: opening.appBytes,
+    editor,
+    fileProcessor: await openFileProcessor(config),
     metrics,
     log,
     baseUrl,
@@ -87,17 +97,26 @@ export async function startWork(
   const { dispatcher } = platform.engine
   const stopWatching = keepWatch(platform, log)
   if (roles.dispatch) await dispatcher.start()
+  const carries = roles.dispatch && platform.appBytes !== undefined
+  const lease = config.workLease * SECOND
+  const times = { lease, beat: lease / 4 }
+  const every = Math.min(lease, LOOK_EVERY)
+  const editing = carries
+    ? keepEditing(platform, log, { ...EDIT_TIMES, ...times }, every)
+    : undefined
+  const processing = carries
+    ? keepProcessing(platform, log, { ...FILE_TIMES, ...times }, every)
+    : undefined
   const stopUses = keepUses(platform, log)
   const stopSealing = keepSealed(platform, log)
-  const stopRetention = keepHourly('retention', (isStopping) =>
+  const stopRetention = keepTimed('retention', (isStopping) =>
     purge(platform, config, log, isStopping),
   )
-  const stopCollection = keepHourly('collection', (isStopping) =>
-    collect(platform, log, isStopping),
-  )
+  const stopCollection = keepTimed('collection', (isStopping) => collect(platform, log, isStopping))
   return {
     async stop() {
       stopWatching()
+      await Promise.all([editing?.stop(), processing?.stop()])
       await Promise.all([stopRetention(), stopCollection(), stopUses(), stopSealing()])
       await dispatcher.stop()
     },
@@ -153,10 +172,11 @@ async function collect(
   if (appBytes === undefined) return
   try {
     const collected = await collectApps(store, appBytes, clock.now(), isStopping)
-    if (collected.apps + collected.bytes > 0)
+    if (collected.apps + collected.bytes > 0) {
       log.info({ collected }, 'what no app needs was deleted')
+    }
   } catch (cause) {
-    log.warn({ err: cause }, 'what no app needs could not be deleted; the next hour tries again')
+    log.warn({ err: cause }, 'what no app needs could not be deleted; the next day tries again')
   }
 }
 

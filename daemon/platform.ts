@@ -5,8 +5,11 @@ import type { Verifier } from '../lib/engine/verifier.ts'
 import type { ScopeUniverse } from '../lib/scope/syntax.ts'
 import type { BrandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
+import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { Store } from '../plugins/store/contract.ts'
+import type { AppDirectory } from './app-directory.ts'
 import type { EventTypes } from './event-types.ts'
 
 /** What there is to be asked for, as data. */
@@ -25,6 +28,12 @@ export interface Catalogue {
   }[]
 }
 
+/** Tells the workers of this process that something waits for them; nobody is told until they start. */
+export interface Wake {
+  edits(): void
+  files(): void
+}
+
 /** What the families stand on; made once by the composition root. */
 export interface Platform {
   readonly store: Store
@@ -33,6 +42,13 @@ export interface Platform {
   readonly egress: EgressClient
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
+  /** What carries out prompts. */
+  readonly editor: Editor
+  /** What reads knowledge files; without it none are taken. */
+  readonly fileProcessor?: FileProcessor | undefined
+  readonly wake: Wake
+  /** Which apps keys may be pinned to, and webhooks hear of. */
+  readonly appDirectory: AppDirectory
   readonly eventTypes: EventTypes
   readonly keyring: Keyring
   readonly clock: Clock

@@ -1,7 +1,7 @@
 import type { RetrySchedule } from '../lib/delivery/schedule.ts'
 import { parseSchedule } from '../lib/delivery/schedule.ts'
 import type { Cidr } from '../lib/egress/address.ts'
-import { parseCidr } from '../lib/egress/address.ts'
+import { judgeAddress, parseCidr } from '../lib/egress/address.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { isEventType } from '../lib/webhook/event.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
@@ -13,6 +13,29 @@ export function parseBaseUrl(text: string): string {
     throw new Error('must be an http or https address without credentials, query or fragment')
   }
   return url.href.replace(/\/$/, '')
+}
+
+/** Reached by a name they could be anybody's, and nobody's model is there. */
+const NO_MODEL: ReadonlySet<string> = new Set([
+  'address_link_local',
+  'address_metadata',
+  'address_zone',
+])
+
+/** The operator may name any server, also one inside; not where clouds tell their secrets. */
+export function parseModelUrl(text: string): string {
+  const href = parseBaseUrl(text)
+  const verdict = judgeAddress(new URL(href).hostname.replace(/^\[(.*)\]$/, '$1'))
+  if (!verdict.public && NO_MODEL.has(verdict.reason)) {
+    throw new Error('must not be a link-local address, or where a cloud keeps its metadata')
+  }
+  return href
+}
+
+/** What a header can hold. */
+export function parseModelKey(text: string): string {
+  if (/^[\x21-\x7e]{1,4096}$/.test(text)) return text
+  throw new Error('must be 1 to 4096 printable characters without spaces')
 }
 
 /** A file's path, or a PostgreSQL address as it stands. */

@@ -6,7 +6,9 @@ import { accountsFamily } from './accounts/family.ts'
 import { appsFamily } from './apps/family.ts'
 import { auditFamily } from './audit/family.ts'
 import { discoveryFamily } from './discovery/family.ts'
+import { editsFamily } from './edits/family.ts'
 import { eventsFamily } from './events/family.ts'
+import { filesFamily } from './files/family.ts'
 import { keysFamily } from './keys/family.ts'
 import { sealsFamily } from './seals/family.ts'
 import { webhooksFamily } from './webhooks/family.ts'
@@ -15,6 +17,8 @@ import { webhooksFamily } from './webhooks/family.ts'
 export const FAMILIES: readonly Family[] = [
   keysFamily,
   appsFamily,
+  editsFamily,
+  filesFamily,
   webhooksFamily,
   eventsFamily,
   accountsFamily,
@@ -24,7 +28,7 @@ export const FAMILIES: readonly Family[] = [
 ]
 
 /** What an embedder mounts, whose users sign in to a product of their own, and whose apps are its own. */
-const OWN: ReadonlySet<Family> = new Set([accountsFamily, appsFamily])
+const OWN: ReadonlySet<Family> = new Set([accountsFamily, appsFamily, editsFamily, filesFamily])
 export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((family) => !OWN.has(family))
 
 /** Every code that these families and what carries them may answer. */

@@ -4,7 +4,9 @@ import { format, resolveConfig } from 'prettier'
 import t from 'tap'
 import { PAGES } from '../../daemon/docs/write.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
+import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
+import { filesFamily } from '../../daemon/families/files/family.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Operation } from '../../daemon/family.ts'
@@ -96,13 +98,20 @@ function pathOf(
   return asked === '' ? filled : `${filled}?${asked}`
 }
 
-function bodyOf({ input, example }: Operation): { body?: unknown } {
+function bodyOf({ input, example }: Operation): { body?: unknown; form?: FormData } {
+  if (input.parts !== undefined) return { form: formOfFile() }
   return input.body === undefined || example.body === undefined ? {} : { body: example.body }
 }
 
+function formOfFile(): FormData {
+  const form = new FormData()
+  form.append('file', new File(['# Hours'], 'hours.md'))
+  return form
+}
+
 const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
-  createWorld(t, { families: [appsFamily, webhooksFamily, eventsFamily] })
-const mounted = operations.filter(({ id }) => /^(keys|apps|webhooks|events)\./.test(id))
+  createWorld(t, { families: [appsFamily, editsFamily, filesFamily, webhooksFamily, eventsFamily] })
+const mounted = operations.filter(({ id }) => /^(keys|apps|edits|files|webhooks|events)\./.test(id))
 
 await t.test('without credentials every operation that is not public is refused', async (t) => {
   const { request } = await world(t)
@@ -160,7 +169,7 @@ await t.test(
         `${operation.id}: query`,
       )
       t.match(query.body, { error: { errors: [{ location: 'query.surprise' }] } }, operation.id)
-      if (operation.method === 'GET') continue
+      if (operation.method === 'GET' || operation.input.parts !== undefined) continue
       const body = { ...(bodyOf(operation).body as object), surprise: 1 }
       const answer = await request(operation.method, path, { as, body })
       t.match(
@@ -181,6 +190,8 @@ await t.test('foreign and unknown ids give the same answer', async (t) => {
     key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     webhook_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     delivery_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    file_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     event_id: 'evt_00000000000000000000000000',
   }
   for (const operation of mounted.filter(({ path }) => /_id\}/.test(path))) {
@@ -211,12 +222,23 @@ async function idsOf(
   const post = async (path: string, body?: unknown): Promise<AnyBody> =>
     (await request('POST', path, { ...asking, ...(body === undefined ? {} : { body }) })).body
   const app = await post('/v1/apps', { template_id: 'blank' })
+  const files = await request<{ data: readonly AnyBody[] }>(
+    'POST',
+    `/v1/apps/${String(app['id'])}/files`,
+    { ...asking, form: formOfFile() },
+  )
+  const edit = await post(`/v1/apps/${String(app['id'])}/edits`, {
+    operations: [{ op: 'write', path: 'a.txt', content: 'a' }],
+    base_revision: 1,
+  })
   const key = await post('/v1/keys', { name: 'theirs', scopes: ['apps:read'] })
   const webhook = await post('/v1/webhooks', { url: 'http://127.0.0.1:9', events: ['app.created'] })
   const delivery = await post(`/v1/webhooks/${String(webhook['id'])}/test`)
   t.equal(typeof delivery['event_id'], 'string')
   return {
     app_id: String(app['id']),
+    edit_id: String(edit['id']),
+    file_id: String(files.body.data[0]?.['id']),
     key_id: String(key['id']),
     webhook_id: String(webhook['id']),
     delivery_id: String(delivery['id']),

@@ -1,40 +1,40 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ROOT } from '../arch/source.ts'
-import { startDaemonProcess } from '../support/daemon.ts'
-import { blocksOf, freePort, openShell, walk } from '../support/page.ts'
+import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
+import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { walkPage } from '../support/walk.ts'
 
 await t.test('every command of docs/start.md does what the page says', async (t) => {
-  const port = await freePort()
-  const receiver = join(ROOT, `receiver-${process.pid}.mjs`)
-  const blocks = blocksOf('start.md', {
-    '127.0.0.1:8420': `127.0.0.1:${port}`,
-    9000: await freePort(),
-    'node receiver.mjs': `node ${receiver}`,
-  })
-  const folder = t.testdir()
+  await walkPage(t, 'start.md', t.testdir())
+})
 
-  // The page's first command, but for `npm ci`, which whoever runs this test has just done.
-  const first = blocks.find(({ kind }) => kind === 'sh daemon')?.text ?? ''
-  t.match(first, /'npm ci && npm start -- --dev'/)
-  const settings = Object.fromEntries(
-    [...first.matchAll(/(KEYHOOK_\w+)=('[^']*'|\S+)/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replaceAll("'", ''),
-    ]),
-  )
-  const env = { KEYHOOK_DATA_DIR: folder, KEYHOOK_PORT: String(port) }
-  const daemon = await startDaemonProcess({ ...settings, ...env })
-  const shell = openShell(ROOT, { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env })
-  t.teardown(async () => {
-    await shell.close()
-    await daemon.end('SIGTERM')
+const RETURNS = 'A purchase may be returned within forty days, with its receipt.'
+
+/** What the fake says to the prompts of docs/apps.md, in their order. */
+const ANSWERS = [
+  'SUMMARY: Adds the opening hours.\n\nFILE hours.html\n```\n<!doctype html><title>Hours</title><h1>9 to 6</h1>\n```\n',
+  'SUMMARY: Says how returns work.\n\nFILE returns.html\n```\n<!doctype html><title>Returns</title><p>Forty days.</p>\n```\n',
+]
+
+await t.test('every command of docs/apps.md does what the page says', async (t) => {
+  const folder = t.testdir({ data: {} })
+  const at = (name: string): string => join(folder, name)
+  writeFileSync(at('handbook.pdf'), pdfOf(['The handbook of the shop', `On returns\n${RETURNS}`]))
+  writeFileSync(at('prices.docx'), zipOf(docxParts(paragraph('Tea costs four fifty a pot.'))))
+  const model = await startFakeModel()
+  t.teardown(() => model.close())
+  model.queue(...ANSWERS.map((text) => ({ text })))
+
+  await walkPage(t, 'apps.md', at('data'), {
+    'http://127.0.0.1:11434/v1': model.url,
+    'qwen3-coder': FAKE_MODEL,
+    '@handbook.pdf': `@${at('handbook.pdf')}`,
+    '@prices.docx': `@${at('prices.docx')}`,
   })
 
-  writeFileSync(receiver, blocks.find(({ kind }) => kind === 'js receiver.mjs')?.text ?? '')
-  t.teardown(() => {
-    rmSync(receiver, { force: true })
-  })
-  await walk(t, blocks, shell)
+  const asked = model.requests.map(({ messages }) => JSON.stringify(messages))
+  t.equal(asked.length, ANSWERS.length)
+  t.notMatch(asked[0], RETURNS, 'before it was known')
+  t.match(asked[1], RETURNS, 'the passage reaches the model')
 })

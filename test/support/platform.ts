@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import type { AppIds } from '../../daemon/app-directory.ts'
+import { APP_DIRECTORIES } from '../../daemon/app-directory.ts'
 import { catalogueOf } from '../../daemon/catalogue.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
@@ -16,6 +18,10 @@ import { createUniverse, SPEC_SCOPES } from '../../lib/scope/syntax.ts'
 import { SECOND } from '../../lib/time.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
+import type { Editor } from '../../plugins/edits/contract.ts'
+import { createNoEditor } from '../../plugins/edits/none.ts'
+import type { FileProcessor } from '../../plugins/files/contract.ts'
+import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { createEgressClient } from '../../plugins/egress/undici.ts'
 import { openSqliteStore } from '../../plugins/store/open.ts'
 
@@ -29,6 +35,12 @@ export interface PlatformOptions {
   /** Default: after 3 failures. */
   readonly disabling?: DisablingRule
   readonly clock?: Clock
+  /** Whose apps keys are pinned to. Default any. */
+  readonly appIds?: AppIds
+  /** Default: none. */
+  readonly editor?: Editor
+  /** Default: one that reads text and markdown, in this very process. */
+  readonly fileProcessor?: FileProcessor
 }
 
 /** A platform over a SQLite file of its own, whose webhooks reach loopback alone. */
@@ -78,6 +90,10 @@ export async function createPlatform(
     }),
     egress,
     appBytes: createMemoryBytes({ clock }),
+    editor: options.editor ?? createNoEditor(),
+    fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
+    wake: { edits: () => undefined, files: () => undefined },
+    appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),
       store,

@@ -1,7 +1,6 @@
 import type { BuiltInEvent } from '../../event-types.ts'
 
 const APP = 'a_3fJ9kQ2x'
-const EDIT = '01890a5d-ac96-774b-bcce-b302099a8057'
 const FILE = '01890a5d-ac96-774b-bcce-b302099a8058'
 const DEPLOYMENT = '01890a5d-ac96-774b-bcce-b302099a8059'
 
@@ -21,16 +20,6 @@ export const SPECIFIED_EVENTS: readonly BuiltInEvent[] = [
     type: 'app.rolled_back',
     description: 'A rollback completes.',
     sample: { app_id: APP, deployment_id: DEPLOYMENT, release: 5, restored_from: 3 },
-  },
-  {
-    type: 'edit.completed',
-    description: 'An AI edit, including the initial generation, finishes.',
-    sample: { app_id: APP, edit_id: EDIT },
-  },
-  {
-    type: 'edit.failed',
-    description: 'An AI edit fails.',
-    sample: { app_id: APP, edit_id: EDIT, error: { code: 'model_failed', message: '' } },
   },
   {
     type: 'file.processed',
