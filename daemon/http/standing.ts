@@ -1,6 +1,8 @@
 import { kernelError } from '../../lib/errors.ts'
 import { effectiveAuthority } from '../../lib/grant/authority.ts'
 import { endOfChain } from '../../lib/key/chain.ts'
+import { secretStanding } from '../../lib/key/lifecycle.ts'
+import type { KeyRecord } from '../../lib/key/record.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
@@ -33,7 +35,7 @@ async function requireAccount(tx: StoreTx, accountId: string): Promise<void> {
 
 async function requireKey(
   tx: StoreTx,
-  { account_id, key }: KeyPrincipal,
+  { account_id, key, secret }: KeyPrincipal,
   required: RequiredScope | undefined,
   now: Instant,
 ): Promise<void> {
@@ -42,5 +44,14 @@ async function requireKey(
   if (chain.length === 0) throw kernelError('invalid_key')
   const end = endOfChain(chain, now)
   if (end !== undefined) throw kernelError(`key_${end}`)
+  const version = secret === 'current' ? key.version : key.version - 1
+  if (!isLive(chain.at(-1), version, now)) throw kernelError('key_expired')
   if (required !== undefined) requireScope(effectiveAuthority(chain), required)
+}
+
+/** Whether the value of a version still works: a rotation, or its owner, may have ended it meanwhile. */
+function isLive(key: KeyRecord | undefined, version: number, now: Instant): boolean {
+  const value = key?.secrets.find((one) => one.version === version)
+  if (key === undefined || value === undefined) return false
+  return secretStanding(key, value, key.version, now) !== 'ended'
 }

@@ -59,6 +59,25 @@ for (const [path, body] of REQUESTS) {
 }
 
 for (const [path, body] of REQUESTS) {
+  await t.test(`nor at ${path} when the value alone is ended meanwhile`, async (t) => {
+    const world = await createWorld(t, { families: [webhooksFamily, eventsFamily] })
+    const { request, mintKey } = world
+    await request('PUT', '/v1/event-types/order.paid')
+    const { id, key } = await mintKey({ scopes: ['*:*'] })
+    const answer = await withholding(world, path, key, body, () =>
+      request('POST', `/v1/keys/${id}/rotate`, { body: { grace_seconds: 0 } }),
+    )
+    t.match(answer, /^HTTP\/1\.1 401/)
+    t.match(answer, '"code":"key_expired"')
+    const made = await request<{ data: { name?: string }[] }>('GET', path)
+    t.same(
+      made.body.data.filter(({ name }) => name !== 'a key'),
+      [],
+    )
+  })
+}
+
+for (const [path, body] of REQUESTS) {
   await t.test(`nor at ${path} when its account is suspended meanwhile`, async (t) => {
     const world = await createWorld(t, {
       families: [webhooksFamily, eventsFamily, createAccountsFamily()],
