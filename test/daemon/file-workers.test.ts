@@ -91,7 +91,7 @@ await t.test('a worker that stops gives back what it holds, for the next to begi
   await first.stop()
   t.match(await get(id), { status: 'processing', stage: null })
   start()
-  t.match(await ended(id), { status: 'processed', attempts: 2 })
+  t.match(await ended(id), { status: 'processed', attempts: 1 })
   t.equal((await events()).length, 1)
 })
 

@@ -11,6 +11,17 @@ const UNNAMED: Millis = HOUR
 /** Apps that are purged, or looked at, by one unit of work or question. */
 const AT_ONCE = 100
 
+export interface CollectOptions {
+  /** Asked between apps. */
+  readonly isStopping?: () => boolean
+  /** Told of an app that cannot be looked through, such as one with a damaged tree; by default it ends the round. */
+  readonly failed?: (appId: string, cause: unknown) => void
+}
+
+function rethrow(_appId: string, cause: unknown): never {
+  throw cause
+}
+
 /** What one round took away. */
 export interface Collected {
   /** Apps that were archived for long enough. */
@@ -30,13 +41,17 @@ export async function collectApps(
   store: Pick<Store, 'apps' | 'files' | 'write'>,
   bytes: AppBytes,
   now: Instant,
-  isStopping: () => boolean = () => false,
+  { isStopping = () => false, failed = rethrow }: CollectOptions = {},
 ): Promise<Collected> {
   const apps = await purgeApps(store, now, isStopping)
   let removed = 0
   for await (const id of bytes.apps()) {
     if (isStopping()) break
-    removed += await collect(store, bytes, id, now - UNNAMED)
+    try {
+      removed += await collect(store, bytes, id, now - UNNAMED)
+    } catch (cause) {
+      failed(id, cause)
+    }
   }
   return { apps, bytes: removed }
 }
@@ -69,7 +84,8 @@ async function collect(
     if (kept_at < before) stale.push(sha256)
   }
   if (await store.apps.exists(id)) return removeUnnamed(store, bytes, id, stale, before)
-  if (stale.length < all) return 0
+  // A folder that is empty may be of a put that is under way.
+  if (all === 0 || stale.length < all) return 0
   await bytes.drop(id)
   return all
 }

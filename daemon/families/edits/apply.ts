@@ -6,6 +6,7 @@ import type { Tree, TreeFault } from '../apps/tree.ts'
 import { MAX_FILE_BYTES, TREE_FAULTS, judgeTree } from '../apps/tree.ts'
 import type { Draft, ReadBytes } from './draft.ts'
 import { createDraft } from './draft.ts'
+import { placeOf } from './place.ts'
 
 /** Why an operation cannot be applied, as its caller sees it. */
 const FAULTS = {
@@ -17,6 +18,8 @@ const FAULTS = {
   many_matches:
     'The text to search for stands in the file more than once. Take more of what is around it.',
   not_text: 'The file is no UTF-8 text. Write it as a whole.',
+  too_much_work:
+    'The patches of one edit work through 64 MiB of files at most. Write the file as a whole.',
   config_key: 'A key of configuration is 1 to 100 letters, digits, _, . or -.',
   config_value: 'A value of configuration has at most 4,000 characters.',
 } as const
@@ -61,8 +64,9 @@ export async function applyOperations(
 ): Promise<AppliedEdit | readonly OperationRefusal[]> {
   const draft = createDraft(base, readBase)
   const refusals: OperationRefusal[] = []
+  const work = { left: MAX_PATCHED }
   for (const [index, operation] of operations.entries()) {
-    const fault = await applyOne(draft, operation)
+    const fault = await applyOne(draft, operation, work)
     if (fault !== undefined) refusals.push(refuse(index, fault.code, fault.path))
   }
   if (refusals.length > 0) return refusals
@@ -70,6 +74,19 @@ export async function applyOperations(
   const fault = judgeTree(tree)
   if (fault !== undefined) return [refuse(null, fault.fault, fault.path)]
   return { tree, fresh, changed: changesOf(base, tree) }
+}
+
+/** Bytes of files that the patches of one edit work through: each reads, and may write, a whole file. */
+const MAX_PATCHED = 64 * 1_048_576
+/** A file of which others wait for their turn. */
+const LARGE = 262_144
+
+interface Work {
+  left: number
+}
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 interface Fault {
@@ -81,12 +98,16 @@ function refuse(index: number | null, code: FaultCode, path: string): OperationR
   return { index, code, path, message: FAULTS[code] }
 }
 
-async function applyOne(draft: Draft, given: GivenOperation): Promise<Fault | undefined> {
+async function applyOne(
+  draft: Draft,
+  given: GivenOperation,
+  work: Work,
+): Promise<Fault | undefined> {
   switch (given.op) {
     case 'write':
       return write(draft, given.path, 'bytes' in given ? given.bytes : Buffer.from(given.content))
     case 'patch':
-      return patch(draft, given)
+      return patch(draft, given, work)
     case 'rename':
       return rename(draft, given)
     case 'delete':
@@ -108,14 +129,18 @@ function write(draft: Draft, path: string, bytes: Uint8Array): Fault | undefined
 async function patch(
   draft: Draft,
   { path, search, replace }: Extract<EditOperation, { op: 'patch' }>,
+  work: Work,
 ): Promise<Fault | undefined> {
   const bytes = await draft.read(path)
   if (bytes === undefined) return { code: 'path_not_found', path }
+  work.left -= bytes.length
+  if (work.left < 0) return { code: 'too_much_work', path }
+  if (bytes.length > LARGE) await othersTurn()
   const text = readUtf8(bytes)
   if (text === undefined) return { code: 'not_text', path }
-  const at = search === '' ? -1 : text.indexOf(search)
-  if (at === -1) return { code: 'no_match', path }
-  if (text.includes(search, at + 1)) return { code: 'many_matches', path }
+  const at = placeOf(search, text)
+  if (at === 'nowhere') return { code: 'no_match', path }
+  if (at === 'often') return { code: 'many_matches', path }
   return write(
     draft,
     path,

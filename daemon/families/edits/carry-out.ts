@@ -128,12 +128,14 @@ async function perform(
   signal: AbortSignal,
 ): Promise<void> {
   const heard = { signal, progress: heart.tell }
-  const { tools, base } = await openTools(platform, { edit, claim }, heard)
+  const opened = openTools(platform, { edit, claim }, heard)
+  const { tools, base } = await untilAborted(signal, opened)
   const { id: edit_id, app_id, prompt, model, initial } = edit
   const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
   const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
   const outcome = await untilAborted(signal, platform.editor.carryOut(task, tools))
   await heart.stop()
+  if (signal.aborted) throw abortError(signal)
   await completeClaimed(platform, { edit, claim }, base, outcome)
 }
 

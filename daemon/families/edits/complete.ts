@@ -85,6 +85,8 @@ async function advance(
 ): Promise<boolean> {
   const { number, kept, applied, outcome } = made
   const { id, app_id, created_by } = edit
+  const known = await tx.edits.get(app_id, id)
+  if (known?.cancel_at !== null) throw new EditError('canceled')
   const now = platform.clock.now()
   const summary = cleanText(outcome.summary, MAX_SUMMARY) || null
   const message = edit.message ?? summary

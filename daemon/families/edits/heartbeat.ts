@@ -39,7 +39,7 @@ export interface Heartbeat {
   look(): void
   /** Beats no more; what was told is noted by then. */
   stop(): Promise<void>
-  /** Lets another begin the edit at once. */
+  /** Lets another begin the edit at once; this attempt counts for none. */
   release(): Promise<void>
 }
 
@@ -120,7 +120,8 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
       await beating
     },
     async release() {
-      await beat(0).catch(warn)
+      const now = clock.now()
+      await store.write((tx) => tx.edits.release(edit_id, claim, now)).catch(warn)
     },
   }
 }

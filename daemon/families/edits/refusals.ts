@@ -15,6 +15,7 @@ const CODES: Readonly<Record<string, Code>> = {
   too_much_config: 'app_too_large',
   too_many_files: 'app_too_large',
   too_large: 'app_too_large',
+  too_much_work: 'app_too_large',
 }
 
 /** One error for everything that stands against operations, under the code of the first. */

@@ -20,6 +20,8 @@ export interface KeptClaim {
   tell(stage: string, done: number, total: number | null): void
   /** Beats no more. */
   stop(): Promise<void>
+  /** Lets another begin the file at once; this attempt counts for none. */
+  release(): Promise<void>
   /** Lets the file be begun anew after a while. */
   giveBack(after: Millis): Promise<void>
 }
@@ -62,6 +64,10 @@ export function keepClaim(
       isStopped = true
       cancel()
       await beating
+    },
+    async release() {
+      const now = clock.now()
+      await store.write((tx) => tx.files.release(file.id, claim, now)).catch(warn)
     },
     async giveBack(after) {
       place = { stage: null, done: 0, total: null }

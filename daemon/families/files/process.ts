@@ -90,7 +90,7 @@ async function processClaimed(
   } catch (cause) {
     await kept.stop()
     if (kept.lost.aborted || cause instanceof ClaimLost) return
-    if (stopping.aborted) return await kept.giveBack(0)
+    if (stopping.aborted) return await kept.release()
     const end = late.signal.aborted ? failedBy('timed_out') : endOf(held.file, cause)
     if (end !== undefined) return await endFile(platform, held, end)
     warn('a file could not be processed and is tried again', held.file.id, cause)

@@ -4,7 +4,7 @@ import type { Store } from '../contract.ts'
 import { claimEdit, insertEdits, sampleEdit, sampleEditEnd } from './edit-samples.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers } from './harness.ts'
-import { BORN } from './samples.ts'
+import { BORN, STRANGER } from './samples.ts'
 
 const LEASE = 60_000
 const NO_PLACE = { stage: null, done: 0, total: null }
@@ -251,6 +251,39 @@ const endCases: readonly StoreCase[] = [
       assert.equal(ended, true)
       const { status, cancel_at } = (await edit(racers[0])) ?? {}
       assert.deepEqual([status, cancel_at], ['completed', asked ? BORN + 1 : null])
+    },
+  },
+  {
+    name: 'edits: one that is given back may be claimed at once, and that attempt counts for none',
+    async run({ open }) {
+      const store = await open()
+      await insertEdits(store, sampleEdit('edit_1'))
+      await claimEdit(store, 'a', BORN)
+      const release = (claim: string) =>
+        store.write((tx) => tx.edits.release('edit_1', claim, BORN + 5))
+      assert.equal(await release('b'), false)
+      assert.equal(await store.edits.isClaimable(BORN + 5), false)
+      assert.equal(await release('a'), true)
+      assert.deepEqual((await claimEdit(store, 'b', BORN + 5))?.attempts, 1)
+      assert.equal(await release('a'), false)
+    },
+  },
+  {
+    name: 'edits: of accounts those with the fewest running come first',
+    async run({ open }) {
+      const store = await open()
+      const own = ['edit_1', 'edit_2'].map((id) => sampleEdit(id, { app_id: `app_of_${id}` }))
+      const other = { account_id: STRANGER, app_id: 'app_9' }
+      await insertEdits(store, ...own, sampleEdit('edit_3', other))
+      const claimed = [
+        await claimEdit(store, 'a', BORN),
+        await claimEdit(store, 'b', BORN),
+        await claimEdit(store, 'c', BORN),
+      ]
+      assert.deepEqual(
+        claimed.map((one) => one?.id),
+        ['edit_1', 'edit_3', 'edit_2'],
+      )
     },
   },
 ]

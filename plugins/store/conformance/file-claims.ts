@@ -70,6 +70,20 @@ const claimCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'files: one that is given back may be claimed at once, and that attempt counts for none',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      await claimFile(store, 'a', BORN)
+      const release = (claim: string) =>
+        store.write((tx) => tx.files.release('file_1', claim, BORN + 5))
+      assert.equal(await release('b'), false)
+      assert.equal(await release('a'), true)
+      assert.equal((await claimFile(store, 'b', BORN + 5))?.attempts, 1)
+      assert.equal(await release('a'), false)
+    },
+  },
+  {
     name: 'files: of concurrent claims each gets another',
     async run(harness) {
       const racers = await openRacers(harness)

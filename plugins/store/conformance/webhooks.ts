@@ -16,6 +16,14 @@ import {
 
 const FAILED = { consecutive_failures: 7, first_failure_at: BORN, failing_at: BORN + 1 }
 
+const secretOf = (id: string, not_after: number | null) => ({
+  id,
+  sealed: `v1.k1.${id}`,
+  display: 'whsec_x…',
+  created_at: BORN,
+  not_after,
+})
+
 const recordCases: readonly StoreCase[] = [
   {
     name: 'webhooks: a record comes back as it was inserted, newest secret first',
@@ -221,23 +229,18 @@ const healthCases: readonly StoreCase[] = [
     name: 'rotateSecret: the new secret is the current one, every older one ends by then',
     async run({ open }) {
       const store = await open()
-      const secret = (id: string, not_after: number | null) => ({
-        id,
-        sealed: `v1.k1.${id}`,
-        display: 'whsec_x…',
-        created_at: BORN,
-        not_after,
-      })
-      const secrets = [secret('s2', null), secret('s1', BORN + 1)]
+      const secrets = [secretOf('s2', null), secretOf('s1', BORN + 1)]
       await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
       const rotate = (id: string, end: number) =>
-        store.write((tx) => tx.webhooks.rotateSecret('wh_1', secret(id, null), end, BORN + 5))
+        store.write((tx) => tx.webhooks.rotateSecret('wh_1', secretOf(id, null), end, BORN + 5))
       assert.equal(await rotate('s3', BORN + 9), true)
-      const kept = [secret('s3', null), secret('s2', BORN + 9), secret('s1', 0)]
+      const kept = [secretOf('s3', null), secretOf('s2', BORN + 9), secretOf('s1', 0)]
       const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
       assert.deepEqual(rotated, sampleWebhook('wh_1', { secrets: kept, updated_at: BORN + 5 }))
       assert.equal(
-        await store.write((tx) => tx.webhooks.rotateSecret('wh_9', secret('s4', null), BORN, BORN)),
+        await store.write((tx) =>
+          tx.webhooks.rotateSecret('wh_9', secretOf('s4', null), BORN, BORN),
+        ),
         false,
       )
     },
@@ -246,20 +249,13 @@ const healthCases: readonly StoreCase[] = [
     name: 'rotateSecret: without an overlap every older one is ended for ever, whatever its id',
     async run({ open }) {
       const store = await open()
-      const secret = (id: string, not_after: number | null) => ({
-        id,
-        sealed: `v1.k1.${id}`,
-        display: 'whsec_x…',
-        created_at: BORN,
-        not_after,
-      })
-      const secrets = [secret('s8', null), secret('s9', BORN + 50)]
+      const secrets = [secretOf('s8', null), secretOf('s9', BORN + 50)]
       await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
       await store.write((tx) =>
-        tx.webhooks.rotateSecret('wh_1', secret('s7', null), BORN + 5, BORN + 5),
+        tx.webhooks.rotateSecret('wh_1', secretOf('s7', null), BORN + 5, BORN + 5),
       )
       const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
-      assert.deepEqual(rotated?.secrets[0], secret('s7', null))
+      assert.deepEqual(rotated?.secrets[0], secretOf('s7', null))
       const ended = rotated.secrets.slice(1).map(({ id, not_after }) => `${id} ${not_after}`)
       assert.deepEqual(ended.sort(), ['s8 0', 's9 0'])
     },

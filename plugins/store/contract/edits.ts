@@ -120,8 +120,8 @@ export interface EditClaim {
 export interface EditWrites extends EditReads {
   insert(edit: EditRecord): Promise<void>
   /**
-   * Begins the edit that has waited longest: of apps without a running one the oldest that is queued,
-   * or one whose lease has ended. Of concurrent callers each gets another; no app ever has two running.
+   * Begins the edit that has waited longest, of accounts with the fewest running: of apps without a running
+   * one the oldest that is queued, or one whose lease has ended. Of concurrent callers each gets another; no app ever has two running.
    * Its place is cleared, its attempts count one more.
    */
   claim(asked: EditClaim): Promise<EditRecord | undefined>
@@ -134,6 +134,11 @@ export interface EditWrites extends EditReads {
     claim: string,
     beat: { readonly lease_until: Instant } & EditPlace,
   ): Promise<'held' | 'cancel' | 'lost'>
+  /**
+   * Gives a claimed edit back unfinished: it may be claimed at once, and this attempt counts for none. False,
+   * changing nothing, when it is not this claim's any more.
+   */
+  release(id: string, claim: string, now: Instant): Promise<boolean>
   /** Notes what a claimed edit applies to, and which model answers. False when the claim is lost. */
   found(
     id: string,

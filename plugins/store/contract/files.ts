@@ -131,6 +131,11 @@ export interface FileWrites extends FileReads {
     claim: string,
     beat: { readonly lease_until: Instant } & FilePlace,
   ): Promise<boolean>
+  /**
+   * Gives a claimed file back unfinished: it may be claimed at once, and this attempt counts for none. False,
+   * changing nothing, when it is not this claim's any more.
+   */
+  release(id: string, claim: string, now: Instant): Promise<boolean>
   /** Adds chunks that nobody finds yet. False, adding none, when it is not this claim's any more. */
   addChunks(id: string, claim: string, chunks: readonly FileChunk[]): Promise<boolean>
   /**

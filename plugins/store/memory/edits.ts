@@ -37,10 +37,16 @@ function waiting({ edits }: State): readonly EditRecord[] {
 
 function next(state: State, now: Instant): EditRecord | undefined {
   const all = waiting(state)
-  const busy = new Set(all.filter(({ status }) => status === 'running').map((one) => one.app_id))
-  return all.find(({ id, app_id, status }) =>
-    status === 'running' ? !isLeased(state.editLeases, id, now) : !busy.has(app_id),
-  )
+  const running = all.filter(({ status }) => status === 'running')
+  const busy = new Set(running.map(({ app_id }) => app_id))
+  const load = ({ account_id }: EditRecord): number =>
+    running.filter((one) => one.account_id === account_id).length
+  const [first] = all
+    .filter(({ id, app_id, status }) =>
+      status === 'running' ? !isLeased(state.editLeases, id, now) : !busy.has(app_id),
+    )
+    .sort((a, b) => load(a) - load(b))
+  return first
 }
 
 export function editWrites(state: State): EditWrites {
@@ -71,6 +77,11 @@ export function editWrites(state: State): EditWrites {
       editLeases.set(id, { claim, until: lease_until })
       change(edits, id, { stage, done, total })
       return edits.get(id)?.cancel_at === null ? 'held' : 'cancel'
+    },
+    async release(id, claim, now) {
+      if (!isHeld(id, claim)) return false
+      editLeases.set(id, { claim, until: now })
+      return change(edits, id, { ...NO_PLACE, attempts: (edits.get(id)?.attempts ?? 1) - 1 })
     },
     found: async (id, claim, { base_revision, model }) =>
       isHeld(id, claim) &&

@@ -83,6 +83,12 @@ export function fileWrites(state: State): FileWrites {
       fileLeases.set(id, { claim, until: lease_until })
       return change(files, id, { stage, done, total })
     },
+    async release(id, claim, now) {
+      if (!isHeld(id, claim)) return false
+      fileLeases.set(id, { claim, until: now })
+      const attempts = (files.get(id)?.attempts ?? 1) - 1
+      return change(files, id, { stage: null, done: 0, total: null, attempts })
+    },
     async addChunks(id, claim, chunks) {
       if (!isHeld(id, claim)) return false
       fileChunks.set(id, [...(fileChunks.get(id) ?? []), ...chunks])

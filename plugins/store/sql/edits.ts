@@ -54,7 +54,8 @@ function claimable(t: Tables): string {
       OR (edit.status = 'queued' AND NOT EXISTS (SELECT 1 FROM ${t.edits} other
         WHERE other.app_id = edit.app_id AND other.${WAITING}
           AND (other.status = 'running' OR other.id < edit.id))))
-    ORDER BY edit.id LIMIT 1`
+    ORDER BY (SELECT count(*) FROM ${t.edits} busy
+      WHERE busy.account_id = edit.account_id AND busy.status = 'running'), edit.id LIMIT 1`
 }
 
 export function editWrites(query: Query, t: Tables, dialect: Dialect): EditWrites {
@@ -89,6 +90,12 @@ export function editWrites(query: Query, t: Tables, dialect: Dialect): EditWrite
       if (row === undefined) return 'lost'
       return row['cancel_at'] === null ? 'held' : 'cancel'
     },
+    release: (id, claim, now) =>
+      changed(
+        `UPDATE ${t.edits} SET lease_until = $3, attempts = attempts - 1, ${NO_PLACE}
+         WHERE ${held} RETURNING id`,
+        [id, claim, now],
+      ),
     found: (id, claim, { base_revision, model }) =>
       changed(
         `UPDATE ${t.edits} SET base_revision = COALESCE($3, base_revision),

@@ -97,6 +97,13 @@ export function fileWrites(query: Query, t: Tables, dialect: Dialect): FileWrite
          WHERE ${held} RETURNING id`,
         [id, claim, lease_until, stage, done, total],
       ),
+    release: (id, claim, now) =>
+      changed(
+        `UPDATE ${t.files} SET lease_until = $3, attempts = attempts - 1,
+           stage = NULL, done = 0, total = NULL
+         WHERE ${held} RETURNING id`,
+        [id, claim, now],
+      ),
     async addChunks(id, claim, chunks) {
       // Changes nothing but who may: from here on, whoever would take it away waits.
       const [file] = await query<{ app_id: string }>(

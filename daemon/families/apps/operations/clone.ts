@@ -1,7 +1,7 @@
 import { writeOperation } from '../../../family.ts'
 import { bear, copyTree } from '../birth.ts'
 import { appClone, appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
-import { bytesOf, findLiveApp, findRevision } from '../service.ts'
+import { bytesOf, findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
 
 export const cloneApp = writeOperation({
   id: 'apps.clone',
@@ -39,6 +39,9 @@ export const cloneApp = writeOperation({
     const { apps } = platform.store
     const app = await findLiveApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, body?.revision)
+    // Before anything is copied; the unit of work looks again.
+    await requireRoom(apps, app.account_id)
+    if (typeof body?.alias === 'string') await requireFreeAlias(apps, body.alias, '')
     return { app, kept: await copyTree(bytesOf(platform), platform.random, revision) }
   },
   async run(call) {

@@ -1,5 +1,6 @@
 import type { Call, WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
+import { accountOf } from '../../../principal.ts'
 import { applyOperations } from '../../edits/apply.ts'
 import { EDIT_BODY_LIMIT, toWrite } from '../../edits/operation-schema.ts'
 import { enqueue, requireEditor } from '../../edits/queue.ts'
@@ -8,7 +9,7 @@ import type { KeptApp } from '../birth.ts'
 import { bear, keepFiles } from '../birth.ts'
 import { appError } from '../errors.ts'
 import { appCreation, createdApp, exampleApp, toWireApp } from '../schema.ts'
-import { bytesOf } from '../service.ts'
+import { bytesOf, requireFreeAlias, requireRoom } from '../service.ts'
 import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
 import { digestOf } from '../tree.ts'
@@ -58,6 +59,10 @@ export const createApp = writeOperation({
   async prepare(call) {
     const { template_id, prompt, files, model } = call.body
     if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
+    // Before anything is kept; the unit of work looks again.
+    const { apps } = call.platform.store
+    await requireRoom(apps, accountOf(call.principal))
+    if (typeof call.body.alias === 'string') await requireFreeAlias(apps, call.body.alias, '')
     if (prompt !== undefined) return prepareWished(call, prompt)
     if (files !== undefined || model !== undefined) throw appError('invalid_source')
     const template = await findTemplate(template_id ?? '')

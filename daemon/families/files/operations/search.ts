@@ -17,7 +17,7 @@ const passage = z
     page: z.int().nullable().meta({ description: 'From 1, where the document has pages.' }),
     start: z.int().meta({ description: 'Where it begins in the extracted text.' }),
     end: z.int(),
-    score: z.number().meta({ description: 'Comparable within one answer alone.' }),
+    score: z.number().meta({ description: '1 for the best, then a half, a third, and so on.' }),
   })
   .meta({ id: 'Passage' })
 
@@ -56,7 +56,7 @@ export const searchFiles = readOperation({
           page: 2,
           start: 2_104,
           end: 2_157,
-          score: 4.2,
+          score: 1,
         },
       ],
     },
@@ -71,6 +71,7 @@ export const searchFiles = readOperation({
       limit: body.limit ?? DEFAULT_LIMIT,
       files: body.files ?? null,
     })
-    return { data: found.map((one) => ({ ...one })) }
+    // What a store goes by may tell of other accounts' words, so it is not told.
+    return { data: found.map((one, index) => ({ ...one, score: 1 / (index + 1) })) }
   },
 })

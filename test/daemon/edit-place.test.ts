@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Tree } from '../../daemon/families/apps/tree.ts'
+import { digestOf } from '../../daemon/families/apps/tree.ts'
+import { applyOperations } from '../../daemon/families/edits/apply.ts'
+import { placeOf } from '../../daemon/families/edits/place.ts'
+
+const MIB = 1_048_576
+
+void t.test('a text is found where it stands once, as indexOf would', async (t) => {
+  const few = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 30 })
+  const search = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 6 })
+  fc.assert(
+    fc.property(few, search, (text, search) => {
+      const first = text.indexOf(search)
+      const again = first !== -1 && text.includes(search, first + 1)
+      const expected = first === -1 ? 'nowhere' : again ? 'often' : first
+      return placeOf(search, text) === expected
+    }),
+    { numRuns: 5000 },
+  )
+  t.equal(placeOf('', 'a'), 'nowhere')
+  t.equal(placeOf('aa', 'aaa'), 'often', 'also where the two overlap')
+})
+
+// By `indexOf` each of these would take hours.
+void t.test('texts that repeat themselves take no longer than others', async (t) => {
+  const text = 'a'.repeat(8 * MIB)
+  t.equal(placeOf(`b${'a'.repeat(4 * MIB)}`, text), 'nowhere')
+  t.equal(placeOf(`${'a'.repeat(4 * MIB)}b`, text), 'nowhere')
+  t.equal(placeOf('a'.repeat(4 * MIB), text), 'often')
+})
+
+void t.test('the patches of one edit work through so many bytes at most', async (t) => {
+  const bytes = Buffer.from(`x${'.'.repeat(8 * MIB)}`)
+  const sha256 = digestOf(bytes)
+  const file = { path: 'large.txt', sha256, size: bytes.length }
+  const tree: Tree = { files: new Map([[file.path, file]]), config: new Map() }
+  const patch = (search: string, replace: string) =>
+    ({ op: 'patch', path: file.path, search, replace }) as const
+  const there = [patch('x', 'y'), patch('y', 'x')]
+  const operations = Array.from({ length: 5 }, () => there).flat()
+  const done = await applyOperations(tree, operations, async () => bytes)
+  t.match(done, [
+    { index: 7, code: 'too_much_work', path: 'large.txt' },
+    { index: 8 },
+    { index: 9 },
+  ])
+})
