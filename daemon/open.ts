@@ -171,7 +171,10 @@ async function collect(
 ): Promise<void> {
   if (appBytes === undefined) return
   try {
-    const collected = await collectApps(store, appBytes, clock.now(), isStopping)
+    const collected = await collectApps(store, appBytes, clock.now(), {
+      isStopping,
+      failed: (app_id, err) => log.warn({ app_id, err }, 'an app could not be looked through'),
+    })
     if (collected.apps + collected.bytes > 0) {
       log.info({ collected }, 'what no app needs was deleted')
     }

@@ -94,7 +94,6 @@ export function createBacklog(options: BacklogOptions): Backlog {
     try {
       await claimFor(turn, Math.max(1, Math.ceil(room / turn.length)))
     } catch (cause) {
-      leaps.putBack()
       const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
       for (const lane of turn) lanes.learn(lane, again)
       throw cause
@@ -107,9 +106,11 @@ export function createBacklog(options: BacklogOptions): Backlog {
     for (const lane of turn) lanes.forget(lane)
     const limits = new Map<Lane, number>()
     let now = 0
-    const claimed = await store.claim(() => {
+    let renews = false
+    const asked = store.claim(() => {
       now = clock.now()
       leaps.look(now)
+      renews = leaps.take()
       for (const lane of turn) limits.set(lane, Math.max(0, Math.min(share, lanes.appetite(lane))))
       return {
         lanes: turn.map((lane) => ({
@@ -119,9 +120,13 @@ export function createBacklog(options: BacklogOptions): Backlog {
         now,
         lease_until: now + lease,
         // Set forward, the calendar has ended no claim: what this process holds is not claimed again.
-        renews: leaps.take(),
+        renews,
         token: newClaim(),
       }
+    })
+    const claimed = await asked.catch((cause: unknown) => {
+      if (renews) leaps.putBack()
+      throw cause
     })
     const short: Lane[] = []
     for (const lane of turn) {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { MAX_APPS } from '../../daemon/families/apps/service.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { eventsOf } from '../support/edits.ts'
 import type { Answer, AnyBody, World, WorldOptions } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -23,25 +24,6 @@ function appWorld(t: Parameters<typeof createWorld>[0], options: WorldOptions = 
 
 function create(world: World, body: AnyBody = {}): Promise<Answer<App>> {
   return world.request<App>('POST', '/v1/apps', { body: { template_id: 'notes', ...body } })
-}
-
-/** The types and payloads of the account's events, oldest first. */
-async function eventsOf(world: World) {
-  const { rows } = await world.platform.store.events.list({
-    account_id: world.account.id,
-    types: null,
-    since: null,
-    until: null,
-    apps: null,
-    order: 'asc',
-    bodies: true,
-    after: null,
-    limit: 100,
-  })
-  return rows.map(({ type, app_id, body }) => {
-    const { data } = JSON.parse(Buffer.from(body).toString()) as { data: AnyBody }
-    return { type, app_id, data }
-  })
 }
 
 void t.test('an app is made from a template, with its files, and tells of it once', async (t) => {

@@ -115,9 +115,10 @@ export const webhookRecord = z
     rate_limit: z.int().nullable(),
     concurrency: z.int().nullable(),
     secret_prefix: z.string().meta({ description: 'The first characters of the signing secret.' }),
-    previous_secret_valid_until: instant
-      .nullable()
-      .meta({ description: 'Until when the secret before the current one signs too, or did.' }),
+    previous_secret_valid_until: instant.nullable().meta({
+      description:
+        'Until when the secret before the current one signs too, or did; null once it was ended at once.',
+    }),
     created_by: creator,
     created_at: instant,
     updated_at: instant,
@@ -151,7 +152,7 @@ export function toWireWebhook(webhook: WebhookRecord): z.input<typeof webhookRec
     rate_limit: webhook.rate_limit,
     concurrency: webhook.concurrency,
     secret_prefix: webhook.secrets[0]?.display ?? '',
-    previous_secret_valid_until: isoOrNull(webhook.secrets[1]?.not_after ?? null),
+    previous_secret_valid_until: isoOrNull(webhook.secrets[1]?.not_after || null),
     created_by: { ...webhook.created_by },
     created_at: toIso(webhook.created_at),
     updated_at: toIso(webhook.updated_at),

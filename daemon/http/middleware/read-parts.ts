@@ -22,6 +22,8 @@ export function readParts(parts: PartsInput, clock: Clock): Step {
     try {
       await next()
     } finally {
+      // What is left of a body that was refused is not waited for.
+      if (!ctx.req.complete) ctx.set('Connection', 'close')
       intake.end()
       noLonger()
     }
