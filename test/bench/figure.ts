@@ -15,6 +15,7 @@ export interface Figure {
   readonly title: string
   /** What it stands beside, measured in the same round; null for an absolute figure. */
   readonly baseline: string | null
+  /** None for what is told and not judged. */
   readonly goals: readonly Goal[]
   /** Seconds that one round takes at the defaults, about. */
   readonly takes: number

@@ -40,7 +40,7 @@ function chosen(): readonly Figure[] {
 function list(figures: readonly Figure[]): string {
   const lines = figures.map(
     ({ name, title, goals, takes }) =>
-      `${name.padEnd(26)} ${String(takes).padStart(3)} s  ${title}: ${goals.map(printGoal).join(', ')}`,
+      `${name.padEnd(26)} ${String(takes).padStart(3)} s  ${title}: ${goals.map(printGoal).join(', ') || 'no goal'}`,
   )
   const round = figures.reduce((sum, { takes }) => sum + takes, 0)
   const total = `a round takes about ${round} s; 5 and the warm-up about ${Math.ceil((round * 6) / 60)} min`

@@ -2,6 +2,9 @@
 export const STAMP = '0'.repeat(16)
 const MARK = '"sent":"'
 
+/** Where a generator writes how often a connection has asked: so many digits, blanks before them. */
+export const COUNT = '#'.repeat(10)
+
 /** The type that most figures publish. */
 export const TYPE = 'bench.happened'
 
@@ -45,4 +48,17 @@ export function stampPlace(request: Buffer): number | undefined {
 
 export function printStamp(micros: number): string {
   return String(micros).padStart(STAMP.length, '0')
+}
+
+/** Every place in a request where a count goes. */
+export function countPlaces(request: Buffer): readonly number[] {
+  const places: number[] = []
+  for (let at = request.indexOf(COUNT); at >= 0; at = request.indexOf(COUNT, at + COUNT.length)) {
+    places.push(at)
+  }
+  return places
+}
+
+export function printCount(count: number): string {
+  return String(count).padStart(COUNT.length)
 }

@@ -27,13 +27,14 @@ function rowOf(figure: MeasuredFigure | FailedFigure): string {
   const baseline = figure.baseline === null ? '' : `; beside ${figure.baseline}`
   const cells = [`${figure.title}${baseline}`, figure.goals.map(printGoal).join('; ')]
   if (!isMeasured(figure)) return row([...cells, `not measured: ${figure.error}`, '', 'no'])
-  const judged = new Set(figure.goals.map(({ value }) => value))
+  const met = figure.goals.length === 0 ? '' : figure.met ? 'yes' : 'no'
+  const judged = new Set(['ratio', ...figure.goals.map(({ value }) => value)])
   const print = (isJudged: boolean): string =>
     Object.entries(figure.values)
       .filter(([name]) => judged.has(name) === isJudged)
       .map(([name, spread]) => `${name} ${printSpread(spread)}`)
       .join('; ')
-  return row([...cells, print(true), print(false), figure.met ? 'yes' : 'no'])
+  return row([...cells, print(true), print(false), met])
 }
 
 function row(cells: readonly string[]): string {

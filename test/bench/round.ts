@@ -74,6 +74,8 @@ export function createRound(run: Run, leftovers: Leftovers, note: Round['note'])
       const result = await child.call<LoadResult>('load', {
         key: '',
         bodies: [],
+        type: 'application/json',
+        count: 1,
         connections: CONNECTIONS,
         seconds: run.options.seconds,
         rate: null,

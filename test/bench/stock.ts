@@ -13,6 +13,8 @@ export interface Stock {
   readonly webhooks: number
   /** Deliveries that have succeeded. */
   readonly finished: number
+  /** Passages of files, all in one app of the account `acc_0`; default none. */
+  readonly passages?: number
 }
 
 /** A backlog for one webhook. */
@@ -35,6 +37,7 @@ export async function fillPlace(
   await engine.call('open', place.env)
   const ids = await engine.call<readonly string[]>('webhooks', webhooks)
   await engine.call('fill', { webhooks, count: stock.pending })
+  if (stock.passages !== undefined) await engine.call('passages', stock.passages)
   await engine.call('close')
   const [id] = ids
   if (stock.finished > 0 && id !== undefined) {

@@ -1,13 +1,17 @@
 import type { Figure } from '../figure.ts'
 import { accept } from './accept.ts'
+import { apps } from './apps.ts'
 import { both } from './both.ts'
 import { daemons } from './daemons.ts'
 import { deliver } from './deliver.ts'
+import { editCost } from './edit-cost.ts'
 import { finished } from './finished.ts'
 import { hanging } from './hanging.ts'
 import { peers } from './peers.ts'
 import { reads } from './reads.ts'
 import { restart } from './restart.ts'
+import { search } from './search.ts'
+import { upload } from './upload.ts'
 
 /** Every figure, in the order in which a round measures them. */
 export const FIGURES: readonly Figure[] = [
@@ -20,4 +24,8 @@ export const FIGURES: readonly Figure[] = [
   finished,
   hanging,
   restart,
+  ...apps,
+  editCost,
+  upload,
+  ...search,
 ]

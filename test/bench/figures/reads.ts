@@ -1,5 +1,6 @@
 import type { Figure, Values } from '../figure.ts'
 import { MASTER_KEY } from '../place.ts'
+import type { BareRow } from '../roles/bare-read.ts'
 import type { Made } from '../roles/daemon.ts'
 import type { LoadResult } from '../roles/load.ts'
 import type { Round } from '../round.ts'
@@ -28,7 +29,7 @@ async function readDaemon(
   return { load, path, file: place.file, record }
 }
 
-function compare(own: LoadResult, bare: LoadResult): Values {
+export function compare(own: LoadResult, bare: LoadResult): Values {
   return {
     ratio: own.perSecond / bare.perSecond,
     'answered/s': own.perSecond,
@@ -51,7 +52,8 @@ async function measureRow(round: Round): Promise<Values> {
     ({ webhooks }) => `/v1/webhooks/${webhooks[0] ?? ''}`,
   )
   const bare = round.start('bare-read')
-  const origin = await bare.call<string>('startRow', file)
+  const row: BareRow = { file, table: 'keyhook_webhooks', path: '/v1/webhooks/:id' }
+  const origin = await bare.call<string>('startRow', row)
   return compare(load, await round.load({ ...READING, origin, path }))
 }
 

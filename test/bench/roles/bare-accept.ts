@@ -3,13 +3,23 @@ import Router from '@koa/router'
 import { listenWith } from '../listen.ts'
 import { serve } from '../serve.ts'
 
-/** The baseline of accepting: Koa and its router, a byte reader, JSON.parse, and a 202. */
-function start(): Promise<string> {
+/** What a POST is answered with once its body was parsed. */
+export interface BareAnswer {
+  readonly path: string
+  readonly status: number
+  /** Undefined: the type of the event that was sent. */
+  readonly record?: object
+}
+
+const ACCEPTED: BareAnswer = { path: '/v1/events', status: 202 }
+
+/** The baseline of what is sent in: Koa and its router, a byte reader, JSON.parse, and an answer. */
+function start({ path, status, record }: BareAnswer = ACCEPTED): Promise<string> {
   const router = new Router()
-  router.post('/v1/events', async (ctx) => {
+  router.post(path, async (ctx) => {
     const body = JSON.parse((await readBytes(ctx.req)).toString()) as { type: string }
-    ctx.status = 202
-    ctx.body = { type: body.type, status: 'accepted' }
+    ctx.status = status
+    ctx.body = record ?? { type: body.type, status: 'accepted' }
   })
   return listenWith(router)
 }

@@ -12,20 +12,23 @@ function startRecord(record: object): Promise<string> {
   return listenWith(router)
 }
 
+/** A row of the product's own tables, found by its account and id. */
+export interface BareRow {
+  readonly file: string
+  readonly table: string
+  /** Where it is asked for; it ends with the id. */
+  readonly path: string
+}
+
 /** The baseline of a read of one row: the same with a prepared SELECT of that row. */
-async function startRow(file: string): Promise<string> {
+async function startRow({ file, table, path }: BareRow): Promise<string> {
   const database = new sqlite3.Database(file, sqlite3.OPEN_READWRITE)
-  const statement = database.prepare(
-    'SELECT * FROM keyhook_webhooks WHERE account_id = ? AND id = ?',
-  )
+  const statement = database.prepare(`SELECT * FROM ${table} WHERE account_id = ? AND id = ?`)
   const account = await new Promise<string>((resolve, reject) => {
-    database.get<{ account_id: string }>(
-      'SELECT account_id FROM keyhook_webhooks',
-      (error, row) => {
-        if (error === null) resolve(row.account_id)
-        else reject(error)
-      },
-    )
+    database.get<{ account_id: string }>(`SELECT account_id FROM ${table}`, (error, row) => {
+      if (error === null) resolve(row.account_id)
+      else reject(error)
+    })
   })
   const find = (id: string): Promise<object> =>
     new Promise((resolve, reject) => {
@@ -35,7 +38,7 @@ async function startRow(file: string): Promise<string> {
       })
     })
   const router = new Router()
-  router.get('/v1/webhooks/:id', async (ctx) => {
+  router.get(path, async (ctx) => {
     ctx.body = await find(String(ctx.params['id']))
   })
   return listenWith(router)

@@ -9,6 +9,7 @@ import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
 import { openDatabase } from '../../../plugins/registry.ts'
 import { now, WARM_UP_MS } from '../clock.ts'
+import { addPassages } from '../passages.ts'
 import { data } from '../payload.ts'
 import { serve } from '../serve.ts'
 import type { StoreCounts } from '../store-counts.ts'
@@ -83,6 +84,11 @@ async function fill(input: {
   }
 }
 
+/** Keeps passages that can be searched. */
+function passages(count: number): Promise<void> {
+  return addPassages(required().platform, count)
+}
+
 /** Sends a backlog of `count` that is there already; answers a rate over all of it. */
 async function drain(count: number): Promise<number> {
   const { counts } = required()
@@ -131,4 +137,4 @@ async function close(): Promise<void> {
   await running?.close()
 }
 
-serve({ open, webhooks, fill, drain, handOver, close })
+serve({ open, webhooks, fill, passages, drain, handOver, close })

@@ -1,7 +1,8 @@
 import { WARM_UP_MS, delay, now } from '../clock.ts'
-import { printStamp, stampPlace } from '../payload.ts'
 import type { Percentiles } from '../percentiles.ts'
 import { percentilesOf } from '../percentiles.ts'
+import type { Request } from '../requests.ts'
+import { requestOf, written } from '../requests.ts'
 import type { Wire } from '../wire.ts'
 import { openWire } from '../wire.ts'
 import { serve } from '../serve.ts'
@@ -9,10 +10,16 @@ import { serve } from '../serve.ts'
 export interface Load {
   readonly origin: string
   readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly key: string
+  /** Of all connections, or of each its own. */
+  readonly path: string | readonly string[]
+  /** Of all connections, or of each its own. */
+  readonly key: string | readonly string[]
   /** Sent in turn; none: requests without a body. */
   readonly bodies: readonly string[]
+  /** Of the bodies. */
+  readonly type: string
+  /** What each connection begins to count its requests with. */
+  readonly count: number
   /** What every answer must be. */
   readonly status: number
   readonly connections: number
@@ -30,23 +37,39 @@ export interface LoadResult extends Percentiles {
   readonly to: number
 }
 
+/** One connection and what it sends. */
+interface Line {
+  readonly wire: Wire
+  readonly requests: readonly Request[]
+  count: number
+}
+
+async function openLine(asked: Load, index: number): Promise<Line> {
+  const own = (given: string | readonly string[]): string =>
+    typeof given === 'string' ? given : (given[index] ?? '')
+  const bodies = asked.bodies.length === 0 ? [undefined] : asked.bodies
+  const parts = { ...asked, path: own(asked.path), key: own(asked.key) }
+  return {
+    wire: await openWire(asked.origin),
+    requests: bodies.map((body) => requestOf({ ...parts, body })),
+    count: asked.count,
+  }
+}
+
 async function load(asked: Load): Promise<LoadResult> {
-  const requests = (asked.bodies.length === 0 ? [undefined] : asked.bodies).map((body) =>
-    requestOf(asked, body),
-  )
-  const wires = await Promise.all(
-    Array.from({ length: asked.connections }, () => openWire(asked.origin)),
+  const lines = await Promise.all(
+    Array.from({ length: asked.connections }, (_, index) => openLine(asked, index)),
   )
   const from = now() + WARM_UP_MS * 1000
   const times: number[] = []
   let turn = 0
   let to = from
 
-  async function ask(wire: Wire): Promise<void> {
-    const request = requests[turn++ % requests.length]
+  async function ask(line: Line): Promise<void> {
+    const request = line.requests[turn++ % line.requests.length]
     if (request === undefined) return
     const sent = now()
-    const status = await wire.send(stamped(request, sent))
+    const status = await line.wire.send(written(request, sent, line.count++))
     if (status !== asked.status) throw new Error(`answered ${status}`)
     if (sent < from) return
     to = now()
@@ -54,9 +77,9 @@ async function load(asked: Load): Promise<LoadResult> {
   }
 
   await (asked.rate === null
-    ? closedLoop(wires, ask, from, asked)
-    : openLoop(wires, ask, from, asked))
-  for (const wire of wires) wire.close()
+    ? closedLoop(lines, ask, from, asked)
+    : openLoop(lines, ask, from, asked))
+  for (const { wire } of lines) wire.close()
   if (times.length === 0) throw new Error('nothing that was sent after the warm-up was answered')
   return {
     ...percentilesOf(times),
@@ -67,43 +90,43 @@ async function load(asked: Load): Promise<LoadResult> {
   }
 }
 
-type Ask = (wire: Wire) => Promise<void>
+type Ask = (line: Line) => Promise<void>
 
 async function closedLoop(
-  wires: readonly Wire[],
+  lines: readonly Line[],
   ask: Ask,
   from: number,
   { seconds }: Load,
 ): Promise<void> {
   const end = from + seconds * 1e6
   await Promise.all(
-    wires.map(async (wire) => {
-      while (now() < end) await ask(wire)
+    lines.map(async (line) => {
+      while (now() < end) await ask(line)
     }),
   )
 }
 
 /** Keeps its pace whatever the server does; connections take turns, so that none is idle for long. */
 async function openLoop(
-  wires: readonly Wire[],
+  lines: readonly Line[],
   ask: Ask,
   from: number,
   { seconds, rate }: Load,
 ): Promise<void> {
-  const free = [...wires]
-  const waiting: ((wire: Wire) => void)[] = []
-  const take = (): Promise<Wire> =>
+  const free = [...lines]
+  const waiting: ((line: Line) => void)[] = []
+  const take = (): Promise<Line> =>
     new Promise((resolve) => {
-      const wire = free.shift()
-      if (wire === undefined) waiting.push(resolve)
-      else resolve(wire)
+      const line = free.shift()
+      if (line === undefined) waiting.push(resolve)
+      else resolve(line)
     })
   async function fire(): Promise<void> {
-    const wire = await take()
-    await ask(wire)
+    const line = await take()
+    await ask(line)
     const next = waiting.shift()
-    if (next === undefined) free.push(wire)
-    else next(wire)
+    if (next === undefined) free.push(line)
+    else next(line)
   }
 
   const perMicro = (rate ?? 0) / 1e6
@@ -116,27 +139,6 @@ async function openLoop(
     await delay(1)
   }
   await Promise.all(asking)
-}
-
-function requestOf({ origin, method, path, key }: Load, body: string | undefined): Buffer {
-  const lines = [
-    `${method} ${path} HTTP/1.1`,
-    `host: ${new URL(origin).host}`,
-    `authorization: Bearer ${key}`,
-    ...(body === undefined
-      ? []
-      : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]),
-  ]
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`)
-}
-
-/** A copy, since the socket may still hold the bytes of the last. */
-function stamped(request: Buffer, micros: number): Buffer {
-  const place = stampPlace(request)
-  if (place === undefined) return request
-  const copy = Buffer.from(request)
-  copy.write(printStamp(micros), place, 'latin1')
-  return copy
 }
 
 serve({ load })

@@ -1,0 +1,41 @@
+import { countPlaces, printCount, printStamp, stampPlace } from './payload.ts'
+
+/** A request that is sent again and again; only what stands in its places is new each time. */
+export interface Request {
+  readonly bytes: Buffer
+  readonly stamp: number | undefined
+  readonly counts: readonly number[]
+}
+
+export interface RequestParts {
+  readonly origin: string
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly key: string
+  /** Of the body. */
+  readonly type: string
+  /** Undefined: none. */
+  readonly body: string | undefined
+}
+
+export function requestOf({ origin, method, path, key, type, body }: RequestParts): Request {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    `host: ${new URL(origin).host}`,
+    `authorization: Bearer ${key}`,
+    ...(body === undefined
+      ? []
+      : [`content-type: ${type}`, `content-length: ${Buffer.byteLength(body)}`]),
+  ]
+  const bytes = Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body ?? ''}`)
+  return { bytes, stamp: stampPlace(bytes), counts: countPlaces(bytes) }
+}
+
+/** What goes out now: a copy where anything is new, since the socket may still hold the bytes of the last. */
+export function written({ bytes, stamp, counts }: Request, micros: number, count: number): Buffer {
+  if (stamp === undefined && counts.length === 0) return bytes
+  const copy = Buffer.from(bytes)
+  if (stamp !== undefined) copy.write(printStamp(micros), stamp, 'latin1')
+  for (const place of counts) copy.write(printCount(count), place, 'latin1')
+  return copy
+}
