@@ -12,7 +12,6 @@ import {
   deliveryOf,
   insertWebhooks,
   outcomeOf,
-  publicationOf,
   publishDeliveries,
   sampleAccount,
   sampleClaim,
@@ -21,19 +20,12 @@ import {
   FEED,
 } from '../../plugins/store/conformance/samples.ts'
 import { openStore } from '../../plugins/store/open.ts'
-import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
-import type { PgSource } from '../../plugins/store/sql/postgres/source.ts'
-import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
-import { asReason } from '../../plugins/store/sql/postgres/statement.ts'
-import { openPostgres } from '../../plugins/store/sql/postgres.ts'
-import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { beginOn, openOn, poolOn, sequelizeOn } from '../support/postgres-clients.ts'
 
 const NOW = 1_800_000_000_000
 const clock = { now: () => NOW }
-const UNAVAILABLE = { code: 'unavailable' }
 const server = await startPostgres()
 t.teardown(() => server.stop())
 
@@ -174,105 +166,6 @@ await t.test(
   },
 )
 
-await t.test('PostgreSQL: faults', async (t) => {
-  const pool = poolOn(t, await server.createDatabase())
-  const store = await openOn(t, pool)
-
-  await t.test(
-    'a connection that is lost in a unit is unavailable, and nothing is kept',
-    async (t) => {
-      const failing = store.write(async (tx) => {
-        await tx.accounts.insert(sampleAccount({ id: 'acc_lost' }))
-        await pool.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE state = 'idle in transaction' AND datname = current_database()`,
-        )
-        await tx.accounts.get('acc_lost')
-      })
-      await t.rejects(failing, UNAVAILABLE)
-      t.equal(await store.accounts.get('acc_lost'), undefined)
-      await insertAccount(store, 'acc_next')
-    },
-  )
-
-  await t.test('a commit whose answer is lost is unavailable, whatever came of it', async (t) => {
-    const source = fromPool(pool)
-    const losing: PgSource = {
-      ...source,
-      async borrow() {
-        const { client, giveBack } = await source.borrow()
-        const lossy = Object.create(client, {
-          query: {
-            async value(statement: { text: string }) {
-              const answer: unknown = await client.query(statement)
-              if (statement.text === 'COMMIT') throw new Error('Connection terminated')
-              return answer
-            },
-          },
-        }) as typeof client
-        return { client: lossy, giveBack }
-      },
-    }
-    let ran = 0
-    const tables = nameTables('')
-    const lost = createSqlStore(
-      openPostgres(losing, tables, createPresence(losing, tables)),
-      tables,
-    )
-    const failing = lost.write(async (tx) => {
-      tx.afterCommit(() => ran++)
-      await tx.accounts.insert(sampleAccount({ id: 'acc_unknown' }))
-    })
-    await t.rejects(failing, UNAVAILABLE)
-    t.equal(ran, 0)
-    t.notSame(await store.accounts.get('acc_unknown'), undefined)
-  })
-
-  await t.test('a deadlock is unavailable; who is left goes on', async (t) => {
-    await insertAccount(store, 'acc_a')
-    await insertAccount(store, 'acc_b')
-    const touch = (id: string) => `UPDATE accounts SET name = 'x' WHERE id = '${id}'`
-    const client = await pool.connect()
-    await client.query('BEGIN')
-    await client.query(touch('acc_b'))
-    let crossed: Promise<unknown> = Promise.resolve()
-    const unit = store.write(async (tx) => {
-      await tx.accounts.setPlan('acc_a', 'pro', NOW)
-      crossed = client.query(touch('acc_a')).catch((cause: unknown) => cause)
-      await tx.accounts.setPlan('acc_b', 'pro', NOW)
-    })
-    const [result] = await Promise.allSettled([unit])
-    const other = await crossed
-    await client.query('ROLLBACK')
-    client.release()
-    const isOurs = result.status === 'rejected'
-    if (isOurs) t.match(result.reason, UNAVAILABLE)
-    else t.match(other, { code: '40P01' })
-    await store.ping()
-  })
-
-  await t.test('what the system says of a socket is no answer of the server', async (t) => {
-    for (const code of ['EPIPE', 'ECONNRESET', undefined]) {
-      t.match(asReason(Object.assign(new Error('write'), { code })), UNAVAILABLE, String(code))
-    }
-    const answered = Object.assign(new Error('duplicate key'), { code: '23505' })
-    t.equal(asReason(answered), answered)
-  })
-
-  await t.test('a statement’s own fault passes through', async (t) => {
-    await t.rejects(insertAccount(store, 'acc_next'), { code: '23505' })
-  })
-
-  await t.test('a unit that hides the fault of a statement commits nothing', async (t) => {
-    const failing = store.write(async (tx) => {
-      await tx.accounts.insert(sampleAccount({ id: 'acc_hidden' }))
-      await tx.accounts.insert(sampleAccount({ id: 'acc_hidden' })).catch(() => undefined)
-    })
-    await t.rejects(failing, /had failed/)
-    t.equal(await store.accounts.get('acc_hidden'), undefined)
-  })
-})
-
 await t.test(
   'PostgreSQL: identifiers compare bytewise, whatever the database sorts by',
   async (t) => {
@@ -330,27 +223,5 @@ await t.test(
       t.notOk(store.events.isPlace(forged), forged)
     }
     t.same(await readFeed(store, `${'9'.repeat(9)}-${'9'.repeat(19)}-${'9'.repeat(18)}`), [])
-  },
-)
-
-await t.test(
-  'an id that an open transaction holds refuses itself in time, and nobody else',
-  async (t) => {
-    const pool = poolOn(t, await server.createDatabase())
-    const store = await openOn(t, pool)
-    const { event, deliveries } = publicationOf(sampleDelivery('d1'))
-    const twin = { event: { ...event, supplied: true }, deliveries }
-    const client = await pool.connect()
-    await client.query('BEGIN')
-    await store.join?.(client).tx.insertPublished([twin])
-    await t.rejects(
-      store.publish(() => [twin]),
-      /an open transaction holds the id/,
-    )
-    await insertAccount(store, 'acc_1')
-    t.notSame(await store.accounts.get('acc_1'), undefined)
-    await client.query('ROLLBACK')
-    client.release()
-    t.same(await store.publish(() => [twin]), ['stored'])
   },
 )
