@@ -7,10 +7,13 @@
 import type { AppBytes } from './apps/contract.ts'
 import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
+import type { Billing } from './billing/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { OpenAiEditorOptions } from './edits/openai.ts'
 import type { EgressClient } from './egress/contract.ts'
 import type { EgressClientOptions } from './egress/undici.ts'
+import type { Embedder } from './embeddings/contract.ts'
+import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
 import type { FileProcessor } from './files/contract.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
 import type { OpenOptions, OpenedStore } from './store/open.ts'
@@ -41,11 +44,22 @@ export const APP_BYTES = {
     (await import('./apps/database.ts')).openDatabaseBytes(options),
 } as const
 
+/** Who may keep the books of what work costs. */
+export const BILLINGS = {
+  none: async (): Promise<Billing> => (await import('./billing/none.ts')).createNoBilling(),
+} as const
+
 /** What may carry out prompts. */
 export const EDITORS = {
   none: async (): Promise<Editor> => (await import('./edits/none.ts')).createNoEditor(),
   openai: async (options: OpenAiEditorOptions): Promise<Editor> =>
     (await import('./edits/openai.ts')).createOpenAiEditor(options),
+} as const
+
+/** What may make vectors of texts. */
+export const EMBEDDERS = {
+  openai: async (options: OpenAiEmbedderOptions): Promise<Embedder> =>
+    (await import('./embeddings/openai.ts')).createOpenAiEmbedder(options),
 } as const
 
 /** What may read knowledge files. */

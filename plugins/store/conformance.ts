@@ -21,7 +21,9 @@ import { editClaimCases } from './conformance/edit-claims.ts'
 import { editCases } from './conformance/edits.ts'
 import { eventCases } from './conformance/events.ts'
 import { fileClaimCases } from './conformance/file-claims.ts'
+import { fileNearestCases } from './conformance/file-nearest.ts'
 import { fileSearchCases } from './conformance/file-search.ts'
+import { fileVectorCases } from './conformance/file-vectors.ts'
 import { fileCases } from './conformance/files.ts'
 import type { StoreCase } from './conformance/harness.ts'
 import { joinCases } from './conformance/join.ts'
@@ -56,6 +58,8 @@ export const storeCases: readonly StoreCase[] = [
   ...fileCases,
   ...fileClaimCases,
   ...fileSearchCases,
+  ...fileNearestCases,
+  ...fileVectorCases,
   ...sealCases,
   ...purgeCases,
   ...unitOfWorkCases,

@@ -1,6 +1,4 @@
 import { readdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
@@ -10,8 +8,9 @@ import type { FileTask } from '../../plugins/files/contract.ts'
 import type { FileProcessorOptions } from '../../plugins/files/extract.ts'
 import { createFileProcessor } from '../../plugins/files/extract.ts'
 import { DEFAULT_LIMITS } from '../../plugins/files/extract/limits.ts'
-import { docxParts, paragraph, pdfOf, relationsOf, zipOf } from '../support/documents.ts'
 import { HOSTILE } from '../support/documents-hostile.ts'
+import { documentsReferringTo } from '../support/documents-referring.ts'
+import { startUntouched } from '../support/untouched.ts'
 
 // Half a minute when the machine is idle: a child for each document.
 t.setTimeout(5 * MINUTE)
@@ -74,46 +73,11 @@ await t.test('the largest text that is taken makes this process hardly grow', as
 })
 
 await t.test('nothing that a document refers to is fetched', async (t) => {
-  let calls = 0
-  const server = createServer((_, response) => {
-    calls++
-    response.end('fetched')
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`
-  const drawing = (link: string): string =>
-    `<w:p><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip ${link}/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`
-  const linked = {
-    ...docxParts(`${paragraph('seen')}${drawing('r:link="rId1"')}${drawing('r:link="rId3"')}`),
-    'word/_rels/document.xml.rels': relationsOf([
-      ['image', url, true],
-      ['attachedTemplate', url, true],
-      ['image', 'file:///etc/passwd', true],
-    ]),
+  const elsewhere = await startUntouched(t)
+  for (const { title, name, make, ends } of documentsReferringTo(elsewhere.url)) {
+    t.equal((await observe(taskOf(name, make()))).ends, ends, title)
   }
-  const entity = `<!DOCTYPE d [<!ENTITY x SYSTEM "${url}">]>`
-  const uri = `<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /URI /URI (${url}) >> >>`
-  const documents: Readonly<Record<string, readonly [content: string | Buffer, ends: string]>> = {
-    'linked.docx': [zipOf(linked), 'read'],
-    'entity.docx': [zipOf(docxParts(paragraph('&x;'), entity)), 'damaged'],
-    'dtd.docx': [zipOf(docxParts(paragraph('a'), `<!DOCTYPE d SYSTEM "${url}">`)), 'damaged'],
-    'page.html': [
-      `<link rel=stylesheet href="${url}"><img src="${url}"><iframe src="${url}"></iframe><script src="${url}"></script>seen`,
-      'read',
-    ],
-    'action.pdf': [
-      Buffer.from(
-        pdfOf(['seen']).toString('latin1').replace('<< /Type /Catalog /Pages 2 0 R >>', uri),
-      ),
-      'read',
-    ],
-    'notes.md': [`![seen](${url})`, 'read'],
-  }
-  for (const [name, [content, ends]] of Object.entries(documents)) {
-    t.equal((await observe(taskOf(name, content))).ends, ends, name)
-  }
-  t.equal(calls, 0)
+  t.equal(elsewhere.connections, 0)
 })
 
 await t.test('a child that misbehaves', async (t) => {

@@ -102,6 +102,11 @@ function noting(client: SqlClient, statements: Parameters<Query>[]): SqlClient {
   }
 }
 
+/** Tables that a claim makes for itself, of what the walks found. */
+const MADE: ReadonlySet<string> = new Set(
+  ['waiting', 'head', 'chosen', 'queued', 'ended'].map((name) => `SCAN ${name}`),
+)
+
 await t.test('SQLite: a claim walks what waits, never what ended', async (t) => {
   const client = await openSqlite(join(t.testdir(), 'keyhook.sqlite'))
   t.teardown(() => client.close())
@@ -115,7 +120,7 @@ await t.test('SQLite: a claim walks what waits, never what ended', async (t) => 
   }
   const walks = {
     edits: ['edits_running', 'edits_waiting', 'edits_waiting_by_app'],
-    files: ['files_waiting', 'files_processing'],
+    files: ['files_queued', 'files_processing'],
   }
   for (const table of ['edits', 'files'] as const) {
     statements.length = 0
@@ -126,7 +131,7 @@ await t.test('SQLite: a claim walks what waits, never what ended', async (t) => 
     const used = plan.flatMap(({ detail }) => {
       const [, , index] = /^(SCAN|SEARCH) \S+ USING (?:COVERING )?INDEX (\S+)/.exec(detail) ?? []
       if (index !== undefined && !index.startsWith('sqlite_autoindex')) return [index]
-      return detail.startsWith('SCAN') ? [detail] : []
+      return detail.startsWith('SCAN') && !MADE.has(detail) ? [detail] : []
     })
     t.same([...new Set(used)].sort(), walks[table].sort(), table)
   }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import {
   FAILED,
+  PROCESSED,
   claimFile,
   findTexts,
   insertFiles,
@@ -12,7 +13,7 @@ import {
 import { BORN, sampleApp } from '../../plugins/store/conformance/samples.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import { openSqliteStore } from '../../plugins/store/open.ts'
-import { wordsAsked, wordsOf } from '../../plugins/store/words.ts'
+import { wordsAsked, wordsOf, withWords } from '../../plugins/store/contract/words.ts'
 
 await t.test('words', async (t) => {
   t.same([...wordsOf('')], [])
@@ -28,6 +29,21 @@ await t.test('words', async (t) => {
   t.same(wordsAsked('b a b'), ['b', 'a'])
   const many = Array.from({ length: 40 }, (_, index) => `w${index}`)
   t.same(wordsAsked(`w0 ${many.join(' ')}`), many.slice(0, 32))
+})
+
+await t.test('words that were worked out before are those that a chunk is found by', async (t) => {
+  const { store } = await openSqliteStore(join(t.testdir(), 'keyhook.sqlite'))
+  t.teardown(() => store.close())
+  const chunk = sampleChunk(0, 'Ünïcode and more')
+  t.same(withWords(chunk), { ...chunk, words: ['unicode', 'and', 'more'] })
+  await insertFiles(store, sampleFile('file_1'))
+  await claimFile(store, 'a', BORN)
+  const added = [withWords(chunk), { ...sampleChunk(1, 'as it is'), words: ['otherwise'] }]
+  await store.write((tx) => tx.files.addChunks('file_1', 'a', added))
+  await store.write((tx) => tx.files.finish('file_1', 'a', BORN, PROCESSED))
+  t.same(await findTexts(store, 'UNICODE'), ['Ünïcode and more'])
+  t.same(await findTexts(store, 'otherwise'), ['as it is'])
+  t.same(await findTexts(store, 'is'), [], 'nobody looks at the text once more')
 })
 
 await t.test('SQLite: what is gone leaves no row of the index of words', async (t) => {

@@ -60,6 +60,28 @@ const claimCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'files: accounts that wait have their turns, however much one of them has queued',
+    async run({ open }) {
+      const store = await open()
+      const accounts = ['acc_1', 'acc_2', 'acc_3']
+      const many = Array.from({ length: 12 }, (_, at) => sampleFile(`file_${10 + at}`))
+      await insertFiles(
+        store,
+        ...many,
+        ...accounts.map((account_id, at) =>
+          sampleFile(`file_${50 + at}`, { account_id: `${account_id}_late`, app_id: 'app_2' }),
+        ),
+      )
+      const begun: (string | undefined)[] = []
+      for (let turn = 0; turn < 6; turn++) {
+        begun.push((await claimFile(store, `${turn}`, BORN))?.id)
+      }
+      assert.deepEqual(begun, ['file_10', 'file_50', 'file_51', 'file_52', 'file_11', 'file_12'])
+      // What ended without being finished is begun again, before what came after it.
+      assert.equal((await claimFile(store, 'again', BORN + LEASE))?.id, 'file_10')
+    },
+  },
+  {
     name: 'files: what an account has under way counts no longer than its leases',
     async run({ open }) {
       const store = await open()

@@ -64,8 +64,19 @@ export interface FileChunk {
   readonly end: number
 }
 
-export interface FoundChunk extends FileChunk {
+/** A passage on its way in. */
+export interface NewChunk extends FileChunk {
+  /** What it is found by, as `withWords` has it. Default: it is worked out in the unit of work. */
+  readonly words?: readonly string[]
+}
+
+/** Which of a file's chunks one is. */
+export interface ChunkPlace {
   readonly file_id: string
+  readonly ordinal: number
+}
+
+export interface FoundChunk extends FileChunk, ChunkPlace {
   readonly name: string
   /** Above 0; the better, the higher. Comparable within one answer alone. */
   readonly score: number
@@ -78,6 +89,28 @@ export interface FileSearch {
   readonly limit: number
   /** Only in these files. */
   readonly files: readonly string[] | null
+}
+
+/** Vectors of neighbouring chunks of a file, in their order. */
+export interface FileVectors {
+  /** What made them: those of another model are not compared with them. */
+  readonly model: string
+  /** The ordinal of the first chunk. */
+  readonly first: number
+  /** All of one length. */
+  readonly vectors: readonly Float32Array[]
+}
+
+export interface NearSearch {
+  readonly app_id: string
+  readonly model: string
+  readonly vector: Float32Array
+  readonly limit: number
+  /** Only in these files. */
+  readonly files: readonly string[] | null
+  /** Where there are more vectors than this to compare with, those of `known` alone are. */
+  readonly most: number
+  readonly known: readonly ChunkPlace[]
 }
 
 export interface FileReads {
@@ -95,6 +128,16 @@ export interface FileReads {
    * for a query without words.
    */
   search(search: FileSearch): Promise<readonly FoundChunk[]>
+  /**
+   * Passages of processed files whose vectors of this model point the most the same way, the nearest first.
+   * Their score is the cosine, and above 0, to about a hundredth. Vectors of another length are none, as are
+   * those of nothing but zeros.
+   *
+   * It lets others have their turn after a few hundred comparisons. What is deleted meanwhile may be missing.
+   */
+  nearest(search: NearSearch): Promise<readonly FoundChunk[]>
+  /** Chunks of a file from an ordinal on, in their order, whether or not they are found yet. */
+  chunks(id: string, from: number, limit: number): Promise<readonly FileChunk[]>
   /** Whether `claim` would find anything. */
   isClaimable(now: Instant): Promise<boolean>
 }
@@ -121,8 +164,8 @@ export interface FileWrites extends FileReads {
   insert(file: FileRecord): Promise<void>
   /**
    * Begins the file that has waited longest, of accounts with the fewest under way: one that is queued,
-   * or one whose lease has ended. Of concurrent callers each gets another. Chunks of an earlier attempt
-   * are gone, its place is cleared, its attempts count one more.
+   * or one whose lease has ended. Of concurrent callers each gets another. Chunks and vectors of an earlier
+   * attempt are gone, its place is cleared, its attempts count one more.
    */
   claim(asked: FileClaim): Promise<FileRecord | undefined>
   /** Notes that it is alive, and how far. False, changing nothing, when it is not this claim's any more. */
@@ -137,7 +180,12 @@ export interface FileWrites extends FileReads {
    */
   release(id: string, claim: string, now: Instant): Promise<boolean>
   /** Adds chunks that nobody finds yet. False, adding none, when it is not this claim's any more. */
-  addChunks(id: string, claim: string, chunks: readonly FileChunk[]): Promise<boolean>
+  addChunks(id: string, claim: string, chunks: readonly NewChunk[]): Promise<boolean>
+  /**
+   * Adds vectors of chunks that were added; each chunk has one at most. False, adding none, when it is not
+   * this claim's any more.
+   */
+  addVectors(id: string, claim: string, added: FileVectors): Promise<boolean>
   /**
    * Ends a claimed file: its chunks are found from then on, or gone. False, changing nothing, when it is
    * not this claim's any more: it was deleted, or given to another.
@@ -145,6 +193,6 @@ export interface FileWrites extends FileReads {
   finish(id: string, claim: string, now: Instant, end: FileEnd): Promise<boolean>
   /** Lets one that failed be processed again, as if it were new. False when it has not failed. */
   retry(id: string): Promise<boolean>
-  /** Deletes it with its chunks, whatever its state. False when there is none. */
+  /** Deletes it with its chunks and vectors, whatever its state. False when there is none. */
   remove(appId: string, id: string): Promise<boolean>
 }

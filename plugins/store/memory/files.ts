@@ -1,5 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
-import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
+import type { FileChunk, FileReads, FileRecord, FileWrites, NewChunk } from '../contract/files.ts'
+import { packVectors } from '../vectors.ts'
+import { findNearest } from './nearest.ts'
 import { searchChunks } from './search.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, isLeased, pageOf } from './state.ts'
@@ -10,6 +12,10 @@ const NO_PLACE = { stage: null, done: 0, total: null }
 export function fileReads(state: Reading): FileReads {
   const all = () => [...state().files.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   const ofApp = (appId: string) => all().filter(({ app_id }) => app_id === appId)
+  const searched = (appId: string, files: readonly string[] | null) =>
+    ofApp(appId)
+      .filter(({ status }) => status === 'processed')
+      .filter(({ id }) => files === null || files.includes(id))
   return {
     get: async (appId, id) => {
       const file = state().files.get(id)
@@ -32,14 +38,17 @@ export function fileReads(state: Reading): FileReads {
       return [...new Set(sha256)].filter((one) => known.has(one))
     },
     async search({ app_id, query, limit, files }) {
-      const searched = ofApp(app_id)
-        .filter(({ status }) => status === 'processed')
-        .filter(({ id }) => files === null || files.includes(id))
-        .flatMap(({ id, name }) =>
-          (state().fileChunks.get(id) ?? []).map((chunk) => ({ file_id: id, name, ...chunk })),
-        )
-      return searchChunks(searched, query, limit)
+      const passages = searched(app_id, files).flatMap(({ id, name }) =>
+        (state().fileChunks.get(id) ?? []).map((chunk) => ({ file_id: id, name, ...chunk })),
+      )
+      return searchChunks(passages, query, limit)
     },
+    nearest: (search) => findNearest(state, searched(search.app_id, search.files), search),
+    chunks: async (id, from, limit) =>
+      (state().fileChunks.get(id) ?? [])
+        .filter(({ ordinal }) => ordinal >= from)
+        .sort((a, b) => a.ordinal - b.ordinal)
+        .slice(0, limit),
     isClaimable: async (now) => next(state(), now) !== undefined,
   }
 }
@@ -58,7 +67,7 @@ function next({ files, fileLeases }: State, now: Instant): FileRecord | undefine
 }
 
 export function fileWrites(state: State): FileWrites {
-  const { files, fileLeases, fileChunks } = state
+  const { files, fileLeases, fileChunks, fileVectors } = state
   const isHeld = (id: string, claim: string): boolean =>
     files.get(id)?.status === 'processing' && fileLeases.get(id)?.claim === claim
 
@@ -69,7 +78,7 @@ export function fileWrites(state: State): FileWrites {
       const found = next(state, now)
       if (found === undefined) return undefined
       fileLeases.set(found.id, { claim, until: lease_until })
-      fileChunks.delete(found.id)
+      forgetChunks(state, found.id)
       change(files, found.id, {
         ...NO_PLACE,
         status: 'processing',
@@ -91,7 +100,15 @@ export function fileWrites(state: State): FileWrites {
     },
     async addChunks(id, claim, chunks) {
       if (!isHeld(id, claim)) return false
-      fileChunks.set(id, [...(fileChunks.get(id) ?? []), ...chunks])
+      const added = chunks.map(plain)
+      fileChunks.set(id, [...(fileChunks.get(id) ?? []), ...added])
+      return true
+    },
+    async addVectors(id, claim, { model, first, vectors }) {
+      if (!isHeld(id, claim)) return false
+      const chunks = vectors.length
+      const added = { model, file_id: id, ordinal: first, chunks, packed: packVectors(vectors) }
+      if (chunks > 0) fileVectors.set(id, [...(fileVectors.get(id) ?? []), added])
       return true
     },
     async finish(id, claim, now, end) {
@@ -100,7 +117,7 @@ export function fileWrites(state: State): FileWrites {
       if (end.status === 'processed') {
         return change(files, id, { ...NO_PLACE, ...end, processed_at: now })
       }
-      fileChunks.delete(id)
+      forgetChunks(state, id)
       return change(files, id, { ...NO_PLACE, ...end })
     },
     retry: async (id) =>
@@ -114,10 +131,20 @@ export function fileWrites(state: State): FileWrites {
   }
 }
 
-function forget({ files, fileLeases, fileChunks }: State, id: string): void {
-  files.delete(id)
-  fileLeases.delete(id)
+/** Words are worked out anew with each search. */
+function plain({ ordinal, text, heading, page, start, end }: NewChunk): FileChunk {
+  return { ordinal, text, heading, page, start, end }
+}
+
+function forget(state: State, id: string): void {
+  state.files.delete(id)
+  state.fileLeases.delete(id)
+  forgetChunks(state, id)
+}
+
+function forgetChunks({ fileChunks, fileVectors }: State, id: string): void {
   fileChunks.delete(id)
+  fileVectors.delete(id)
 }
 
 /** Deletes every file of an app. */

@@ -1,5 +1,5 @@
 import type { FoundChunk } from '../contract/files.ts'
-import { wordsAsked, wordsOfChunk } from '../words.ts'
+import { wordsAsked, wordsOfChunk } from '../contract/words.ts'
 
 type Searched = Omit<FoundChunk, 'score'>
 

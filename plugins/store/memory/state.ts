@@ -10,6 +10,7 @@ import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
 import type { FileChunk, FileRecord } from '../contract/files.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
 import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
+import type { VectorBlock } from '../nearest.ts'
 
 /** Every record, frozen, so that a shallow copy of the maps is a snapshot. */
 export interface State {
@@ -29,11 +30,17 @@ export interface State {
   readonly files: Map<string, FileRecord>
   readonly fileLeases: Map<string, Lease>
   readonly fileChunks: Map<string, readonly FileChunk[]>
+  readonly fileVectors: Map<string, readonly KeptVectors[]>
   readonly events: Map<string, PlacedEvent>
   readonly deliveries: Map<string, DeliveryRecord>
   readonly attempts: Map<string, readonly Attempt[]>
   readonly idempotency: Map<string, IdempotencyRecord>
   readonly audit: Map<string, AuditRecord>
+}
+
+/** Vectors of a file, and what made them. */
+export interface KeptVectors extends VectorBlock {
+  readonly model: string
 }
 
 /** Whose a piece of work under way is, and until when unless it is held on to. */
@@ -63,6 +70,7 @@ export function emptyState(): State {
     files: new Map(),
     fileLeases: new Map(),
     fileChunks: new Map(),
+    fileVectors: new Map(),
     events: new Map(),
     deliveries: new Map(),
     attempts: new Map(),
@@ -89,6 +97,7 @@ export function copyState(state: State): State {
     files: new Map(state.files),
     fileLeases: new Map(state.fileLeases),
     fileChunks: new Map(state.fileChunks),
+    fileVectors: new Map(state.fileVectors),
     events: new Map(state.events),
     deliveries: new Map(state.deliveries),
     attempts: new Map(state.attempts),

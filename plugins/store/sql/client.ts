@@ -6,7 +6,7 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
-import type { FileChunk, FileSearch } from '../contract/files.ts'
+import type { FileSearch, NewChunk } from '../contract/files.ts'
 import type { Row } from './rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -126,7 +126,7 @@ export interface Passages {
   readonly columns: string
   /** The statements that make the index; with a chunk its words are gone. */
   index(t: Tables): readonly string[]
-  insert(query: Query, t: Tables, file: FileRow, chunks: readonly FileChunk[]): Promise<void>
+  insert(query: Query, t: Tables, file: FileRow, chunks: readonly NewChunk[]): Promise<void>
   /** Chunks of processed files that hold any of the words, with `file_id`, `name` and `score`. */
   find(
     query: Query,

@@ -1,4 +1,4 @@
-import type { FileFailure, FileRecord, FoundChunk } from '../contract/files.ts'
+import type { FileChunk, FileFailure, FileRecord, FoundChunk } from '../contract/files.ts'
 import type { Row } from './rows.ts'
 import { integer, integerOrNull, jsonOrNull, textOrNull, toCreator } from './rows.ts'
 
@@ -63,12 +63,18 @@ export function toFound(row: Row): FoundChunk {
   return {
     file_id: String(row['file_id']),
     name: String(row['name']),
+    ...toChunk(row),
+    score: Number(row['score']),
+  }
+}
+
+export function toChunk(row: Row): FileChunk {
+  return {
     ordinal: integer(row['ordinal']),
     text: String(row['text']),
     heading: textOrNull(row['heading']),
     page: integerOrNull(row['page']),
     start: integer(row['starts_at']),
     end: integer(row['ends_at']),
-    score: Number(row['score']),
   }
 }

@@ -1,12 +1,11 @@
 import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
-import { wordsAsked } from '../words.ts'
+import { wordsAsked } from '../contract/words.ts'
 import type { Dialect, Query } from './client.ts'
-import { COLUMNS, toFile, toFound, toValues } from './file-rows.ts'
+import { claimRow, isFileClaimable } from './file-claim.ts'
+import { COLUMNS, toChunk, toFile, toFound, toValues } from './file-rows.ts'
 import { cutPage, insertion, integer } from './rows.ts'
 import type { Tables } from './tables.ts'
-
-/** As the index of what waits says it, word for word, so that it serves. */
-const WAITING = `status IN ('queued', 'processing')`
+import { findNearest, insertVectors } from './vectors.ts'
 
 export function fileReads(query: Query, t: Tables, dialect: Dialect): FileReads {
   return {
@@ -55,22 +54,32 @@ export function fileReads(query: Query, t: Tables, dialect: Dialect): FileReads 
       if (words.length === 0) return []
       return (await dialect.passages.find(query, t, { ...search, words })).map(toFound)
     },
-    async isClaimable(now) {
-      return (await query(`SELECT 1 FROM ${t.files} ${CLAIMABLE} LIMIT 1`, [now])).length > 0
+    nearest: (search) => findNearest(query, t, dialect, search),
+    async chunks(id, from, limit) {
+      const rows = await query(
+        `SELECT ordinal, text, heading, page, starts_at, ends_at FROM ${t.file_chunks}
+         WHERE file_id = $1 AND ordinal >= $2 ORDER BY ordinal LIMIT $3`,
+        [id, from, limit],
+      )
+      return rows.map(toChunk)
     },
+    isClaimable: (now) => isFileClaimable(query, t, now),
   }
 }
-
-/** Of files, those that could be begun; $1 is now. */
-const CLAIMABLE = `WHERE ${WAITING} AND (status = 'queued' OR COALESCE(lease_until, 0) <= $1)`
 
 export function fileWrites(query: Query, t: Tables, dialect: Dialect): FileWrites {
   /** Whether a statement with RETURNING changed a row. */
   const changed = async (sql: string, bind: readonly unknown[]): Promise<boolean> =>
     (await query(sql, bind)).length > 0
   const held = `id = $1 AND claim = $2 AND status = 'processing'`
-  const underWay = `(SELECT count(*) FROM ${t.files} busy WHERE busy.status = 'processing'
-    AND busy.account_id = ${t.files}.account_id AND busy.lease_until > $1)`
+  /** Changes nothing but who may: from here on, whoever would take the file away waits. */
+  const hold = async (id: string, claim: string): Promise<{ app_id: string } | undefined> => {
+    const [file] = await query<{ app_id: string }>(
+      `UPDATE ${t.files} SET claim = claim WHERE ${held} RETURNING app_id`,
+      [id, claim],
+    )
+    return file
+  }
 
   return {
     ...fileReads(query, t, dialect),
@@ -78,15 +87,8 @@ export function fileWrites(query: Query, t: Tables, dialect: Dialect): FileWrite
       const { sql, bind } = insertion(COLUMNS, toValues(file))
       await query(`INSERT INTO ${t.files} ${sql}`, bind)
     },
-    async claim({ claim, now, lease_until, deadline_at }) {
-      const [row] = await query(
-        `UPDATE ${t.files} SET status = 'processing', claim = $2, lease_until = $3,
-           deadline_at = COALESCE(deadline_at, $4), attempts = attempts + 1, ${NO_PLACE}
-         WHERE id = (SELECT id FROM ${t.files} ${CLAIMABLE}
-           ORDER BY ${underWay}, id LIMIT 1 ${dialect.passOver})
-         RETURNING *`,
-        [now, claim, lease_until, deadline_at],
-      )
+    async claim(asked) {
+      const row = await claimRow(query, t, dialect, asked)
       const file = row && toFile(row)
       if (file !== undefined) await forgetChunks(query, t, dialect, [file.id])
       return file
@@ -105,15 +107,14 @@ export function fileWrites(query: Query, t: Tables, dialect: Dialect): FileWrite
         [id, claim, now],
       ),
     async addChunks(id, claim, chunks) {
-      // Changes nothing but who may: from here on, whoever would take it away waits.
-      const [file] = await query<{ app_id: string }>(
-        `UPDATE ${t.files} SET claim = claim WHERE ${held} RETURNING app_id`,
-        [id, claim],
-      )
+      const file = await hold(id, claim)
       if (file === undefined) return false
-      if (chunks.length > 0) {
-        await dialect.passages.insert(query, t, { id, app_id: file.app_id }, chunks)
-      }
+      if (chunks.length > 0) await dialect.passages.insert(query, t, { id, ...file }, chunks)
+      return true
+    },
+    async addVectors(id, claim, added) {
+      if ((await hold(id, claim)) === undefined) return false
+      if (added.vectors.length > 0) await insertVectors(query, t, id, added)
       return true
     },
     async finish(id, claim, now, end) {
@@ -152,19 +153,24 @@ export function fileWrites(query: Query, t: Tables, dialect: Dialect): FileWrite
 const NO_PLACE = 'stage = NULL, done = 0, total = NULL'
 const NOBODYS = `claim = NULL, lease_until = NULL, ${NO_PLACE}`
 
-/** Whoever calls it holds the rows of the files, or has deleted them: nobody adds chunks meanwhile. */
+/**
+ * Forgets chunks and vectors. Whoever calls it holds the rows of the files, or has deleted them: nobody adds
+ * any meanwhile.
+ */
 async function forgetChunks(
   query: Query,
   t: Tables,
   dialect: Dialect,
   fileIds: readonly string[],
 ): Promise<void> {
-  await query(`DELETE FROM ${t.file_chunks} WHERE ${dialect.among('file_id', '$1')}`, [
-    JSON.stringify(fileIds),
-  ])
+  for (const table of [t.file_chunks, t.file_vectors]) {
+    await query(`DELETE FROM ${table} WHERE ${dialect.among('file_id', '$1')}`, [
+      JSON.stringify(fileIds),
+    ])
+  }
 }
 
-/** Deletes every file of an app, with its chunks. */
+/** Deletes every file of an app, with its chunks and vectors. */
 export async function purgeFiles(
   query: Query,
   t: Tables,

@@ -14,6 +14,7 @@ const NAMES = [
   'event_types',
   'events',
   'file_chunks',
+  'file_vectors',
   'file_words',
   'files',
   'idempotency',

@@ -48,4 +48,31 @@ export const files: readonly Migration[] = [
       ...d.passages.index(t),
     ],
   },
+  {
+    name: 'files/0002-vectors',
+    up: (t, d) => [
+      // The vectors of neighbouring chunks in one row: to compare with thousands, few rows are read.
+      `CREATE TABLE ${t.file_vectors} (
+        id ${d.serial},
+        file_id ${d.id} NOT NULL,
+        ordinal INTEGER NOT NULL,
+        chunks INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        packed ${d.bytes} NOT NULL,
+        UNIQUE (file_id, ordinal)
+      )`,
+      // Trying to make them smaller only takes time.
+      ...(d.name === 'postgres'
+        ? [`ALTER TABLE ${t.file_vectors} ALTER COLUMN packed SET STORAGE EXTERNAL`]
+        : []),
+    ],
+  },
+  {
+    name: 'files/0003-queued',
+    up: (t) => [
+      // What is begun next is found by hopping from account to account.
+      `CREATE INDEX ${t.files}_queued ON ${t.files} (account_id, id) WHERE status = 'queued'`,
+      `DROP INDEX ${t.files}_waiting`,
+    ],
+  },
 ]

@@ -1,5 +1,5 @@
-import type { FileChunk } from '../../contract/files.ts'
-import { wordsOfChunk } from '../../words.ts'
+import type { NewChunk } from '../../contract/files.ts'
+import { wordsOfNew } from '../../contract/words.ts'
 import type { Passages } from '../client.ts'
 import { printAppTerm } from '../passages.ts'
 import type { Tables } from '../tables.ts'
@@ -58,10 +58,10 @@ function printLexeme(appId: string): string {
 }
 
 /** Each word with where it stands; words hold no quote. */
-function printPlaces(chunk: FileChunk): string {
+function printPlaces(chunk: NewChunk): string {
   const places = new Map<string, number[]>()
   let place = 0
-  for (const word of wordsOfChunk(chunk)) {
+  for (const word of wordsOfNew(chunk)) {
     place += 1
     const own = places.get(word)
     if (own === undefined) places.set(word, [place])

@@ -1,6 +1,6 @@
 import type { Passages } from '../client.ts'
 import { printAppTerm } from '../passages.ts'
-import { wordsOfChunk } from '../../words.ts'
+import { wordsOfNew } from '../../contract/words.ts'
 
 /**
  * An index beside the chunks that keeps no text of its own. Its tokens are our words: they come parted
@@ -34,14 +34,15 @@ export const PASSAGES: Passages = {
         ),
       ],
     )
+    // From what is added to its chunks: the other way, all of a file would be looked at for each piece of it.
     await query(
       `INSERT INTO ${t.file_words} (rowid, app, words)
        SELECT kept.id, $2, added.value ->> 1 FROM json_each($3) added
-         JOIN ${t.file_chunks} kept ON kept.file_id = $1 AND kept.ordinal = added.value ->> 0`,
+         CROSS JOIN ${t.file_chunks} kept ON kept.file_id = $1 AND kept.ordinal = added.value ->> 0`,
       [
         id,
         printAppTerm(app_id),
-        JSON.stringify(chunks.map((chunk) => [chunk.ordinal, wordsOfChunk(chunk).join(' ')])),
+        JSON.stringify(chunks.map((chunk) => [chunk.ordinal, wordsOfNew(chunk).join(' ')])),
       ],
     )
   },

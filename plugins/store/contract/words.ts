@@ -1,4 +1,4 @@
-import type { FileChunk } from './contract/files.ts'
+import type { FileChunk, NewChunk } from './files.ts'
 
 /** The longest word, in characters; what is longer is several. */
 const WORD = /[\p{L}\p{N}]{1,64}/gu
@@ -17,8 +17,21 @@ export function* wordsOf(text: string): Generator<string, void> {
 }
 
 /** What a chunk is found by. */
-export function wordsOfChunk({ heading, text }: Pick<FileChunk, 'heading' | 'text'>): string[] {
+export function wordsOfChunk({
+  heading,
+  text,
+}: Pick<FileChunk, 'heading' | 'text'>): readonly string[] {
   return [...wordsOf(heading ?? ''), ...wordsOf(text)]
+}
+
+/** A chunk with its words, so that no unit of work waits for them: a hostile text has many. */
+export function withWords(chunk: FileChunk): NewChunk {
+  return { ...chunk, words: wordsOfChunk(chunk) }
+}
+
+/** The words of a chunk that is added, worked out by now or not. */
+export function wordsOfNew(chunk: NewChunk): readonly string[] {
+  return chunk.words ?? wordsOfChunk(chunk)
 }
 
 /** The different words of a query, the first 32 of them. */

@@ -1,0 +1,68 @@
+import type { Clock } from '../lib/engine/ports.ts'
+import type { Embedder } from '../plugins/embeddings/contract.ts'
+import { EmbeddingError } from '../plugins/embeddings/contract.ts'
+import { EMBEDDERS } from '../plugins/registry.ts'
+import type { Config } from './config.ts'
+import { ConfigError } from './config.ts'
+import { openModelServer } from './model-server.ts'
+import type { Log } from './telemetry/log.ts'
+
+/** Questions under way at once, of files that are processed and of searches. */
+const AT_ONCE = 8
+/** More than the longest answer that is read, all that the protocol adds included. */
+const MAX_ANSWER = 32 * 1_048_576
+
+/**
+ * What makes vectors of texts, as the operator configured it; undefined where knowledge is searched by words
+ * alone.
+ *
+ * @throws ConfigError for a model without a server
+ */
+export async function openEmbedder(
+  config: Config,
+  ports: { readonly clock: Clock; readonly ownHosts: readonly string[]; readonly log: Log },
+): Promise<Embedder | undefined> {
+  const { embeddingsModel: model } = config
+  if (model === undefined) return undefined
+  const baseUrl = config.embeddingsBaseUrl ?? config.llmBaseUrl
+  if (baseUrl === undefined) {
+    throw new ConfigError(
+      'KEYHOOK_EMBEDDINGS_MODEL is set, and KEYHOOK_EMBEDDINGS_BASE_URL or KEYHOOK_LLM_BASE_URL must be set with it',
+    )
+  }
+  const { clock, ownHosts, log } = ports
+  const limits = { ownHosts, atOnce: AT_ONCE, answer: MAX_ANSWER }
+  const { ask, close } = await openModelServer(baseUrl, limits)
+  const embedder = await EMBEDDERS.openai({
+    baseUrl,
+    apiKey: keyFor(baseUrl, config),
+    model,
+    clock,
+    ask,
+  })
+  return {
+    ...embedder,
+    /** A search goes on without, so that nobody else would tell the operator. */
+    async embed(texts, signal) {
+      try {
+        return await embedder.embed(texts, signal)
+      } catch (cause) {
+        if (cause instanceof EmbeddingError) {
+          log.warn({ err: cause, why: cause.internal }, 'the model for embeddings gave no vectors')
+        }
+        throw cause
+      }
+    },
+    async close() {
+      await embedder.close?.()
+      await close()
+    },
+  }
+}
+
+/** The language model's key is for the server that it was given for, and for no other. */
+function keyFor(baseUrl: string, config: Config): string | undefined {
+  const { embeddingsApiKey, llmBaseUrl, llmApiKey } = config
+  const isSame = llmBaseUrl !== undefined && new URL(llmBaseUrl).origin === new URL(baseUrl).origin
+  return embeddingsApiKey ?? (isSame ? llmApiKey : undefined)
+}

@@ -1,0 +1,99 @@
+import type { Clock } from '../../../lib/engine/ports.ts'
+import { orAborted } from '../../../lib/internal/until-aborted.ts'
+import type { Millis } from '../../../lib/time.ts'
+import { SECOND } from '../../../lib/time.ts'
+import type { Embedder } from '../../../plugins/embeddings/contract.ts'
+import { EmbeddingError } from '../../../plugins/embeddings/contract.ts'
+import type { FileSearch, FoundChunk } from '../../../plugins/store/contract/files.ts'
+import type { Platform } from '../../platform.ts'
+
+/** What a search went by: words alone, or meaning too. */
+export const SEARCH_MODES = ['lexical', 'fused'] as const
+
+export interface Found {
+  readonly mode: (typeof SEARCH_MODES)[number]
+  /** The best first. */
+  readonly passages: readonly FoundChunk[]
+}
+
+/** How many of the best by words, and of the nearest, are considered. */
+const CANDIDATES = 100
+/** Passages of an app that one search compares; of more than these only what words find is. */
+const MOST_COMPARED = 20_000
+/** How long a search waits for the vector of what it looks for. */
+const PATIENCE: Millis = 2 * SECOND
+/** Of the ranks that count: the larger, the less it matters to be the very first. */
+const RANK_OFFSET = 60
+
+/**
+ * Finds passages of an app's knowledge: by their words, and where a model for embeddings answers in time,
+ * by their meaning too, the ranks of both fused.
+ */
+export async function findPassages(
+  platform: Pick<Platform, 'store' | 'embedder' | 'clock'>,
+  search: FileSearch,
+): Promise<Found> {
+  const { store, embedder, clock } = platform
+  const { app_id, files, limit } = search
+  if (embedder === undefined) {
+    return { mode: 'lexical', passages: await store.files.search(search) }
+  }
+  const candidates = Math.max(CANDIDATES, limit)
+  const [byWords, vector] = await Promise.all([
+    store.files.search({ ...search, limit: candidates }),
+    vectorOf(embedder, clock, search.query),
+  ])
+  const near =
+    vector === undefined
+      ? []
+      : await store.files.nearest({
+          app_id,
+          files,
+          vector,
+          model: embedder.model,
+          limit: candidates,
+          most: MOST_COMPARED,
+          known: byWords.map(({ file_id, ordinal }) => ({ file_id, ordinal })),
+        })
+  return near.length === 0
+    ? { mode: 'lexical', passages: byWords.slice(0, limit) }
+    : { mode: 'fused', passages: fuse([byWords, near], limit) }
+}
+
+/** Undefined when there is none in time, whyever: a search never fails for it. */
+async function vectorOf(
+  embedder: Embedder,
+  clock: Pick<Clock, 'after'>,
+  query: string,
+): Promise<Float32Array | undefined> {
+  const late = new AbortController()
+  const cancel = clock.after(PATIENCE, () => {
+    late.abort(new EmbeddingError('embeddings_unavailable', { internal: 'no vector in time' }))
+  })
+  try {
+    const [vector] = await orAborted(embedder.embed([query], late.signal), late.signal)
+    return vector
+  } catch {
+    return undefined
+  } finally {
+    cancel()
+  }
+}
+
+/** By reciprocal ranks: what several lists have counts the more the higher it stands in each. */
+function fuse(lists: readonly (readonly FoundChunk[])[], limit: number): readonly FoundChunk[] {
+  const fused = new Map<string, FoundChunk>()
+  for (const list of lists) {
+    for (const [index, chunk] of list.entries()) {
+      const place = `${chunk.file_id} ${chunk.ordinal}`
+      const score = (fused.get(place)?.score ?? 0) + 1 / (RANK_OFFSET + index + 1)
+      fused.set(place, { ...chunk, score })
+    }
+  }
+  return [...fused.values()].sort((a, b) => b.score - a.score || compare(a, b)).slice(0, limit)
+}
+
+function compare(a: FoundChunk, b: FoundChunk): number {
+  if (a.file_id === b.file_id) return a.ordinal - b.ordinal
+  return a.file_id < b.file_id ? -1 : 1
+}

@@ -1,0 +1,116 @@
+import type { Asked, BilledOperation, Billing, BillingTx, Micros } from './contract.ts'
+import { insufficientBalance } from './contract.ts'
+import type { Books, Draft } from './memory/books.ts'
+import { createBooks } from './memory/books.ts'
+
+export interface MemoryWalletOptions {
+  /** Of one of what the operation's quantity counts. Default: 1,000 for an app or edit, nothing for a byte. */
+  readonly prices?: Partial<Readonly<Record<BilledOperation, Micros>>>
+  /** Default `USD`. */
+  readonly currency?: string
+}
+
+export interface WalletState {
+  /** What is owned, also while it is held. */
+  readonly balance_micros: Micros
+  readonly held_micros: Micros
+}
+
+export interface MemoryWallet extends Billing {
+  /** Adds to an account's balance. */
+  grant(accountId: string, micros: Micros): void
+  wallet(accountId: string): WalletState
+}
+
+const PRICES: Readonly<Record<BilledOperation, Micros>> = {
+  'apps.create': 1000,
+  'edits.create': 1000,
+  'files.upload': 0,
+}
+
+/**
+ * A real wallet in the memory of one process, for tests: the shortest billing that keeps the contract. It
+ * forgets everything with its process.
+ *
+ * @example
+ * const billing = createMemoryWallet({ prices: { 'edits.create': 20_000 } })
+ * billing.grant(account.id, 50_000)
+ */
+export function createMemoryWallet(options: MemoryWalletOptions = {}): MemoryWallet {
+  const { currency = 'USD' } = options
+  const prices = { ...PRICES, ...options.prices }
+  const books = createBooks()
+  const drafts = new WeakMap<BillingTx, Draft>()
+
+  /** What a unit does is seen by itself alone, until it has committed. */
+  function draftOf(tx: BillingTx): Draft {
+    const known = drafts.get(tx)
+    if (known !== undefined) return known
+    const draft = books.draft()
+    drafts.set(tx, draft)
+    tx.afterCommit(() => draft.commit())
+    return draft
+  }
+
+  function costOf({ operation, works }: Asked, seen: Pick<Books, 'work'>): Micros {
+    return works
+      .filter(({ operation_id }) => (seen.work(operation_id)?.state ?? 'released') === 'released')
+      .reduce((sum, { quantity }) => sum + quantity * prices[operation], 0)
+  }
+
+  function availableTo(accountId: string, seen: Pick<Books, 'wallet'>): Micros {
+    const { balance_micros, held_micros } = seen.wallet(accountId)
+    return balance_micros - held_micros
+  }
+
+  return {
+    mode: 'internal',
+    grant: (accountId, micros) => books.change(accountId, micros, 0),
+    wallet: (accountId) => books.wallet(accountId),
+    estimate: async (asked) => ({
+      required_micros: costOf(asked, books),
+      available_micros: availableTo(asked.account_id, books),
+      currency,
+    }),
+    async hold(tx, asked) {
+      const { account_id, operation, works } = asked
+      const draft = draftOf(tx)
+      const required_micros = costOf(asked, draft)
+      const available_micros = availableTo(account_id, draft)
+      if (required_micros > available_micros) {
+        const source = 'wallet'
+        throw insufficientBalance({
+          operation,
+          required_micros,
+          available_micros,
+          currency,
+          source,
+        })
+      }
+      for (const { operation_id, quantity } of works) {
+        if ((draft.work(operation_id)?.state ?? 'released') !== 'released') continue
+        const held = quantity * prices[operation]
+        draft.change(account_id, 0, held)
+        draft.keep(operation_id, { state: 'held', account_id, held, price: prices[operation] })
+      }
+    },
+    async capture(tx, operationId, quantity) {
+      const draft = draftOf(tx)
+      const work = draft.work(operationId)
+      if (work?.state === 'captured') return work.taken
+      if (work?.state !== 'held') return 0
+      const { account_id, held, price } = work
+      const taken = quantity === undefined ? held : Math.min(held, quantity * price)
+      draft.change(account_id, -taken, -held)
+      draft.keep(operationId, { state: 'captured', taken })
+      return taken
+    },
+    async release(tx, operationId) {
+      const draft = draftOf(tx)
+      const work = draft.work(operationId)
+      if (work?.state !== 'held') return
+      draft.change(work.account_id, 0, -work.held)
+      draft.keep(operationId, { state: 'released' })
+    },
+  }
+}

@@ -1,0 +1,12 @@
+import type { Billing } from './contract.ts'
+
+/** Nothing is metered: everything is allowed, and nothing is kept. */
+export function createNoBilling(): Billing {
+  return {
+    mode: 'none',
+    estimate: async () => ({ required_micros: 0, available_micros: null, currency: null }),
+    hold: async () => undefined,
+    capture: async () => 0,
+    release: async () => undefined,
+  }
+}

@@ -1,0 +1,55 @@
+import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
+import { KeyhookError } from '../../lib/errors.ts'
+import type { Millis } from '../../lib/time.ts'
+
+export type EmbeddingErrorCode =
+  'embeddings_unavailable' | 'embeddings_rate_limited' | 'embeddings_refused' | 'embeddings_invalid'
+
+interface EmbeddingErrorRow extends ErrorRow {
+  /** Whether the same texts may be answered when they are asked for again. */
+  readonly retryable: boolean
+}
+
+/** Why texts have no vectors. A code never changes its meaning and is never reused. */
+export const EMBEDDING_ERRORS: Readonly<Record<EmbeddingErrorCode, EmbeddingErrorRow>> = {
+  embeddings_unavailable: {
+    status: 503,
+    retryable: true,
+    text: 'The model for embeddings did not answer, or broke off. Retry later.',
+  },
+  embeddings_rate_limited: {
+    status: 503,
+    retryable: true,
+    text: 'The model for embeddings has too much to do, or its quota is used up. Retry later.',
+  },
+  embeddings_refused: {
+    status: 501,
+    retryable: false,
+    text: 'The model for embeddings does not take what it was sent, or how it is set up here.',
+  },
+  embeddings_invalid: {
+    status: 503,
+    retryable: true,
+    text: 'The model for embeddings did not answer with vectors that can be used.',
+  },
+}
+
+/** For logs alone: never a credential or a text. */
+export type EmbeddingErrorExtras = Pick<ErrorExtras, 'internal' | 'cause'> & {
+  /** How long the server asked to wait. */
+  readonly wait?: Millis | undefined
+}
+
+/** Texts that got no vectors; whatever else is thrown is a defect. */
+export class EmbeddingError extends KeyhookError<EmbeddingErrorCode> {
+  readonly retryable: boolean
+  /** How long to wait before it is tried again, where that is known. */
+  readonly wait: Millis | undefined
+
+  constructor(code: EmbeddingErrorCode, { wait, ...extras }: EmbeddingErrorExtras = {}) {
+    const row = EMBEDDING_ERRORS[code]
+    super(code, row, extras)
+    this.retryable = row.retryable
+    this.wait = wait
+  }
+}

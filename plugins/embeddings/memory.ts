@@ -1,0 +1,57 @@
+import type { Embedder } from './contract.ts'
+import { EmbeddingError } from './contract.ts'
+import { requireTexts } from './texts.ts'
+
+export interface MemoryEmbedderOptions {
+  /** Default `fake-embedder`. */
+  readonly model?: string
+  /** Numbers of one vector. Default 64. */
+  readonly dimensions?: number
+  /** Words that are taken for one another, each list for its first. Default none. */
+  readonly same?: readonly (readonly string[])[]
+}
+
+const WORD = /[\p{L}\p{N}]+/gu
+
+/**
+ * A fake, for tests and for trying the platform: it knows no meaning. Texts lie near each other when they
+ * share words, or words that it was told to be the same.
+ *
+ * @example
+ * const embedder = createMemoryEmbedder({ same: [['car', 'automobile']] })
+ */
+export function createMemoryEmbedder(options: MemoryEmbedderOptions = {}): Embedder {
+  const { model = 'fake-embedder', dimensions = 64, same = [] } = options
+  const known = new Map(same.flatMap((words) => words.map((word) => [word, words[0] ?? word])))
+  const closing = new AbortController()
+
+  function vectorOf(text: string): Float32Array {
+    const vector = new Float32Array(dimensions)
+    for (const [word] of text.toLowerCase().matchAll(WORD)) {
+      const mark = markOf(known.get(word) ?? word)
+      const at = (mark >>> 1) % dimensions
+      vector[at] = (vector[at] ?? 0) + (mark % 2 === 0 ? 1 : -1)
+    }
+    return vector
+  }
+
+  return {
+    model,
+    async embed(texts, signal) {
+      requireTexts(texts)
+      signal.throwIfAborted()
+      closing.signal.throwIfAborted()
+      return texts.map(vectorOf)
+    },
+    async close() {
+      closing.abort(new EmbeddingError('embeddings_unavailable', { internal: 'closed' }))
+    },
+  }
+}
+
+/** FNV-1a, of 32 bits: the same word has the same mark wherever it runs. */
+function markOf(word: string): number {
+  let mark = 0x811c9dc5
+  for (const byte of Buffer.from(word)) mark = Math.imul(mark ^ byte, 0x01000193) >>> 0
+  return mark
+}
