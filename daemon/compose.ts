@@ -6,10 +6,12 @@ import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { HOUR } from '../lib/time.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
+import type { Billing } from '../plugins/billing/contract.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
-import type { Store } from '../plugins/store/contract.ts'
+import type { Store, StoreTx } from '../plugins/store/contract.ts'
 import { APP_DIRECTORIES } from './app-directory.ts'
 import { catalogueOf } from './catalogue.ts'
 import type { Config } from './config.ts'
@@ -30,8 +32,10 @@ export interface Parts {
   readonly keyring: Keyring
   readonly egress: EgressClient
   readonly appBytes: AppBytes | undefined
+  readonly billing: Billing<StoreTx>
   readonly editor: Editor
   readonly fileProcessor: FileProcessor
+  readonly embedder: Embedder | undefined
   readonly metrics: Metrics
   readonly log: Log
   readonly baseUrl: string
@@ -97,9 +101,11 @@ export function composePlatform(parts: Parts): Platform {
     }),
     egress,
     appBytes: parts.appBytes,
+    billing: parts.billing,
     editor: parts.editor,
     fileProcessor: parts.fileProcessor,
-    wake: { edits: () => undefined, files: () => undefined },
+    embedder: parts.embedder,
+    wake: { edits: () => undefined, files: () => undefined, bytes: () => undefined },
     // Who mounts no apps has none here.
     appDirectory: APP_DIRECTORIES[families.includes(appsFamily) ? config.appIds : 'any'],
     eventTypes: createEventTypes(

@@ -154,6 +154,7 @@ export async function openLocal(
         await closeServer(control, CLOSE_GRACE)
         await opened.platform.editor.close?.()
         await opened.platform.fileProcessor?.close()
+        await opened.platform.embedder?.close?.()
         await opened.platform.egress.close()
         await appBytes?.close()
         await store.close()

@@ -1,7 +1,10 @@
 import type { ErrorTable } from '../lib/errors.ts'
 import { defineErrors } from '../lib/errors.ts'
+import type { BillingErrorCode } from '../plugins/billing/contract.ts'
+import { billingError } from '../plugins/billing/contract.ts'
 
 export type HttpErrorCode =
+  | BillingErrorCode
   | 'invalid_json'
   | 'invalid_multipart'
   | 'invalid_request'
@@ -19,11 +22,13 @@ export type HttpErrorCode =
   | 'method_not_allowed'
   | 'idempotency_in_progress'
   | 'payload_too_large'
+  | 'range_not_satisfiable'
   | 'unsupported_media_type'
   | 'misdirected_host'
   | 'idempotency_mismatch'
   | 'rate_limited'
   | 'too_many_streams'
+  | 'too_many_transfers'
   | 'body_consumed'
   | 'capability_unavailable'
   | 'internal_error'
@@ -50,6 +55,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     status: 400,
     text: 'Name the account to act for in the Keyhook-Account header.',
   },
+  ...billingError.rows,
   session_expired: { status: 401, text: 'The session has ended. Sign in again.' },
   operator_required: { status: 403, text: 'Only the operator may do this.' },
   session_required: { status: 403, text: 'Only a signed-in user may do this; a key cannot.' },
@@ -78,6 +84,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     status: 415,
     text: 'Send the body as application/json, without Content-Encoding.',
   },
+  range_not_satisfiable: {
+    status: 416,
+    text: 'The file has nothing at this Range. Content-Range says how long it is.',
+  },
   misdirected_host: { status: 421, text: 'This server does not answer for this host.' },
   idempotency_mismatch: {
     status: 422,
@@ -87,6 +97,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   too_many_streams: {
     status: 429,
     text: 'Too many streams are open at once. Close one, or ask for the status instead.',
+  },
+  too_many_transfers: {
+    status: 429,
+    text: 'The account has too many uploads or downloads under way. Wait until one has ended.',
   },
   body_consumed: {
     status: 500,

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { ErrorRow } from '../lib/errors.ts'
 import type { Instant } from '../lib/time.ts'
+import type { ByteRange } from '../plugins/apps/contract.ts'
 import type { StoreTx } from '../plugins/store/contract.ts'
 import type { Access } from './access.ts'
 import type { BuiltInEvent } from './event-types.ts'
-import type { GivenPart, PartsInput } from './parts.ts'
+import type { FormInput, GivenPart, PartsInput } from './parts.ts'
 import type { Platform } from './platform.ts'
 import type { Principal } from './principal.ts'
 
@@ -12,6 +13,8 @@ export interface OperationInput {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
+  /** How `body` may be sent beside JSON. */
+  readonly form?: FormInput
   /** A multipart body in place of `body`, for an operation whose effect is `own`. */
   readonly parts?: PartsInput
 }
@@ -78,6 +81,8 @@ interface Declaration<
   readonly status?: number
   /** Whether what is answered is still to be carried out: its status is 202 then. */
   accepted?(answer: z.input<Output>): boolean
+  /** The path of the record that tells how far it is, where the status is 202: its `Location`. */
+  watch?(answer: z.input<Output>): string
   /** Codes of its own, besides those that every operation shares. */
   readonly errors: readonly string[]
   readonly example: {
@@ -148,7 +153,10 @@ export interface OwnOperation<
 export interface Download {
   readonly name: string
   readonly size: number
-  readonly bytes: AsyncIterable<Uint8Array>
+  /** Of all of it, in hex. */
+  readonly sha256: string
+  /** All of it, or the part that was asked for; called at most once. */
+  open(range?: ByteRange): Promise<AsyncIterable<Uint8Array>>
 }
 
 export interface BytesOperation<

@@ -1,10 +1,11 @@
 import type { AppBytes } from '../plugins/apps/contract.ts'
-import { EGRESS } from '../plugins/registry.ts'
+import { BILLINGS, EGRESS } from '../plugins/registry.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
 import { composePlatform, declareEventTypes, keepBrand } from './compose.ts'
 import type { Config } from './config.ts'
 import { openEditor } from './editor.ts'
+import { openEmbedder } from './embedder.ts'
 import { collectApps } from './families/apps/collect.ts'
 import { EDIT_TIMES } from './families/edits/carry-out.ts'
 import { FILE_TIMES } from './families/files/process.ts'
@@ -16,6 +17,7 @@ import type { Platform } from './platform.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { keepClearing } from './worker/clearing.ts'
 import { keepEditing } from './worker/edits.ts'
 import { keepProcessing } from './worker/files.ts'
 import { keepSealed } from './worker/reseal.ts'
@@ -63,8 +65,10 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     keyring,
     egress,
     appBytes: opening.appBytes,
+    billing: await BILLINGS[config.billing](),
     editor,
     fileProcessor: await openFileProcessor(config),
+    embedder: await openEmbedder(config, { clock: clockOf(store), ownHosts, log }),
     metrics,
     log,
     baseUrl,
@@ -107,6 +111,7 @@ export async function startWork(
   const processing = carries
     ? keepProcessing(platform, log, { ...FILE_TIMES, ...times }, every)
     : undefined
+  const clearing = keepClearing(platform, log)
   const stopUses = keepUses(platform, log)
   const stopSealing = keepSealed(platform, log)
   const stopRetention = keepTimed('retention', (isStopping) =>
@@ -116,7 +121,7 @@ export async function startWork(
   return {
     async stop() {
       stopWatching()
-      await Promise.all([editing?.stop(), processing?.stop()])
+      await Promise.all([editing?.stop(), processing?.stop(), clearing.stop()])
       await Promise.all([stopRetention(), stopCollection(), stopUses(), stopSealing()])
       await dispatcher.stop()
     },

@@ -7,10 +7,37 @@ export interface PartSpec {
   readonly most: number
   /** Bytes of one. */
   readonly limit: number
+  /** Bytes of all parts of this name. Default: as many as each of them may have. */
+  readonly inAll?: number
+  /** Another name that stands for this one, as some write a list. */
+  readonly alias?: string
 }
 
 /** The parts of a multipart body by their names; any other is refused. */
 export type PartsInput = Readonly<Record<string, PartSpec>>
+
+/** How a JSON body may also be sent: as multipart/form-data, where files need no base64. */
+export interface FormInput {
+  readonly parts: PartsInput
+  /**
+   * The body that parts stand for; it is validated as any other.
+   *
+   * @throws KeyhookError for a part that stands for none
+   */
+  toBody(given: GivenForm): unknown
+}
+
+/** The parts of a form by their names, each whole. */
+export interface GivenForm {
+  readonly texts: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, readonly GivenFile[]>>
+}
+
+export interface GivenFile {
+  /** As it was sent: it may be anything. */
+  readonly filename: string
+  readonly bytes: Uint8Array
+}
 
 /** A file on its way in. */
 export interface FilePart {
@@ -45,5 +72,16 @@ export function mostParts(parts: PartsInput): number {
 
 /** The bytes of the largest body. */
 export function mostBytes(parts: PartsInput): number {
-  return Object.values(parts).reduce((sum, { most, limit }) => sum + most * (limit + AROUND), 0)
+  return Object.values(parts).reduce((sum, spec) => sum + spec.most * AROUND + mostOf(spec), 0)
+}
+
+/** The bytes of all parts of a name. */
+function mostOf({ most, limit, inAll = most * limit }: PartSpec): number {
+  return inAll
+}
+
+/** The name under which a part is declared that was sent under this one. */
+export function declaredName(parts: PartsInput, name: string): string | undefined {
+  if (Object.hasOwn(parts, name)) return name
+  return Object.keys(parts).find((one) => parts[one]?.alias === name)
 }

@@ -5,10 +5,12 @@ import type { Verifier } from '../lib/engine/verifier.ts'
 import type { ScopeUniverse } from '../lib/scope/syntax.ts'
 import type { BrandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
+import type { Billing } from '../plugins/billing/contract.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
-import type { Store } from '../plugins/store/contract.ts'
+import type { Store, StoreTx } from '../plugins/store/contract.ts'
 import type { AppDirectory } from './app-directory.ts'
 import type { EventTypes } from './event-types.ts'
 
@@ -32,6 +34,8 @@ export interface Catalogue {
 export interface Wake {
   edits(): void
   files(): void
+  /** Bytes of an app may be there that nothing names, or will. */
+  bytes(appId: string): void
 }
 
 /** What the families stand on; made once by the composition root. */
@@ -42,10 +46,14 @@ export interface Platform {
   readonly egress: EgressClient
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
+  /** What work costs, and who can pay for it. */
+  readonly billing: Billing<StoreTx>
   /** What carries out prompts. */
   readonly editor: Editor
   /** What reads knowledge files; without it none are taken. */
   readonly fileProcessor?: FileProcessor | undefined
+  /** What makes vectors of texts; without it knowledge is searched by words alone. */
+  readonly embedder?: Embedder | undefined
   readonly wake: Wake
   /** Which apps keys may be pinned to, and webhooks hear of. */
   readonly appDirectory: AppDirectory

@@ -38,6 +38,18 @@ export function parseModelKey(text: string): string {
   throw new Error('must be 1 to 4096 printable characters without spaces')
 }
 
+const BILLINGS_TO_COME: ReadonlySet<string> = new Set(['internal', 'stripe'])
+
+/** What nobody keeps books of must not look as if it were paid for. */
+export function parseBilling(text: string): 'none' {
+  if (text === 'none') return text
+  throw new Error(
+    BILLINGS_TO_COME.has(text)
+      ? `is ${text}, which this version does not have yet: leave it out, or set it to none`
+      : 'must be none',
+  )
+}
+
 /** A file's path, or a PostgreSQL address as it stands. */
 export function parseDatabaseUrl(text: string): string {
   if (/^postgres(ql)?:\/\//.test(text)) return text

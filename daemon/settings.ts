@@ -11,6 +11,7 @@ import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
 import {
   parseBaseUrl,
+  parseBilling,
   parseBlocks,
   parseBrand,
   parseDatabaseUrl,
@@ -184,6 +185,32 @@ export const SETTINGS = {
     shown: 'none; needed with KEYHOOK_LLM_BASE_URL',
     parse: (text) => text,
   }),
+  embeddingsModel: optionalSetting({
+    env: 'KEYHOOK_EMBEDDINGS_MODEL',
+    doc: 'The model that makes vectors of texts: knowledge is then found by meaning too, not by words alone.',
+    shown: 'none: knowledge is searched by words',
+    parse: (text) => text,
+  }),
+  embeddingsBaseUrl: optionalSetting({
+    env: 'KEYHOOK_EMBEDDINGS_BASE_URL',
+    doc: 'Where its API begins, spoken as OpenAI does.',
+    shown: 'KEYHOOK_LLM_BASE_URL',
+    parse: parseModelUrl,
+  }),
+  embeddingsApiKey: optionalSetting({
+    env: 'KEYHOOK_EMBEDDINGS_API_KEY',
+    doc: 'Sent to that server as a bearer token.',
+    shown: 'KEYHOOK_LLM_API_KEY, where it is the same server',
+    secret: true,
+    parse: parseModelKey,
+  }),
+  billing: {
+    env: 'KEYHOOK_BILLING',
+    doc: 'How work is paid for: none, nothing is metered. internal and stripe are to come, and refused until then.',
+    shown: 'none',
+    fallback: 'none',
+    parse: parseBilling,
+  } satisfies Setting<'none'>,
   dispatchConcurrency: integerSetting({
     env: 'KEYHOOK_DISPATCH_CONCURRENCY',
     doc: 'Deliveries under way at once.',

@@ -1,6 +1,6 @@
 import type { Family, Operation } from '../family.ts'
 import type { Field } from './fields.ts'
-import { partFields, readFields } from './fields.ts'
+import { partFields, readFields, withFiles } from './fields.ts'
 
 /** A command of the command line, derived from its operation alone. */
 export interface CommandSpec {
@@ -32,8 +32,12 @@ function toCommand(operation: Operation, command: string): CommandSpec {
   if (group === undefined || verb === undefined) {
     throw new TypeError(`${operation.id}: a command is "<group> <verb>", not "${command}"`)
   }
-  const { params, query, body, parts } = operation.input
-  const given = [...readFields(query, 'query'), ...readFields(body, 'body'), ...partFields(parts)]
+  const { params, query, body, parts, form } = operation.input
+  const given = [
+    ...readFields(query, 'query'),
+    ...withFiles(readFields(body, 'body'), form?.parts),
+    ...partFields(parts),
+  ]
   const inPath = readFields(params, 'path')
   const named = namesIn(rest, /<(\w+)>/g).map((name) => pick(operation, given, name))
   return {

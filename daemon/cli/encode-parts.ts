@@ -22,7 +22,8 @@ export function encodeParts(parts: readonly SentPart[]): Encoded {
 
 async function* bytesOf(parts: readonly SentPart[], boundary: string): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
-    const file = 'path' in part ? `; filename="${escape(basename(part.path))}"` : ''
+    const filename = 'path' in part ? (part.filename ?? basename(part.path)) : undefined
+    const file = filename === undefined ? '' : `; filename="${escape(filename)}"`
     const head = `Content-Disposition: form-data; name="${escape(part.name)}"${file}`
     yield Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`)
     if ('path' in part) yield* readFile(part.path)

@@ -53,6 +53,12 @@ export function partFields(parts: PartsInput = {}): readonly Field[] {
   }))
 }
 
+/** The fields of a body, of which those that a form sends as files are given by their paths. */
+export function withFiles(fields: readonly Field[], form: PartsInput = {}): readonly Field[] {
+  const files = partFields(form).filter(({ kind }) => kind === 'files')
+  return fields.map((field) => files.find(({ name }) => name === field.name) ?? field)
+}
+
 function readField(
   name: string,
   place: Field['place'],

@@ -1,3 +1,4 @@
+import { basename, isAbsolute, relative, sep } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import type { CommandSpec } from './command.ts'
 import type { Field, FieldKind } from './fields.ts'
@@ -15,7 +16,9 @@ export interface CommandRequest {
 
 /** A part of a multipart body: a text, or the file at a path. */
 export type SentPart = { readonly name: string } & (
-  { readonly text: string } | { readonly path: string }
+  | { readonly text: string }
+  // By default it is called as the file is, wherever that lies.
+  | { readonly path: string; readonly filename?: string }
 )
 
 /**
@@ -84,12 +87,40 @@ export function toRequest(
       operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
         encodeURIComponent(String(params[name])),
       ) + (query === '' ? '' : `?${query}`),
-    body: bodyOf(operation.input.body, Object.fromEntries(at('body'))),
-    ...(operation.input.parts === undefined ? {} : { parts: at('part').flatMap(toParts) }),
+    ...bodiesOf(operation, at('body'), at('part')),
   }
 }
 
-function toParts([name, value]: readonly [string, unknown]): readonly SentPart[] {
+type Values = readonly (readonly [string, unknown])[]
+
+/** What is given as files goes as a form, and all else with it. */
+function bodiesOf(
+  { input }: CommandSpec['operation'],
+  inBody: Values,
+  inParts: Values,
+): Pick<CommandRequest, 'body' | 'parts'> {
+  if (input.form !== undefined && inParts.length > 0) {
+    const files = inParts.flatMap(([name, paths]) =>
+      (paths as readonly string[]).map((path) => ({ name, path, filename: pathInside(path) })),
+    )
+    return { body: undefined, parts: [...inBody.map(toText), ...files] }
+  }
+  const body = bodyOf(input.body, Object.fromEntries(inBody))
+  return { body, ...(input.parts === undefined ? {} : { parts: inParts.flatMap(toParts) }) }
+}
+
+/** The path of a file below the folder that it is sent from; of one from elsewhere its name. */
+function pathInside(path: string): string {
+  const inside = relative('', path)
+  const isBelow = !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`)
+  return isBelow ? inside.replaceAll(sep, '/') : basename(path)
+}
+
+function toText([name, value]: Values[number]): SentPart {
+  return { name, text: typeof value === 'string' ? value : JSON.stringify(value) }
+}
+
+function toParts([name, value]: Values[number]): readonly SentPart[] {
   if (typeof value === 'string') return [{ name, text: value }]
   return (value as readonly string[]).map((path) => ({ name, path }))
 }

@@ -31,7 +31,7 @@ export function toRequest(route: Route, given: Wire): ApiRequest {
   return {
     method: route.method,
     path: pathOf(route, given) + queryOf(query, given),
-    body: route.parts === undefined ? bodyOf(route, rest) : formOf(rest),
+    body: route.parts !== undefined || hasFiles(rest) ? formOf(rest) : bodyOf(route, rest),
     ...(route.bytes === true ? { bytes: true } : {}),
     repeatable: REPEATABLE.has(route.method) && route.once !== true,
   }
@@ -56,6 +56,13 @@ function queryOf(names: readonly string[], given: Wire): string {
       query.set(name, typeof value === 'string' ? value : JSON.stringify(value))
   }
   return query.size === 0 ? '' : `?${query.toString()}`
+}
+
+/** JSON has no word for a file. */
+function hasFiles(fields: readonly (readonly [string, unknown])[]): boolean {
+  return fields.some(
+    ([, value]) => Array.isArray(value) && value.some((one) => one instanceof Blob),
+  )
 }
 
 /** A field that is a list is as many parts of one name. */

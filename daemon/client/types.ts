@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Operation, OperationInput } from '../family.ts'
-import type { PartSpec, PartsInput } from '../parts.ts'
+import type { FormInput, PartSpec, PartsInput } from '../parts.ts'
 import type { Known } from './route.ts'
 
 /** Options of one call. */
@@ -57,8 +57,24 @@ type Walk<Input extends OperationInput, Entry> =
 
 /** One argument for path, query and body. */
 type Given<Input extends OperationInput> = Flat<
-  Part<Input['params']> & Query<Part<Input['query']>> & Part<Input['body']> & Parts<Input['parts']>
+  Part<Input['params']> &
+    Query<Part<Input['query']>> &
+    Formed<Part<Input['body']>, Input['form']> &
+    Parts<Input['parts']>
 >
+
+/** A field that a form sends as files may be given as such. */
+type Formed<Fields, Form> = Form extends FormInput
+  ? {
+      readonly [Name in keyof Fields]: Name extends FileNames<Form['parts']>
+        ? Fields[Name] | readonly Blob[]
+        : Fields[Name]
+    }
+  : Fields
+
+type FileNames<Declared extends PartsInput> = {
+  [Name in keyof Declared]: Declared[Name]['kind'] extends 'file' ? Name : never
+}[keyof Declared]
 
 /** Files are lists of blobs; a `File` says its name. */
 type Parts<Declared> = Declared extends PartsInput

@@ -19,7 +19,7 @@ export function curlOf(operation: Placed, baseUrl: string): string {
     ...(example === undefined
       ? []
       : [`-H "Content-Type: application/json"`, `-d ${quote(JSON.stringify(example))}`]),
-    ...Object.entries(parts?.schema.properties ?? {}).map(formField),
+    ...(json === undefined ? Object.entries(parts?.schema.properties ?? {}).map(formField) : []),
   ].join(' \\\n  ')
 }
 

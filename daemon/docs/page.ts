@@ -131,11 +131,16 @@ function printParameters(
 function printBody({ requestBody }: ApiOperation, document: ApiDocument): readonly Markup[] {
   if (requestBody === undefined) return []
   const { 'application/json': json, 'multipart/form-data': parts } = requestBody.content
-  const schema = json?.schema ?? parts?.schema ?? {}
-  const kind = parts === undefined ? 'Body' : 'Parts of a multipart body'
-  const caption = requestBody.required === true ? kind : `${kind}, optional`
-  return formsOf(schema, document).map((form, at) =>
-    printFields(at === 0 ? caption : 'Or instead', givenFields(form)),
+  const optional = requestBody.required === true ? '' : ', optional'
+  const bodies = [
+    ...(json === undefined ? [] : [{ kind: 'Body', ...json }]),
+    ...(parts === undefined ? [] : [{ kind: 'Parts of a multipart body', ...parts }]),
+  ]
+  return bodies.flatMap(({ kind, schema }, which) =>
+    formsOf(schema, document).map((form, at) => {
+      const caption = at > 0 ? 'Or instead' : which > 0 ? `Or: ${kind}` : kind + optional
+      return printFields(caption, givenFields(form))
+    }),
   )
 }
 

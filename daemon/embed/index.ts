@@ -127,6 +127,7 @@ export async function createKeyhook(options: KeyhookOptions = {}): Promise<Keyho
     return assemble(opened, { config, log, served, database }, async () => {
       await work.stop()
       await opened.platform.editor.close?.()
+      await opened.platform.embedder?.close?.()
       await opened.platform.egress.close()
       await place.close()
     })

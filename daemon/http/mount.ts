@@ -15,11 +15,15 @@ import { handOut } from './middleware/hand-out.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
+import { readForm } from './middleware/read-form.ts'
+import type { Intakes } from './middleware/read-parts.ts'
 import { readParts } from './middleware/read-parts.ts'
 import { validate } from './middleware/validate.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 import type { Streams } from './stream.ts'
 import { createStreams } from './stream.ts'
+import type { Transfers } from './transfers.ts'
+import { createTransfers } from './transfers.ts'
 
 export interface MountOptions {
   readonly platform: Platform
@@ -56,10 +60,11 @@ export function mount(options: MountOptions): Mounted {
     clock: platform.clock,
     leaving: options.leaving ?? new AbortController().signal,
   })
+  const ways = { streams, transfers: createTransfers() }
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
   for (const operation of operations) {
-    const steps = stepsOf(operation, options, rateLimit(operation), streams)
+    const steps = stepsOf(operation, options, rateLimit(operation), ways)
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
@@ -70,12 +75,13 @@ export function mount(options: MountOptions): Mounted {
   }
 }
 
-function stepsOf(
-  operation: Operation,
-  options: MountOptions,
-  rateLimit: Step,
-  streams: Streams,
-): Step[] {
+/** What goes on for a while, of all operations together. */
+interface Ways {
+  readonly streams: Streams
+  readonly transfers: Transfers
+}
+
+function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, ways: Ways): Step[] {
   const { platform, resolve } = options
   const admit = [authenticate(operation, resolve), authorize(operation, platform)]
   // A body may take long: who was let in before it may have been revoked since. Units of work look
@@ -87,16 +93,24 @@ function stepsOf(
     ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
     rateLimit,
-    ...(operation.input.parts === undefined
-      ? [readBody(operation), ...again, validate(operation)]
-      : [validate(operation), readParts(operation.input.parts, platform.clock)]),
-    answerOf(operation, platform, streams, compose(admit)),
+    ...readingOf(operation, { clock: platform.clock, transfers: ways.transfers }, again),
+    answerOf(operation, platform, ways, compose(admit)),
   ]
 }
 
-function answerOf(operation: Operation, platform: Platform, streams: Streams, admit: Step): Step {
+/** Parts are read by their operation while they come in, any other body before it. */
+function readingOf(operation: Operation, intakes: Intakes, again: readonly Step[]): Step[] {
+  const { parts, form } = operation.input
+  if (parts !== undefined) return [validate(operation), readParts(parts, intakes)]
+  const body = readBody(operation)
+  const either = form === undefined ? body : readForm(form, intakes, body)
+  return [either, ...again, validate(operation)]
+}
+
+function answerOf(operation: Operation, platform: Platform, ways: Ways, admit: Step): Step {
+  const { streams, transfers } = ways
   if (operation.effect === 'stream') return follow(operation, platform, streams, admit)
-  if (operation.effect === 'bytes') return handOut(operation, platform, admit)
+  if (operation.effect === 'bytes') return handOut(operation, platform, transfers, admit)
   return answer(operation, platform)
 }
 

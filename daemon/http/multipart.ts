@@ -4,15 +4,16 @@ import busboy from 'busboy'
 import type { Clock } from '../../lib/engine/ports.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
-import { MINUTE, SECOND } from '../../lib/time.ts'
+import { MINUTE } from '../../lib/time.ts'
 import { httpError } from '../errors.ts'
 import { unknownField } from '../faults.ts'
 import type { GivenPart, PartSpec, PartsInput } from '../parts.ts'
-import { mostBytes, mostParts } from '../parts.ts'
+import { declaredName, mostBytes, mostParts } from '../parts.ts'
+import type { Pace } from './pace.ts'
+import { watchPace } from './pace.ts'
 import type { RequestContext } from './state.ts'
+import type { Transfer } from './transfers.ts'
 
-/** A body of which no byte comes for this long is given up. */
-const STALL: Millis = 30 * SECOND
 /** How long a body may take, its reader included. */
 const LONGEST: Millis = 15 * MINUTE
 
@@ -31,6 +32,13 @@ interface Waiting {
   readonly stream: Readable | undefined
 }
 
+/** A part that may come in. */
+interface Admitted {
+  /** As it is declared. */
+  readonly name: string
+  readonly spec: PartSpec
+}
+
 /**
  * Takes a body apart while it comes in: no faster than it is read, and no further than its limits.
  *
@@ -40,12 +48,15 @@ export function takeParts(
   body: Body,
   declared: PartsInput,
   clock: Pick<Clock, 'after' | 'steady'>,
+  transfer: Transfer,
 ): Intake {
   const limit = mostBytes(declared)
   const counts = new Map<string, number>()
+  const sizes = new Map<string, number>()
   const waiting: Waiting[] = []
   const parser = openParser(body, declared)
   const stopWatching: (() => void)[] = []
+  let pace: Pace | undefined
   let size = 0
   let failure: KeyhookError | undefined
   let isOver = false
@@ -69,18 +80,33 @@ export function takeParts(
 
   function write(chunk: Buffer): void {
     size += chunk.length
-    if (size > limit) fail(httpError('payload_too_large', { details: { limit_bytes: limit } }))
+    pace?.moved(chunk.length)
+    const refusal = size > limit ? tooLarge(undefined, limit) : transfer.hold(chunk.length)
+    if (refusal !== undefined) fail(refusal)
     // What it tells of while it is written to may have ended it all.
     else if (!parser.write(chunk) && !isOver) body.pause()
   }
 
-  function take(kind: PartSpec['kind'], name: string | undefined): PartSpec | undefined {
-    const spec = specOf(declared, name)
-    const count = (counts.get(name ?? '') ?? 0) + 1
-    counts.set(name ?? '', count)
-    const refusal = judge(spec, kind, name ?? '', count)
+  function take(kind: PartSpec['kind'], given = ''): Admitted | undefined {
+    const name = declaredName(declared, given) ?? given
+    const spec = Object.hasOwn(declared, name) ? declared[name] : undefined
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    const refusal = judge(spec, kind, name, count)
     if (refusal !== undefined) fail(refusal)
-    return refusal === undefined ? spec : undefined
+    return refusal === undefined && spec !== undefined ? { name, spec } : undefined
+  }
+
+  /** Counts the bytes of a file, and of all files of its name. */
+  function meterOf({ name, spec: { limit, inAll = Infinity } }: Admitted): (bytes: number) => void {
+    let own = 0
+    return (bytes) => {
+      own += bytes
+      const all = (sizes.get(name) ?? 0) + bytes
+      sizes.set(name, all)
+      if (own > limit) throw tooLarge(name, limit)
+      if (all > inAll) throw tooLarge(name, inAll)
+    }
   }
 
   function hand(part: GivenPart, stream?: Readable): void {
@@ -91,15 +117,15 @@ export function takeParts(
   parser.on('file', (given: string | undefined, stream, { filename }) => {
     // Who reads it hears of its end; when nobody does it must not end the process.
     stream.on('error', () => undefined)
-    const spec = take(filename === undefined ? 'text' : 'file', given)
-    if (spec === undefined || filename === undefined) return
-    const name = given ?? ''
-    hand({ kind: 'file', name, filename, bytes: bytesOf(stream, name, spec.limit) }, stream)
+    const admitted = take(filename === undefined ? 'text' : 'file', given)
+    if (admitted === undefined || filename === undefined) return
+    const bytes = bytesOf(stream, meterOf(admitted))
+    hand({ kind: 'file', name: admitted.name, filename, bytes }, stream)
   })
   parser.on('field', (given: string | undefined, text, { valueTruncated }) => {
-    const spec = take('text', given)
-    if (spec === undefined) return
-    const name = given ?? ''
+    const admitted = take('text', given)
+    if (admitted === undefined) return
+    const { name, spec } = admitted
     if (valueTruncated || Buffer.byteLength(text) > spec.limit) fail(tooLarge(name, spec.limit))
     else hand({ kind: 'text', name, text })
   })
@@ -126,18 +152,12 @@ export function takeParts(
   }
 
   function watchProgress(): void {
-    const began = clock.steady()
-    let seen = -1
-    function look(): void {
-      const stalls = size === seen && !body.isPaused()
-      if (stalls || clock.steady() - began >= LONGEST) {
-        fail(httpError('invalid_request', { message: TOO_SLOW }))
-      } else {
-        seen = size
-        stopWatching[0] = clock.after(STALL, look)
-      }
-    }
-    look()
+    pace = watchPace({ clock, isWaiting: () => !body.isPaused(), tooSlow: giveUp })
+    stopWatching.push(pace.stop, clock.after(LONGEST, giveUp))
+  }
+
+  function giveUp(): void {
+    fail(httpError('invalid_request', { message: TOO_SLOW }))
   }
 
   async function* parts(): AsyncGenerator<GivenPart> {
@@ -182,13 +202,14 @@ function openParser(body: Body, declared: PartsInput): Busboy {
 }
 
 /** Ends without ending the stream, which the parser waits for: what is left of it flows away. */
-async function* bytesOf(stream: Readable, name: string, limit: number): AsyncGenerator<Uint8Array> {
-  let size = 0
+async function* bytesOf(
+  stream: Readable,
+  measure: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   try {
     const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
     for await (const chunk of chunks) {
-      size += chunk.length
-      if (size > limit) throw tooLarge(name, limit)
+      measure(chunk.length)
       yield chunk
     }
   } catch (cause) {
@@ -197,10 +218,6 @@ async function* bytesOf(stream: Readable, name: string, limit: number): AsyncGen
   } finally {
     stream.resume()
   }
-}
-
-function specOf(declared: PartsInput, name: string | undefined): PartSpec | undefined {
-  return name !== undefined && Object.hasOwn(declared, name) ? declared[name] : undefined
 }
 
 function judge(
@@ -229,6 +246,8 @@ function faulty(name: string, code: string, message: string): KeyhookError {
   return httpError('invalid_request', { errors: [{ location: `body.${name}`, code, message }] })
 }
 
-function tooLarge(part: string, limit: number): KeyhookError {
-  return httpError('payload_too_large', { details: { part, limit_bytes: limit } })
+/** @param part undefined: of the whole */
+function tooLarge(part: string | undefined, limit_bytes: number): KeyhookError {
+  const details = part === undefined ? { limit_bytes } : { part, limit_bytes }
+  return httpError('payload_too_large', { details })
 }

@@ -103,20 +103,20 @@ function describe(
 }
 
 function requestBodyOf({
-  input: { body, parts },
+  input: { body, parts, form },
   example,
 }: Operation): Pick<ZodOpenApiOperationObject, 'requestBody'> {
-  if (parts !== undefined) {
-    const content = { 'multipart/form-data': { schema: partsSchema(parts) } }
-    return { requestBody: { required: true, content } }
-  }
+  const multipart = parts ?? form?.parts
+  const inParts =
+    multipart === undefined ? {} : { 'multipart/form-data': { schema: partsSchema(multipart) } }
+  if (parts !== undefined) return { requestBody: { required: true, content: inParts } }
   if (body === undefined) return {}
   const json = {
     schema: body,
     ...(example.body === undefined ? {} : { example: example.body }),
   }
   const required = !body.safeParse(undefined).success
-  return { requestBody: { required, content: { 'application/json': json } } }
+  return { requestBody: { required, content: { 'application/json': json, ...inParts } } }
 }
 
 function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponsesObject {
@@ -133,7 +133,9 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
     [`${operation.status ?? 200}`]: {
       description: summary,
       content: contentOf(operation),
+      ...(operation.status === 202 ? watchHeaders(operation) : {}),
     },
+    ...(operation.effect === 'bytes' ? partsOfFiles(operation) : {}),
   }
   if (operation.accepted !== undefined) {
     responses['202'] = {
@@ -141,6 +143,7 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
       content: {
         'application/json': { schema: output, example: example.accepted ?? example.response },
       },
+      ...watchHeaders(operation),
     }
   }
   for (const [status, codes] of byStatus) {
@@ -150,6 +153,28 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
     }
   }
   return responses
+}
+
+/** Where to look again, and when. */
+function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'headers'> {
+  if (watch === undefined) return {}
+  return {
+    headers: {
+      Location: { description: 'What tells how far it is.', schema: { type: 'string' } },
+      'Retry-After': {
+        description: 'Seconds until there may be more.',
+        schema: { type: 'integer' },
+      },
+    },
+  }
+}
+
+/** What a file is answered with besides all of it. */
+function partsOfFiles(operation: Operation): ZodOpenApiResponsesObject {
+  return {
+    '206': { description: 'The part that Range asks for', content: contentOf(operation) },
+    '304': { description: 'It is what If-None-Match names' },
+  }
 }
 
 function contentOf({

@@ -6,9 +6,13 @@ export const FILE_SCHEMA = { type: 'string', format: 'binary' } as const
 /** A multipart body as an object: a part of which there may be several is a list. */
 export function partsSchema(parts: PartsInput) {
   const entries = Object.entries(parts)
+  const aliases = entries.flatMap(([, part]) =>
+    part.alias === undefined ? [] : [[part.alias, part] as const],
+  )
+  const named = [...entries, ...aliases]
   return {
     type: 'object' as const,
-    properties: Object.fromEntries(entries.map(([name, part]) => [name, partSchema(part)])),
+    properties: Object.fromEntries(named.map(([name, part]) => [name, partSchema(part)])),
     required: entries.filter(([, { least }]) => least > 0).map(([name]) => name),
     additionalProperties: false,
   }

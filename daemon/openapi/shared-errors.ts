@@ -19,9 +19,10 @@ export function sharedErrors(operation: Operation): readonly string[] {
     ...(operation.stepUp === true ? ['step_up_required'] : []),
     ...(typeof access === 'object' && access.pinned === 'refused' ? ['key_pinned'] : []),
     ...(input.body === undefined ? [] : BODY_ERRORS),
-    ...(input.parts === undefined ? [] : PARTS_ERRORS),
+    ...(input.parts === undefined && input.form === undefined ? [] : PARTS_ERRORS),
     ...(changes ? ['csrf_failed'] : []),
     ...(effect === 'stream' ? ['too_many_streams'] : []),
+    ...(effect === 'bytes' ? ['range_not_satisfiable', 'too_many_transfers'] : []),
     ...(method === 'POST' && changes ? ['idempotency_in_progress', 'idempotency_mismatch'] : []),
     ...(operation.unmetered === true ? [] : ['rate_limited']),
   ]
@@ -40,6 +41,7 @@ const SCOPE_ERRORS: readonly string[] = ['account_required', 'insufficient_scope
 const BODY_ERRORS: readonly string[] = ['invalid_json', 'unsupported_media_type', 'body_consumed']
 const PARTS_ERRORS: readonly string[] = [
   'invalid_multipart',
+  'too_many_transfers',
   'unsupported_media_type',
   'body_consumed',
 ]

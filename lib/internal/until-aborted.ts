@@ -20,8 +20,8 @@ export async function* untilAborted<T>(
   }
 }
 
-/** Settles with the next one, or at once when the signal aborts: a source may stall for ever. */
-function orAborted<T>(next: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** Settles as the promise does, or at once when the signal aborts: what it waits for may stall for ever. */
+export function orAborted<T>(next: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return next
   return new Promise((resolve, reject) => {
     const abort = (): void => {

@@ -37,10 +37,15 @@ const EARLY = 60
 
 /** Puts the watcher around the calls of sqlite3, pg, undici, sockets and the HTTP server. */
 export function watchDrivers(watcher: Watcher): void {
-  watchSqlite(watcher)
-  watchPostgres(watcher)
+  watchDatabases(watcher)
   watchSends(watcher)
   watchAnswers(watcher)
+}
+
+/** Puts it around sqlite3 and pg alone. */
+export function watchDatabases(watcher: Watcher): void {
+  watchSqlite(watcher)
+  watchPostgres(watcher)
 }
 
 const fold = (sql: string): string => sql.replace(/\s+/g, ' ').trim()
@@ -66,7 +71,7 @@ function watchSqlite(watcher: Watcher): void {
     const original = statements[name] as Method
     statements[name] = function (...input) {
       const sql = fold(String((this as { sql?: unknown }).sql))
-      const asked = { sql, bind: () => String(input[0]), transaction: follow(sql) }
+      const asked = { sql, bind: () => printBind(input[0]), transaction: follow(sql) }
       const callback = input.at(-1)
       if (typeof callback !== 'function') return original.apply(this, input)
       if (watcher.answersEarly(asked)) {
@@ -103,6 +108,11 @@ function watchSqlite(watcher: Watcher): void {
     watcher.moment('close', 'during')
     return result
   }
+}
+
+/** Values are bound as a list, or under their names. */
+function printBind(bind: unknown): string {
+  return String(Array.isArray(bind) ? bind : Object.values(bind ?? {}))
 }
 
 function watchPostgres(watcher: Watcher): void {

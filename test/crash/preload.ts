@@ -8,6 +8,7 @@ import { appendFileSync, openSync, readSync } from 'node:fs'
 import { followClock } from './clock/follow.ts'
 import type { Asked, Watcher } from './drivers.ts'
 import { watchDrivers } from './drivers.ts'
+import { matches } from './failpoint-match.ts'
 import type { Failpoint, Moment, Statement } from './failpoint-table.ts'
 import { FAILPOINTS } from './failpoint-table.ts'
 import type { Mutant } from './mutants.ts'
@@ -100,16 +101,6 @@ function createWatcher({ failpoint, mutant, log, shm }: Go): Watcher {
 
 function isStatement(at: Failpoint['at']): at is Statement {
   return typeof at !== 'string'
-}
-
-function matches({ sql, within, bind }: Statement, asked: Asked): boolean {
-  if (!sql.test(asked.sql)) return false
-  if (within === null && asked.transaction !== undefined) return false
-  if (within instanceof RegExp) {
-    const before = asked.transaction ?? []
-    if (!before.some((one) => within.test(one))) return false
-  }
-  return bind === undefined || bind.test(asked.bind())
 }
 
 /** Opened once and never closed: closing would take from this process every lock it has on the file. */

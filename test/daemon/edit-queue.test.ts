@@ -1,5 +1,5 @@
 import t from 'tap'
-import { HOUR } from '../../lib/time.ts'
+import { HOUR, SECOND } from '../../lib/time.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { until } from '../support/daemon.ts'
 import {
@@ -171,6 +171,26 @@ void t.test('what is canceled while its worker is dead is not begun again', asyn
   t.match(await untilEnded(world, edit), { status: 'canceled', error: { code: 'canceled' } })
   t.same(held.begun(), [])
   t.same(await endsOf(world), [`${edit.id} canceled`])
+})
+
+void t.test('an edit whose bytes are kept slowly stays with its worker', async (t) => {
+  const world = await editWorld(t, createMemoryEditor({ script: operationsOf }))
+  const { appBytes, clock, store } = world.platform
+  if (appBytes === undefined) throw new Error('the world keeps no bytes')
+  const { id } = await createApp(world)
+  const lease = SECOND
+  let began = 0
+  const put = appBytes.put.bind(appBytes)
+  appBytes.put = async (...given) => {
+    began ||= clock.now()
+    await until('three leases are over', () => clock.now() > began + 3 * lease)
+    return put(...given)
+  }
+  for (let workers = 0; workers < 2; workers++) startWorker(t, world, { lease, beat: lease / 10 })
+  const edit = (await ask(world, id, 'slow')).body
+  t.match(await untilEnded(world, edit), { status: 'completed', result_revision: 2 })
+  t.match(await store.edits.get(id, edit.id), { attempts: 1 })
+  t.same(await endsOf(world), [`${edit.id} edit.completed`])
 })
 
 void t.test('what kills every worker is given up', async (t) => {

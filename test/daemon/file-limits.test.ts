@@ -57,6 +57,20 @@ await t.test('an app of large files takes no more than a GiB', async (t) => {
   t.match(await upload([['b.md', 'two']]), { status: 202 })
 })
 
+await t.test(
+  'of many large uploads at once no more are taken than there is room for',
+  async (t) => {
+    const world = await createKnowledge(t)
+    await fill(world, 2, 1024 * MIB - 3 - 25)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => world.upload([[`${at}.md`, `${at} of ten.`]])),
+    )
+    const taken = answers.filter(({ status }) => status === 202)
+    t.equal(taken.length, 2, 'nine bytes each')
+    t.match(await world.platform.store.files.sum(world.app), { files: 4, bytes: 1024 * MIB - 7 })
+  },
+)
+
 await t.test('of many uploads at once no more are taken than there is room for', async (t) => {
   const world = await createKnowledge(t)
   await fill(world, 997, 1)

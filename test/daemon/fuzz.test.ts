@@ -90,6 +90,7 @@ function isJson({ headers }: RawAnswer): boolean {
 /** What is wrong with an answer by the document alone. */
 function judge(request: RawRequest, { status, headers, text }: RawAnswer): readonly string[] {
   const operation = operationAt(request)
+  if (status === 304) return operation?.responses[status] === undefined ? ['answered 304'] : []
   const [type = ''] = String(headers['content-type']).split(';', 1)
   if (Object.hasOwn(OTHER_TYPES, type)) {
     const isDeclared = operation?.responses[status]?.content !== undefined && status < 300

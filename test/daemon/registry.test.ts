@@ -13,7 +13,7 @@ import type { Operation } from '../../daemon/family.ts'
 import { describeApi } from '../../daemon/openapi/document.ts'
 import { sharedErrors } from '../../daemon/openapi/shared-errors.ts'
 import { ROOT } from '../arch/source.ts'
-import type { AnyBody, World } from '../support/world.ts'
+import type { AnyBody, MintedKey, World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
 const operations = FAMILIES.flatMap((family) => family.operations)
@@ -207,6 +207,39 @@ await t.test('foreign and unknown ids give the same answer', async (t) => {
     t.equal(foreign?.status, 404, operation.id)
     t.same(foreign, missing, operation.id)
   }
+})
+
+await t.test('an app that a key may not see is 404 on every route below it', async (t) => {
+  const within = operations.filter(({ path }) => path.includes('{app_id}'))
+  const families = new Set(within.map(({ id }) => id.split('.')[0]))
+  for (const family of ['apps', 'edits', 'files']) t.ok(families.has(family), family)
+  t.same(
+    within.filter((operation) => !mounted.includes(operation)),
+    [],
+    'each of them is walked to',
+  )
+  const { request, mintKey, addAccount, userOf, user } = await world(t)
+  const ids = await idsOf(request, user)
+  const app = `/v1/apps/${ids['app_id']}`
+  const before = await request('GET', app)
+  const other = await request('POST', '/v1/apps', { body: { template_id: 'blank' } })
+  const scopes = ['*:*']
+  const stranger = userOf(await addAccount())
+  const missing = { status: 404, body: { error: { code: 'app_not_found' } } }
+  const refused = { status: 403, body: { error: { code: 'key_pinned' } } }
+  const foreign = await mintKey({ scopes }, stranger)
+  const elsewhere = await mintKey({ scopes, apps: [String(other.body['id'])] })
+  for (const operation of within) {
+    const { access, id, method } = operation
+    const ask = ({ key }: MintedKey) =>
+      request(method, pathOf(operation, ids), { as: key, ...bodyOf(operation) })
+    t.match(await ask(foreign), missing, `${id}: a key of another account`)
+    // Refused by the key and the route alone, whatever there is.
+    const isClosed = typeof access === 'object' && access.pinned === 'refused'
+    t.match(await ask(elsewhere), isClosed ? refused : missing, `${id}: a key pinned elsewhere`)
+  }
+  t.same((await request('GET', app)).body, before.body, 'nothing came of it')
+  t.equal((await request('GET', `${app}/files/${ids['file_id']}`)).status, 200)
 })
 
 /** One of everything that has an id, in an account. */

@@ -1,49 +1,15 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { SECOND } from '../../lib/time.ts'
-import { createBoxes } from '../support/boxes.ts'
+import { PATH, boxWorld, send } from '../support/box-world.ts'
 import { createClock } from '../support/clock.ts'
 import type { SentPart } from '../support/multipart.ts'
 import { BOUNDARY, MULTIPART, beginPouring, bodyOf, headerOf } from '../support/multipart.ts'
-import type { AnyBody, Answer, World, WorldOptions } from '../support/world.ts'
-import { createWorld } from '../support/world.ts'
+import { until } from '../support/processing.ts'
 
 const MIB = 1_048_576
-const PATH = '/v1/boxes/b1/fill'
-
-async function boxWorld(
-  t: Parameters<typeof createWorld>[0],
-  limits: Parameters<typeof createBoxes>[0] = {},
-  options: WorldOptions = {},
-) {
-  const boxes = createBoxes(limits)
-  const world = await createWorld(t, { ...options, families: [boxes.family] })
-  const { id, key } = await world.mintKey({ scopes: ['boxes:write', 'keys:write'] })
-  return { ...boxes, world, key, keyId: id, bearer: { authorization: `Bearer ${key}` } }
-}
-
-/** Sends a body as it is. */
-async function send(
-  { baseUrl }: Pick<World, 'baseUrl'>,
-  body: Uint8Array | FormData,
-  headers: Readonly<Record<string, string>>,
-): Promise<Answer<AnyBody>> {
-  const response = await fetch(baseUrl + PATH, { method: 'POST', headers, body })
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (await response.json()) as AnyBody,
-  }
-}
-
 const digest = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
-
-/** Waits for what is to come about by itself. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await delay(5)
-}
 
 await t.test('files and texts come in as they were sent', async (t) => {
   const { world, bearer } = await boxWorld(t)

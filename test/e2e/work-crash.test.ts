@@ -5,109 +5,41 @@ import type { Test } from 'tap'
 import { collectApps } from '../../daemon/families/apps/collect.ts'
 import { HOUR, MINUTE } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { EditStage } from '../../plugins/edits/contract.ts'
+import type { ProcessingStage } from '../../plugins/files/contract.ts'
 import { APP_BYTES, openDatabase } from '../../plugins/registry.ts'
-import type { DaemonProcess, Env } from '../support/daemon.ts'
-import { startDaemonProcess, until } from '../support/daemon.ts'
-import { docxParts, paragraph, zipOf } from '../support/documents.ts'
+import { WORK_FAILPOINTS } from '../crash/work-failpoints.ts'
+import { until } from '../support/daemon.ts'
+import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
+import { edit as patchOf } from '../support/editing.ts'
 import type { FakeModel, FakeTurn } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 import { startPostgres } from '../support/postgres.ts'
+import type { Row, Stage } from '../support/work-stage.ts'
+import { OPERATOR, listAll, setTheStage, workOf } from '../support/work-stage.ts'
 
-t.setTimeout(10 * MINUTE)
+t.setTimeout(15 * MINUTE)
+// Most of the time leases are waited for.
+t.jobs = 2
 
-const OPERATOR = 'operator-token-of-the-work-crash-test'
+/** What editors and processors tell of, and the daemon itself; each is killed in. */
+const STAGES = {
+  reading: 'edit',
+  asking: 'edit',
+  repairing: 'edit',
+  applying: 'edit',
+  extract: 'file',
+  chunk: 'file',
+  embed: 'file',
+} as const satisfies Readonly<Record<EditStage | ProcessingStage | 'embed', 'edit' | 'file'>>
 
-/** What the model says to the n-th prompt. */
-const answer = (n: number): string =>
-  `SUMMARY: Adds page ${n}.\n\nFILE page-${n}.html\n\`\`\`\n<h1>Page ${n}</h1>\n\`\`\`\n`
+/** Milliseconds from a request to a kill that nothing else decides. */
+const MOMENTS = [10, 40, 160]
 
-/** Milliseconds from a request to a kill. */
-const MOMENTS = [5, 15, 30, 60, 120, 200]
-
-type Row = Readonly<Record<string, unknown>>
-
-/** A daemon that can be killed and started again, beside one account with one app. */
-interface Stage {
-  readonly app: string
-  ask(method: string, path: string, body?: unknown): Promise<Row>
-  upload(name: string, bytes: Uint8Array): Promise<Row>
-  /** Kills the daemon, whatever `meanwhile` comes to, starts it again, and lets all work end. */
-  killAfter(moment: number | Promise<unknown>, meanwhile: Promise<unknown>): Promise<void>
-  /** Ends the daemon as its operator does. */
-  stop(): Promise<void>
-}
-
-async function setTheStage(t: Test, env: Env): Promise<Stage> {
-  let daemon: DaemonProcess = await startDaemonProcess(env)
-  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
-  const port = new URL(daemon.url).port
-  let headers: Record<string, string> = { authorization: `Bearer ${OPERATOR}` }
-
-  async function send(path: string, init: RequestInit): Promise<Row> {
-    const response = await fetch(daemon.url + path, init)
-    return (await response.json()) as Row
-  }
-  const ask: Stage['ask'] = (method, path, body) =>
-    send(path, {
-      method,
-      headers: { ...headers, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-  const account = await ask('POST', '/v1/accounts', { name: 'Crash' })
-  headers = { ...headers, 'keyhook-account': String(account['id']) }
-  const app = await ask('POST', '/v1/apps', { template_id: 'blank' })
-  const stage: Stage = {
-    app: String(app['id']),
-    ask,
-    upload(name, bytes) {
-      const body = new FormData()
-      body.append('file', new Blob([new Uint8Array(bytes)]), name)
-      return send(`/v1/apps/${String(app['id'])}/files`, { method: 'POST', headers, body })
-    },
-    async killAfter(moment, meanwhile) {
-      const settled = meanwhile.catch(() => undefined)
-      await (typeof moment === 'number'
-        ? new Promise((resolve) => setTimeout(resolve, moment))
-        : moment)
-      await daemon.end('SIGKILL')
-      await settled
-      daemon = await startDaemonProcess({ ...env, KEYHOOK_PORT: port })
-      await untilOver(stage)
-    },
-    stop: () => daemon.end('SIGTERM').then(() => undefined),
-  }
-  return stage
-}
-
-async function listAll({ ask }: Stage, path: string): Promise<readonly Row[]> {
-  const rows: Row[] = []
-  for (let cursor = ''; ;) {
-    const page = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}limit=100${cursor}`)
-    rows.push(...(page['data'] as Row[]))
-    if (page['has_more'] !== true) return rows
-    cursor = `&cursor=${String(page['next_cursor'])}`
-  }
-}
-
-const ENDED: readonly unknown[] = ['completed', 'failed', 'canceled', 'processed']
-const TERMINAL: readonly unknown[] = [
-  'edit.completed',
-  'edit.failed',
-  'file.processed',
-  'file.failed',
-]
-
-function workOf(stage: Stage): Promise<readonly Row[]> {
-  const at = `/v1/apps/${stage.app}`
-  const both = [listAll(stage, `${at}/edits`), listAll(stage, `${at}/files`)]
-  return Promise.all(both).then((lists) => lists.flat())
-}
-
-/** Each is killed once: what kills its worker again and again is given up. */
-async function untilOver(stage: Stage): Promise<void> {
-  const isOver = async (): Promise<boolean> =>
-    (await workOf(stage)).every(({ status }) => ENDED.includes(status))
-  await until('all of it has ended', isOver, MINUTE)
+/** The event that tells of an end. */
+function eventOf({ kind, status }: Row): string {
+  const isWell = status === 'completed' || status === 'processed'
+  return `${kind === undefined ? 'file' : 'edit'}.${isWell ? String(status) : 'failed'}`
 }
 
 /** Everything ended, told so once, and left whole revisions alone. */
@@ -115,17 +47,19 @@ async function requireWhole(t: Test, stage: Stage): Promise<void> {
   const at = `/v1/apps/${stage.app}`
   const done = await workOf(stage)
   const told = (await listAll(stage, '/v1/events'))
-    .filter(({ type }) => TERMINAL.includes(type))
+    .filter(({ type }) => /^(edit|file)\./.test(String(type)))
     .map(({ type, data }) => {
       const { edit_id, file_id } = data as Row
-      return `${String(edit_id ?? file_id)} ${String(type).split('.')[1] ?? ''}`
+      return `${String(edit_id ?? file_id)} ${String(type)}`
     })
-  const expected = done.map(({ id, status }) => `${String(id)} ${String(status)}`)
+  const expected = done.map((one) => `${String(one['id'])} ${eventOf(one)}`)
   t.same(told.toSorted(), expected.toSorted(), 'each tells of its end once')
-  t.notOk(
-    done.some(({ status }) => status === 'failed'),
-    'and none of them had to fail',
-  )
+  for (const { name, prompt, status, error } of done) {
+    const isBad = String(name).startsWith('bad')
+    const isWanted = !String(prompt).startsWith('Cancel')
+    if (isBad) t.match(error, { code: 'damaged' }, String(name))
+    else if (isWanted) t.match(status, /completed|processed/, String(prompt ?? name), { error })
+  }
 
   const completed = done.filter(({ status }) => status === 'completed')
   const { current_revision: revision } = await stage.ask('GET', at)
@@ -139,38 +73,115 @@ async function requireWhole(t: Test, stage: Stage): Promise<void> {
   }
   const files = done.filter(({ status }) => status === 'processed')
   const found = await stage.ask('POST', `${at}/files/search`, { query: 'pelican', limit: 50 })
-  t.equal((found['data'] as Row[]).length, files.length, 'a passage of each file')
+  const pelicans = (found['data'] as Row[]).filter(({ text }) => String(text).includes('pelican'))
+  t.equal(pelicans.length, files.length, 'a passage of each file')
 }
 
-async function killThrough(stage: Stage, model: FakeModel): Promise<void> {
+/** Asks for work of every kind, each piece another. */
+function createWork(stage: Stage, model: FakeModel) {
   const edits = `/v1/apps/${stage.app}/edits`
-  let prompts = 0
-  const prompt = (turn: Omit<FakeTurn, 'text'> = {}): Promise<Row> => {
-    const text = answer((prompts += 1))
-    const marker = model.script({ text, ...turn }, { text })
-    return stage.ask('POST', edits, { prompt: `Add a page. ${marker}` })
+  let made = 0
+  const page = (): string => {
+    made += 1
+    return `SUMMARY: Adds page ${made}.\n\nFILE page-${made}.html\n\`\`\`\n<h1>Page ${made}</h1>\n\`\`\`\n`
   }
-  for (const moment of MOMENTS) await stage.killAfter(moment, prompt())
+  const flight = (): string => `A pelican flies ${(made += 1)} miles.`
+  return {
+    /** @param turns of the model before the one that does as it is told */
+    async prompt(turns: readonly FakeTurn[] = [], wish = 'Add a page.'): Promise<Row> {
+      const text = page()
+      const marker = model.script(...turns.map((turn) => ({ text, ...turn })), { text })
+      return stage.ask('POST', edits, { prompt: `${wish} ${marker}` })
+    },
+    async operations(): Promise<Row> {
+      const { current_revision } = await stage.ask('GET', `/v1/apps/${stage.app}`)
+      const operations = [{ op: 'write', path: `by-hand-${(made += 1)}.txt`, content: 'By hand' }]
+      return stage.ask('POST', edits, { operations, base_revision: current_revision })
+    },
+    file: () => stage.upload(`pelican-${made}.docx`, zipOf(docxParts(paragraph(flight())))),
+    /** Of so many pages that it is read for longer than a beat, and handed out in many pieces. */
+    longFile() {
+      const more = Array.from({ length: 1600 }, (_, at) => `Page ${at} of the logbook.`)
+      return stage.upload(`pelican-${made}.pdf`, pdfOf([flight(), ...more]))
+    },
+    badFile: () => stage.upload(`bad-${made}.json`, Buffer.from(`{"made": [${(made += 1)}`)),
+    async cancel(): Promise<Row> {
+      const [running] = await listAll(stage, `${edits}?status=running`)
+      return stage.ask('POST', `${edits}/${String(running?.['id'])}/cancel`, {})
+    },
+  }
+}
 
-  // While the model is asked, and in the middle of what it says.
-  const never = new Promise<never>(() => undefined)
-  for (const pause of ['before', 'between'] as const) {
-    const asked = model.requests.length
-    const begun = until('the model is asked', () => model.requests.length > asked)
-    const turn = pause === 'before' ? { before: never } : { between: () => never }
-    await stage.killAfter(begun, prompt(turn))
-  }
+type Work = ReturnType<typeof createWork>
 
-  for (const moment of MOMENTS.slice(0, 3)) {
-    const { current_revision } = await stage.ask('GET', `/v1/apps/${stage.app}`)
-    const operations = [{ op: 'write', path: `by-hand-${moment}.txt`, content: 'By hand' }]
-    const given = { operations, base_revision: current_revision }
-    await stage.killAfter(moment, stage.ask('POST', edits, given))
+/** How often the model was asked for an answer in words, or for vectors. */
+function askedFor({ requests }: FakeModel, what: 'chat/completions' | 'embeddings'): number {
+  return requests.filter(({ path }) => path === `/v1/${what}`).length
+}
+
+const NEVER = new Promise<never>(() => undefined)
+
+/** What brings a daemon to the failpoints of each kind. */
+const DOINGS: Readonly<
+  Record<
+    keyof typeof WORK_FAILPOINTS,
+    (work: Work, failpoint: string, model: FakeModel) => Promise<unknown>
+  >
+> = {
+  prompt: (work) => work.prompt(),
+  operations: (work) => work.operations(),
+  file: (work, failpoint) => (isLong(failpoint) ? work.longFile() : work.file()),
+  'bad file': (work) => work.badFile(),
+  async cancel(work, _, model) {
+    const asked = askedFor(model, 'chat/completions')
+    await work.prompt([{ before: NEVER }], 'Cancel this page.')
+    await until('the model is asked', () => askedFor(model, 'chat/completions') > asked)
+    return work.cancel()
+  },
+}
+
+const isLong = (failpoint: string): boolean => /^file\.(extract|chunk|embed)\./.test(failpoint)
+
+/** What the model is doing, and how often it must have been asked for that. */
+const ASKED: Readonly<Record<string, readonly [turns: readonly FakeTurn[], requests: number]>> = {
+  'edit.asking.before_the_answer': [[{ before: NEVER }], 1],
+  'edit.asking.within_the_answer': [[{ between: () => NEVER }], 1],
+  'edit.repairing.before_the_answer': [
+    [{ text: patchOf('missing.html', 'nothing', 'something') }, { before: NEVER }],
+    2,
+  ],
+}
+
+/** Kills the daemon everywhere once; answers where. */
+async function killThrough(stage: Stage, model: FakeModel): Promise<readonly string[]> {
+  const work = createWork(stage, model)
+  const killed: string[] = []
+  for (const [kind, failpoints] of Object.entries(WORK_FAILPOINTS)) {
+    const doing = DOINGS[kind as keyof typeof WORK_FAILPOINTS]
+    for (const { name } of failpoints) {
+      await stage.dieAt(name, () => doing(work, name, model))
+      killed.push(name)
+    }
   }
-  for (const moment of [...MOMENTS.slice(1), 400, 700]) {
-    const bytes = zipOf(docxParts(paragraph(`A pelican flies ${moment} miles.`)))
-    await stage.killAfter(moment, stage.upload(`pelican-${moment}.docx`, bytes))
+  for (const [name, [turns, requests]] of Object.entries(ASKED)) {
+    const asked = askedFor(model, 'chat/completions') + requests
+    const begun = until(name, () => askedFor(model, 'chat/completions') >= asked)
+    await stage.killAfter(begun, work.prompt(turns))
+    killed.push(name)
   }
+  model.queueVectors({ before: NEVER })
+  const embedded = askedFor(model, 'embeddings')
+  const embedding = until('vectors are asked for', () => askedFor(model, 'embeddings') > embedded)
+  await stage.killAfter(embedding, work.file())
+  killed.push('file.embed.before_the_answer')
+  const half = stage.uploadHalf('half.txt', Buffer.alloc(16_000_000, 'half '))
+  await stage.killAfter(half, half)
+  for (const moment of MOMENTS) {
+    await stage.killAfter(moment, work.prompt())
+    await stage.killAfter(moment, work.operations())
+    await stage.killAfter(moment, work.file())
+  }
+  return killed
 }
 
 /** What lies there and is named by nothing, once a round of collection has passed. */
@@ -189,10 +200,11 @@ async function orphans(
 }
 
 for (const database of ['sqlite', 'postgres'] as const) {
-  await t.test(`killed at any moment, edits and files end well on ${database}`, async (t) => {
+  void t.test(`killed in every stage, edits and files end well on ${database}`, async (t) => {
     const model = await startFakeModel()
     t.teardown(() => model.close())
     const folder = t.testdir()
+    const data = join(folder, 'data')
     const place: Record<string, string> = {}
     if (database === 'postgres') {
       const server = await startPostgres()
@@ -200,26 +212,31 @@ for (const database of ['sqlite', 'postgres'] as const) {
       place['KEYHOOK_DATABASE_URL'] = await server.createDatabase()
       place['KEYHOOK_MASTER_KEY'] = `k1:${randomBytes(32).toString('base64')}`
     }
-    const stage = await setTheStage(t, {
+    const stage = await setTheStage(t, folder, {
       ...place,
-      KEYHOOK_DATA_DIR: folder,
+      KEYHOOK_DATA_DIR: data,
       KEYHOOK_OPERATOR_TOKEN: OPERATOR,
       KEYHOOK_LLM_BASE_URL: model.url,
       KEYHOOK_LLM_MODEL: FAKE_MODEL,
-      KEYHOOK_WORK_LEASE: '1',
+      KEYHOOK_EMBEDDINGS_MODEL: FAKE_MODEL,
+      KEYHOOK_WORK_LEASE: '2',
       KEYHOOK_RATE_READS: '0',
       KEYHOOK_RATE_WRITES: '0',
     })
-    await killThrough(stage, model)
+    const killed = await killThrough(stage, model)
+    const unkilled = Object.entries(STAGES)
+      .map(([stage, noun]) => `${noun}.${stage}.`)
+      .filter((stage) => !killed.some((name) => name.startsWith(stage)))
+    t.same(unkilled, [], 'a daemon died in every stage that the contracts name')
     await requireWhole(t, stage)
     await stage.stop()
 
-    const opened = await openDatabase(place['KEYHOOK_DATABASE_URL'] ?? join(folder, 'keyhook.db'))
+    const opened = await openDatabase(place['KEYHOOK_DATABASE_URL'] ?? join(data, 'keyhook.db'))
     const clock = { now: Date.now }
     const bytes =
       database === 'postgres'
         ? await APP_BYTES.database({ client: opened.client, clock })
-        : await APP_BYTES.disk({ folder: join(folder, 'apps'), clock })
+        : await APP_BYTES.disk({ folder: join(data, 'apps'), clock })
     t.same(await orphans(opened.store, bytes), [], 'no bytes that nothing names')
     await bytes.close()
     await opened.store.close()

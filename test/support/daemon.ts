@@ -16,10 +16,14 @@ export interface DaemonProcess {
 
 export type Env = Readonly<Record<string, string>>
 
-/** Starts `keyhook serve --dev` from the build and waits until it says where it listens. */
-export async function startDaemonProcess(env: Env): Promise<DaemonProcess> {
+/**
+ * Starts `keyhook serve --dev` from the build and waits until it says where it listens.
+ *
+ * @param root the folder of the built package, where it is not this repository
+ */
+export async function startDaemonProcess(env: Env, root: string = ROOT): Promise<DaemonProcess> {
   const child = spawn(process.execPath, ['dist/daemon/main.js', 'serve', '--dev'], {
-    cwd: ROOT,
+    cwd: root,
     env: { PATH: process.env['PATH'], KEYHOOK_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

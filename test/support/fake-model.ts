@@ -29,6 +29,19 @@ export interface FakeTurn {
   readonly plain?: boolean
 }
 
+/** One answer to a question for vectors; whatever is left out is as a well-behaved server does it. */
+export interface FakeVectors {
+  /** Default 200. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** In place of the vectors. */
+  readonly body?: string
+  /** What the answer waits for. */
+  readonly before?: Promise<unknown>
+  /** A server that answers with numbers, whatever it is asked. */
+  readonly plain?: boolean
+}
+
 type FakeFault = 'cut' | 'quiet' | 'malformed' | 'unended' | 'error'
 
 export interface FakeMessage {
@@ -58,6 +71,8 @@ export interface FakeModel {
    * last for all after it; a conversation goes on with the marker of its first user message.
    */
   script(...turns: readonly FakeTurn[]): string
+  /** Answers for the next questions for vectors, one each. */
+  queueVectors(...answers: readonly FakeVectors[]): void
   close(): Promise<void>
 }
 
@@ -69,6 +84,7 @@ export async function startFakeModel(): Promise<FakeModel> {
   const requests: FakeRequest[] = []
   const scripts = new Map<string, FakeTurn[]>()
   const waiting: FakeTurn[] = []
+  const vectors: FakeVectors[] = []
 
   function turnFor(messages: readonly FakeMessage[]): FakeTurn {
     const said = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
@@ -90,7 +106,7 @@ export async function startFakeModel(): Promise<FakeModel> {
     requests.push(seen)
     response.on('close', () => (seen.isAborted = !response.writableFinished))
     if (path === '/v1/models') return sendJson(response, 200, MODELS)
-    if (path === '/v1/embeddings') return sendJson(response, 200, embed(body))
+    if (path === '/v1/embeddings') return sendVectors(response, body, vectors.shift() ?? {})
     if (path !== '/v1/chat/completions') return sendJson(response, 404, errorOf('not_found'))
     await complete(turnFor(messages), body, response)
   }
@@ -101,6 +117,7 @@ export async function startFakeModel(): Promise<FakeModel> {
     url: `http://127.0.0.1:${port}/v1`,
     requests,
     queue: (...turns) => void waiting.push(...turns),
+    queueVectors: (...answers) => void vectors.push(...answers),
     script(...turns) {
       const id = String(scripts.size + 1)
       scripts.set(id, [...turns])
@@ -209,13 +226,26 @@ function countTokens(text: string, body: Record<string, unknown>): object {
   }
 }
 
+async function sendVectors(
+  response: ServerResponse,
+  asked: Record<string, unknown>,
+  { status = 200, headers = {}, body, before, plain = false }: FakeVectors,
+): Promise<void> {
+  await before
+  if (response.destroyed) return
+  const isText = asked['encoding_format'] === 'base64' && !plain
+  const answer = status === 200 ? embed(asked, isText) : errorOf(`status_${status}`)
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(body ?? JSON.stringify(answer))
+}
+
 /** Vectors of length one that the same words always have: texts that share words lie near. */
-function embed({ input, model }: Record<string, unknown>): object {
+function embed({ input, model }: Record<string, unknown>, isText: boolean): object {
   const texts = (Array.isArray(input) ? input : [input]) as readonly string[]
   const data = texts.map((text, index) => ({
     object: 'embedding',
     index,
-    embedding: vectorOf(text),
+    embedding: isText ? base64Of(vectorOf(text)) : vectorOf(text),
   }))
   const tokens = texts.join(' ').split(/\s+/).length
   return { object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } }
@@ -231,6 +261,12 @@ function vectorOf(text: string): readonly number[] {
   const length = Math.hypot(...vector)
   if (length === 0) return vector.with(0, 1)
   return vector.map((one) => one / length)
+}
+
+function base64Of(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(4 * vector.length)
+  for (const [at, one] of vector.entries()) bytes.writeFloatLE(one, 4 * at)
+  return bytes.toString('base64')
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

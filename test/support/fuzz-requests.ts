@@ -1,7 +1,7 @@
 import type { RawRequest } from './in-process.ts'
 import type { SentPart } from './multipart.ts'
 import { MULTIPART, bodyOf } from './multipart.ts'
-import type { DocumentedOperation } from './openapi.ts'
+import type { DocumentedOperation, Schema } from './openapi.ts'
 import { drawValue } from './schema-values.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
@@ -34,8 +34,9 @@ export function draftValid(
   )
   const query = queries.map(({ name, schema }) => [name, String(drawValue(schema, random))])
   const content = requestBody?.content?.['application/json']
-  if (requestBody?.content?.['multipart/form-data'] !== undefined) {
-    const raw = bodyOf(drawFiles(random))
+  const form = requestBody?.content?.['multipart/form-data']
+  if (form !== undefined && (content === undefined || random.oneIn(2))) {
+    const raw = bodyOf(drawParts(form.schema, random))
     const headers = { ...credentials, ...MULTIPART }
     return { method, path, params, query: Object.fromEntries(query) as {}, headers, raw }
   }
@@ -54,10 +55,24 @@ export function draftValid(
   }
 }
 
+/** What must be there, and some of what may. */
+function drawParts(
+  { properties = {}, required = [] }: Schema,
+  random: SeededRandom,
+): readonly SentPart[] {
+  return Object.entries(properties)
+    .filter(([name]) => required.includes(name) || random.oneIn(3))
+    .flatMap(([name, schema]) =>
+      (schema.items ?? schema).format === 'binary'
+        ? drawFiles(name, random)
+        : [{ name, content: String(drawValue({ ...schema, maxLength: 20 }, random)) }],
+    )
+}
+
 /** Files of a few kinds, most of which can be read. */
-function drawFiles(random: SeededRandom): readonly SentPart[] {
+function drawFiles(name: string, random: SeededRandom): readonly SentPart[] {
   return Array.from({ length: 1 + random.below(3) }, () => ({
-    name: 'file',
+    name,
     filename: random.pick(['notes.md', 'hours.txt', 'picture.png', '../é.md', '']),
     content: random.pick(['# Hours\n\nNine to five.\n', `${random.below(1e6)}`, '\0\u0001', '']),
   }))

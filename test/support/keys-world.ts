@@ -2,7 +2,7 @@ import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { VirtualClock } from './clock.ts'
 import { createClock } from './clock.ts'
-import type { Asker, Asking, World, WorldOptions } from './world.ts'
+import type { Answer, AnyBody, Asker, Asking, MintedKey, World, WorldOptions } from './world.ts'
 import { createWorld } from './world.ts'
 
 export const START = Date.parse('2030-01-31T12:00:00.000Z')
@@ -26,6 +26,16 @@ export function told({ status, body }: { readonly status: number; readonly body:
 /** What the holder of a value is told when it asks about itself. */
 export async function standing({ request }: World, value: string): Promise<string> {
   return told(await request('GET', '/v1/keys/self', { as: value }))
+}
+
+/** Asks for a key with what stands in `given`. */
+export function mint(
+  world: World,
+  as: Asker,
+  given: AnyBody,
+): Promise<Answer<MintedKey & AnyBody>> {
+  const body = { name: 'a child', ...given }
+  return world.request<MintedKey & AnyBody>('POST', '/v1/keys', { as, body })
 }
 
 export async function rotate(world: World, id: string, asking: Asking = {}): Promise<string> {

@@ -18,8 +18,11 @@ import { createUniverse, SPEC_SCOPES } from '../../lib/scope/syntax.ts'
 import { SECOND } from '../../lib/time.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
+import type { Billing } from '../../plugins/billing/contract.ts'
+import { createNoBilling } from '../../plugins/billing/none.ts'
 import type { Editor } from '../../plugins/edits/contract.ts'
 import { createNoEditor } from '../../plugins/edits/none.ts'
+import type { Embedder } from '../../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { createEgressClient } from '../../plugins/egress/undici.ts'
@@ -41,6 +44,10 @@ export interface PlatformOptions {
   readonly editor?: Editor
   /** Default: one that reads text and markdown, in this very process. */
   readonly fileProcessor?: FileProcessor
+  /** Default: none, so that knowledge is searched by words. */
+  readonly embedder?: Embedder
+  /** Default: nothing is metered. */
+  readonly billing?: Billing
 }
 
 /** A platform over a SQLite file of its own, whose webhooks reach loopback alone. */
@@ -90,9 +97,11 @@ export async function createPlatform(
     }),
     egress,
     appBytes: createMemoryBytes({ clock }),
+    billing: options.billing ?? createNoBilling(),
     editor: options.editor ?? createNoEditor(),
     fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
-    wake: { edits: () => undefined, files: () => undefined },
+    embedder: options.embedder,
+    wake: { edits: () => undefined, files: () => undefined, bytes: () => undefined },
     appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),

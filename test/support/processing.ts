@@ -17,8 +17,12 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 }
 
 /** A world whose files are processed by this, and a worker that looks for them when it is woken. */
-export async function openWorld(t: Scope, fileProcessor: FileProcessor) {
-  const world = await createKnowledge(t, { fileProcessor })
+export async function openWorld(
+  t: Scope,
+  fileProcessor: FileProcessor,
+  options: Parameters<typeof createKnowledge>[1] = {},
+) {
+  const world = await createKnowledge(t, { ...options, fileProcessor })
   const log = createLog('silent')
   const start = (times: Partial<FileTimes> = {}, every = HOUR) => {
     const worker = keepProcessing(world.platform, log, { ...FILE_TIMES, ...times }, every)

@@ -6,7 +6,7 @@ import type { RevisionRecord } from '../../../plugins/store/contract/apps.ts'
 import { loadTree } from './service.ts'
 
 /** What nobody names yet may be named soon: bytes come before the row that names them. */
-const UNNAMED: Millis = HOUR
+export const UNNAMED: Millis = HOUR
 
 /** Apps that are purged, or looked at, by one unit of work or question. */
 const AT_ONCE = 100
@@ -48,7 +48,7 @@ export async function collectApps(
   for await (const id of bytes.apps()) {
     if (isStopping()) break
     try {
-      removed += await collect(store, bytes, id, now - UNNAMED)
+      removed += await collectApp(store, bytes, id, now)
     } catch (cause) {
       failed(id, cause)
     }
@@ -70,12 +70,19 @@ async function purgeApps(
   return purged
 }
 
-async function collect(
+/**
+ * Deletes the bytes of one app that nothing names, and answers how many went.
+ *
+ * @param mostTrees an app with more trees than this is left as it is. Default: any number
+ */
+export async function collectApp(
   store: Pick<Store, 'apps' | 'files'>,
   bytes: AppBytes,
   id: string,
-  before: Instant,
+  now: Instant,
+  mostTrees = Infinity,
 ): Promise<number> {
+  const before = now - UNNAMED
   // Before the rows are read: what is kept later is named later.
   const stale: string[] = []
   let all = 0
@@ -83,22 +90,31 @@ async function collect(
     all++
     if (kept_at < before) stale.push(sha256)
   }
-  if (await store.apps.exists(id)) return removeUnnamed(store, bytes, id, stale, before)
+  if (await store.apps.exists(id)) {
+    return removeUnnamed(store, bytes, { id, stale, before, mostTrees })
+  }
   // A folder that is empty may be of a put that is under way.
   if (all === 0 || stale.length < all) return 0
   await bytes.drop(id)
   return all
 }
 
+/** What an app has kept for long enough to be judged. */
+interface Stale {
+  readonly id: string
+  readonly stale: readonly string[]
+  readonly before: Instant
+  readonly mostTrees: number
+}
+
 async function removeUnnamed(
   { apps, files }: Pick<Store, 'apps' | 'files'>,
   bytes: AppBytes,
-  id: string,
-  stale: readonly string[],
-  before: Instant,
+  { id, stale, before, mostTrees }: Stale,
 ): Promise<number> {
   if (stale.length === 0) return 0
-  const inTrees = await namedByTrees(apps, bytes, id)
+  const inTrees = await namedByTrees(apps, bytes, id, mostTrees)
+  if (inTrees === undefined) return 0
   const outside = stale.filter((sha256) => !inTrees.has(sha256))
   if (outside.length === 0) return 0
   const inFiles = new Set(await files.named(id, outside))
@@ -106,15 +122,19 @@ async function removeUnnamed(
   return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
 }
 
-/** Digests of the trees of all revisions of an app, and of what is in them. */
+/** Digests of the trees of all revisions of an app, and of what is in them; undefined for too many. */
 async function namedByTrees(
   apps: Pick<Store['apps'], 'revisions'>,
   bytes: AppBytes,
   id: string,
-): Promise<ReadonlySet<string>> {
+  most: number,
+): Promise<ReadonlySet<string> | undefined> {
   const named = new Set<string>()
+  const trees = new Set<string>()
   for await (const revision of revisionsOf(apps, id)) {
-    if (named.has(revision.tree)) continue
+    if (trees.has(revision.tree)) continue
+    if (trees.size >= most) return undefined
+    trees.add(revision.tree)
     named.add(revision.tree)
     const { files } = await loadTree(bytes, revision)
     for (const { sha256 } of files.values()) named.add(sha256)

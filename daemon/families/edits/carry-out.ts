@@ -2,7 +2,7 @@ import type { Instant, Millis } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
 import { abortError } from '../../../plugins/edits/contract.ts'
-import type { EditFailure, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { EditFailure } from '../../../plugins/store/contract/edits.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
 import { ClaimLost, ConflictError } from './claimed.ts'
@@ -11,6 +11,7 @@ import { endClaimed, endWithout } from './end.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { keepBeating } from './heartbeat.ts'
+import { isStillAllowed } from './standing.ts'
 import { openTools } from './tools.ts'
 
 export interface EditTimes {
@@ -53,9 +54,12 @@ export function createCarrier(platform: Platform, warn: Warn, times = EDIT_TIMES
         lease_until: now + times.lease,
         deadline_at: now + times.deadline,
       }
-      const edit = await store.write((tx) => tx.edits.claim(asked))
-      if (edit === undefined) return false
-      await carryOut({ platform, edit, claim, warn, times, beating, stopping })
+      const begun = await store.write(async (tx) => {
+        const edit = await tx.edits.claim(asked)
+        return edit && { edit, mayGoOn: await isStillAllowed(platform, tx, edit, now) }
+      })
+      if (begun === undefined) return false
+      await carryOut({ platform, ...begun, claim, warn, times, beating, stopping })
       return true
     },
     look() {
@@ -66,6 +70,8 @@ export function createCarrier(platform: Platform, warn: Warn, times = EDIT_TIMES
 
 interface Claimed extends Held {
   readonly platform: Platform
+  /** Whether who asked for it still may, as the claim saw it. */
+  readonly mayGoOn: boolean
   readonly warn: Warn
   readonly times: EditTimes
   readonly beating: Set<Heartbeat>
@@ -78,7 +84,7 @@ type Stop = 'lost' | 'stopping' | 'canceled' | 'timed_out'
 async function carryOut(claimed: Claimed): Promise<void> {
   const { platform, edit, claim, warn, times, beating, stopping } = claimed
   const { clock } = platform
-  const hopeless = judgeClaimed(edit, clock.now())
+  const hopeless = judgeClaimed(claimed, clock.now())
   if (hopeless !== undefined) return end(claimed, hopeless)
 
   const stopped: { why?: Stop } = {}
@@ -116,8 +122,9 @@ async function carryOut(claimed: Claimed): Promise<void> {
 }
 
 /** What ends an edit before it is begun. */
-function judgeClaimed(edit: EditRecord, now: Instant): EditFailure | undefined {
+function judgeClaimed({ edit, mayGoOn }: Claimed, now: Instant): EditFailure | undefined {
   if (edit.cancel_at !== null) return FAILURES.canceled
+  if (!mayGoOn) return FAILURES.authority_ended
   if (edit.deadline_at !== null && edit.deadline_at <= now) return FAILURES.timed_out
   return edit.attempts > MAX_ATTEMPTS ? FAILURES.worker_lost : undefined
 }
@@ -134,7 +141,8 @@ async function perform(
   const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
   const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
   const outcome = await untilAborted(signal, platform.editor.carryOut(task, tools))
-  await heart.stop()
+  // Keeping what was made may take longer than a lease: it goes on beating.
+  await heart.flush()
   if (signal.aborted) throw abortError(signal)
   await completeClaimed(platform, { edit, claim }, base, outcome)
 }

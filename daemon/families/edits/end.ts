@@ -4,7 +4,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
 
-type Telling = Pick<Platform, 'engine'>
+type Telling = Pick<Platform, 'engine' | 'billing'>
 
 /** An end that changed nothing. */
 export function endWithout(
@@ -40,9 +40,12 @@ export async function endClaimed(
   return true
 }
 
-/** Tells of an end in the unit of work that brought it about, and moves the app that depends on it. */
+/**
+ * Tells of an end in the unit of work that brought it about, settles what it costs, and moves the app that
+ * depends on it.
+ */
 export async function tellEnd(
-  { engine }: Telling,
+  { engine, billing }: Telling,
   tx: StoreTx,
   edit: EditRecord,
   end: EditEnd,
@@ -50,9 +53,11 @@ export async function tellEnd(
   const { account_id, app_id, id: edit_id, kind, initial } = edit
   const { status, finished_at, result_revision } = end
   const isCompleted = status === 'completed'
+  const charged_micros = isCompleted ? await billing.capture(tx, edit_id) : 0
+  if (!isCompleted) await billing.release(tx, edit_id)
   const data = isCompleted
-    ? { app_id, edit_id, kind, initial, result_revision, charged_micros: 0 }
-    : { app_id, edit_id, error: publicError(end.error), charged_micros: 0 }
+    ? { app_id, edit_id, kind, initial, result_revision, charged_micros }
+    : { app_id, edit_id, error: publicError(end.error), charged_micros }
   const type = isCompleted ? 'edit.completed' : 'edit.failed'
   await engine.publishIn(tx, [engine.newEvent(account_id, type, data, finished_at, app_id)])
   if (isCompleted) {

@@ -21,6 +21,12 @@ export const FAILURES = {
     message: 'Whoever carried out the edit went away, again and again. Ask for it anew.',
     retryable: true,
   },
+  authority_ended: {
+    code: 'authority_ended',
+    class: 'policy',
+    message: 'The key that asked for the edit, or its account, may not do so any more.',
+    retryable: false,
+  },
   revision_conflict: {
     code: 'revision_conflict',
     class: 'request',

@@ -37,6 +37,8 @@ export interface Heartbeat {
   tell(report: EditProgress): void
   /** Looks at once whether the edit is still wanted. */
   look(): void
+  /** Notes what was told, and goes on. */
+  flush(): Promise<void>
   /** Beats no more; what was told is noted by then. */
   stop(): Promise<void>
   /** Lets another begin the edit at once; this attempt counts for none. */
@@ -91,6 +93,11 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
     else if (answer === 'cancel') ended('canceled')
   }
 
+  async function flush(): Promise<void> {
+    if (lines.length > 0) look()
+    await beating
+  }
+
   function note(stage: string, message: string): void {
     if (written >= MAX_LINES) return
     written++
@@ -113,11 +120,11 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
       if (isMore) beatIn(Math.max(0, last + SOON - clock.now()))
     },
     look,
+    flush,
     async stop() {
       isStopped = true
       cancel()
-      if (lines.length > 0) look()
-      await beating
+      await flush()
     },
     async release() {
       const now = clock.now()

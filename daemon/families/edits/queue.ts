@@ -1,3 +1,4 @@
+import type { BilledOperation } from '../../../plugins/billing/contract.ts'
 import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
 import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
 import type { Platform } from '../../platform.ts'
@@ -23,16 +24,24 @@ export function requireEditor({ editor }: Pick<Platform, 'editor'>): void {
   if (!editor.available) throw editError('model_not_configured')
 }
 
+/** What is asked for money, and under which id, where that is not an edit of its own. */
+export interface Asking {
+  readonly operation: BilledOperation
+  /** Of the edit, which was told of already. */
+  readonly id: string
+}
+
 /**
- * Puts a prompt at the end of the app's queue. One for an app whose making failed makes it anew.
+ * Puts a prompt at the end of the app's queue, and holds what it will cost. One for an app whose making failed
+ * makes it anew.
  *
- * @param id of the edit, where the app was told of it already
+ * @throws KeyhookError `insufficient_balance`, `edit_queue_full`
  */
 export async function enqueue(
   call: Change,
   app: AppRecord,
   wish: Wish,
-  id: string = call.platform.newId(),
+  { operation, id }: Asking = { operation: 'edits.create', id: call.platform.newId() },
 ): Promise<EditRecord> {
   const { platform, tx, now } = call
   const waiting = await tx.edits.waiting(app.id)
@@ -42,6 +51,8 @@ export async function enqueue(
   const isNew = app.status === 'creating' && waiting.length === 0
   const initial = isNew || (await tx.apps.move(app.id, 'failed', 'creating', now))
   const edit = newEdit(call, app, { ...wish, id, kind: 'prompt', initial, status: 'queued' })
+  const works = [{ operation_id: id, quantity: 1 }]
+  await platform.billing.hold(tx, { account_id: app.account_id, operation, works })
   await tx.edits.insert(edit)
   await noteEdit(call, edit, 'edit.created')
   tx.afterCommit(() => {

@@ -109,6 +109,11 @@ export function toWireEdit(edit: EditRecord, position: number | null): z.input<t
   }
 }
 
+/** Where an edit is told of. */
+export function pathOfEdit({ app_id, id }: Pick<EditRecord, 'app_id' | 'id'>): string {
+  return `/v1/apps/${app_id}/edits/${id}`
+}
+
 export const editState = z
   .strictObject({
     id: z.string(),

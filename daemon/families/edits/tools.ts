@@ -1,6 +1,7 @@
 import type { EditOperation, EditTools, OperationFault } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
 import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
+import { findPassages } from '../files/find.ts'
 import type { Platform } from '../../platform.ts'
 import type { OperationRefusal } from './apply.ts'
 import { applyOperations, pathsOf } from './apply.ts'
@@ -36,8 +37,9 @@ export async function openTools(
       return file && (await read(file.sha256))
     },
     async passages(query, limit) {
-      const found = await store.files.search({ app_id: app.id, query, limit, files: null })
-      return found.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
+      const search = { app_id: app.id, query, limit, files: null }
+      const { passages } = await findPassages(platform, search)
+      return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
     },
     async check(operations) {
       const applied = await applyOperations(tree, operations, read)

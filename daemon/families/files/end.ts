@@ -2,9 +2,11 @@ import type { FileEnd } from '../../../plugins/store/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claim.ts'
 
-/** Ends a claimed file and tells of it, both or neither: whose claim is lost tells nothing. */
+/**
+ * Ends a claimed file, settles what it costs and tells of it, all or nothing: whose claim is lost tells nothing.
+ */
 export async function endFile(
-  { store, engine, clock }: Pick<Platform, 'store' | 'engine' | 'clock'>,
+  { store, engine, billing, clock }: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,
   { file, claim }: Held,
   end: FileEnd,
 ): Promise<void> {
@@ -15,6 +17,7 @@ export async function endFile(
   await store.write(async (tx) => {
     const now = clock.now()
     if (!(await tx.files.finish(file_id, claim, now, end))) return
+    await (isProcessed ? billing.capture(tx, file_id) : billing.release(tx, file_id))
     const data = { app_id, file_id, name, ...told }
     await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
   })

@@ -4,11 +4,14 @@ import type { Millis } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import type { FileErrorCode, Processed } from '../../../plugins/files/contract.ts'
 import { RETRIABLE, fileError } from '../../../plugins/files/contract.ts'
+import { EmbeddingError } from '../../../plugins/embeddings/contract.ts'
 import type { FileEnd, FileFailure, FileRecord } from '../../../plugins/store/contract/files.ts'
+import { withWords } from '../../../plugins/store/contract/words.ts'
 import type { Platform } from '../../platform.ts'
 import { bytesOf } from '../apps/service.ts'
 import type { Held } from './claim.ts'
 import { ClaimLost, keepClaim } from './claim.ts'
+import { embedFile } from './embed.ts'
 import { endFile } from './end.ts'
 import { processorOf } from './service.ts'
 
@@ -85,6 +88,7 @@ async function processClaimed(
   const signal = AbortSignal.any([late.signal, kept.lost, stopping])
   try {
     const processed = await read(platform, held, kept.tell, signal)
+    await embedFile(platform, held, processed.chunks, kept.tell, signal)
     await kept.stop()
     await endFile(platform, held, { status: 'processed', ...processed })
   } catch (cause) {
@@ -122,7 +126,8 @@ async function read(
       signal,
       stage: tell,
       async take(chunks) {
-        const isHeld = await store.write((tx) => tx.files.addChunks(id, claim, chunks))
+        const added = chunks.map(withWords)
+        const isHeld = await store.write((tx) => tx.files.addChunks(id, claim, added))
         if (!isHeld) throw new ClaimLost()
       },
     },
@@ -131,10 +136,14 @@ async function read(
 
 /** How a failure ends the file; undefined when the next attempt may go better. */
 function endOf({ attempts }: FileRecord, cause: unknown): FileEnd | undefined {
+  const isLast = attempts >= MAX_ATTEMPTS
+  if (cause instanceof EmbeddingError) {
+    const { code, message, retryable } = cause
+    return isLast || !retryable ? { status: 'failed', error: { code, message } } : undefined
+  }
   const code = codeOf(cause)
   const isFinal = code !== undefined && !RETRIABLE.has(code)
-  if (isFinal || attempts >= MAX_ATTEMPTS) return failedBy(code ?? 'processor_failed')
-  return undefined
+  return isLast || isFinal ? failedBy(code ?? 'processor_failed') : undefined
 }
 
 function codeOf(cause: unknown): FileErrorCode | undefined {

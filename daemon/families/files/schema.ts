@@ -59,6 +59,14 @@ export function toWireFile(file: FileRecord): z.input<typeof fileRecord> {
   }
 }
 
+/** Where a file is told of. */
+export function pathOfFile({
+  app_id,
+  id,
+}: Pick<z.input<typeof fileRecord>, 'app_id' | 'id'>): string {
+  return `/v1/apps/${app_id}/files/${id}`
+}
+
 /** What examples show. */
 export const exampleFile = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',

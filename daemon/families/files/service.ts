@@ -25,6 +25,16 @@ export async function findFile(
   return file
 }
 
+/** Holds what processing files will cost, for all of them or none. */
+export async function holdFor(
+  { platform, tx }: Pick<Change, 'platform' | 'tx'>,
+  account_id: string,
+  files: readonly Pick<FileRecord, 'id' | 'size'>[],
+): Promise<void> {
+  const works = files.map(({ id, size }) => ({ operation_id: id, quantity: size }))
+  await platform.billing.hold(tx, { account_id, operation: 'files.upload', works })
+}
+
 /** Notes a change of an app's knowledge for the account's owners. */
 export async function noteFile(
   call: Change,

@@ -5,7 +5,7 @@ import type { Change } from '../audit/note.ts'
 import { creatorOf } from '../../principal.ts'
 import type { KeptFile } from './keep.ts'
 import { MAX_ALL_BYTES, MAX_FILES } from './room.ts'
-import { noteFile } from './service.ts'
+import { holdFor, noteFile } from './service.ts'
 
 /** What an app's knowledge is made of. */
 interface Place {
@@ -16,6 +16,8 @@ interface Place {
 /**
  * Makes records of what is kept, each in its place; undefined where the app has no room left. The same
  * bytes are one file, however often they come.
+ *
+ * @throws KeyhookError `insufficient_balance` where not all of them can be paid for
  */
 export async function takeIn(
   call: Omit<Change, 'tx' | 'now'>,
@@ -28,6 +30,7 @@ export async function takeIn(
   const held = await tx.files.sum(place.app_id)
   let { files, bytes } = held
   const taken: (FileRecord | undefined)[] = []
+  const made: FileRecord[] = []
   for (const one of kept) {
     const known = await tx.files.bySha256(place.app_id, one.sha256)
     const fits = one.isKept && files < MAX_FILES && bytes + one.size <= MAX_ALL_BYTES
@@ -38,8 +41,10 @@ export async function takeIn(
       files += 1
       bytes += one.size
       taken.push(file)
+      made.push(file)
     } else taken.push(known)
   }
+  if (made.length > 0) await holdFor({ platform, tx }, place.account_id, made)
   if (files > held.files) tx.afterCommit(() => platform.wake.files())
   return taken
 }

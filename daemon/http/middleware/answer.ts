@@ -3,10 +3,15 @@ import { toCall } from '../call.ts'
 import { idempotencyOf, performOnce } from '../idempotency.ts'
 import type { Answered } from '../perform.ts'
 import { perform } from '../perform.ts'
-import type { Step } from '../state.ts'
+import type { RequestContext, Step } from '../state.ts'
+
+/** Seconds until there may be more to tell of what is to be carried out. */
+const COME_BACK = 2
 
 /** Runs the operation, once under an `Idempotency-Key`, and answers after its commit. */
 export function answer(operation: Answered, platform: Platform): Step {
+  // Below the prefix that the service may have.
+  const root = new URL(platform.baseUrl).pathname.replace(/\/$/, '')
   return async function answer(ctx) {
     const call = toCall(ctx, platform)
     const idempotency = idempotencyOf(ctx, operation, platform)
@@ -18,6 +23,15 @@ export function answer(operation: Answered, platform: Platform): Step {
     ctx.set('Content-Type', 'application/json; charset=utf-8')
     if (!ctx.res.hasHeader('cache-control')) ctx.set('Cache-Control', 'no-store')
     if (replayed) ctx.set('Idempotency-Replayed', 'true')
+    if (status === 202) tellWhere(ctx, operation, root, body)
     ctx.body = body
   }
+}
+
+/** Where and when to look again. A replay tells it anew: what was told is in its body. */
+function tellWhere(ctx: RequestContext, operation: Answered, root: string, body: string): void {
+  const path = operation.watch?.(JSON.parse(body) as unknown)
+  if (path === undefined) return
+  ctx.set('Location', root + path)
+  ctx.set('Retry-After', String(COME_BACK))
 }

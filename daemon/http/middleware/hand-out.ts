@@ -1,11 +1,13 @@
-import { Readable } from 'node:stream'
-import type { Clock } from '../../../lib/engine/ports.ts'
-import type { Millis } from '../../../lib/time.ts'
-import { SECOND } from '../../../lib/time.ts'
-import type { Operation } from '../../family.ts'
+import type { Readable } from 'node:stream'
+import type { ByteRange } from '../../../plugins/apps/contract.ts'
+import type { Download, Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
+import { httpError } from '../../errors.ts'
 import { toCall } from '../call.ts'
-import type { Step } from '../state.ts'
+import { openDownload } from '../download.ts'
+import { namesTag, readRange } from '../range.ts'
+import type { RequestContext, Step } from '../state.ts'
+import type { Transfers } from '../transfers.ts'
 
 /**
  * Answers an operation with bytes that somebody gave: to be kept as a file, never to be shown or run.
@@ -15,42 +17,75 @@ import type { Step } from '../state.ts'
 export function handOut(
   operation: Extract<Operation, { effect: 'bytes' }>,
   platform: Platform,
+  transfers: Transfers,
   admit: Step,
 ): Step {
   return async function handOut(ctx) {
-    const { name, size, bytes } = await operation.run(toCall(ctx, platform))
-    const stillAdmitted = async (): Promise<void> => {
-      await admit(ctx, () => Promise.resolve())
+    const file = await operation.run(toCall(ctx, platform))
+    const tag = `"${file.sha256}"`
+    if (namesTag(ctx.get('if-none-match'), tag)) {
+      ctx.status = 304
+      describe(ctx, tag)
+      return
     }
-    ctx.status = 200
-    ctx.set('Content-Type', 'application/octet-stream')
-    ctx.set('Content-Length', String(size))
-    ctx.set('Content-Disposition', attachment(name))
-    ctx.set('X-Content-Type-Options', 'nosniff')
-    ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
-    ctx.set('Cache-Control', 'no-store')
-    ctx.body = Readable.from(whileAdmitted(bytes, platform.clock, stillAdmitted), {
-      objectMode: false,
-    })
+    const range = askedRange(ctx, file, tag)
+    // Nothing is said of the file before it is open: a refusal is no part of it.
+    const bytes = ctx.method === 'HEAD' ? undefined : await open(ctx, file, range)
+    describe(ctx, tag)
+    present(ctx, file, range)
+    if (bytes !== undefined) ctx.body = bytes
+  }
+
+  async function open(
+    ctx: RequestContext,
+    file: Download,
+    range: ByteRange | undefined,
+  ): Promise<Readable> {
+    const transfer = transfers.begin('download', ctx.state.principal, ctx.state.address)
+    try {
+      const stillAdmitted = async (): Promise<void> => {
+        await admit(ctx, () => Promise.resolve())
+      }
+      const stream = openDownload(await file.open(range), platform.clock, stillAdmitted)
+      stream.once('close', transfer.end)
+      return stream
+    } catch (cause) {
+      transfer.end()
+      throw cause
+    }
   }
 }
 
-/** A caller that reads slowly is looked at anew this often. */
-const LOOK_EVERY: Millis = SECOND
+/** The part that is asked for, unless what the client holds the other parts of is another file. */
+function askedRange(ctx: RequestContext, { size }: Download, tag: string): ByteRange | undefined {
+  const condition = ctx.get('if-range')
+  // RFC 9110, 14.2: only GET knows ranges.
+  if (ctx.method !== 'GET' || (condition !== '' && condition !== tag)) return undefined
+  const range = readRange(ctx.get('range'), size)
+  if (range !== 'beyond') return range
+  ctx.set('Content-Range', `bytes */${size}`)
+  throw httpError('range_not_satisfiable', { details: { size_bytes: size } })
+}
 
-async function* whileAdmitted(
-  bytes: AsyncIterable<Uint8Array>,
-  clock: Pick<Clock, 'steady'>,
-  stillAdmitted: () => Promise<void>,
-): AsyncGenerator<Uint8Array> {
-  let looked = clock.steady()
-  for await (const chunk of bytes) {
-    if (clock.steady() - looked >= LOOK_EVERY) {
-      await stillAdmitted()
-      looked = clock.steady()
-    }
-    yield chunk
-  }
+function describe(ctx: RequestContext, tag: string): void {
+  ctx.set('ETag', tag)
+  ctx.set('Accept-Ranges', 'bytes')
+  ctx.set('Cache-Control', 'no-store')
+}
+
+function present(
+  ctx: RequestContext,
+  { name, size }: Download,
+  range: ByteRange | undefined,
+): void {
+  const { start, end } = range ?? { start: 0, end: size }
+  ctx.status = range === undefined ? 200 : 206
+  if (range !== undefined) ctx.set('Content-Range', `bytes ${start}-${end - 1}/${size}`)
+  ctx.set('Content-Type', 'application/octet-stream')
+  ctx.set('Content-Length', String(end - start))
+  ctx.set('Content-Disposition', attachment(name))
+  ctx.set('X-Content-Type-Options', 'nosniff')
+  ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
 }
 
 /** RFC 6266: a name for those who know no other, and the true one. */

@@ -1,38 +1,67 @@
 import type { Clock } from '../../../lib/engine/ports.ts'
 import { httpError } from '../../errors.ts'
 import { allowLong } from '../../long-requests.ts'
-import type { PartsInput } from '../../parts.ts'
+import type { GivenPart, PartsInput } from '../../parts.ts'
 import { mostBytes } from '../../parts.ts'
 import { takeParts } from '../multipart.ts'
 import type { RequestContext, Step } from '../state.ts'
+import type { Transfers } from '../transfers.ts'
+
+/** What takes in multipart bodies. */
+export interface Intakes {
+  readonly clock: Pick<Clock, 'after' | 'steady'>
+  readonly transfers: Transfers
+}
 
 /** Hands a multipart body on before it is read: the operation takes its parts as they come in. */
-export function readParts(parts: PartsInput, clock: Clock): Step {
-  const limit = mostBytes(parts)
+export function readParts(parts: PartsInput, intakes: Intakes): Step {
   return async function readParts(ctx, next) {
     requireMultipart(ctx)
-    const announced = Number(ctx.get('content-length') || 0)
-    if (announced > limit) throw httpError('payload_too_large', { details: { limit_bytes: limit } })
-    const intake = takeParts(ctx.req, parts, clock)
-    const noLonger = allowLong(ctx.req.socket)
-    ctx.state.parts = intake.parts
     ctx.state.body = undefined
     // Boundaries are drawn anew for each attempt: of the same files the length alone is the same.
     ctx.state.bodyText = `multipart ${ctx.get('content-length')}`
-    try {
+    await withParts(ctx, parts, intakes, async (given) => {
+      ctx.state.parts = given
       await next()
-    } finally {
-      // What is left of a body that was refused is not waited for.
-      if (!ctx.req.complete) ctx.set('Connection', 'close')
-      intake.end()
-      noLonger()
-    }
+    })
   }
 }
 
-function requireMultipart(ctx: RequestContext): void {
-  const type = ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== 'multipart/form-data' || ctx.get('content-encoding') !== '') {
+/** Takes in a body while `work` is under way; what is left of it then is not waited for. */
+export async function withParts(
+  ctx: RequestContext,
+  parts: PartsInput,
+  { clock, transfers }: Intakes,
+  work: (given: AsyncIterable<GivenPart>) => Promise<void>,
+): Promise<void> {
+  try {
+    requireFit(ctx, mostBytes(parts))
+    const transfer = transfers.begin('upload', ctx.state.principal, ctx.state.address)
+    const noLonger = allowLong(ctx.req.socket)
+    try {
+      const intake = takeParts(ctx.req, parts, clock, transfer)
+      await work(intake.parts).finally(intake.end)
+    } finally {
+      noLonger()
+      transfer.end()
+    }
+  } finally {
+    if (!ctx.req.complete) ctx.set('Connection', 'close')
+  }
+}
+
+function requireFit(ctx: RequestContext, limit_bytes: number): void {
+  if (Number(ctx.get('content-length') || 0) <= limit_bytes) return
+  throw httpError('payload_too_large', { details: { limit_bytes } })
+}
+
+export function isMultipart(ctx: RequestContext): boolean {
+  return ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase() === 'multipart/form-data'
+}
+
+/** @throws KeyhookError `unsupported_media_type` */
+export function requireMultipart(ctx: RequestContext): void {
+  if (!isMultipart(ctx) || ctx.get('content-encoding') !== '') {
     throw httpError('unsupported_media_type', {
       message: 'Send the body as multipart/form-data, without Content-Encoding.',
     })

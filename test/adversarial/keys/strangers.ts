@@ -2,14 +2,35 @@ import { request as requestRaw } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
+import type { Test } from 'tap'
 import { createSignal } from '../race.ts'
 import { DEFAULT_KEY_PREFIX, mintToken } from '../../../lib/key/token.ts'
 import { HOUR } from '../../../lib/time.ts'
+import { sampleEdit } from '../../../plugins/store/conformance/edit-samples.ts'
+import { openStream } from '../../support/stream.ts'
 import type { AnyBody } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
-import { openWorld, OPERATOR_TOKEN } from './world.ts'
+import type { AppWorld } from './world.ts'
+import { openAppWorld, openWorld, OPERATOR_TOKEN } from './world.ts'
 
 const scopes = ['apps:read', 'keys:*']
+
+/** An answer that is still being given: the stream of an edit that waits. */
+async function followUntilRevoked(t: Test, world: AppWorld): Promise<void> {
+  const { platform, account, a1, baseUrl } = world
+  const edit = sampleEdit('edit_1', { app_id: a1, account_id: account.id })
+  await platform.store.write((tx) => tx.edits.insert(edit))
+  const path = `/v1/apps/${a1}/edits/${edit.id}/events`
+  for (const revoked of ['the key', 'its parent'] as const) {
+    const parent = await world.make({ scopes: ['edits:read', 'keys:write'] })
+    const reader = await world.make({ scopes: ['edits:read'], apps: [a1] }, parent.key)
+    const stream = await openStream(baseUrl + path, reader.key)
+    await stream.until('queue_position')
+    const { id } = revoked === 'the key' ? reader : parent
+    t.equal(await world.ask('DELETE', `/v1/keys/${id}`), '200')
+    t.match(await stream.until(), /event: error\ndata: .*"code":"key_revoked"/, revoked)
+  }
+}
 
 export const STRANGER_CHECKS: Checks = {
   async K46(t, saw) {
@@ -119,7 +140,7 @@ export const STRANGER_CHECKS: Checks = {
   },
 
   async K51(t, saw) {
-    const world = await openWorld(t, saw)
+    const world = await openAppWorld(t, saw)
     const { id, key } = await world.make({ scopes })
     const body = JSON.stringify({ name: 'late', scopes: ['apps:read'] })
     const admitted = createSignal()
@@ -148,6 +169,7 @@ export const STRANGER_CHECKS: Checks = {
     const { error } = JSON.parse(await text(response)) as { error: { code: string } }
     saw(`${response.statusCode} ${error.code}`)
     t.match((await world.request('GET', '/v1/keys')).body, { data: [] })
+    await followUntilRevoked(t, world)
   },
 
   async K52(t, saw) {

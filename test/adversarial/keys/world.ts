@@ -1,7 +1,11 @@
 import type { Test } from 'tap'
 import { createAccountsFamily } from '../../../daemon/families/accounts/family.ts'
 import { createPasswords } from '../../../daemon/families/accounts/password.ts'
+import { appsFamily } from '../../../daemon/families/apps/family.ts'
+import { auditFamily } from '../../../daemon/families/audit/family.ts'
+import { editsFamily } from '../../../daemon/families/edits/family.ts'
 import { eventsFamily } from '../../../daemon/families/events/family.ts'
+import { filesFamily } from '../../../daemon/families/files/family.ts'
 import { webhooksFamily } from '../../../daemon/families/webhooks/family.ts'
 import { createResolver } from '../../../daemon/http/resolve.ts'
 import { toIso, type Instant } from '../../../lib/time.ts'
@@ -80,12 +84,32 @@ export async function openWorld(
   }
 }
 
+/** A key world whose pins name apps that there are. */
+export interface AppWorld extends KeyWorld {
+  /** Two apps of the account. */
+  readonly a1: string
+  readonly a2: string
+}
+
+export async function openAppWorld(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  saw: Saw,
+): Promise<AppWorld> {
+  const families = [appsFamily, editsFamily, filesFamily, auditFamily]
+  const world = await openWorld(t, saw, { families, appIds: 'own' })
+  const body = { template_id: 'blank' }
+  const make = async (): Promise<string> =>
+    (await world.request<{ id: string }>('POST', '/v1/apps', { body })).body.id
+  return { ...world, a1: await make(), a2: await make() }
+}
+
 /** The folder alone, so that a second world may be opened over it. */
 function scopeOf(t: Pick<Test, 'testdir' | 'teardown'>): Parameters<typeof createWorld>[0] {
   return { testdir: () => t.testdir(), teardown: (handler) => t.teardown(handler) }
 }
 
 function told({ status, body }: { readonly status: number; readonly body: object }): string {
-  const { error } = body as { readonly error?: { readonly code: string } }
-  return error === undefined ? String(status) : `${status} ${error.code}`
+  // The record of work that went well has an error that is null.
+  const { error } = body as { readonly error?: { readonly code: string } | null }
+  return error ? `${status} ${error.code}` : String(status)
 }

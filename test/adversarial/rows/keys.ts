@@ -82,17 +82,17 @@ const LINES: readonly Line[] = [
   [
     'K19',
     'a pinned key of `*:*` asks for what belongs to the whole account',
-    'event types, and events of no app, `403 key_pinned`; lists hold what lies within its pins',
+    'making and cloning apps, event types, events of no app `403 key_pinned`, the audit log `403 owner_required`; lists hold what lies within its pins',
   ],
   [
     'K20',
     'a request names one app in its place and another in its data',
-    'the declared app_id alone counts: `202` there; another app is `404 app_not_found`, `403 scope_not_delegable` in a filter',
+    'the place alone counts, of an event its app_id: `202` there; another app is `404 app_not_found`, `403 scope_not_delegable` in a filter, `400 invalid_request` in a body, its edits and files `404 edit_not_found`, `404 file_not_found`',
   ],
   [
     'K21',
     'the only app of a pinned key is gone',
-    'it authorises nothing and never becomes unpinned: `403 key_pinned`, `404 app_not_found`, `403 scope_not_delegable`',
+    'archived, nothing in it changes, `409 app_archived`; gone, nothing of any app is seen or changed, and the key never becomes unpinned: `404 app_not_found`, `403 key_pinned`, `403 scope_not_delegable`. An event may still name the app, `202`; ids never come twice',
   ],
   [
     'K22',
@@ -225,8 +225,8 @@ const LINES: readonly Line[] = [
   ],
   [
     'K51',
-    'a request that began before the revocation, its body still on the way',
-    '`401 key_revoked` and no effect; no operation of this release keeps an answer open',
+    'a request that began before the revocation, its body still on the way; an answer that is still being given',
+    '`401 key_revoked` and no effect; a stream that is open says so and ends, also when an ancestor was revoked',
   ],
   [
     'K52',

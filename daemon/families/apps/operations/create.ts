@@ -8,13 +8,14 @@ import { toRefusal } from '../../edits/refusals.ts'
 import type { KeptApp } from '../birth.ts'
 import { bear, keepFiles } from '../birth.ts'
 import { appError } from '../errors.ts'
+import { creationForm } from '../form.ts'
 import { appCreation, createdApp, exampleApp, toWireApp } from '../schema.ts'
 import { bytesOf, requireFreeAlias, requireRoom } from '../service.ts'
 import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
 import { digestOf } from '../tree.ts'
 
-const input = { body: appCreation }
+const input = { body: appCreation, form: creationForm }
 
 /** What is kept of an app before it is one, and the name that it has unless it is given another. */
 export interface Prepared {
@@ -32,6 +33,7 @@ export const createApp = writeOperation({
   output: createdApp,
   status: 201,
   accepted: ({ status }) => status === 'creating',
+  watch: ({ id }) => `/v1/apps/${id}`,
   errors: [
     'invalid_source',
     'template_not_found',
@@ -39,6 +41,7 @@ export const createApp = writeOperation({
     'app_too_large',
     'alias_taken',
     'app_limit_reached',
+    'insufficient_balance',
     'key_pinned',
     'model_not_configured',
     'capability_unavailable',
@@ -134,6 +137,7 @@ async function createWished(call: Creation) {
   const source = { kind, template_id: null, cloned_from: null } as const
   const edit_id = call.platform.newId()
   const app = await bear(call, call.prepared.kept, { ...given(call), source }, edit_id)
-  await enqueue(call, app, { prompt, model, message: null }, edit_id)
+  const wish = { prompt, model, message: null }
+  await enqueue(call, app, wish, { operation: 'apps.create', id: edit_id })
   return { ...toWireApp(app), edit_id }
 }

@@ -3,7 +3,14 @@ import { writeOperation } from '../../../family.ts'
 import { endQueued, endWithout } from '../end.ts'
 import { editError } from '../errors.ts'
 import { FAILURES } from '../failures.ts'
-import { editParams, editRecord, exampleEdit, examplePrompt, toWireEdit } from '../schema.ts'
+import {
+  editParams,
+  editRecord,
+  exampleEdit,
+  examplePrompt,
+  pathOfEdit,
+  toWireEdit,
+} from '../schema.ts'
 import { findEdit, noteEdit, placeOf } from '../service.ts'
 import { hasEnded } from '../wait.ts'
 
@@ -25,6 +32,7 @@ export const cancelEdit = writeOperation({
   input: { params: editParams, body: z.strictObject({}).optional() },
   output: editRecord,
   accepted: (edit) => !hasEnded(edit),
+  watch: pathOfEdit,
   errors: ['app_not_found', 'edit_not_found', 'edit_finished'],
   example: {
     params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },

@@ -14,6 +14,7 @@ import {
   editRecord,
   exampleEdit,
   examplePrompt,
+  pathOfEdit,
   toWireEdit,
   wait,
 } from '../schema.ts'
@@ -38,6 +39,7 @@ export const createEdit = writeOperation({
   output: editRecord,
   status: 201,
   accepted: (edit) => !hasEnded(edit),
+  watch: pathOfEdit,
   errors: [
     'app_not_found',
     'app_archived',
@@ -49,6 +51,7 @@ export const createEdit = writeOperation({
     'app_too_large',
     'revision_conflict',
     'edit_queue_full',
+    'insufficient_balance',
     'model_not_configured',
     'capability_unavailable',
   ],

@@ -1,6 +1,5 @@
 import { writeOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'
-import { forgetBytes } from '../forget.ts'
 import { exampleFile, fileParams, fileRecord, toWireFile } from '../schema.ts'
 import { findFile, noteFile } from '../service.ts'
 
@@ -19,15 +18,15 @@ export const deleteFile = writeOperation({
   },
   command: 'file delete',
   async run(call) {
-    const { principal, tx, params } = call
+    const { platform, principal, tx, params } = call
     const app = await findLiveApp(tx.apps, principal, params.app_id)
     const file = await findFile(tx.files, app.id, params.file_id)
     await tx.files.remove(app.id, file.id)
+    // What is not processed yet never will be.
+    await platform.billing.release(tx, file.id)
     await noteFile(call, file, 'file.deleted')
+    // What else of the app has the same bytes is found out later, by who reads all of its trees.
+    tx.afterCommit(() => platform.wake.bytes(app.id))
     return toWireFile(file)
-  },
-  async afterCommit({ platform }, deleted) {
-    await forgetBytes(platform, deleted.app_id, deleted.sha256)
-    return deleted
   },
 })

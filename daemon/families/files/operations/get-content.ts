@@ -6,7 +6,7 @@ import { findFile } from '../service.ts'
 
 export const getFileContent = bytesOperation({
   id: 'files.content',
-  summary: 'Download a file as it was uploaded',
+  summary: 'Download a file as it was uploaded, or one Range of it',
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}/content',
   access: { scope: 'files:read', pinned: 'allowed' },
@@ -21,8 +21,16 @@ export const getFileContent = bytesOperation({
     const { apps, files } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const { name, size, sha256, id } = await findFile(files, app.id, params.file_id)
-    const bytes = await bytesOf(platform).open(app.id, sha256)
-    if (bytes === undefined) throw new Error(`the bytes of file ${id} are gone`)
-    return { name, size, bytes }
+    const appBytes = bytesOf(platform)
+    return {
+      name,
+      size,
+      sha256,
+      async open(range) {
+        const bytes = await appBytes.open(app.id, sha256, range)
+        if (bytes === undefined) throw new Error(`the bytes of file ${id} are gone`)
+        return bytes
+      },
+    }
   },
 })

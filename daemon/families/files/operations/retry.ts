@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { writeOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
-import { exampleQueued, fileParams, fileRecord, toWireFile } from '../schema.ts'
-import { findFile, noteFile } from '../service.ts'
+import { exampleQueued, fileParams, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
+import { findFile, holdFor, noteFile } from '../service.ts'
 
 export const retryFile = writeOperation({
   id: 'files.retry',
@@ -14,7 +14,14 @@ export const retryFile = writeOperation({
   input: { params: fileParams, body: z.strictObject({}).optional() },
   output: fileRecord,
   status: 202,
-  errors: ['app_not_found', 'app_archived', 'file_not_found', 'file_not_failed'],
+  watch: pathOfFile,
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'file_not_found',
+    'file_not_failed',
+    'insufficient_balance',
+  ],
   example: {
     params: { app_id: exampleQueued.app_id, file_id: exampleQueued.id },
     response: exampleQueued,
@@ -27,6 +34,7 @@ export const retryFile = writeOperation({
     if (!(await tx.files.retry(id))) throw knowledgeError('file_not_failed')
     tx.afterCommit(() => platform.wake.files())
     const file = await findFile(tx.files, app.id, id)
+    await holdFor(call, app.account_id, [file])
     await noteFile(call, file, 'file.retried')
     return toWireFile(file)
   },

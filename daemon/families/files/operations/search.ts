@@ -3,6 +3,7 @@ import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { plainText, text } from '../../wire.ts'
+import { SEARCH_MODES, findPassages } from '../find.ts'
 import { exampleFile } from '../schema.ts'
 
 const DEFAULT_LIMIT = 10
@@ -40,12 +41,19 @@ export const searchFiles = readOperation({
         .meta({ description: 'Only in these files.' }),
     }),
   },
-  output: z.strictObject({ data: z.array(passage) }),
+  output: z.strictObject({
+    mode: z.enum(SEARCH_MODES).meta({
+      description:
+        'lexical: found by words; fused: by words and meaning, where embeddings are set up.',
+    }),
+    data: z.array(passage),
+  }),
   errors: ['app_not_found'],
   example: {
     params: { app_id: exampleFile.app_id },
     body: { query: 'opening hours', limit: 5 },
     response: {
+      mode: 'lexical',
       data: [
         {
           file_id: exampleFile.id,
@@ -63,15 +71,14 @@ export const searchFiles = readOperation({
   },
   command: 'file search <query>',
   async run({ platform, principal, params, body }) {
-    const { apps, files } = platform.store
-    const app = await findApp(apps, principal, params.app_id)
-    const found = await files.search({
+    const app = await findApp(platform.store.apps, principal, params.app_id)
+    const { mode, passages } = await findPassages(platform, {
       app_id: app.id,
       query: body.query,
       limit: body.limit ?? DEFAULT_LIMIT,
       files: body.files ?? null,
     })
     // What a store goes by may tell of other accounts' words, so it is not told.
-    return { data: found.map((one, index) => ({ ...one, score: 1 / (index + 1) })) }
+    return { mode, data: passages.map((one, index) => ({ ...one, score: 1 / (index + 1) })) }
   },
 })

@@ -1,15 +1,22 @@
 import { z } from 'zod'
 import { KeyhookError } from '../../../../lib/errors.ts'
+import type { FileRecord } from '../../../../plugins/store/contract/files.ts'
 import { ownOperation } from '../../../family.ts'
+import type { FilePart, GivenPart } from '../../../parts.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { bytesOf, findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
 import type { KeptFile } from '../keep.ts'
 import { isOfFile, keepFile } from '../keep.ts'
 import { findRoom } from '../room.ts'
-import { exampleQueued, fileRecord, toWireFile } from '../schema.ts'
+import { exampleQueued, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
 import { MAX_FILE_BYTES, processorOf } from '../service.ts'
 import { takeIn } from '../take-in.ts'
+
+/** A file whose bytes are there, by its place in the request. */
+interface Kept extends KeptFile {
+  readonly at: number
+}
 
 /** A file that was not taken, by its place in the request. */
 interface Refused {
@@ -43,10 +50,15 @@ export const uploadFiles = ownOperation({
       .meta({ description: 'Files that were refused, where others were taken.' }),
   }),
   status: 202,
+  watch({ data: [first, ...others] }) {
+    if (first === undefined) throw new TypeError('nothing was taken')
+    return others.length === 0 ? pathOfFile(first) : `/v1/apps/${first.app_id}/files`
+  },
   errors: [
     'app_not_found',
     'app_archived',
     'file_limit_reached',
+    'insufficient_balance',
     'file_too_large',
     'invalid_file_name',
     'wrong_type',
@@ -58,30 +70,30 @@ export const uploadFiles = ownOperation({
     response: { data: [exampleQueued], errors: [] },
   },
   command: 'file upload <file>',
-  /** Bytes come before the row that names them: of a file that is refused after all, they are collected. */
+  /**
+   * Bytes come before the row that names them. Of a file that is refused after all they stay until nobody
+   * else can be about to name them.
+   */
   async run(call) {
     const { platform, principal, params, parts, unit } = call
     const bytes = bytesOf(platform)
     const processor = processorOf(platform)
     const { id, account_id } = await findLiveApp(platform.store.apps, principal, params.app_id)
     const room = await findRoom(platform.store.files, bytes, id)
-    const kept: (KeptFile & { readonly at: number })[] = []
+    const kept: Kept[] = []
     const refused: Refused[] = []
-    let at = 0
-    for await (const part of parts) {
-      if (part.kind !== 'file') continue
-      try {
-        kept.push({ ...(await keepFile(part, processor, room)), at })
-      } catch (cause) {
-        if (!isOfFile(cause)) throw cause
-        refused.push({ at, name: part.filename.slice(0, 255), error: cause })
+    let taken: readonly (FileRecord | undefined)[] = []
+    try {
+      await judgeEach(parts, (part) => keepFile(part, processor, room), { kept, refused })
+      taken = await unit(async (tx) => {
+        await findLiveApp(tx.apps, principal, id)
+        return takeIn(call, tx, { app_id: id, account_id }, kept)
+      })
+    } finally {
+      if (kept.some(({ isKept }, index) => isKept && taken[index] === undefined)) {
+        platform.wake.bytes(id)
       }
-      at++
     }
-    const taken = await unit(async (tx) => {
-      await findLiveApp(tx.apps, principal, id)
-      return takeIn(call, tx, { app_id: id, account_id }, kept)
-    })
     for (const [index, { at, name }] of kept.entries()) {
       if (taken[index] !== undefined) continue
       refused.push({ at, name, error: knowledgeError('file_limit_reached') })
@@ -94,6 +106,25 @@ export const uploadFiles = ownOperation({
     }
   },
 })
+
+/** Keeps files as they come in, as far as nothing stands against them. */
+async function judgeEach(
+  parts: AsyncIterable<GivenPart>,
+  keep: (part: FilePart) => Promise<KeptFile>,
+  { kept, refused }: { readonly kept: Kept[]; readonly refused: Refused[] },
+): Promise<void> {
+  let at = 0
+  for await (const part of parts) {
+    if (part.kind !== 'file') continue
+    try {
+      kept.push({ ...(await keep(part)), at })
+    } catch (cause) {
+      if (!isOfFile(cause)) throw cause
+      refused.push({ at, name: part.filename.slice(0, 255), error: cause })
+    }
+    at++
+  }
+}
 
 /** The error of a request of which nothing was taken: what stands against the first, and all of it. */
 function inOne(refused: readonly Refused[]): KeyhookError {

@@ -19,6 +19,7 @@ export const retryDelivery = writeOperation({
   input: { params: deliveryParams, body: z.strictObject({}).optional() },
   output: deliveryRecord,
   status: 202,
+  watch: ({ webhook_id, id }) => `/v1/webhooks/${webhook_id}/deliveries/${id}`,
   errors: ['webhook_not_found', 'delivery_not_found', 'delivery_in_progress', 'webhook_disabled'],
   example: {
     params: { webhook_id: exampleDelivery.webhook_id, delivery_id: exampleDelivery.id },

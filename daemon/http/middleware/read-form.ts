@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../parts.ts'
+import type { Step } from '../state.ts'
+import type { Intakes } from './read-parts.ts'
+import { isMultipart, requireMultipart, withParts } from './read-parts.ts'
+
+/** Reads a body that came as a form, as the JSON that it stands for; any other by `otherwise`. */
+export function readForm({ parts, toBody }: FormInput, intakes: Intakes, otherwise: Step): Step {
+  return async function readForm(ctx, next) {
+    if (!isMultipart(ctx)) return otherwise(ctx, next)
+    requireMultipart(ctx)
+    await withParts(ctx, parts, intakes, async (given) => {
+      const { form, mark } = await collect(given)
+      ctx.state.body = toBody(form)
+      ctx.state.bodyText = mark
+    })
+    return next()
+  }
+}
+
+interface Collected {
+  readonly form: GivenForm
+  /** The same for the same parts, whatever their boundary. */
+  readonly mark: string
+}
+
+async function collect(given: AsyncIterable<GivenPart>): Promise<Collected> {
+  const texts: Record<string, string> = {}
+  const files: Record<string, GivenFile[]> = {}
+  const seen: (readonly string[])[] = []
+  for await (const part of given) {
+    if (part.kind === 'text') {
+      texts[part.name] = part.text
+      seen.push([part.name, part.text])
+    } else {
+      const { name, filename } = part
+      const bytes = await readWhole(part.bytes)
+      ;(files[name] ??= []).push({ filename, bytes })
+      seen.push([name, filename, createHash('sha256').update(bytes).digest('hex')])
+    }
+  }
+  return { form: { texts, files }, mark: `multipart ${JSON.stringify(seen)}` }
+}
+
+async function readWhole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of bytes) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,13 @@
+import type { Asked } from './drivers.ts'
+import type { Statement } from './failpoint-table.ts'
+
+/** Whether what is asked of a driver is such a statement, where and with what it was meant. */
+export function matches({ sql, within, bind }: Statement, asked: Asked): boolean {
+  if (!sql.test(asked.sql)) return false
+  if (within === null && asked.transaction !== undefined) return false
+  if (within instanceof RegExp) {
+    const before = asked.transaction ?? []
+    if (!before.some((one) => within.test(one))) return false
+  }
+  return bind === undefined || bind.test(asked.bind())
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { MINUTE } from '../../lib/time.ts'
+import { filesCases } from '../../plugins/files/conformance.ts'
+import { ROOT } from '../arch/source.ts'
+import type { DaemonProcess } from '../support/daemon.ts'
+import { startDaemonProcess, until } from '../support/daemon.ts'
+import { packKeyhook } from '../support/packed.ts'
+import { formOf } from '../support/knowledge.ts'
+
+t.setTimeout(5 * MINUTE)
+
+const TOKEN = 'operator-token-of-a-stranger-test'
+const SOURCES = join(ROOT, 'test/support/stranger')
+
+const packed = await packKeyhook()
+t.teardown(() => packed.remove())
+const folder = await packed.install([])
+await installPlugin('stranger-files', 'index.mjs')
+await installPlugin('careless-files', 'careless.mjs')
+
+/** A package of one module, beside the published one. */
+async function installPlugin(name: string, module: string): Promise<void> {
+  const place = join(folder, 'node_modules', name)
+  await mkdir(place)
+  await copyFile(join(SOURCES, module), join(place, module))
+  const manifest = { name, version: '1.0.0', type: 'module', exports: `./${module}` }
+  await writeFile(join(place, 'package.json'), JSON.stringify(manifest))
+}
+
+interface SuiteResult {
+  /** Cases that ask for what it does not claim. */
+  readonly left: readonly string[]
+  readonly results: Readonly<Record<string, string>>
+}
+
+/** Runs the suite of the published package in the stranger's own folder. */
+async function runSuite(plugin: string): Promise<SuiteResult> {
+  await copyFile(join(SOURCES, 'suite.mjs'), join(folder, 'suite.mjs'))
+  const run = promisify(execFile)(process.execPath, ['suite.mjs', plugin], { cwd: folder })
+  return JSON.parse((await run).stdout) as SuiteResult
+}
+
+await t.test('a stranger’s file processor passes the published suite', async (t) => {
+  const { left, results } = await runSuite('stranger-files')
+  const asked = filesCases.filter(({ requires }) => requires === undefined)
+  t.same(
+    Object.keys(results),
+    asked.map(({ name }) => name),
+  )
+  t.same(
+    Object.entries(results).filter(([, result]) => result !== 'passed'),
+    [],
+  )
+  t.equal(left.length, filesCases.length - asked.length, 'only what it does not claim is left')
+})
+
+await t.test('one that breaks a promise does not pass it', async (t) => {
+  const { results } = await runSuite('careless-files')
+  t.not(results['take: the processor waits until a batch is taken'], 'passed')
+})
+
+async function openOffice(daemon: DaemonProcess) {
+  const bearer = { authorization: `Bearer ${TOKEN}` }
+  async function send<Body>(path: string, init: RequestInit): Promise<Body> {
+    return (await (await fetch(daemon.url + path, init)).json()) as Body
+  }
+  const post = <Body>(path: string, headers: Readonly<Record<string, string>>, body: unknown) =>
+    send<Body>(path, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  const account = await post<{ id: string }>('/v1/accounts', bearer, { name: 'Stranger' })
+  const headers = { ...bearer, 'keyhook-account': account.id }
+  const { id } = await post<{ id: string }>('/v1/apps', headers, { template_id: 'blank' })
+  const files = `/v1/apps/${id}/files`
+  return {
+    get: <Body>(path: string) => send<Body>(files + path, { headers }),
+    post: <Body>(path: string, body: unknown) => post<Body>(files + path, headers, body),
+    upload: <Body>(name: string, text: string) =>
+      send<Body>(files, { method: 'POST', headers, body: formOf([[name, text]]) }),
+  }
+}
+
+interface ShownFile {
+  readonly id: string
+  readonly status: string
+  readonly content_type: string
+  readonly error: { readonly code: string } | null
+}
+
+await t.test('named by its package, it reads the files of the packed daemon', async (t) => {
+  const env = {
+    KEYHOOK_DATA_DIR: join(folder, 'data'),
+    KEYHOOK_OPERATOR_TOKEN: TOKEN,
+    KEYHOOK_FILES_PLUGIN: 'stranger-files',
+  }
+  const daemon = await startDaemonProcess(env, join(folder, 'node_modules', 'keyhook'))
+  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+  const { get, post, upload } = await openOffice(daemon)
+
+  async function processed(name: string, text: string): Promise<ShownFile> {
+    const { data } = await upload<{ data: readonly ShownFile[] }>(name, text)
+    let file = data[0]
+    if (file === undefined) throw new Error(`${name} was not taken`)
+    const { id } = file
+    await until(`${name} has ended`, async () => {
+      file = await get<ShownFile>(`/${id}`)
+      return file.status === 'processed' || file.status === 'failed'
+    })
+    return file
+  }
+
+  t.match(await processed('letter.txt', 'A pelican flew by. '.repeat(500)), {
+    status: 'processed',
+    content_type: 'text/x-stranger',
+  })
+  const found = await post<{ data: readonly object[] }>('/search', { query: 'pelican', limit: 50 })
+  t.ok(found.data.length > 1)
+  t.match(found.data[0], { name: 'letter.txt', heading: 'Read by a stranger' })
+  t.match(await processed('blank.txt', ' \n '), { status: 'failed', error: { code: 'no_text' } })
+  t.match(await upload('notes.md', '# No'), { error: { code: 'unsupported_media_type' } })
+  t.equal(await daemon.end('SIGTERM'), 0)
+})
