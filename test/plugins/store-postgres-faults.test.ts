@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import t from 'tap'
 import {
   publicationOf,
@@ -7,8 +8,9 @@ import {
 import type { Store } from '../../plugins/store/contract.ts'
 import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
 import type { PgSource } from '../../plugins/store/sql/postgres/source.ts'
-import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
-import { asReason } from '../../plugins/store/sql/postgres/statement.ts'
+import { lend } from '../../plugins/store/sql/postgres/lend.ts'
+import { fromPool, fromUrl } from '../../plugins/store/sql/postgres/source.ts'
+import { ask, asReason } from '../../plugins/store/sql/postgres/statement.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
@@ -143,3 +145,33 @@ await t.test(
     t.same(await store.publish(() => [twin]), ['stored'])
   },
 )
+
+/** A message of the protocol: its type, its length, and what it says. */
+function message(type: string, said: Buffer | string): Buffer {
+  const content = Buffer.from(said)
+  const head = Buffer.alloc(5)
+  head.write(type)
+  head.writeInt32BE(content.length + 4, 1)
+  return Buffer.concat([head, content])
+}
+
+await t.test('a server that is ready and goes down in one breath ends no process', async (t) => {
+  const goingDown = Buffer.concat([
+    message('R', Buffer.alloc(4)),
+    message('Z', 'I'),
+    message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0'),
+  ])
+  const fake = createServer((socket) => {
+    socket.once('data', () => socket.end(goingDown))
+  })
+  await new Promise<void>((resolve) => fake.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => fake.close())
+  const { port } = fake.address() as { readonly port: number }
+  const source = await fromUrl(`postgres://somebody@127.0.0.1:${port}/fake`)
+  t.teardown(() => source.end())
+  // Unheard, the error would be this process's end, and no answer at all.
+  await t.rejects(
+    lend(source, (client) => ask(client, { text: 'SELECT 1' })),
+    UNAVAILABLE,
+  )
+})

@@ -111,6 +111,11 @@ export async function fromUrl(url: string): Promise<PgSource> {
   const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_WAIT })
   // A connection that breaks while idle is replaced; unheard, it would end the process.
   pool.on('error', () => undefined)
+  // A server that goes down may say so in one breath with that it is ready, before who asked for the
+  // connection can listen.
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+  })
   return fromPool(pool, () => pool.end())
 }
 
