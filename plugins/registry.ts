@@ -8,9 +8,11 @@ import type { AppBytes } from './apps/contract.ts'
 import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
 import type { Billing } from './billing/contract.ts'
+import type { Deployer } from './deploy/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { OpenAiEditorOptions } from './edits/openai.ts'
-import type { EgressClient } from './egress/contract.ts'
+import type { EgressClient, NameLookup } from './egress/contract.ts'
+import type { NameLookupOptions } from './egress/look-up.ts'
 import type { EgressClientOptions } from './egress/undici.ts'
 import type { Embedder } from './embeddings/contract.ts'
 import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
@@ -62,6 +64,12 @@ export const EMBEDDERS = {
     (await import('./embeddings/openai.ts')).createOpenAiEmbedder(options),
 } as const
 
+/** What may make releases. */
+export const DEPLOYERS = {
+  hosted: async (): Promise<Deployer> =>
+    (await import('./deploy/hosted.ts')).createHostedDeployer(),
+} as const
+
 /** What may read knowledge files. */
 export const FILE_PROCESSORS = {
   'built-in': async (options: FileProcessorOptions): Promise<FileProcessor> =>
@@ -73,3 +81,9 @@ export const EGRESS: Readonly<
 > = {
   undici: async () => (await import('./egress/undici.ts')).createEgressClient,
 }
+
+/** What may ask name servers. */
+export const NAME_LOOKUPS = {
+  dns: async (options: NameLookupOptions): Promise<NameLookup> =>
+    (await import('./egress/look-up.ts')).createNameLookup(options),
+} as const

@@ -1,9 +1,10 @@
 /**
- * A change of what caches hold: a key and what is below it, an account's standing, its webhooks, or the
- * types of event it may publish (those of all accounts for the empty id).
+ * A change of what caches hold: a key and what is below it, an account's standing, its webhooks, the
+ * types of event it may publish (those of all accounts for the empty id), or what the hosts of an app
+ * lead to.
  */
 export interface Change {
-  readonly kind: 'key' | 'account' | 'webhooks' | 'event_types'
+  readonly kind: 'key' | 'account' | 'webhooks' | 'event_types' | 'site'
   readonly id: string
 }
 

@@ -12,6 +12,8 @@ export interface BrandNames {
   readonly signatureHeader: string
   /** As `Service-Webhook/1.0`. */
   readonly userAgent: string
+  /** The label below which the owner of a hostname proves it, as `_service-challenge`. */
+  readonly challengeLabel: string
 }
 
 const BRAND = /^[a-z][a-z0-9]{0,30}$/
@@ -34,6 +36,7 @@ export function brandNames(brand: string): BrandNames {
     deliveryHeader: `X-${title}-Delivery-ID`,
     signatureHeader: `${title}-Signature`,
     userAgent: `${title}-Webhook/1.0`,
+    challengeLabel: `_${brand}-challenge`,
   }
 }
 

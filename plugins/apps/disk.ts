@@ -3,7 +3,7 @@ import type { AppBytes } from './contract.ts'
 import { listCopies, removeAll } from './disk/copies.ts'
 import { openFolder, takeAway, namesIn } from './disk/folders.ts'
 import { keep } from './disk/keep.ts'
-import { isKept, readPart, readWhole } from './disk/read.ts'
+import { findKept, readPart, readWhole } from './disk/read.ts'
 import { clear, sweep, write } from './disk/unfinished.ts'
 import { takeIn, verified } from './intake.ts'
 import { isAppId, requireAppId, requireDigest, requireRange } from './names.ts'
@@ -52,8 +52,9 @@ export async function openDiskBytes({ folder, clock }: DiskBytesOptions): Promis
       requireAppId(appId)
       requireDigest(sha256)
       requireRange(range)
-      if (!(await isKept(root, appId, sha256))) return undefined
-      const chunks = readPart(root, appId, sha256, range)
+      const path = await findKept(root, appId, sha256)
+      if (path === undefined) return undefined
+      const chunks = readPart(root, appId, sha256, range, path)
       return range === undefined ? verified(sha256, chunks) : chunks
     },
     async *list(appId) {

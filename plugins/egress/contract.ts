@@ -109,3 +109,17 @@ export interface EgressClient {
   /** Ends streams, refuses new calls as `aborted`, waits for those under way, and closes every connection. */
   close(): Promise<void>
 }
+
+/**
+ * Asks name servers for the records of public names: what a hostname's owner put there. Every question
+ * settles within seconds and never rejects. No record is an empty list; undefined is no answer, one that
+ * cannot be used, or a name that is not asked for.
+ */
+export interface NameLookup {
+  /** TXT, each whole. */
+  texts(name: string): Promise<readonly string[] | undefined>
+  /** CNAME, in lower case and without a final dot. */
+  aliases(name: string): Promise<readonly string[] | undefined>
+  /** A and AAAA. */
+  addresses(name: string): Promise<readonly string[] | undefined>
+}

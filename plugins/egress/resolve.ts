@@ -56,6 +56,7 @@ export async function tryResolve(
   }
 }
 
-function isEmpty(reason: unknown): boolean {
+/** Whether a failed question was answered: there is no such record. */
+export function isEmpty(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && EMPTY_ANSWERS.has(reason.code)
 }

@@ -12,12 +12,17 @@ import type { Instant, Millis } from '../../lib/time.ts'
 import type { AccountReads, AccountWrites } from './contract/accounts.ts'
 import type { AppReads, AppWrites } from './contract/apps.ts'
 import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
+import type { DomainReads, DomainWrites } from './contract/domains.ts'
+import type { DeploymentReads, DeploymentWrites } from './contract/deployments.ts'
 import type { EditReads, EditWrites } from './contract/edits.ts'
 import type { EventReads, EventWrites } from './contract/events.ts'
 import type { FileReads, FileWrites } from './contract/files.ts'
 import type { KeyReads, KeyWrites } from './contract/keys.ts'
+import type { ObservationReads, ObservationWrites } from './contract/observations.ts'
 import type { RequestReads, RequestWrites } from './contract/requests.ts'
 import type { SealReads, SealWrites } from './contract/seals.ts'
+import type { ServiceReads, ServiceWrites } from './contract/services.ts'
+import type { SignInReads, SignInWrites } from './contract/sign-in.ts'
 import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
 
 /**
@@ -25,7 +30,8 @@ import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
  * delivery before its event.
  *
  * Deliveries and attempts are as old as the event, whatever their state; secrets, sessions and answers
- * to idempotent requests count from when they ended.
+ * to idempotent requests count from when they ended, problems from when they were last seen, observers
+ * from what they last wrote.
  */
 export const PURGE_KINDS = [
   'attempts',
@@ -36,6 +42,10 @@ export const PURGE_KINDS = [
   'key_secrets',
   'webhook_secrets',
   'audit',
+  'access_lines',
+  'checks',
+  'problems',
+  'observers',
 ] as const
 
 export type PurgeKind = (typeof PURGE_KINDS)[number]
@@ -44,14 +54,19 @@ export type PurgeKind = (typeof PURGE_KINDS)[number]
 export interface StoreTx extends EngineTx {
   readonly accounts: AccountWrites
   readonly apps: AppWrites
+  readonly deployments: DeploymentWrites
   readonly edits: EditWrites
   readonly files: FileWrites
   readonly keys: KeyWrites
   readonly webhooks: WebhookWrites
   readonly events: EventWrites
   readonly deliveries: DeliveryWrites
+  readonly observations: ObservationWrites
   readonly requests: RequestWrites
   readonly seals: SealWrites
+  readonly domains: DomainWrites
+  readonly services: ServiceWrites
+  readonly signIn: SignInWrites
 }
 
 /** A unit of work inside a transaction that somebody else began and will end. */
@@ -67,14 +82,19 @@ export interface JoinedUnit {
 export interface Store extends Omit<EngineStore, 'write'> {
   readonly accounts: AccountReads
   readonly apps: AppReads
+  readonly deployments: DeploymentReads
   readonly edits: EditReads
   readonly files: FileReads
   readonly keys: KeyReads
   readonly webhooks: WebhookReads
   readonly events: EventReads
   readonly deliveries: DeliveryReads
+  readonly observations: ObservationReads
   readonly requests: RequestReads
   readonly seals: SealReads
+  readonly domains: DomainReads
+  readonly services: ServiceReads
+  readonly signIn: SignInReads
 
   /**
    * Runs `work` as one unit: commits when it resolves, rolls back when it rejects.

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { claimDeployment } from '../../plugins/store/conformance/deployment-samples.ts'
+import { sampleDomainClaim } from '../../plugins/store/conformance/domain-samples.ts'
 import {
   claimEdit,
   insertEdits,
@@ -117,12 +119,16 @@ await t.test('SQLite: a claim walks what waits, never what ended', async (t) => 
   const claims = {
     edits: () => claimEdit(store, 'a', NOW),
     files: () => claimFile(store, 'a', NOW),
+    deployments: () => claimDeployment(store, 'a', NOW),
+    domains: () => store.write((tx) => tx.domains.claimDue(sampleDomainClaim('a', NOW))),
   }
   const walks = {
     edits: ['edits_running', 'edits_waiting', 'edits_waiting_by_app'],
     files: ['files_queued', 'files_processing'],
+    deployments: ['deployments_open', 'deployments_under_way'],
+    domains: ['domains_due'],
   }
-  for (const table of ['edits', 'files'] as const) {
+  for (const table of ['edits', 'files', 'deployments', 'domains'] as const) {
     statements.length = 0
     await claims[table]()
     t.equal(statements.length, 1, 'one statement')

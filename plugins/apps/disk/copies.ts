@@ -130,7 +130,8 @@ export async function* listCopies(root: string, appId: string): AsyncGenerator<L
   }
 }
 
-async function sizeOf(path: string): Promise<number> {
+/** @throws KeyhookError `bytes_damaged` for what is no file */
+export async function sizeOf(path: string): Promise<number> {
   const found = await lstat(path)
   if (!found.isFile()) throw replaced(new Error(`${path} is not a file`))
   return found.size

@@ -58,13 +58,18 @@ export async function namesIn(root: string, ...way: readonly string[]): Promise<
   return names ?? []
 }
 
+export interface OpenedFile {
+  readonly handle: FileHandle
+  readonly size: number
+}
+
 /** Opens a file for reading; what is no file of ours is refused, and nothing waits for a writer. */
-export async function openFile(path: string): Promise<FileHandle> {
+export async function openFile(path: string): Promise<OpenedFile> {
   const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const found = await handle.stat()
     if (!found.isFile()) throw replaced(new Error(`${path} is not a file`))
-    return handle
+    return { handle, size: found.size }
   } catch (cause) {
     await handle.close()
     throw cause

@@ -3,19 +3,21 @@ import type { ByteRange } from '../contract.ts'
 import { bytesError } from '../errors.ts'
 import { requireUndamaged } from '../intake.ts'
 import { clip } from '../names.ts'
-import { withCopy } from './copies.ts'
-import { onDisk } from './faults.ts'
+import { sizeOf, withCopy } from './copies.ts'
+import { onDisk, unlessMissing } from './faults.ts'
 import { openFile } from './folders.ts'
 
-const CHUNK = 64 * 1024
+/** Each costs the same to ask for; what is sent slowly holds two of them. */
+const CHUNK = 128 * 1024
 
 export async function readWhole(
   root: string,
   appId: string,
   sha256: string,
 ): Promise<Uint8Array | undefined> {
-  const handle = await withCopy(root, appId, sha256, openFile)
-  if (handle === undefined) return undefined
+  const opened = await withCopy(root, appId, sha256, openFile)
+  if (opened === undefined) return undefined
+  const { handle } = opened
   try {
     const bytes = await onDisk(() => handle.readFile())
     requireUndamaged(sha256, bytes)
@@ -25,25 +27,35 @@ export async function readWhole(
   }
 }
 
-export async function isKept(root: string, appId: string, sha256: string): Promise<boolean> {
-  const found = await withCopy(root, appId, sha256, async (path) => {
-    await (await openFile(path)).close()
-    return true
+/** The file of a digest, as it is now. */
+export async function findKept(
+  root: string,
+  appId: string,
+  sha256: string,
+): Promise<string | undefined> {
+  return withCopy(root, appId, sha256, async (path) => {
+    await sizeOf(path)
+    return path
   })
-  return found ?? false
 }
 
-/** Opens the file once it is read: a stream that nobody reads would leave it open. */
+/**
+ * Opens the file once it is read: a stream that nobody reads would leave it open.
+ *
+ * @param path where it was found; it may bear another name since
+ */
 export async function* readPart(
   root: string,
   appId: string,
   sha256: string,
   range: ByteRange | undefined,
+  path: string,
 ): AsyncGenerator<Uint8Array> {
-  const handle = await withCopy(root, appId, sha256, openFile)
-  if (handle === undefined) throw bytesError('bytes_gone')
+  const opened =
+    (await unlessMissing(() => openFile(path))) ?? (await withCopy(root, appId, sha256, openFile))
+  if (opened === undefined) throw bytesError('bytes_gone')
+  const { handle, size } = opened
   try {
-    const { size } = await onDisk(() => handle.stat())
     const { start, end } = clip(range, size)
     for (let at = start; at < end;) {
       const chunk = await readChunk(handle, at, Math.min(CHUNK, end - at))
@@ -56,7 +68,8 @@ export async function* readPart(
 }
 
 async function readChunk(handle: FileHandle, at: number, most: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(most)
+  // A chunk is given away, so none is ever written twice.
+  const buffer = Buffer.allocUnsafeSlow(most)
   const { bytesRead } = await onDisk(() => handle.read(buffer, 0, most, at))
   if (bytesRead === 0) throw bytesError('bytes_damaged', { internal: 'the file was cut' })
   return buffer.subarray(0, bytesRead)

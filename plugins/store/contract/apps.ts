@@ -84,6 +84,7 @@ export interface AppChanges {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
+/** What hosts lead to is changed by all of it but a name, metadata and a status. */
 export interface AppWrites extends AppReads {
   insert(app: AppRecord): Promise<void>
   /**
@@ -105,7 +106,7 @@ export interface AppWrites extends AppReads {
   /** Without its alias where another app took it meanwhile. False when it is not archived. */
   restore(id: string, now: Instant): Promise<boolean>
   /**
-   * Deletes it with its revisions, edits and knowledge-base files. False, changing nothing, when its
+   * Deletes it with its revisions, edits, deployments and knowledge-base files. False, changing nothing, when its
    * time has not come.
    */
   purge(id: string, now: Instant): Promise<boolean>

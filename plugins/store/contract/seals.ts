@@ -1,14 +1,19 @@
 import type { Instant } from '../../../lib/time.ts'
 
 /** What is sealed under a master key: a column of a table, or a value that is kept under a name. */
-export const SEAL_KINDS = ['webhook_secret', 'webhook_headers', 'named_value'] as const
+export const SEAL_KINDS = [
+  'webhook_secret',
+  'webhook_headers',
+  'service_secret',
+  'named_value',
+] as const
 
 export type SealKind = (typeof SEAL_KINDS)[number]
 
 /** The names under which a sealed value is kept. */
 export const SEALED_NAMES: readonly string[] = ['master_key_check']
 
-/** A sealed text and where it is: the id of its secret or its webhook, or its name. */
+/** A sealed text and where it is: the id of its secret, the id of its webhook, or its name. */
 export interface SealedText {
   readonly id: string
   readonly sealed: string

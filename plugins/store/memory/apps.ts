@@ -1,7 +1,12 @@
 import type { AppReads, AppRecord, AppWrites } from '../contract/apps.ts'
 import { readPlaceOfApp } from '../contract/apps.ts'
+import type { ChangeSink } from '../contract/changes.ts'
+import { purgeDeployments } from './deployments.ts'
+import { purgeDomains } from './domains.ts'
 import { purgeEdits } from './edits.ts'
 import { purgeFiles } from './files.ts'
+import { purgeObservations } from './observations.ts'
+import { purgeServices } from './services.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, place } from './state.ts'
 
@@ -54,19 +59,28 @@ function isBefore(
   return app.created_at < at || (app.created_at === at && app.id < id)
 }
 
-export function appWrites(state: State): AppWrites {
+export function appWrites(state: State, changes: ChangeSink): AppWrites {
   const { apps, revisions } = state
   const reads = appReads(() => state)
   const isLive = (id: string): boolean => apps.get(id)?.archived_at === null
+  /** Hosts lead elsewhere by this. */
+  const moved = (id: string, isMoved: boolean): boolean => {
+    if (isMoved) changes.push({ kind: 'site', id })
+    return isMoved
+  }
   return {
     ...reads,
     async insert(app) {
       const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
       if (taken) throw new Error(`${app.alias} is taken`)
       add(apps, app.id, app)
+      moved(app.id, true)
     },
-    update: async (id, changes, now) =>
-      isLive(id) && change(apps, id, { ...changes, updated_at: now }),
+    async update(id, named, now) {
+      if (!isLive(id)) return false
+      moved(id, named.alias !== undefined)
+      return change(apps, id, { ...named, updated_at: now })
+    },
     move: async (id, from, to, now) =>
       isLive(id) &&
       apps.get(id)?.status === from &&
@@ -75,16 +89,20 @@ export function appWrites(state: State): AppWrites {
       const { app_id, number, created_at } = revision
       if (!isLive(app_id) || apps.get(app_id)?.revision !== base) return false
       add(revisions, place(app_id, String(number)), revision)
-      return change(apps, app_id, { revision: number, updated_at: created_at })
+      return moved(app_id, change(apps, app_id, { revision: number, updated_at: created_at }))
     },
     archive: async (id, now, purgeAt) =>
-      isLive(id) && change(apps, id, { archived_at: now, purge_at: purgeAt, updated_at: now }),
+      moved(
+        id,
+        isLive(id) && change(apps, id, { archived_at: now, purge_at: purgeAt, updated_at: now }),
+      ),
     async restore(id, now) {
       const app = apps.get(id)
       if (app === undefined || app.archived_at === null) return false
       const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
       const alias = taken ? null : app.alias
-      return change(apps, id, { alias, archived_at: null, purge_at: null, updated_at: now })
+      const restored = { alias, archived_at: null, purge_at: null, updated_at: now }
+      return moved(id, change(apps, id, restored))
     },
     async purge(id, now) {
       const app = apps.get(id)
@@ -92,7 +110,12 @@ export function appWrites(state: State): AppWrites {
       for (const [at, revision] of revisions) if (revision.app_id === id) revisions.delete(at)
       purgeEdits(state, id)
       purgeFiles(state, id)
-      return apps.delete(id)
+      purgeObservations(state, id)
+      purgeDomains(state, id)
+      purgeServices(state, id)
+      state.signIn.delete(id)
+      purgeDeployments(state, id)
+      return moved(id, apps.delete(id))
     },
   }
 }

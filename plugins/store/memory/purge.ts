@@ -48,4 +48,9 @@ export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   key_secrets: ({ keys }, before, limit) => endedSecrets(keys, before, limit),
   webhook_secrets: ({ webhooks }, before, limit) => endedSecrets(webhooks, before, limit),
   audit: ({ audit }, before, limit) => oldest(audit, ({ at }) => at < before, limit),
+  access_lines: ({ lines }, before, limit) => oldest(lines, ({ at }) => at < before, limit),
+  checks: ({ checks }, before, limit) => oldest(checks, ({ at }) => at < before, limit),
+  problems: ({ problems }, before, limit) =>
+    oldest(problems, ({ last_seen }) => last_seen < before, limit),
+  observers: ({ observers }, before, limit) => oldest(observers, ({ at }) => at < before, limit),
 }

@@ -1,6 +1,7 @@
 import { keyIdOf } from '../../../lib/engine/keyring.ts'
 import type { SealCount, SealedText, SealKind, SealReads, SealWrites } from '../contract/seals.ts'
 import { SEAL_KINDS, SEALED_NAMES } from '../contract/seals.ts'
+import { secretIdOf } from '../contract/services.ts'
 import type { Reading, State } from './state.ts'
 import { change } from './state.ts'
 
@@ -28,6 +29,20 @@ const PLACES: Readonly<Record<SealKind, Place>> = {
     put({ webhooks }, id, sealed) {
       const headers = webhooks.get(id)?.headers
       if (headers) change(webhooks, id, { headers: { ...headers, sealed } })
+    },
+  },
+  service_secret: {
+    all: ({ services }) =>
+      [...services.values()].flatMap(({ app_id, name, secrets }) =>
+        secrets.map((one) => ({ id: secretIdOf(app_id, name, one.name), sealed: one.sealed })),
+      ),
+    put({ services }, id, sealed) {
+      for (const [at, { app_id, name, secrets }] of services) {
+        const isIt = (one: { readonly name: string }) => secretIdOf(app_id, name, one.name) === id
+        if (!secrets.some(isIt)) continue
+        const others = secrets.map((one) => (isIt(one) ? { ...one, sealed } : one))
+        change(services, at, { secrets: others })
+      }
     },
   },
   named_value: {

@@ -5,12 +5,22 @@ import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, SessionRecord, UserRecord } from '../contract/accounts.ts'
 import type { AppRecord, RevisionRecord } from '../contract/apps.ts'
+import type { DomainRecord } from '../contract/domains.ts'
+import type { DeploymentLine, DeploymentRecord, SiteRecord } from '../contract/deployments.ts'
 import type { EditLine, EditRecord } from '../contract/edits.ts'
 import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
 import type { FileChunk, FileRecord } from '../contract/files.ts'
+import type {
+  CheckRecord,
+  PlacedLine,
+  ProblemRecord,
+  UsageRecord,
+} from '../contract/observations.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
 import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
 import type { VectorBlock } from '../nearest.ts'
+import type { ServiceRecord } from '../contract/services.ts'
+import type { SignInRecord } from '../contract/sign-in.ts'
 
 /** Every record, frozen, so that a shallow copy of the maps is a snapshot. */
 export interface State {
@@ -24,6 +34,10 @@ export interface State {
   readonly types: Map<string, EventTypeRecord>
   readonly apps: Map<string, AppRecord>
   readonly revisions: Map<string, RevisionRecord>
+  readonly deployments: Map<string, DeploymentRecord>
+  readonly deploymentLeases: Map<string, Lease>
+  readonly deploymentLines: Map<string, readonly DeploymentLine[]>
+  readonly sites: Map<string, SiteRecord>
   readonly edits: Map<string, EditRecord>
   readonly editLeases: Map<string, Lease>
   readonly editLines: Map<string, readonly EditLine[]>
@@ -34,8 +48,24 @@ export interface State {
   readonly events: Map<string, PlacedEvent>
   readonly deliveries: Map<string, DeliveryRecord>
   readonly attempts: Map<string, readonly Attempt[]>
+  readonly lines: Map<string, PlacedLine>
+  readonly usage: Map<string, KeptUsage>
+  readonly problems: Map<string, ProblemRecord>
+  readonly checks: Map<string, CheckRecord>
+  /** When apps are to be asked next. */
+  readonly probes: Map<string, Instant>
+  readonly observers: Map<string, { readonly batch: number; readonly at: Instant }>
   readonly idempotency: Map<string, IdempotencyRecord>
   readonly audit: Map<string, AuditRecord>
+  readonly domains: Map<string, DomainRecord>
+  readonly domainLeases: Map<string, Lease>
+  readonly services: Map<string, ServiceRecord>
+  readonly signIn: Map<string, SignInRecord>
+}
+
+/** A counter, and of which app. */
+export interface KeptUsage extends UsageRecord {
+  readonly app_id: string
 }
 
 /** Vectors of a file, and what made them. */
@@ -64,6 +94,10 @@ export function emptyState(): State {
     types: new Map(),
     apps: new Map(),
     revisions: new Map(),
+    deployments: new Map(),
+    deploymentLeases: new Map(),
+    deploymentLines: new Map(),
+    sites: new Map(),
     edits: new Map(),
     editLeases: new Map(),
     editLines: new Map(),
@@ -74,8 +108,18 @@ export function emptyState(): State {
     events: new Map(),
     deliveries: new Map(),
     attempts: new Map(),
+    lines: new Map(),
+    usage: new Map(),
+    problems: new Map(),
+    checks: new Map(),
+    probes: new Map(),
+    observers: new Map(),
     idempotency: new Map(),
     audit: new Map(),
+    domains: new Map(),
+    domainLeases: new Map(),
+    services: new Map(),
+    signIn: new Map(),
   }
 }
 
@@ -91,6 +135,10 @@ export function copyState(state: State): State {
     types: new Map(state.types),
     apps: new Map(state.apps),
     revisions: new Map(state.revisions),
+    deployments: new Map(state.deployments),
+    deploymentLeases: new Map(state.deploymentLeases),
+    deploymentLines: new Map(state.deploymentLines),
+    sites: new Map(state.sites),
     edits: new Map(state.edits),
     editLeases: new Map(state.editLeases),
     editLines: new Map(state.editLines),
@@ -101,8 +149,18 @@ export function copyState(state: State): State {
     events: new Map(state.events),
     deliveries: new Map(state.deliveries),
     attempts: new Map(state.attempts),
+    lines: new Map(state.lines),
+    usage: new Map(state.usage),
+    problems: new Map(state.problems),
+    checks: new Map(state.checks),
+    probes: new Map(state.probes),
+    observers: new Map(state.observers),
     idempotency: new Map(state.idempotency),
     audit: new Map(state.audit),
+    domains: new Map(state.domains),
+    domainLeases: new Map(state.domainLeases),
+    services: new Map(state.services),
+    signIn: new Map(state.signIn),
   }
 }
 

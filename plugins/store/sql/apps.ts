@@ -1,10 +1,16 @@
 import type { AppReads, AppRecord, AppSource, AppWrites, RevisionRecord } from '../contract/apps.ts'
 import { readPlaceOfApp } from '../contract/apps.ts'
+import type { ChangeSink } from '../contract/changes.ts'
 import type { Dialect, Query } from './client.ts'
+import { purgeDeployments } from './deployments.ts'
+import { purgeDomains } from './domains.ts'
 import { purgeEdits } from './edits.ts'
 import { purgeFiles } from './files.ts'
+import { purgeObservations } from './observations.ts'
 import type { Row } from './rows.ts'
 import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import { purgeServices } from './services.ts'
+import { purgeSignIn } from './sign-in.ts'
 import type { Tables } from './tables.ts'
 
 export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
@@ -83,10 +89,21 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
   }
 }
 
-export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites {
+export function appWrites(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  changes: ChangeSink,
+): AppWrites {
   /** Whether a statement with RETURNING changed a row. */
   const changed = async (sql: string, bind: readonly unknown[]): Promise<boolean> =>
     (await query(sql, bind)).length > 0
+  /** The same, for what changes where hosts lead. */
+  const moved = async (id: string, sql: string, bind: readonly unknown[]): Promise<boolean> => {
+    const isChanged = await changed(sql, bind)
+    if (isChanged) changes.push({ kind: 'site', id })
+    return isChanged
+  }
 
   return {
     ...appReads(query, t, dialect),
@@ -115,18 +132,18 @@ export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites 
           app.purge_at,
         ],
       )
+      changes.push({ kind: 'site', id: app.id })
     },
-    update(id, { metadata, ...changes }, now) {
+    update(id, { metadata, ...named }, now) {
       const columns = {
-        ...changes,
+        ...named,
         ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
         updated_at: now,
       }
-      const { sql, bind } = assignments(columns, 2)
-      return changed(
-        `UPDATE ${t.apps} SET ${sql} WHERE id = $1 AND archived_at IS NULL RETURNING id`,
-        [id, ...bind],
-      )
+      const set = assignments(columns, 2)
+      const sql = `UPDATE ${t.apps} SET ${set.sql} WHERE id = $1 AND archived_at IS NULL RETURNING id`
+      const bind = [id, ...set.bind]
+      return named.alias === undefined ? changed(sql, bind) : moved(id, sql, bind)
     },
     move: (id, from, to, now) =>
       changed(
@@ -135,23 +152,26 @@ export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites 
         [id, from, to, now],
       ),
     async advance(revision, base) {
-      const moved = await changed(
+      const isAdvanced = await moved(
+        revision.app_id,
         `UPDATE ${t.apps} SET revision = $2, updated_at = $3
          WHERE id = $1 AND archived_at IS NULL
            AND COALESCE(revision, 0) = CAST($4 AS BIGINT) RETURNING id`,
         [revision.app_id, revision.number, revision.created_at, base ?? 0],
       )
-      if (moved) await insertRevision(query, t, revision)
-      return moved
+      if (isAdvanced) await insertRevision(query, t, revision)
+      return isAdvanced
     },
     archive: (id, now, purgeAt) =>
-      changed(
+      moved(
+        id,
         `UPDATE ${t.apps} SET archived_at = $2, purge_at = $3, updated_at = $2
          WHERE id = $1 AND archived_at IS NULL RETURNING id`,
         [id, now, purgeAt],
       ),
     restore: (id, now) =>
-      changed(
+      moved(
+        id,
         `UPDATE ${t.apps} SET archived_at = NULL, purge_at = NULL, updated_at = $2,
            alias = CASE WHEN EXISTS (SELECT 1 FROM ${t.apps} other
              WHERE other.alias = ${t.apps}.alias AND other.archived_at IS NULL) THEN NULL
@@ -160,7 +180,8 @@ export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites 
         [id, now],
       ),
     async purge(id, now) {
-      const gone = await changed(
+      const gone = await moved(
+        id,
         `DELETE FROM ${t.apps} WHERE id = $1 AND purge_at <= $2 RETURNING id`,
         [id, now],
       )
@@ -168,6 +189,11 @@ export function appWrites(query: Query, t: Tables, dialect: Dialect): AppWrites 
       await query(`DELETE FROM ${t.revisions} WHERE app_id = $1`, [id])
       await purgeEdits(query, t, dialect, id)
       await purgeFiles(query, t, dialect, id)
+      await purgeDeployments(query, t, dialect, id)
+      await purgeDomains(query, t, id)
+      await purgeServices(query, t, id)
+      await purgeSignIn(query, t, id)
+      await purgeObservations(query, t, id)
       return true
     },
   }

@@ -5,13 +5,16 @@ import type { Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
 import { apps } from './migrations/apps.ts'
 import { bytes } from './migrations/bytes.ts'
+import { deployments } from './migrations/deployments.ts'
 import { edits } from './migrations/edits.ts'
 import { events } from './migrations/events.ts'
 import { files } from './migrations/files.ts'
 import { keys } from './migrations/keys.ts'
 import type { Migration } from './migrations/migration.ts'
+import { observations } from './migrations/observations.ts'
 import { processes } from './migrations/processes.ts'
 import { requests } from './migrations/requests.ts'
+import { settings } from './migrations/settings.ts'
 import { webhooks } from './migrations/webhooks.ts'
 import type { Tables } from './tables.ts'
 
@@ -27,6 +30,9 @@ export const MIGRATIONS: readonly Migration[] = [
   bytes,
   edits,
   files,
+  deployments,
+  settings,
+  observations,
 ].flat()
 
 /** Another process may be taking the same steps, over large tables. */

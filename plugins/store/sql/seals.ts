@@ -37,6 +37,14 @@ const PLACES: Readonly<Record<SealKind, Place>> = {
     replaced: (column, from, to) => `replace(${column}, ${from}, ${to})`,
     holds: 'headers IS NOT NULL',
   },
+  service_secret: {
+    table: 'service_secrets',
+    id: 'id',
+    column: 'sealed',
+    sealed: (column) => column,
+    replaced: (_column, _from, to) => to,
+    holds: 'TRUE',
+  },
   named_value: {
     table: 'meta',
     id: 'name',

@@ -5,14 +5,19 @@ import { accountReads, accountWrites } from './accounts.ts'
 import { appReads, appWrites } from './apps.ts'
 import type { Query, SqlClient } from './client.ts'
 import { deliveryReads, deliveryWrites } from './deliveries.ts'
+import { deploymentReads, deploymentWrites } from './deployments.ts'
 import { dispatchStore } from './dispatch.ts'
+import { domainReads, domainWrites } from './domains.ts'
 import { editReads, editWrites } from './edits.ts'
 import { eventReads, eventWrites, insertGroup } from './events.ts'
 import { fileReads, fileWrites } from './files.ts'
 import { keyReads, keyWrites } from './keys.ts'
+import { observationReads, observationWrites } from './observations.ts'
 import { purge } from './purge.ts'
 import { requestReads, requestWrites } from './requests.ts'
 import { sealReads, sealWrites } from './seals.ts'
+import { serviceReads, serviceWrites } from './services.ts'
+import { signInReads, signInWrites } from './sign-in.ts'
 import type { Tables } from './tables.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 
@@ -29,14 +34,19 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
   const reads = {
     accounts: accountReads(read, t),
     apps: appReads(read, t, dialect),
+    deployments: deploymentReads(read, t, dialect),
     edits: editReads(read, t),
     files: fileReads(read, t, dialect),
     keys: keyReads(read, t, dialect),
     webhooks: webhookReads(read, t, dialect),
     events: eventReads(read, t, dialect),
     deliveries: deliveryReads(read, t, dialect),
+    observations: observationReads(read, t),
     requests: requestReads(read, t),
     seals: sealReads(read, t, dialect),
+    domains: domainReads(read, t),
+    services: serviceReads(read, t),
+    signIn: signInReads(read, t),
   }
 
   function unitOfWork(query: Query, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
@@ -44,15 +54,20 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     const events = eventWrites(query, t, dialect, changes)
     return {
       accounts: accountWrites(query, t, changes),
-      apps: appWrites(query, t, dialect),
+      apps: appWrites(query, t, dialect, changes),
+      deployments: deploymentWrites(query, t, dialect, changes),
       edits: editWrites(query, t, dialect),
       files: fileWrites(query, t, dialect),
       keys: keyWrites(query, t, dialect, changes),
       webhooks,
       events,
       deliveries: deliveryWrites(query, t, dialect),
+      observations: observationWrites(query, t, dialect),
       requests: requestWrites(query, t),
       seals: sealWrites(query, t, dialect),
+      domains: domainWrites(query, t, dialect, changes),
+      services: serviceWrites(query, t, dialect),
+      signIn: signInWrites(query, t),
       webhooksOf: (accountId) => webhooks.ofAccount(accountId),
       insertPublished: (group) => events.insert(group),
       disableWebhook: (id, reason, now) => webhooks.disable(id, reason, now),

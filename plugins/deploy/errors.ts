@@ -1,0 +1,60 @@
+import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
+import { KeyhookError } from '../../lib/errors.ts'
+
+/**
+ * Whose doing a failure is: of circumstances that pass, of the app's files, of how it or the service is
+ * set up, of what is kept, of another service, of a rule, or of a defect.
+ */
+export type DeployErrorClass =
+  'transient' | 'code' | 'configuration' | 'data' | 'integration' | 'policy' | 'internal'
+
+export type DeployErrorCode =
+  'nothing_to_serve' | 'file_gone' | 'target_unavailable' | 'target_refused'
+
+interface DeployErrorRow extends ErrorRow {
+  readonly class: DeployErrorClass
+  /** Whether the same may succeed when it is asked for again. */
+  readonly retryable: boolean
+}
+
+/** Why a release could not be made, or not be served. A code never changes its meaning. */
+export const DEPLOY_ERRORS: Readonly<Record<DeployErrorCode, DeployErrorRow>> = {
+  nothing_to_serve: {
+    status: 400,
+    class: 'code',
+    retryable: false,
+    text: 'The revision has no file that could be served. Add one, such as index.html.',
+  },
+  file_gone: {
+    status: 409,
+    class: 'data',
+    retryable: false,
+    text: 'A file of the release cannot be read any more. Publish anew, or choose another release.',
+  },
+  target_unavailable: {
+    status: 503,
+    class: 'transient',
+    retryable: true,
+    text: 'Where releases are served does not answer. Try again later.',
+  },
+  target_refused: {
+    status: 503,
+    class: 'integration',
+    retryable: false,
+    text: 'Where releases are served does not take this one. Its operator can say why.',
+  },
+}
+
+/** A release that cannot be made or served; whatever else is thrown is a defect. */
+export class DeployError extends KeyhookError<DeployErrorCode> {
+  readonly class: DeployErrorClass
+  readonly retryable: boolean
+
+  /** @param extras for logs alone */
+  constructor(code: DeployErrorCode, extras: Pick<ErrorExtras, 'internal' | 'cause'> = {}) {
+    const row = DEPLOY_ERRORS[code]
+    super(code, row, extras)
+    this.class = row.class
+    this.retryable = row.retryable
+  }
+}

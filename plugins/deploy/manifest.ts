@@ -1,0 +1,71 @@
+/** Encodings in which a file may be kept beside itself, the one that is preferred first. */
+export const ENCODINGS = ['br', 'gzip'] as const
+
+export type Encoding = (typeof ENCODINGS)[number]
+
+/** Bytes of an app, by their digest. */
+export interface Kept {
+  /** Lower-case hex. */
+  readonly sha256: string
+  readonly size: number
+}
+
+/** A file as it is served. */
+export interface ServedFile extends Kept {
+  readonly path: string
+  /** Of the answer, with its charset. */
+  readonly type: string
+  /** Its name changes with its content: it may be kept by browsers for ever. */
+  readonly immutable: boolean
+  /** Smaller forms of it, under digests of their own. */
+  readonly encoded: Readonly<Partial<Record<Encoding, Kept>>>
+}
+
+/** What a release serves. It never changes, and is kept among the app's bytes under its own digest. */
+export interface Manifest {
+  /** By path, without a slash at the beginning. */
+  readonly files: ReadonlyMap<string, ServedFile>
+  /** Paths that name no file are answered with index.html, for apps that route by themselves. */
+  readonly spa: boolean
+}
+
+type Row = readonly [
+  path: string,
+  sha256: string,
+  size: number,
+  type: string,
+  immutable: 0 | 1,
+  encoded: readonly (readonly [encoding: Encoding, sha256: string, size: number])[],
+]
+
+/** The text by which a manifest is kept: equal ones have the same, whatever the order they were made in. */
+export function printManifest({ files, spa }: Manifest): string {
+  const rows = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toRow(file))
+  return JSON.stringify({ version: 1, spa, files: rows })
+}
+
+function toRow({ path, sha256, size, type, immutable, encoded }: ServedFile): Row {
+  const forms = ENCODINGS.flatMap((encoding) => {
+    const kept = encoded[encoding]
+    return kept === undefined ? [] : [[encoding, kept.sha256, kept.size] as const]
+  })
+  return [path, sha256, size, type, immutable ? 1 : 0, forms]
+}
+
+/** @throws TypeError for what `printManifest` never made */
+export function readManifest(text: string): Manifest {
+  const { version, spa, files } = JSON.parse(text) as {
+    readonly version: number
+    readonly spa: boolean
+    readonly files: readonly Row[]
+  }
+  if (version !== 1) throw new TypeError(`a manifest of version ${String(version)} is not known`)
+  return { files: new Map(files.map((row) => [row[0], toFile(row)])), spa }
+}
+
+function toFile([path, sha256, size, type, immutable, forms]: Row): ServedFile {
+  const encoded = Object.fromEntries(
+    forms.map(([encoding, digest, length]) => [encoding, { sha256: digest, size: length }]),
+  )
+  return { path, sha256, size, type, immutable: immutable === 1, encoded }
+}

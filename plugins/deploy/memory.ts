@@ -1,0 +1,24 @@
+import type { Deployer } from './contract.ts'
+import { DeployError } from './errors.ts'
+import { plainManifest } from './plain.ts'
+import { readAll } from './verify.ts'
+
+/**
+ * The shortest deployer that keeps the contract: files are served as they are. For tests, and where
+ * something in front compresses.
+ */
+export function createMemoryDeployer(): Deployer {
+  return {
+    async build({ files, config }, { signal }) {
+      signal.throwIfAborted()
+      const manifest = plainManifest(files, config)
+      if (manifest.files.size === 0) throw new DeployError('nothing_to_serve')
+      return manifest
+    },
+    async activate(release, tools) {
+      tools.signal.throwIfAborted()
+      await readAll(release, tools)
+    },
+    close: async () => undefined,
+  }
+}

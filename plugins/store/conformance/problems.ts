@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import type { ProblemQuery } from '../contract/observations.ts'
+import { MAX_PROBLEMS, placeOfProblem } from '../contract/observations.ts'
+import type { Store } from '../contract.ts'
+import type { StoreCase } from './harness.ts'
+import { assertOneWon, openRacers } from './harness.ts'
+import { ALL_PROBLEMS, insertObserved, openedBy, sampleTold, tell } from './observation-samples.ts'
+import { BORN } from './samples.ts'
+
+const resolve = (store: Store, id: string, after: number): Promise<boolean> =>
+  store.write((tx) => tx.observations.resolveProblem('app_1', id, BORN + after))
+
+async function titlesOf(store: Store, query: Partial<ProblemQuery> = {}): Promise<string[]> {
+  const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, ...query })
+  return rows.map(({ title }) => title)
+}
+
+const countCases: readonly StoreCase[] = [
+  {
+    name: 'problems: one comes back as it was told; a foreign or unknown id finds nothing',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      const full = sampleTold('TypeError: „x“ is "undefined"', 5, {
+        kind: 'preview',
+        count: 3,
+        first_seen: BORN + 1,
+        deployment_id: null,
+        edit_id: null,
+        sample: { message: 'm', stack: 'at a\nat b', url: '/größe' },
+      })
+      assert.equal(await tell(store, full, sampleTold('gone', 1, { app_id: 'app_9' })), 1)
+      assert.equal(await tell(store), 0)
+      assert.deepEqual(await store.observations.problem('app_1', full.id), openedBy(full))
+      assert.equal(await store.observations.problem('app_2', full.id), undefined)
+      assert.equal(await store.observations.problem('app_1', 'none'), undefined)
+    },
+  },
+  {
+    name: 'problems: what is told again counts on, by app, kind and fingerprint',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const [store] = racers
+      await insertObserved(store, 'app_1', 'app_2')
+      const first = sampleTold('one', 10)
+      await tell(store, first)
+      const later = sampleTold('one', 20, {
+        deployment_id: 'dep_2',
+        sample: { message: 'later', stack: null, url: '/later' },
+      })
+      const early = sampleTold('one', 5, { sample: { message: 'early', stack: null, url: '/' } })
+      await tell(store, { ...later, count: 4 })
+      await tell(store, early)
+      const counted = { ...openedBy(first), count: 6, first_seen: BORN + 5, last_seen: BORN + 20 }
+      assert.deepEqual(await store.observations.problem('app_1', first.id), {
+        ...counted,
+        sample: later.sample,
+      })
+      const others = [
+        sampleTold('two', 21),
+        sampleTold('one', 21, { kind: 'preview' }),
+        sampleTold('one', 22, { app_id: 'app_2' }),
+      ]
+      assert.equal(await tell(store, ...others, sampleTold('one', 20)), 4)
+      assert.equal((await store.observations.problems(ALL_PROBLEMS)).rows.length, 3)
+      await Promise.all(
+        Array.from({ length: 10 }, (_, turn) =>
+          tell(racers[turn % 2 === 0 ? 0 : 1], sampleTold('one', 30 + turn)),
+        ),
+      )
+      assert.equal((await store.observations.problem('app_1', first.id))?.count, 17)
+    },
+  },
+  {
+    name: 'problems: of two that resolve one wins, and what is seen later opens it again',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const [store] = racers
+      await insertObserved(store, 'app_1')
+      const told = sampleTold('one', 10)
+      await tell(store, told)
+      assertOneWon(await Promise.all(racers.map((one) => resolve(one, told.id, 20))))
+      const problem = () => store.observations.problem('app_1', told.id)
+      const resolved = { ...openedBy(told), status: 'resolved' as const, resolved_at: BORN + 20 }
+      assert.deepEqual(await problem(), resolved)
+      // It was seen before, and only told of later.
+      await tell(store, sampleTold('one', 20, { deployment_id: 'dep_2' }))
+      assert.deepEqual(await problem(), { ...resolved, count: 2, last_seen: BORN + 20 })
+      const brought = { deployment_id: 'dep_3', edit_id: null }
+      await tell(store, sampleTold('one', 21, brought))
+      const reopened = { status: 'open' as const, reopened_at: BORN + 21, last_seen: BORN + 21 }
+      const back = { ...resolved, ...reopened, ...brought, count: 3 }
+      assert.deepEqual(await problem(), back)
+      assert.equal(await resolve(store, told.id, 30), true)
+      assert.deepEqual(await problem(), { ...back, status: 'resolved', resolved_at: BORN + 30 })
+      assert.equal(await resolve(store, 'none', 30), false)
+      const foreign = store.write((tx) => tx.observations.resolveProblem('app_2', told.id, BORN))
+      assert.equal(await foreign, false)
+    },
+  },
+]
+
+const listCases: readonly StoreCase[] = [
+  {
+    name: 'problems: pages run from those seen last, over equal instants',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      const all = ['a', 'b', 'c', 'd', 'e'].map((name) => sampleTold(name, 7))
+      await tell(store, ...all, sampleTold('x', 1, { app_id: 'app_2' }))
+      await tell(store, sampleTold('old', 1), sampleTold('new', 9))
+      const seen: string[] = []
+      for (let after: string | null = null, pages = 0; pages < 9; pages++) {
+        const page = await store.observations.problems({ ...ALL_PROBLEMS, limit: 3, after })
+        seen.push(...page.rows.map(({ title }) => title))
+        const last = page.rows.at(-1)
+        if (!page.more || last === undefined) break
+        after = placeOfProblem(last)
+      }
+      const byId = all.toSorted((a, b) => (a.id > b.id ? -1 : 1)).map(({ title }) => title)
+      assert.deepEqual(seen, ['new', ...byId, 'old'])
+    },
+  },
+  {
+    name: 'problems: lists go by kind, status, time, and what title or culprit holds',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1')
+      const one = sampleTold('100% of _it', 1)
+      await tell(
+        store,
+        one,
+        sampleTold('two', 2, { kind: 'preview' }),
+        sampleTold('three', 3, { culprit: 'draw (/cart.js)' }),
+      )
+      await resolve(store, one.id, 4)
+      assert.deepEqual(await titlesOf(store, { kind: 'preview' }), ['two'])
+      assert.deepEqual(await titlesOf(store, { status: 'resolved' }), ['100% of _it'])
+      assert.deepEqual(await titlesOf(store, { status: 'open' }), ['three', 'two'])
+      assert.deepEqual(await titlesOf(store, { since: BORN + 2 }), ['three', 'two'])
+      assert.deepEqual(await titlesOf(store, { text: '0% of _' }), ['100% of _it'])
+      assert.deepEqual(await titlesOf(store, { text: 't%e' }), [])
+      assert.deepEqual(await titlesOf(store, { text: 'cart.js' }), ['three'])
+    },
+  },
+]
+
+const many = (prefix: string, count: number, after: number) =>
+  Array.from({ length: count }, (_, index) => sampleTold(`${prefix}${index}`, after + index))
+
+const roomCases: readonly StoreCase[] = [
+  {
+    name: 'problems: beyond the most that an app has new ones are left out, and known ones count',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      assert.equal(await tell(store, ...many('a', MAX_PROBLEMS - 1, 0)), MAX_PROBLEMS - 1)
+      const others = [sampleTold('b0', 1000), sampleTold('b1', 1001), sampleTold('a0', 1002)]
+      assert.equal(await tell(store, ...others, sampleTold('x', 1, { app_id: 'app_2' })), 3)
+      assert.equal((await titlesOf(store)).length, MAX_PROBLEMS)
+      assert.deepEqual((await titlesOf(store)).slice(0, 2), ['a0', 'b0'])
+      assert.equal(await tell(store, sampleTold('c', 1003)), 0)
+      assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
+    },
+  },
+  {
+    name: 'problems: new ones take the places of the resolved ones unseen for longest',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1')
+      const first = many('a', MAX_PROBLEMS, 0)
+      await tell(store, ...first)
+      for (const index of [7, 3, 5]) {
+        assert.equal(await resolve(store, first[index]?.id ?? '', 1000), true)
+      }
+      // a3 would go first, had it not been seen again, before it was resolved.
+      const told = [sampleTold('new', 1001), sampleTold('a3', 999), sampleTold('newer', 1002)]
+      assert.equal(await tell(store, ...told), 3)
+      const titles = await titlesOf(store)
+      assert.equal(titles.length, MAX_PROBLEMS)
+      assert.deepEqual(titles.slice(0, 3), ['newer', 'new', 'a3'])
+      assert.ok(!titles.includes('a5') && !titles.includes('a7'))
+      assert.equal(await tell(store, sampleTold('last', 1003), sampleTold('late', 1004)), 1)
+      assert.deepEqual(
+        (await titlesOf(store)).filter((title) => ['a3', 'last', 'late'].includes(title)),
+        ['last'],
+      )
+    },
+  },
+]
+
+/** Problems: what a page's browser told of, by what is the same in it. */
+export const problemCases: readonly StoreCase[] = [...countCases, ...listCases, ...roomCases]

@@ -1,0 +1,202 @@
+import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
+import type { AccessLine, ObservationReads, ObservationWrites } from '../contract/observations.ts'
+import type { Dialect, Query } from './client.ts'
+import { LINE, castEach, toCheck, toLine, toUsage } from './observation-rows.ts'
+import { problemReads, recordProblems, resolveProblem } from './problems.ts'
+import type { Row } from './rows.ts'
+import { cutPage, integer } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+/** Bytewise, ids of lines lie between them. */
+const BEFORE_ALL = ''
+const BEHIND_ALL = '~'
+
+export function observationReads(query: Query, t: Tables): ObservationReads {
+  return {
+    ...problemReads(query, t),
+    async lines({ app_id, kind, status_class, since, until, path, deployment_id, limit, after }) {
+      // By their ids, which are as old as the lines: the index leads to the page, however far behind it is.
+      const from = since === null ? BEFORE_ALL : uuid7Floor(since)
+      const ends = [after ?? BEHIND_ALL, until === null ? BEHIND_ALL : uuid7Floor(until)]
+      const rows = await query(
+        `SELECT * FROM ${t.access_lines} WHERE app_id = $1 AND id >= $2 AND id < $3
+           AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
+           AND (CAST($5 AS INTEGER) IS NULL OR status / 100 = $5)
+           AND (CAST($6 AS TEXT) IS NULL OR substr(path, 1, length($6)) = $6)
+           AND (CAST($7 AS TEXT) IS NULL OR deployment_id = $7)
+         ORDER BY id DESC LIMIT $8`,
+        [app_id, from, ends.sort()[0], kind, status_class, path, deployment_id, limit + 1],
+      )
+      const page = cutPage(rows, limit)
+      return { rows: page.rows.map(withoutPlace), more: page.more }
+    },
+    async tail(appId, after, limit) {
+      const rows = await (after === null
+        ? query(
+            `SELECT * FROM (SELECT * FROM ${t.access_lines} WHERE app_id = $1
+               ORDER BY position DESC LIMIT $2) newest ORDER BY position`,
+            [appId, limit],
+          )
+        : query(
+            `SELECT * FROM ${t.access_lines} WHERE app_id = $1 AND position > $2
+             ORDER BY position LIMIT $3`,
+            [appId, after, limit],
+          ))
+      return rows.map(toLine)
+    },
+    async rate(appId, kind, since, most) {
+      const [row] = await query(
+        `SELECT count(*) AS requests,
+           COALESCE(sum(CASE WHEN status >= 500 THEN 1 ELSE 0 END), 0) AS errors
+         FROM (SELECT status FROM ${t.access_lines} WHERE app_id = $1 AND kind = $2 AND id >= $3
+           ORDER BY id DESC LIMIT $4) latest`,
+        [appId, kind, uuid7Floor(since), most],
+      )
+      return { requests: integer(row?.['requests']), errors: integer(row?.['errors']) }
+    },
+    async usage(appId, from, before) {
+      const rows = await query(
+        `SELECT * FROM ${t.app_usage} WHERE app_id = $1 AND day >= $2 AND day < $3
+         ORDER BY day, kind, meter`,
+        [appId, from, before],
+      )
+      return rows.map(toUsage)
+    },
+    async checks(appId, limit) {
+      const rows = await query(
+        `SELECT * FROM ${t.app_checks} WHERE app_id = $1 ORDER BY at DESC LIMIT $2`,
+        [appId, limit],
+      )
+      return rows.map(toCheck)
+    },
+    async uptime(appId, since) {
+      const [row] = await query(
+        `SELECT count(*) AS checks,
+           COALESCE(sum(CASE WHEN status = 'pass' THEN 1 ELSE 0 END), 0) AS passed
+         FROM ${t.app_checks} WHERE app_id = $1 AND at >= $2`,
+        [appId, since],
+      )
+      return { checks: integer(row?.['checks']), passed: integer(row?.['passed']) }
+    },
+    async dueProbes(now, limit) {
+      const rows = await query<{ app_id: string }>(
+        `SELECT site.app_id FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
+           LEFT JOIN ${t.accounts} account ON account.id = site.account_id
+           LEFT JOIN ${t.app_probes} probe ON probe.app_id = site.app_id
+         WHERE site.deployment_id IS NOT NULL AND app.archived_at IS NULL
+           AND account.suspended_at IS NULL AND COALESCE(probe.due_at, 0) <= $1
+         ORDER BY COALESCE(probe.due_at, 0), site.app_id LIMIT $2`,
+        [now, limit],
+      )
+      return rows.map(({ app_id }) => app_id)
+    },
+  }
+}
+
+function withoutPlace(row: Row): AccessLine {
+  const { position: _, ...line } = toLine(row)
+  return line
+}
+
+export function observationWrites(query: Query, t: Tables, dialect: Dialect): ObservationWrites {
+  const isThere = (id: string): string =>
+    `EXISTS (SELECT 1 FROM ${t.apps} app WHERE app.id = ${id})`
+
+  return {
+    ...observationReads(query, t),
+    async beginBatch(source, number, now) {
+      const rows = await query(
+        `INSERT INTO ${t.observers} (source, batch, at) VALUES ($1, $2, $3)
+         ON CONFLICT (source) DO UPDATE SET batch = excluded.batch, at = excluded.at
+         WHERE ${t.observers}.batch < excluded.batch RETURNING source`,
+        [source, number, now],
+      )
+      return rows.length > 0
+    },
+    async addLines(lines) {
+      const columns = Object.keys(LINE) as (keyof typeof LINE)[]
+      await query(
+        `INSERT INTO ${t.access_lines} (${columns.join(', ')})
+         SELECT ${columns.join(', ')}
+         FROM (SELECT ${castEach(LINE, 'line')} FROM ${dialect.each('$1', 'line')}) added
+         WHERE ${isThere('added.app_id')} ORDER BY id
+         ON CONFLICT (app_id, id) DO NOTHING`,
+        [JSON.stringify(lines.map((line) => columns.map((column) => line[column])))],
+      )
+    },
+    async addUsage(additions, asOf) {
+      await query(
+        `INSERT INTO ${t.app_usage} (app_id, day, kind, meter, total, as_of)
+         SELECT app_id, day, kind, meter, sum(amount), CAST($2 AS BIGINT)
+         FROM (SELECT ${castEach(ADDITION, 'one')} FROM ${dialect.each('$1', 'one')}) added
+         WHERE ${isThere('added.app_id')} GROUP BY app_id, day, kind, meter
+         ON CONFLICT (app_id, day, kind, meter) DO UPDATE SET
+           total = ${t.app_usage}.total + excluded.total,
+           as_of = CASE WHEN excluded.as_of > ${t.app_usage}.as_of THEN excluded.as_of
+             ELSE ${t.app_usage}.as_of END`,
+        [
+          JSON.stringify(
+            additions.map(({ app_id, day, kind, meter, amount }) => [
+              app_id,
+              day,
+              kind,
+              meter,
+              amount,
+            ]),
+          ),
+          asOf,
+        ],
+      )
+    },
+    recordProblems: (told) => recordProblems(query, t, dialect, told),
+    resolveProblem: (appId, id, now) => resolveProblem(query, t, appId, id, now),
+    async addChecks(checks) {
+      await query(
+        `INSERT INTO ${t.app_checks} (at, app_id, status, latency_ms, message)
+         SELECT at, app_id, status, latency_ms, message
+         FROM (SELECT ${castEach(CHECK, 'one')} FROM ${dialect.each('$1', 'one')}) added
+         WHERE ${isThere('added.app_id')} ON CONFLICT (at, app_id) DO NOTHING`,
+        [
+          JSON.stringify(
+            checks.map(({ at, app_id, status, latency_ms, message }) => [
+              at,
+              app_id,
+              status,
+              latency_ms,
+              message,
+            ]),
+          ),
+        ],
+      )
+    },
+    async claimProbes(next, now) {
+      const rows = await query<{ app_id: string }>(
+        `INSERT INTO ${t.app_probes} (app_id, due_at)
+         SELECT app_id, due_at
+         FROM (SELECT ${castEach(PROBE, 'one')} FROM ${dialect.each('$1', 'one')}) asked
+         WHERE ${isThere('asked.app_id')}
+         ON CONFLICT (app_id) DO UPDATE SET due_at = excluded.due_at
+         WHERE ${t.app_probes}.due_at <= $2 RETURNING app_id`,
+        [JSON.stringify(next.map(({ app_id, at }) => [app_id, at])), now],
+      )
+      return rows.map(({ app_id }) => app_id)
+    },
+  }
+}
+
+const ADDITION = { app_id: 'TEXT', day: 'TEXT', kind: 'TEXT', meter: 'TEXT', amount: 'BIGINT' }
+const CHECK = {
+  at: 'BIGINT',
+  app_id: 'TEXT',
+  status: 'TEXT',
+  latency_ms: 'BIGINT',
+  message: 'TEXT',
+}
+const PROBE = { app_id: 'TEXT', due_at: 'BIGINT' }
+
+/** Deletes whatever was observed of an app. */
+export async function purgeObservations(query: Query, t: Tables, appId: string): Promise<void> {
+  for (const table of [t.access_lines, t.app_usage, t.problems, t.app_checks, t.app_probes]) {
+    await query(`DELETE FROM ${table} WHERE app_id = $1`, [appId])
+  }
+}

@@ -1,0 +1,117 @@
+import type { ObservationReads, ProblemRecord, ToldProblem } from '../contract/observations.ts'
+import { MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
+import type { Dialect, Query } from './client.ts'
+import { TOLD, castEach, toProblem, toToldValues } from './observation-rows.ts'
+import { cutPage } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+export function problemReads(
+  query: Query,
+  t: Tables,
+): Pick<ObservationReads, 'problem' | 'problems'> {
+  return {
+    async problem(appId, id) {
+      const [row] = await query(`SELECT * FROM ${t.problems} WHERE id = $1 AND app_id = $2`, [
+        id,
+        appId,
+      ])
+      return row && toProblem(row)
+    },
+    async problems({ app_id, kind, status, since, text, limit, after }) {
+      const place = after === null ? null : readPlaceOfProblem(after)
+      // A text without what it holds is another text: unlike patterns, that is the same everywhere.
+      const rows = await query(
+        `SELECT * FROM ${t.problems} WHERE app_id = $1
+           AND (CAST($2 AS TEXT) IS NULL OR (last_seen, id) < (CAST($3 AS BIGINT), $2))
+           AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
+           AND (CAST($5 AS TEXT) IS NULL OR status = $5)
+           AND (CAST($6 AS BIGINT) IS NULL OR last_seen >= $6)
+           AND (CAST($7 AS TEXT) IS NULL OR replace(title, $7, '') <> title
+             OR replace(culprit, $7, '') <> culprit)
+         ORDER BY last_seen DESC, id DESC LIMIT $8`,
+        [app_id, place?.id ?? null, place?.at ?? null, kind, status, since, text, limit + 1],
+      )
+      return cutPage(rows.map(toProblem), limit)
+    },
+  }
+}
+
+/** Counts what was told, having made room for what is new. Answers how many were kept. */
+export async function recordProblems(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  told: readonly ToldProblem[],
+): Promise<number> {
+  if (told.length === 0) return 0
+  const bind = [JSON.stringify(told.map(toToldValues))]
+  await query(makeRoom(t, dialect), bind)
+  return (await query(countTold(t, dialect), bind)).length
+}
+
+/** What was told of apps that are there, `number` its place among what is as new, by app. */
+function toldOf(t: Tables, dialect: Dialect): string {
+  return `told AS (SELECT ${castEach(TOLD, 'one')} FROM ${dialect.each('$1', 'one')}),
+    placed AS (
+      SELECT told.*, known.id AS known_id, CASE WHEN known.id IS NULL THEN 1 ELSE 0 END AS fresh,
+        row_number() OVER (PARTITION BY told.app_id, known.id IS NULL ORDER BY told.id) AS number
+      FROM told JOIN ${t.apps} app ON app.id = told.app_id
+        LEFT JOIN ${t.problems} known ON known.app_id = told.app_id AND known.kind = told.kind
+          AND known.fingerprint = told.fingerprint)`
+}
+
+/** Resolved ones go for new ones, where there would be too many; none that was told of again does. */
+function makeRoom(t: Tables, dialect: Dialect): string {
+  return `WITH ${toldOf(t, dialect)},
+    crowded AS (
+      SELECT app_id, sum(fresh) + (SELECT count(*) FROM ${t.problems} kept
+        WHERE kept.app_id = placed.app_id) - ${MAX_PROBLEMS} AS excess
+      FROM placed GROUP BY app_id),
+    unseen AS (
+      SELECT kept.id, crowded.excess,
+        row_number() OVER (PARTITION BY kept.app_id ORDER BY kept.last_seen, kept.id) AS number
+      FROM crowded JOIN ${t.problems} kept ON kept.app_id = crowded.app_id
+      WHERE crowded.excess > 0 AND kept.status = 'resolved'
+        AND kept.id NOT IN (SELECT known_id FROM placed WHERE fresh = 0))
+    DELETE FROM ${t.problems} WHERE id IN (SELECT id FROM unseen WHERE number <= excess)`
+}
+
+function countTold(t: Tables, dialect: Dialect): string {
+  const columns = Object.keys(TOLD)
+  const cameBack = `${t.problems}.status = 'resolved'
+    AND excluded.last_seen > ${t.problems}.resolved_at`
+  const isLater = `excluded.last_seen >= ${t.problems}.last_seen`
+  const choose = (condition: string, column: string, then = `excluded.${column}`): string =>
+    `${column} = CASE WHEN ${condition} THEN ${then} ELSE ${t.problems}.${column} END`
+  return `WITH ${toldOf(t, dialect)}
+    INSERT INTO ${t.problems} (${columns.join(', ')}, status)
+    SELECT ${columns.join(', ')}, 'open' FROM placed
+    WHERE fresh = 0 OR number + (SELECT count(*) FROM ${t.problems} kept
+      WHERE kept.app_id = placed.app_id) <= ${MAX_PROBLEMS}
+    ON CONFLICT (app_id, kind, fingerprint) DO UPDATE SET
+      count = ${t.problems}.count + excluded.count,
+      ${choose(`excluded.first_seen < ${t.problems}.first_seen`, 'first_seen')},
+      ${choose(isLater, 'last_seen')},
+      ${choose(isLater, 'sample')},
+      ${choose(cameBack, 'deployment_id')},
+      ${choose(cameBack, 'edit_id')},
+      ${choose(cameBack, 'reopened_at', 'excluded.last_seen')},
+      ${choose(cameBack, 'status', `'open'`)}
+    RETURNING id`
+}
+
+/** False when it is not open. */
+export async function resolveProblem(
+  query: Query,
+  t: Tables,
+  appId: string,
+  id: string,
+  now: ProblemRecord['last_seen'],
+): Promise<boolean> {
+  const rows = await query(
+    `UPDATE ${t.problems} SET status = 'resolved', resolved_at = $3
+     WHERE id = $1 AND app_id = $2 AND status = 'open' RETURNING id`,
+    [id, appId, now],
+  )
+  return rows.length > 0
+}

@@ -1,0 +1,66 @@
+import type { DeploymentReads, HostedApp } from '../contract/deployments.ts'
+import { EARLIER } from '../contract/deployments.ts'
+import type { Dialect, Query } from './client.ts'
+import { toHosted, toStanding } from './deployment-rows.ts'
+import type { Row } from './rows.ts'
+import type { Tables } from './tables.ts'
+
+/** Among how many releases it is looked for what was live before. */
+const LOOKED_AT = 4 * EARLIER
+
+/** What apps serve, as hosts and owners ask for it. */
+export function siteReads(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+): Pick<DeploymentReads, 'standings' | 'siteByAlias' | 'siteByPreview'> {
+  const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
+      account.suspended_at, live.artifact, revision.tree
+    FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
+    LEFT JOIN ${t.accounts} account ON account.id = site.account_id
+    LEFT JOIN ${t.deployments} live ON live.id = site.deployment_id
+    LEFT JOIN ${t.revisions} revision
+      ON revision.app_id = app.id AND revision.number = app.revision`
+
+  async function withEarlier([row]: readonly Row[]): Promise<HostedApp | undefined> {
+    if (row === undefined) return undefined
+    const app = toHosted(row)
+    if (app.artifact === null) return { ...app, earlier: [] }
+    const rows = await query<{ artifact: string }>(
+      `SELECT artifact FROM (
+         SELECT artifact, release FROM ${t.deployments}
+         WHERE app_id = $1 AND live_at IS NOT NULL AND artifact IS NOT NULL
+         ORDER BY release DESC LIMIT ${LOOKED_AT}) past
+       WHERE artifact <> $2 GROUP BY artifact ORDER BY max(release) DESC LIMIT ${EARLIER}`,
+      [app.app_id, app.artifact],
+    )
+    return { ...app, earlier: rows.map(({ artifact }) => artifact) }
+  }
+
+  return {
+    async standings(appIds) {
+      const rows = await query(
+        `SELECT site.*, account.suspended_at, CASE WHEN EXISTS (
+             SELECT 1 FROM ${t.deployments} one WHERE one.app_id = site.app_id
+               AND one.status IN ('queued', 'building', 'deploying')) THEN 1 ELSE 0 END
+           AS in_progress
+         FROM ${t.sites} site LEFT JOIN ${t.accounts} account ON account.id = site.account_id
+         WHERE ${dialect.among('site.app_id', '$1')}`,
+        [JSON.stringify(appIds)],
+      )
+      return rows.map(toStanding)
+    },
+    // An id before an alias: whoever takes the id of another's app as an alias gets nothing by it.
+    siteByAlias: async (alias) =>
+      withEarlier(
+        await query(
+          `${hosted} WHERE app.id IN (SELECT id FROM ${t.apps} WHERE id = $1 UNION ALL
+             SELECT id FROM ${t.apps} WHERE alias = $1 AND archived_at IS NULL)
+           ORDER BY CASE WHEN app.id = $1 THEN 0 ELSE 1 END LIMIT 1`,
+          [alias],
+        ),
+      ),
+    siteByPreview: async (preview) =>
+      withEarlier(await query(`${hosted} WHERE site.preview = $1`, [preview])),
+  }
+}
