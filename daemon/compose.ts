@@ -7,8 +7,9 @@ import { HOUR } from '../lib/time.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
 import type { Billing } from '../plugins/billing/contract.ts'
+import type { Deployer } from '../plugins/deploy/contract.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
-import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { Store, StoreTx } from '../plugins/store/contract.ts'
@@ -20,7 +21,7 @@ import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
 import type { Family } from './family.ts'
 import { clockOf, createRandom } from './machine.ts'
-import type { Platform } from './platform.ts'
+import type { AppsPlace, Platform } from './platform.ts'
 import { SERVICE_ACCOUNT } from './principal.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -31,8 +32,11 @@ export interface Parts {
   readonly store: Store
   readonly keyring: Keyring
   readonly egress: EgressClient
+  readonly nameLookup: NameLookup
   readonly appBytes: AppBytes | undefined
   readonly billing: Billing<StoreTx>
+  readonly appsPlace: AppsPlace | undefined
+  readonly deployer: Deployer
   readonly editor: Editor
   readonly fileProcessor: FileProcessor
   readonly embedder: Embedder | undefined
@@ -100,12 +104,20 @@ export function composePlatform(parts: Parts): Platform {
       counts: metrics.verifications,
     }),
     egress,
+    nameLookup: parts.nameLookup,
     appBytes: parts.appBytes,
     billing: parts.billing,
+    appsPlace: parts.appsPlace,
+    deployer: parts.deployer,
     editor: parts.editor,
     fileProcessor: parts.fileProcessor,
     embedder: parts.embedder,
-    wake: { edits: () => undefined, files: () => undefined, bytes: () => undefined },
+    wake: {
+      deploys: () => undefined,
+      edits: () => undefined,
+      files: () => undefined,
+      bytes: () => undefined,
+    },
     // Who mounts no apps has none here.
     appDirectory: APP_DIRECTORIES[families.includes(appsFamily) ? config.appIds : 'any'],
     eventTypes: createEventTypes(

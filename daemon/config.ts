@@ -41,12 +41,27 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
     read(setting as Setting<unknown>, given),
   ])
   const config = { ...Object.fromEntries(entries), dev } as Config
-  if (dev && !LOOPBACK.has(config.host)) {
+  for (const [name, host] of Object.entries({
+    KEYHOOK_HOST: config.host,
+    KEYHOOK_APPS_HOST: config.appsHost ?? config.host,
+  })) {
+    if (dev && !LOOPBACK.has(host)) {
+      throw new ConfigError(
+        `${name} must be a loopback address with --dev, which lets webhooks reach this machine`,
+      )
+    }
+  }
+  const { appsDomain, appsUrl } = config
+  if (appsDomain !== undefined && appsUrl !== undefined && !leadsTo(appsUrl, appsDomain)) {
     throw new ConfigError(
-      'KEYHOOK_HOST must be a loopback address with --dev, which lets webhooks reach this machine',
+      'KEYHOOK_APPS_URL must be an address of KEYHOOK_APPS_DOMAIN, or go without',
     )
   }
   return config
+}
+
+function leadsTo(address: string, domain: string): boolean {
+  return new URL(address).hostname === domain
 }
 
 function read<T>(setting: Setting<T>, env: Readonly<NodeJS.ProcessEnv>): T {

@@ -14,6 +14,10 @@ import { createApp } from './http/app.ts'
 import { documents } from './http/documents.ts'
 import { notReady } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
+import type { AppsListener } from './hosting/listener.ts'
+import { openAppsListener } from './hosting/listener.ts'
+import { appsPlaceOf, appsPortOf } from './hosting/place.ts'
+import { startHosting } from './hosting/start.ts'
 import { clockOf } from './machine.ts'
 import { closeServer, createLimitedServer, listenLocally, listenOn } from './listen.ts'
 import type { Opened, Roles, Work } from './open.ts'
@@ -40,7 +44,7 @@ const CLOSE_GRACE = 10 * SECOND
 
 /** What one daemon of several does, by default all of it; each answers probes and metrics. */
 export interface DaemonRoles extends Roles {
-  /** Serves the API and its pages. */
+  /** Serves the API and its pages, and what is published. */
   readonly api: boolean
 }
 
@@ -59,12 +63,15 @@ export async function startDaemon(
   const leaving = new AbortController()
   let local: Local | undefined
   let work: Work | undefined
+  let apps: AppsListener | undefined
+  let hosting: ReturnType<typeof startHosting> | undefined
 
   async function stop(): Promise<void> {
     leaving.abort()
     // Whoever balances load sees that it is not ready before it stops answering.
     if (work !== undefined) await delay(config.stopDelay * SECOND)
-    await closeServer(server, CLOSE_GRACE)
+    await hosting?.stop()
+    await Promise.all([closeServer(server, CLOSE_GRACE), apps?.close(CLOSE_GRACE)])
     await work?.stop()
     await local?.close()
     await folder.release()
@@ -72,11 +79,15 @@ export async function startDaemon(
 
   try {
     // Before anything else is touched, so that a port that is taken changes nothing.
-    const address = await listenOn(server, config.host, config.port)
-    const own = `${printHost(address.host)}:${address.port}`
-    const baseUrl = config.baseUrl ?? `http://${own}`
-    const ownHosts = [own, listenerOf(baseUrl), ...ownAddresses(address.port)]
-    local = await openLocal(config, log, folder, baseUrl, ownHosts)
+    const address = await listenOn(server, config.host, config.port, 'KEYHOOK_PORT')
+    if (api && config.apps === 'on') apps = await openAppsListener(config)
+    const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
+    const listeners = [address, ...(apps === undefined ? [] : [apps.address])]
+    const ownHosts = [
+      listenerOf(baseUrl),
+      ...listeners.flatMap((one) => [printAddress(one), ...ownAddresses(one.port)]),
+    ]
+    local = await openLocal(config, log, folder, baseUrl, ownHosts, apps?.address.port)
     const { platform, metrics } = local
     const { ownerEmail: email, ownerPassword: password } = config
     const owner = { email, password, baseUrl }
@@ -97,6 +108,11 @@ export async function startDaemon(
       leaving: leaving.signal,
     })
     work = await startWork(local, config, log, { dispatch })
+    if (apps !== undefined) {
+      const { observer } = work
+      const { trustedProxies } = config
+      hosting = startHosting(platform, { listener: apps, observer, trustedProxies, log })
+    }
     const handler = app.callback()
     handle = (request, response) => void handler(request, response)
     return {
@@ -124,6 +140,7 @@ export async function openLocal(
   folder: DataFolder,
   baseUrl: string,
   ownHosts: readonly string[] = [],
+  appsPort: number = appsPortOf(config),
 ): Promise<Local> {
   const place = config.databaseUrl ?? folder.file('keyhook.db')
   const isPostgres = place.startsWith('postgres')
@@ -143,6 +160,7 @@ export async function openLocal(
       store,
       appBytes,
       masterKeyFile: isPostgres ? undefined : folder.file('master-key'),
+      appsPlace: appsPlaceOf(config, appsPort),
       baseUrl,
       ownHosts,
     })
@@ -152,6 +170,7 @@ export async function openLocal(
       migrated,
       async close() {
         await closeServer(control, CLOSE_GRACE)
+        await opened.platform.deployer?.close()
         await opened.platform.editor.close?.()
         await opened.platform.fileProcessor?.close()
         await opened.platform.embedder?.close?.()
@@ -209,4 +228,8 @@ function listenerOf(baseUrl: string): string {
 
 function printHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
+}
+
+function printAddress({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${printHost(host)}:${port}`
 }

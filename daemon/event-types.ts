@@ -24,7 +24,9 @@ export function createEventTypes(
   builtIn: readonly BuiltInEvent[],
   { events, changes }: Pick<Store, 'changes'> & { readonly events: Pick<EventReads, 'types'> },
 ): EventTypes {
-  const own = new Map(builtIn.map((event) => [event.type, event]))
+  const own = new Map<string, BuiltInEvent>()
+  // The family that publishes a type knows it best, and comes before those that only name it.
+  for (const event of builtIn) if (!own.has(event.type)) own.set(event.type, event)
   const cache = createAccountCache<ReadonlySet<string>>(
     async (accountId) => new Set((await events.types(accountId)).map(({ type }) => type)),
     () => changes.isCurrent(),

@@ -48,13 +48,17 @@ function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
   socket.destroy(cause)
 }
 
-/** @throws ConfigError when the address cannot be had */
+/**
+ * @param setting whose address it is
+ * @throws ConfigError when the address cannot be had
+ */
 export async function listenOn(
   server: Server,
   host: string,
   port: number,
+  setting: string,
 ): Promise<{ readonly host: string; readonly port: number }> {
-  await listening(server, () => server.listen(port, host), `KEYHOOK_PORT ${host}:${port}`)
+  await listening(server, () => server.listen(port, host), `${setting} ${host}:${port}`)
   const address = server.address() as AddressInfo
   return { host: address.address, port: address.port }
 }

@@ -1,5 +1,5 @@
 import type { AppBytes } from '../plugins/apps/contract.ts'
-import { BILLINGS, EGRESS } from '../plugins/registry.ts'
+import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../plugins/registry.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
 import { composePlatform, declareEventTypes, keepBrand } from './compose.ts'
@@ -7,19 +7,25 @@ import type { Config } from './config.ts'
 import { openEditor } from './editor.ts'
 import { openEmbedder } from './embedder.ts'
 import { collectApps } from './families/apps/collect.ts'
+import { DEPLOY_TIMES } from './families/deploy/carry-out.ts'
 import { EDIT_TIMES } from './families/edits/carry-out.ts'
 import { FILE_TIMES } from './families/files/process.ts'
+import { publicAppsDomain } from './families/settings/domains/records.ts'
 import type { Family } from './family.ts'
 import { openFileProcessor } from './file-processor.ts'
 import { clockOf, createRandom } from './machine.ts'
 import { openKeyring } from './master-key.ts'
-import type { Platform } from './platform.ts'
+import type { AppsPlace, Platform } from './platform.ts'
 import type { Log } from './telemetry/log.ts'
+import type { Observer } from './hosting/site.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { keepClearing } from './worker/clearing.ts'
+import { keepChecking } from './worker/domains.ts'
+import { keepDeploying } from './worker/deploys.ts'
 import { keepEditing } from './worker/edits.ts'
 import { keepProcessing } from './worker/files.ts'
+import { keepObserving } from './worker/observations.ts'
 import { keepSealed } from './worker/reseal.ts'
 import { keepTimed, purgeExpired } from './worker/retention.ts'
 
@@ -35,6 +41,8 @@ export interface Opening {
   readonly store: Store
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
+  /** Where apps are seen; without it they are nowhere. */
+  readonly appsPlace?: AppsPlace | undefined
   /** Where a master key is made for an empty database; undefined: one must be configured. */
   readonly masterKeyFile: string | undefined
   readonly baseUrl: string
@@ -64,8 +72,11 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     store,
     keyring,
     egress,
+    nameLookup: await NAME_LOOKUPS.dns({ servers: config.dnsServers }),
     appBytes: opening.appBytes,
     billing: await BILLINGS[config.billing](),
+    appsPlace: opening.appsPlace,
+    deployer: await DEPLOYERS.hosted(),
     editor,
     fileProcessor: await openFileProcessor(config),
     embedder: await openEmbedder(config, { clock: clockOf(store), ownHosts, log }),
@@ -81,8 +92,10 @@ const USES_EVERY = 30 * SECOND
 /** Work that nobody told of is found by then, and what processes that are gone had claimed. */
 const LOOK_EVERY = 5 * SECOND
 
-/** Everything that goes on by itself: sending what is due, noting uses of keys, retention. */
+/** Everything that goes on by itself: sending what is due, noting what was used and observed, retention. */
 export interface Work {
+  /** Hears of what is served of apps. */
+  readonly observer: Observer
   /** Lets attempts under way end, hands claims back, and notes what is known. */
   stop(): Promise<void>
 }
@@ -93,7 +106,7 @@ export interface Roles {
 }
 
 export async function startWork(
-  { platform }: Opened,
+  { platform, metrics }: Opened,
   config: Config,
   log: Log,
   roles: Roles,
@@ -105,13 +118,17 @@ export async function startWork(
   const lease = config.workLease * SECOND
   const times = { lease, beat: lease / 4 }
   const every = Math.min(lease, LOOK_EVERY)
-  const editing = carries
-    ? keepEditing(platform, log, { ...EDIT_TIMES, ...times }, every)
-    : undefined
-  const processing = carries
-    ? keepProcessing(platform, log, { ...FILE_TIMES, ...times }, every)
-    : undefined
+  const carrying = carries
+    ? [
+        keepEditing(platform, log, { ...EDIT_TIMES, ...times }, every),
+        keepDeploying(platform, log, { ...DEPLOY_TIMES, ...times }, every),
+        keepProcessing(platform, log, { ...FILE_TIMES, ...times }, every),
+      ]
+    : []
   const clearing = keepClearing(platform, log)
+  const isAsked = carries && publicAppsDomain(platform) !== undefined
+  const checking = isAsked ? [keepChecking(platform, log)] : []
+  const observing = keepObserving(platform, log, metrics.dropped)
   const stopUses = keepUses(platform, log)
   const stopSealing = keepSealed(platform, log)
   const stopRetention = keepTimed('retention', (isStopping) =>
@@ -119,10 +136,13 @@ export async function startWork(
   )
   const stopCollection = keepTimed('collection', (isStopping) => collect(platform, log, isStopping))
   return {
+    observer: observing.observer,
     async stop() {
       stopWatching()
-      await Promise.all([editing?.stop(), processing?.stop(), clearing.stop()])
+      const ending = [...carrying, ...checking, clearing].map((work) => work.stop())
+      await Promise.all(ending)
       await Promise.all([stopRetention(), stopCollection(), stopUses(), stopSealing()])
+      await observing.stop()
       await dispatcher.stop()
     },
   }
@@ -155,12 +175,13 @@ function keepWatch({ store, engine, clock }: Platform, log: Log): () => void {
 
 async function purge(
   { store, clock }: Platform,
-  { retentionDays, auditDays }: Config,
+  { retentionDays, auditDays, accessDays }: Config,
   log: Log,
   isStopping: () => boolean,
 ): Promise<void> {
   const days = (count: number) => (count === 0 ? null : count * DAY)
-  const retention = { events: days(retentionDays), audit: days(auditDays) }
+  const access = accessDays * DAY
+  const retention = { events: days(retentionDays), audit: days(auditDays), access }
   try {
     const purged = await purgeExpired(store, retention, clock.now(), isStopping)
     if (Object.keys(purged).length > 0) log.info({ purged }, 'what had expired was deleted')

@@ -6,8 +6,9 @@ import type { ScopeUniverse } from '../lib/scope/syntax.ts'
 import type { BrandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
 import type { Billing } from '../plugins/billing/contract.ts'
+import type { Deployer } from '../plugins/deploy/contract.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
-import type { EgressClient } from '../plugins/egress/contract.ts'
+import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { Store, StoreTx } from '../plugins/store/contract.ts'
@@ -32,10 +33,19 @@ export interface Catalogue {
 
 /** Tells the workers of this process that something waits for them; nobody is told until they start. */
 export interface Wake {
+  deploys(): void
   edits(): void
   files(): void
   /** Bytes of an app may be there that nothing names, or will. */
   bytes(appId: string): void
+}
+
+/** Where apps are seen, each under a name of its own. */
+export interface AppsPlace {
+  /** Lower case, without a port. */
+  readonly domain: string
+  /** The address of what bears a name below the domain, without a slash at the end. */
+  urlOf(name: string): string
 }
 
 /** What the families stand on; made once by the composition root. */
@@ -44,10 +54,16 @@ export interface Platform {
   readonly engine: Engine
   readonly verifier: Verifier
   readonly egress: EgressClient
+  /** Asks what the owners of hostnames put into the DNS. */
+  readonly nameLookup: NameLookup
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
   /** What work costs, and who can pay for it. */
   readonly billing: Billing<StoreTx>
+  /** Where apps are seen once they are published; without it they are nowhere. */
+  readonly appsPlace?: AppsPlace | undefined
+  /** What makes releases of apps; without it none is published. */
+  readonly deployer?: Deployer | undefined
   /** What carries out prompts. */
   readonly editor: Editor
   /** What reads knowledge files; without it none are taken. */

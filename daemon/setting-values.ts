@@ -1,10 +1,11 @@
 import type { RetrySchedule } from '../lib/delivery/schedule.ts'
 import { parseSchedule } from '../lib/delivery/schedule.ts'
 import type { Cidr } from '../lib/egress/address.ts'
-import { judgeAddress, parseCidr } from '../lib/egress/address.ts'
+import { judgeAddress, parseAddress, parseCidr } from '../lib/egress/address.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { isEventType } from '../lib/webhook/event.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
+import { isHostName } from './hosting/host.ts'
 
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text)
@@ -13,6 +14,25 @@ export function parseBaseUrl(text: string): string {
     throw new Error('must be an http or https address without credentials, query or fragment')
   }
   return url.href.replace(/\/$/, '')
+}
+
+/** A domain, not an address: names stand before it. */
+export function parseDomain(text: string): string {
+  const domain = text.toLowerCase()
+  if (isHostName(domain) && !/(^|\.)\d+$/.test(domain)) return domain
+  throw new Error('must be a domain, such as apps.example.net, without a port')
+}
+
+export function parseAppsUrl(text: string): string {
+  const { origin, pathname, hostname } = new URL(parseBaseUrl(text))
+  if (pathname !== '/') throw new Error('must be an address without a path')
+  parseDomain(hostname)
+  return origin
+}
+
+export function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new Error('must be a whole number from 0 to 65535')
 }
 
 /** Reached by a name they could be anybody's, and nobody's model is there. */
@@ -108,6 +128,19 @@ export function parseEventTypes(text: string): readonly string[] {
   const bad = types.find((type) => !isEventType(type))
   if (bad === undefined) return types
   throw new Error(`must be dotted lower-case words, such as order.paid, and ${bad} is not`)
+}
+
+/** `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`. */
+export function parseNameServers(text: string): readonly string[] {
+  const servers = elementsOf(text)
+  const bad = servers.find((server) => {
+    const [, bracketed, plain, port = '53'] =
+      /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(server) ?? []
+    const address = parseAddress(bracketed ?? plain ?? server)
+    return address === undefined || Number(port) < 1 || Number(port) > 65_535
+  })
+  if (bad === undefined) return servers
+  throw new Error(`must be addresses, each with an optional :port, and ${bad} is not`)
 }
 
 /** Addresses and CIDRs. */

@@ -10,15 +10,19 @@ import { SECOND } from '../lib/time.ts'
 import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
 import {
+  parseAppsUrl,
   parseBaseUrl,
   parseBilling,
   parseBlocks,
   parseBrand,
   parseDatabaseUrl,
+  parseDomain,
   parseEventTypes,
   parseModelKey,
   parseModelUrl,
+  parseNameServers,
   parseOperatorToken,
+  parsePort,
   parseRetrySchedule,
   parseScopeFamilies,
 } from './setting-values.ts'
@@ -43,6 +47,36 @@ export const SETTINGS = {
     doc: 'Address that clients see. Its host is answered besides the listening address.',
     shown: 'http://KEYHOOK_HOST:KEYHOOK_PORT',
     parse: parseBaseUrl,
+  }),
+  apps: choiceSetting({
+    env: 'KEYHOOK_APPS',
+    doc: 'Whether this daemon serves published apps: on or off.',
+    fallback: 'on',
+    choices: ['on', 'off'],
+  }),
+  appsHost: optionalSetting({
+    env: 'KEYHOOK_APPS_HOST',
+    doc: 'Address that apps are served on.',
+    shown: 'KEYHOOK_HOST',
+    parse: (text) => text,
+  }),
+  appsPort: optionalSetting({
+    env: 'KEYHOOK_APPS_PORT',
+    doc: 'Port that apps are served on; 0 takes a free one.',
+    shown: '8421; a free one where KEYHOOK_PORT is 0',
+    parse: parsePort,
+  }),
+  appsDomain: optionalSetting({
+    env: 'KEYHOOK_APPS_DOMAIN',
+    doc: 'Domain below which each app has a name of its own; not that of KEYHOOK_BASE_URL.',
+    shown: 'that of KEYHOOK_APPS_URL, else localhost',
+    parse: parseDomain,
+  }),
+  appsUrl: optionalSetting({
+    env: 'KEYHOOK_APPS_URL',
+    doc: 'That domain as browsers reach it, where a proxy stands in front: https://apps.example.net.',
+    shown: 'http://KEYHOOK_APPS_DOMAIN:KEYHOOK_APPS_PORT',
+    parse: parseAppsUrl,
   }),
   dataDir: textSetting({
     env: 'KEYHOOK_DATA_DIR',
@@ -118,6 +152,13 @@ export const SETTINGS = {
     min: 1,
     max: 3600,
   }),
+  dnsServers: {
+    env: 'KEYHOOK_DNS_SERVERS',
+    doc: 'Name servers that domains of apps are looked up at: addresses, each with an optional :port.',
+    shown: 'those of the system',
+    fallback: [],
+    parse: parseNameServers,
+  } satisfies Setting<readonly string[]>,
   filesPlugin: textSetting({
     env: 'KEYHOOK_FILES_PLUGIN',
     doc: 'What reads knowledge files: built-in, or the package or path of a module with createFileProcessor.',
@@ -252,6 +293,13 @@ export const SETTINGS = {
     fallback: 365,
     min: 0,
     max: 36_500,
+  }),
+  accessDays: integerSetting({
+    env: 'KEYHOOK_ACCESS_DAYS',
+    doc: 'Days that lines of requests to apps are kept.',
+    fallback: 7,
+    min: 1,
+    max: 90,
   }),
   stopDelay: integerSetting({
     env: 'KEYHOOK_STOP_DELAY',

@@ -78,10 +78,12 @@ function printStarted({ url, setupLink }: Daemon, { dev }: Config): string {
 }
 
 /** What a person sees who started it. */
-function greet({ url, setupLink }: Daemon, config: Config, { api }: DaemonRoles): string {
+function greet({ url, setupLink, platform }: Daemon, config: Config, { api }: DaemonRoles): string {
+  const apps = api && config.apps === 'on' ? platform.appsPlace?.urlOf('<name>') : undefined
   const delays = config.webhookRetrySchedule.map((delay) => delay / SECOND).join(', ')
   const lines = [
     api ? `Keyhook serves ${url}` : `Keyhook sends what is due; probes and metrics at ${url}`,
+    ...(apps === undefined ? [] : [`Published apps are at ${apps}`]),
     ...(config.dev
       ? [
           'This is a first look (--dev): it listens on loopback only, receivers on 127.0.0.1 are allowed,',

@@ -2,12 +2,15 @@
 import type { accountsFamily } from '../families/accounts/family.ts'
 import type { appsFamily } from '../families/apps/family.ts'
 import type { auditFamily } from '../families/audit/family.ts'
+import type { deployFamily } from '../families/deploy/family.ts'
 import type { discoveryFamily } from '../families/discovery/family.ts'
 import type { editsFamily } from '../families/edits/family.ts'
 import type { eventsFamily } from '../families/events/family.ts'
 import type { filesFamily } from '../families/files/family.ts'
 import type { keysFamily } from '../families/keys/family.ts'
+import type { observeFamily } from '../families/observe/family.ts'
 import type { sealsFamily } from '../families/seals/family.ts'
+import type { settingsFamily } from '../families/settings/family.ts'
 import type { webhooksFamily } from '../families/webhooks/family.ts'
 import type { RouteOf } from './route.ts'
 import type { OperationsOf } from './types.ts'
@@ -16,12 +19,15 @@ interface Families {
   readonly accounts: typeof accountsFamily
   readonly apps: typeof appsFamily
   readonly audit: typeof auditFamily
+  readonly deploy: typeof deployFamily
   readonly discovery: typeof discoveryFamily
   readonly edits: typeof editsFamily
   readonly events: typeof eventsFamily
   readonly files: typeof filesFamily
   readonly keys: typeof keysFamily
+  readonly observe: typeof observeFamily
   readonly seals: typeof sealsFamily
+  readonly settings: typeof settingsFamily
   readonly webhooks: typeof webhooksFamily
 }
 
@@ -75,6 +81,12 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     method: 'GET',
     path: '/v1/apps/{app_id}/content',
     query: ['path', 'revision'],
+  },
+  {
+    id: 'apps.hosting_usage',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/hosting-usage',
+    query: ['month'],
   },
   { id: 'apps.templates', method: 'GET', path: '/v1/templates' },
   {
@@ -139,6 +151,140 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     method: 'GET',
     path: '/v1/apps/{app_id}/files/{file_id}/content',
     bytes: true,
+  },
+  {
+    id: 'deploy.publish',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/deploy/publish',
+    query: ['wait'],
+    body: 'optional',
+  },
+  {
+    id: 'deploy.unpublish',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/deploy/unpublish',
+    body: 'optional',
+  },
+  {
+    id: 'deploy.rollback',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/deploy/rollback',
+    query: ['wait'],
+    body: 'optional',
+  },
+  { id: 'deploy.status', method: 'GET', path: '/v1/apps/{app_id}/deploy/status' },
+  {
+    id: 'deploy.list',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/deployments',
+    query: ['limit', 'cursor', 'status', 'kind', 'include'],
+    list: true,
+  },
+  {
+    id: 'deploy.get',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/deployments/{deployment_id}',
+    query: ['wait'],
+  },
+  {
+    id: 'deploy.logs',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/deployments/{deployment_id}/logs',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
+  {
+    id: 'deploy.cancel',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/deployments/{deployment_id}/cancel',
+    body: 'optional',
+  },
+  {
+    id: 'observe.logs',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/logs',
+    query: ['limit', 'cursor', 'source', 'env', 'status', 'since', 'until', 'q', 'deployment_id'],
+    list: true,
+  },
+  {
+    id: 'observe.errors',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/errors',
+    query: ['limit', 'cursor', 'status', 'env', 'since', 'q'],
+    list: true,
+  },
+  { id: 'observe.get_error', method: 'GET', path: '/v1/apps/{app_id}/errors/{error_id}' },
+  {
+    id: 'observe.resolve_error',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/errors/{error_id}/resolve',
+    body: 'optional',
+  },
+  { id: 'observe.health', method: 'GET', path: '/v1/apps/{app_id}/health', query: ['env'] },
+  {
+    id: 'settings.list_domains',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/settings/domains',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
+  {
+    id: 'settings.create_domain',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/settings/domains',
+    body: 'required',
+  },
+  {
+    id: 'settings.get_domain',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
+  },
+  {
+    id: 'settings.update_domain',
+    method: 'PATCH',
+    path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
+    body: 'required',
+  },
+  {
+    id: 'settings.delete_domain',
+    method: 'DELETE',
+    path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
+  },
+  {
+    id: 'settings.verify_domain',
+    method: 'POST',
+    path: '/v1/apps/{app_id}/settings/domains/{domain_id}/verify',
+    body: 'optional',
+  },
+  {
+    id: 'settings.list_services',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/settings/services',
+    query: ['limit', 'cursor'],
+    list: true,
+  },
+  {
+    id: 'settings.put_service',
+    method: 'PUT',
+    path: '/v1/apps/{app_id}/settings/services/{service}',
+    body: 'required',
+  },
+  {
+    id: 'settings.get_service',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/settings/services/{service}',
+  },
+  {
+    id: 'settings.delete_service',
+    method: 'DELETE',
+    path: '/v1/apps/{app_id}/settings/services/{service}',
+  },
+  { id: 'settings.get_auth', method: 'GET', path: '/v1/apps/{app_id}/settings/auth' },
+  {
+    id: 'settings.update_auth',
+    method: 'PATCH',
+    path: '/v1/apps/{app_id}/settings/auth',
+    body: 'required',
   },
   {
     id: 'webhooks.list',

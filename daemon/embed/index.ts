@@ -126,6 +126,7 @@ export async function createKeyhook(options: KeyhookOptions = {}): Promise<Keyho
     const work = await startWork(opened, config, log, { dispatch })
     return assemble(opened, { config, log, served, database }, async () => {
       await work.stop()
+      await opened.platform.deployer?.close()
       await opened.platform.editor.close?.()
       await opened.platform.embedder?.close?.()
       await opened.platform.egress.close()

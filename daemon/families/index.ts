@@ -5,12 +5,15 @@ import { httpError } from '../errors.ts'
 import { accountsFamily } from './accounts/family.ts'
 import { appsFamily } from './apps/family.ts'
 import { auditFamily } from './audit/family.ts'
+import { deployFamily } from './deploy/family.ts'
 import { discoveryFamily } from './discovery/family.ts'
 import { editsFamily } from './edits/family.ts'
 import { eventsFamily } from './events/family.ts'
 import { filesFamily } from './files/family.ts'
 import { keysFamily } from './keys/family.ts'
+import { observeFamily } from './observe/family.ts'
 import { sealsFamily } from './seals/family.ts'
+import { settingsFamily } from './settings/family.ts'
 import { webhooksFamily } from './webhooks/family.ts'
 
 /** The families that the daemon serves. */
@@ -19,6 +22,9 @@ export const FAMILIES: readonly Family[] = [
   appsFamily,
   editsFamily,
   filesFamily,
+  deployFamily,
+  observeFamily,
+  settingsFamily,
   webhooksFamily,
   eventsFamily,
   accountsFamily,
@@ -28,7 +34,15 @@ export const FAMILIES: readonly Family[] = [
 ]
 
 /** What an embedder mounts, whose users sign in to a product of their own, and whose apps are its own. */
-const OWN: ReadonlySet<Family> = new Set([accountsFamily, appsFamily, editsFamily, filesFamily])
+const OWN: ReadonlySet<Family> = new Set([
+  accountsFamily,
+  appsFamily,
+  editsFamily,
+  filesFamily,
+  deployFamily,
+  observeFamily,
+  settingsFamily,
+])
 export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((family) => !OWN.has(family))
 
 /** Every code that these families and what carries them may answer. */

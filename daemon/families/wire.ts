@@ -81,6 +81,14 @@ export const pageQuery = {
     .meta({ description: 'The next_cursor of the page before, under the same filters.' }),
 } as const
 
+/** How long an answer may be held back until there is something to tell. */
+export const wait = z
+  .string()
+  .regex(/^(\d|1\d|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
+  .transform(Number)
+  .optional()
+  .meta({ description: 'Seconds to wait for its end before answering: 0 to 25, 0 when missing.' })
+
 /** The answer of every list. */
 export function pageOf<T extends z.ZodType>(
   record: T,

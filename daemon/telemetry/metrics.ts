@@ -6,6 +6,8 @@ export interface Metrics {
   readonly engine: Partial<EngineEvents>
   /** Counted up by the verifier, and read when metrics are. */
   readonly verifications: VerifierCounts
+  /** Counted up by what observes apps, and read when metrics are. */
+  readonly dropped: { access_lines: number; problems: number }
   /** Counts one change that other processes did not acknowledge in time. */
   unacknowledged(): void
   /** Counts one refusal by its code; codes are a closed set, so the labels are too. */
@@ -75,8 +77,18 @@ export function createMetrics(): Metrics {
       verifications,
     ),
   )
+  const dropped: Metrics['dropped'] = { access_lines: 0, problems: 0 }
+  registry.registerMetric(
+    counted(
+      'keyhook_observations_dropped_total',
+      'What was observed of apps and left out for want of room.',
+      'what',
+      dropped,
+    ),
+  )
   return {
     verifications,
+    dropped,
     engine: {
       committed(count) {
         if (count === 0) return

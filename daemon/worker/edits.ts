@@ -1,6 +1,6 @@
 import type { Millis } from '../../lib/time.ts'
-import type { EditTimes } from '../families/edits/carry-out.ts'
 import { createCarrier } from '../families/edits/carry-out.ts'
+import type { WorkTimes } from '../families/under-claim.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from './work-loop.ts'
@@ -17,7 +17,7 @@ export const EDITS_AT_ONCE = 4
 export function keepEditing(
   platform: Platform,
   log: Log,
-  times: EditTimes,
+  times: WorkTimes,
   every: Millis,
 ): Pick<WorkLoop, 'stop'> {
   const { store, clock, wake } = platform

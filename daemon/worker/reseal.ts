@@ -3,6 +3,7 @@ import { SECOND } from '../../lib/time.ts'
 import type { SealedText, SealKind } from '../../plugins/store/contract/seals.ts'
 import { SEAL_KINDS } from '../../plugins/store/contract/seals.ts'
 import { standingsOf } from '../families/seals/standing.ts'
+import { serviceSecretPlace } from '../families/settings/services/seal.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -24,6 +25,7 @@ const CHUNK = 100
 const PLACES: Readonly<Record<SealKind, (id: string) => string>> = {
   webhook_secret: secretPlace,
   webhook_headers: headersPlace,
+  service_secret: serviceSecretPlace,
   named_value: (name) => name,
 }
 

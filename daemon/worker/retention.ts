@@ -9,6 +9,8 @@ export interface Retention {
   /** Events with their deliveries and attempts. */
   readonly events: Millis | null
   readonly audit: Millis | null
+  /** Lines of requests to apps. */
+  readonly access: Millis
 }
 
 /** Rows that one commit deletes, so that publishing waits for a short one at most. */
@@ -16,6 +18,12 @@ const CHUNK = 500
 
 /** What ended is of no use to anybody soon after; a revoked value still answers who holds it for a while. */
 const ENDED_FOR: Millis = 30 * DAY
+
+/** Of health nobody asks for more than a day. */
+const CHECKED_FOR: Millis = 7 * DAY
+const UNSEEN_FOR: Millis = 30 * DAY
+/** Whoever has not written for so long tries no more to write what it could not. */
+const SILENT_FOR: Millis = 30 * DAY
 
 /**
  * Deletes what is older than it is kept, chunk by chunk, and answers how many rows of each kind.
@@ -45,7 +53,7 @@ export async function purgeExpired(
 }
 
 /** How long each kind is kept; null is for ever. */
-function spansOf({ events, audit }: Retention): Readonly<Record<PurgeKind, Millis | null>> {
+function spansOf({ events, audit, access }: Retention): Readonly<Record<PurgeKind, Millis | null>> {
   return {
     attempts: events,
     deliveries: events,
@@ -55,6 +63,10 @@ function spansOf({ events, audit }: Retention): Readonly<Record<PurgeKind, Milli
     sessions: 0,
     key_secrets: ENDED_FOR,
     webhook_secrets: ENDED_FOR,
+    access_lines: access,
+    checks: CHECKED_FOR,
+    problems: UNSEEN_FOR,
+    observers: SILENT_FOR,
   }
 }
 

@@ -137,6 +137,7 @@ await t.test('only the egress client opens connections, and only the daemon list
     'daemon/http/client-address.ts',
     'daemon/daemon.ts',
     'daemon/http/not-ready.ts',
+    'daemon/hosting/',
   ]
   t.same(
     offenders(all, (file) => packages(file).filter((name) => name === 'node:http')).filter(

@@ -102,7 +102,16 @@ function commitOf(): string {
   }
 }
 
-const COMPARED = ['koa', 'undici', 'sqlite3', 'pg', 'pg-boss', 'graphile-worker', 'bullmq'] as const
+const COMPARED = [
+  'koa',
+  'undici',
+  'sqlite3',
+  'pg',
+  'pg-boss',
+  'graphile-worker',
+  'bullmq',
+  'sirv',
+] as const
 
 /** As this repository pins them. */
 function packageVersions(): Readonly<Record<string, string>> {

@@ -8,7 +8,7 @@ export interface Request {
 }
 
 export interface RequestParts {
-  readonly origin: string
+  readonly host: string
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly key: string
@@ -18,10 +18,10 @@ export interface RequestParts {
   readonly body: string | undefined
 }
 
-export function requestOf({ origin, method, path, key, type, body }: RequestParts): Request {
+export function requestOf({ host, method, path, key, type, body }: RequestParts): Request {
   const lines = [
     `${method} ${path} HTTP/1.1`,
-    `host: ${new URL(origin).host}`,
+    `host: ${host}`,
     `authorization: Bearer ${key}`,
     ...(body === undefined
       ? []

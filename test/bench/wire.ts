@@ -20,16 +20,26 @@ export async function openWire(origin: string): Promise<Wire> {
 }
 
 function wireOn(socket: Socket): Wire {
-  let text = ''
+  let head = ''
+  let status = 0
+  /** Of the body that is coming; -1 while the head is. */
+  let left = -1
   let answered: ((status: number) => void) | undefined
   let failed: ((cause: Error) => void) | undefined
 
   socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString('latin1')
-    const length = answerLength(text)
-    if (length === undefined || text.length < length) return
-    const status = Number(text.slice(9, 12))
-    text = ''
+    if (left >= 0) {
+      left -= chunk.length
+    } else {
+      head += chunk.toString('latin1')
+      const end = head.indexOf('\r\n\r\n')
+      if (end < 0) return
+      status = Number(head.slice(9, 12))
+      left = bodyLength(head.slice(0, end)) - (head.length - end - 4)
+    }
+    if (left > 0) return
+    head = ''
+    left = -1
     answered?.(status)
   })
   socket.on('error', (cause) => failed?.(cause))
@@ -48,10 +58,8 @@ function wireOn(socket: Socket): Wire {
   }
 }
 
-/** Head and body; undefined while the head is not there. Servers of this bench always say the length. */
-function answerLength(text: string): number | undefined {
-  const head = text.indexOf('\r\n\r\n')
-  if (head < 0) return undefined
-  const [, length = '0'] = /content-length: (\d+)/i.exec(text.slice(0, head)) ?? []
-  return head + 4 + Number(length)
+/** Servers of this bench always say the length. */
+function bodyLength(head: string): number {
+  const [, length = '0'] = /content-length: (\d+)/i.exec(head) ?? []
+  return Number(length)
 }

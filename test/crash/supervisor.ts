@@ -93,6 +93,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     ...database.env,
     KEYHOOK_DATA_DIR: join(folder, 'data'),
     KEYHOOK_PORT: String(port),
+    KEYHOOK_APPS_PORT: '0',
     KEYHOOK_OWNER_EMAIL: 'owner@example.com',
     KEYHOOK_OWNER_PASSWORD: 'a long password',
     KEYHOOK_OPERATOR_TOKEN: OPERATOR,

@@ -6,6 +6,7 @@ import { keysFamily } from '../../daemon/families/keys/family.ts'
 import { mountAlone } from '../support/mounted.ts'
 import { createResolver } from '../../daemon/http/resolve.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
+import { startDeployer } from '../support/deploys.ts'
 import { createPlaces } from '../support/fuzz-places.ts'
 import type { InputClass } from '../support/fuzz-requests.ts'
 import { CHANGES, draftValid, printRequest } from '../support/fuzz-requests.ts'
@@ -23,8 +24,17 @@ const REQUESTS = 10_000
 const INPUTS = Object.keys(CHANGES) as InputClass[]
 /** Share of the operations that must succeed at times: were most refused, little would be shown. */
 const REACHED = 0.9
-/** A service without users, and a file that failed: no request makes these. */
-const OUT_OF_REACH: readonly string[] = ['accounts.set_up', 'files.retry']
+/**
+ * A service without users, a file that failed, a deployment that is still to be begun, an error in a page:
+ * no request makes these.
+ */
+const OUT_OF_REACH: readonly string[] = [
+  'accounts.set_up',
+  'files.retry',
+  'deploy.cancel',
+  'observe.get_error',
+  'observe.resolve_error',
+]
 const OPERATOR_TOKEN = 'operator-token-of-the-tests'
 
 // Sequelize takes a stack trace for every statement, which costs more than the statement.
@@ -45,6 +55,8 @@ async function openSite(
     // Nobody takes prompts up here: they wait, and can be canceled.
     editor: createMemoryEditor(),
   })
+  // Whoever waits for a deployment waits for its end.
+  startDeployer(t, { platform })
   const step = mountAlone({
     platform,
     families,
@@ -59,9 +71,12 @@ async function openSite(
 
 /** What makes things comes before what reads, changes and removes them. */
 const METHODS: readonly string[] = ['PUT', 'POST', 'GET', 'PATCH', 'DELETE']
-const OPERATIONS = [...DOCUMENTED].sort(
-  (a, b) => METHODS.indexOf(a.method) - METHODS.indexOf(b.method),
-)
+const OPERATIONS = [...DOCUMENTED].sort((a, b) => turnOf(a) - turnOf(b))
+
+/** What is set of an app comes after the app. */
+function turnOf({ method, path }: DocumentedOperation): number {
+  return METHODS.indexOf(path.startsWith('/v1/apps/') && method === 'PUT' ? 'POST' : method)
+}
 
 /** The operation that answers a request; undefined when none does. */
 function operationAt({ method, path }: RawRequest): DocumentedOperation | undefined {

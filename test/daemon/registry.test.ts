@@ -4,10 +4,13 @@ import { format, resolveConfig } from 'prettier'
 import t from 'tap'
 import { PAGES } from '../../daemon/docs/write.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
+import { deployFamily } from '../../daemon/families/deploy/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { filesFamily } from '../../daemon/families/files/family.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
+import { observeFamily } from '../../daemon/families/observe/family.ts'
+import { settingsFamily } from '../../daemon/families/settings/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Operation } from '../../daemon/family.ts'
 import { describeApi } from '../../daemon/openapi/document.ts'
@@ -110,8 +113,21 @@ function formOfFile(): FormData {
 }
 
 const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
-  createWorld(t, { families: [appsFamily, editsFamily, filesFamily, webhooksFamily, eventsFamily] })
-const mounted = operations.filter(({ id }) => /^(keys|apps|edits|files|webhooks|events)\./.test(id))
+  createWorld(t, {
+    families: [
+      appsFamily,
+      editsFamily,
+      filesFamily,
+      deployFamily,
+      settingsFamily,
+      observeFamily,
+      webhooksFamily,
+      eventsFamily,
+    ],
+  })
+const mounted = operations.filter(({ id }) =>
+  /^(keys|apps|edits|files|deploy|settings|observe|webhooks|events)\./.test(id),
+)
 
 await t.test('without credentials every operation that is not public is refused', async (t) => {
   const { request } = await world(t)
@@ -128,7 +144,7 @@ await t.test('without credentials every operation that is not public is refused'
 
 await t.test('a key without the scope is refused, whatever the path names', async (t) => {
   const { request, mintKey } = await world(t)
-  const { key } = await mintKey({ scopes: ['observe:read'] })
+  const { key } = await mintKey({ scopes: ['discovery:read'] })
   for (const operation of mounted) {
     const { access } = operation
     if (typeof access !== 'object') continue
@@ -190,8 +206,11 @@ await t.test('foreign and unknown ids give the same answer', async (t) => {
     key_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     webhook_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     delivery_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    deployment_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     file_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    domain_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+    error_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     event_id: 'evt_00000000000000000000000000',
   }
   for (const operation of mounted.filter(({ path }) => /_id\}/.test(path))) {
@@ -264,12 +283,18 @@ async function idsOf(
     operations: [{ op: 'write', path: 'a.txt', content: 'a' }],
     base_revision: 1,
   })
+  const domain = await post(`/v1/apps/${String(app['id'])}/settings/domains`, {
+    hostname: 'shop.example.com',
+  })
+  const deployment = await post(`/v1/apps/${String(app['id'])}/deploy/publish`, {})
   const key = await post('/v1/keys', { name: 'theirs', scopes: ['apps:read'] })
   const webhook = await post('/v1/webhooks', { url: 'http://127.0.0.1:9', events: ['app.created'] })
   const delivery = await post(`/v1/webhooks/${String(webhook['id'])}/test`)
   t.equal(typeof delivery['event_id'], 'string')
   return {
     app_id: String(app['id']),
+    deployment_id: String(deployment['id']),
+    domain_id: String(domain['id']),
     edit_id: String(edit['id']),
     file_id: String(files.body.data[0]?.['id']),
     key_id: String(key['id']),

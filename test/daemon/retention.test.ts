@@ -14,14 +14,21 @@ import {
   idsOf,
   outcomeOf,
   sampleAccount,
+  sampleApp,
   sampleClaim,
   sampleDelivery,
   sampleEvent,
   sampleUser,
 } from '../../plugins/store/conformance/samples.ts'
+import {
+  sampleCheck,
+  sampleLine,
+  sampleTold,
+  sampleUsage,
+} from '../../plugins/store/conformance/observation-samples.ts'
 import { openSqliteStore } from '../../plugins/store/open.ts'
 
-const MONTH: Retention = { events: 30 * DAY, audit: 365 * DAY }
+const MONTH: Retention = { events: 30 * DAY, audit: 365 * DAY, access: 7 * DAY }
 
 const STORES: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
   memory: async () => createMemoryStore(),
@@ -147,10 +154,32 @@ for (const [name, open] of Object.entries(STORES)) {
       const ids = await publishAt(store, BORN)
       await note(store, 'a', BORN)
       const now = BORN + 36_500 * DAY
-      t.same(await purgeExpired(store, { events: null, audit: null }, now), {})
+      const forever = { ...MONTH, events: null, audit: null }
+      t.same(await purgeExpired(store, forever, now), {})
       t.same(await eventsOf(store), ids)
-      t.same(await purgeExpired(store, { events: null, audit: DAY }, now), { audit: 1 })
+      t.same(await purgeExpired(store, { ...forever, audit: DAY }, now), { audit: 1 })
       t.same(await eventsOf(store), ids)
+    })
+
+    await t.test('what was observed of apps goes by ages of its own', async (t) => {
+      const store = await openStore(t)
+      const now = BORN + 40 * DAY
+      await store.write(async (tx) => {
+        await tx.apps.insert(sampleApp('app_1'))
+        for (const ago of [8 * DAY, 6 * DAY]) {
+          const after = now - BORN - ago
+          await tx.observations.addLines([sampleLine(after)])
+          await tx.observations.addChecks([sampleCheck(after)])
+        }
+        const seen = [31 * DAY, 29 * DAY].map((ago) => sampleTold(`${ago}`, now - BORN - ago))
+        await tx.observations.recordProblems(seen)
+        await tx.observations.addUsage([sampleUsage(1)], BORN)
+        await tx.observations.beginBatch('gone', 1, now - 31 * DAY)
+      })
+      const once = { access_lines: 1, checks: 1, problems: 1, observers: 1 }
+      t.same(await purgeExpired(store, MONTH, now), once)
+      t.same(await purgeExpired(store, { ...MONTH, access: 5 * DAY }, now), { access_lines: 1 })
+      t.equal((await store.observations.usage('app_1', '2000-01-01', '2100-01-01')).length, 1)
     })
 
     await t.test(

@@ -108,7 +108,7 @@ await t.test('a request that takes too long is cut off, unless it may take long'
     if (request.url === '/long') allowLong(request.socket)
     request.resume().once('end', () => response.end('all of it'))
   })
-  const { port } = await listenOn(server, '127.0.0.1', 0)
+  const { port } = await listenOn(server, '127.0.0.1', 0, 'KEYHOOK_PORT')
   t.teardown(() => server.close())
   const head = 'host: a\r\nconnection: close\r\ncontent-length: 2\r\n\r\n1'
   const [short, long] = await Promise.all(
@@ -126,7 +126,7 @@ await t.test('a request that takes too long is cut off, unless it may take long'
 
 await t.test('what is no request is refused in a few bytes', async (t) => {
   const server = createLimitedServer()
-  const { port } = await listenOn(server, '127.0.0.1', 0)
+  const { port } = await listenOn(server, '127.0.0.1', 0, 'KEYHOOK_PORT')
   t.teardown(() => server.close())
   const requests = [
     ['no request at all\r\n\r\n', 400],

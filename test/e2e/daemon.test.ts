@@ -16,6 +16,7 @@ import type { AnyBody } from '../support/world.ts'
 
 const OPERATOR = 'operator-canary-0123456789-0123456789'
 const PASSWORD = 'password canary 0123456789'
+const SERVICE = 'service-canary-0123456789'
 const OWNER: Env = {
   KEYHOOK_OWNER_EMAIL: 'owner@example.com',
   KEYHOOK_OWNER_PASSWORD: PASSWORD,
@@ -143,6 +144,29 @@ await t.test('no secret stands in a row, the log, an error or a metric', async (
   })
   const webhook = (await created.json()) as { id: string; secret: string }
   await send('POST', `/v1/webhooks/${webhook.id}/test`, { headers: current })
+  const app = await send('POST', '/v1/apps', {
+    headers: { ...current, ...json },
+    body: JSON.stringify({ template_id: 'blank' }),
+  })
+  const { id: appId } = (await app.json()) as { id: string }
+  const service = `/v1/apps/${appId}/settings/services/mail`
+  const setService = (body: object): Promise<Response> =>
+    send('PUT', service, { headers: { ...current, ...json }, body: JSON.stringify(body) })
+  const shown: string[] = []
+  for (const secret of [SERVICE, `${SERVICE} again`]) {
+    const set = await setService({ kind: 'email', secrets: { PASSWORD: secret } })
+    t.equal(set.status, 200)
+    shown.push(await set.text())
+  }
+  shown.push(await (await send('GET', service, { headers: current })).text())
+  const audit = await ask('GET', '/v1/audit-log')
+  shown.push(JSON.stringify(await ask('GET', service)), JSON.stringify(audit))
+  t.match(shown.at(-1), /service\.set/)
+  // Where they do not belong: as a kind, in the configuration, beside what is wrong, and in a query.
+  await setService({ kind: SERVICE })
+  await setService({ kind: 'email', config: { URL: `smtp://mail:${SERVICE}@example.com` } })
+  await setService({ kind: 'email', secrets: { PASSWORD: SERVICE, OTHER: 7 } })
+  await send('GET', `${service}?secret=${encodeURIComponent(SERVICE)}`, { headers: current })
   const session = await send('POST', '/v1/session', {
     headers: json,
     body: JSON.stringify({ email: 'owner@example.com', password: PASSWORD }),
@@ -177,9 +201,11 @@ await t.test('no secret stands in a row, the log, an error or a metric', async (
     ['the log', daemon.output()],
     ['the metrics', metrics],
     ['errors', texts.join('\n')],
+    ['answers', shown.join('\n')],
   ]
   t.ok(texts.length >= 6)
-  const canaries = { first, second, secret: webhook.secret, cookie, PASSWORD, OPERATOR }
+  const { secret } = webhook
+  const canaries = { first, second, secret, cookie, PASSWORD, OPERATOR, SERVICE }
   for (const [name, canary] of Object.entries(canaries)) {
     t.ok(canary.length >= 20, name)
     for (const [place, text] of haystacks) t.notOk(text.includes(canary), `${name} in ${place}`)

@@ -82,6 +82,7 @@ export async function startFleet(
       ...shared,
       KEYHOOK_DATA_DIR: data,
       KEYHOOK_PORT: String(port),
+      KEYHOOK_APPS_PORT: '0',
       KEYHOOK_DATABASE_URL: proxy.url,
     }
     const member = createMember({

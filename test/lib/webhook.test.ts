@@ -171,6 +171,7 @@ await t.test('the names of a brand', async (t) => {
       deliveryHeader: 'X-Service-Delivery-ID',
       signatureHeader: 'Service-Signature',
       userAgent: 'Service-Webhook/1.0',
+      challengeLabel: '_service-challenge',
     })
   })
   await t.test('refuse a brand that is no lower-case word of at most 31 characters', async (t) => {

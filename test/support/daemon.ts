@@ -24,7 +24,7 @@ export type Env = Readonly<Record<string, string>>
 export async function startDaemonProcess(env: Env, root: string = ROOT): Promise<DaemonProcess> {
   const child = spawn(process.execPath, ['dist/daemon/main.js', 'serve', '--dev'], {
     cwd: root,
-    env: { PATH: process.env['PATH'], KEYHOOK_PORT: '0', ...env },
+    env: { PATH: process.env['PATH'], KEYHOOK_PORT: '0', KEYHOOK_APPS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

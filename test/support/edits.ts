@@ -1,7 +1,7 @@
 import { appsFamily } from '../../daemon/families/apps/family.ts'
-import type { EditTimes } from '../../daemon/families/edits/carry-out.ts'
 import { EDIT_TIMES } from '../../daemon/families/edits/carry-out.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
+import type { WorkTimes } from '../../daemon/families/under-claim.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { keepEditing } from '../../daemon/worker/edits.ts'
@@ -66,7 +66,7 @@ export async function untilEnded(world: World, edit: Edit): Promise<Edit> {
 export function startWorker(
   t: { teardown(handler: () => Promise<void>): void },
   world: World,
-  times: Partial<EditTimes> = {},
+  times: Partial<WorkTimes> = {},
 ): { stop(): Promise<void> } {
   const log = createLog('silent')
   const worker = keepEditing(world.platform, log, { ...EDIT_TIMES, ...times }, 50)

@@ -25,7 +25,11 @@ export function createPlaces(): Places {
 
   return {
     draw({ path }, random) {
-      const known = random.pickAny((seen.get(placeAbove(path)) ?? []).slice(-4)) ?? {}
+      const latest = (place: string): Params | undefined =>
+        random.pickAny((seen.get(place) ?? []).slice(-4))
+      const place = placeAbove(path)
+      // What bears a name of the caller's own is not there before it is set: then what it is set of counts.
+      const known = latest(place) ?? latest(placeAbove(place.slice(0, place.lastIndexOf('{'))))
       return { ...exampleParams(path), ...known }
     },
     learn({ path }, params, body) {

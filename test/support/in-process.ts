@@ -37,9 +37,16 @@ export function askInProcess(step: Step): (request: RawRequest) => Promise<RawAn
     return {
       status: ctx.status,
       headers: ctx.response.headers,
-      text: answer instanceof Readable ? await text(answer) : printed(answer),
+      text: answer instanceof Readable ? await read(answer, ctx.type) : printed(answer),
     }
   }
+}
+
+/** Of events the first piece alone: they may never end. */
+async function read(answer: Readable, type: string): Promise<string> {
+  if (type !== 'text/event-stream') return text(answer)
+  for await (const piece of answer) return String(piece)
+  return ''
 }
 
 function printed(answer: unknown): string {

@@ -20,11 +20,14 @@ import { brandNames } from '../../lib/webhook/headers.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import type { Billing } from '../../plugins/billing/contract.ts'
 import { createNoBilling } from '../../plugins/billing/none.ts'
+import type { Deployer } from '../../plugins/deploy/contract.ts'
+import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 import type { Editor } from '../../plugins/edits/contract.ts'
 import { createNoEditor } from '../../plugins/edits/none.ts'
 import type { Embedder } from '../../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
+import type { NameLookup } from '../../plugins/egress/contract.ts'
 import { createEgressClient } from '../../plugins/egress/undici.ts'
 import { openSqliteStore } from '../../plugins/store/open.ts'
 
@@ -33,6 +36,10 @@ export interface PlatformOptions {
   readonly allow?: string
   /** Names and their addresses; any other name has none. */
   readonly names?: Readonly<Record<string, readonly string[]>>
+  /** Where domains of apps are looked up. Default: where no name has any record. */
+  readonly nameLookup?: NameLookup
+  /** Below which apps are seen. Default apps.example.net. */
+  readonly appsDomain?: string
   /** Default 1, 2 and 4 seconds. */
   readonly schedule?: RetrySchedule
   /** Default: after 3 failures. */
@@ -40,6 +47,8 @@ export interface PlatformOptions {
   readonly clock?: Clock
   /** Whose apps keys are pinned to. Default any. */
   readonly appIds?: AppIds
+  /** Default: one that compresses nothing. */
+  readonly deployer?: Deployer
   /** Default: none. */
   readonly editor?: Editor
   /** Default: one that reads text and markdown, in this very process. */
@@ -48,6 +57,12 @@ export interface PlatformOptions {
   readonly embedder?: Embedder
   /** Default: nothing is metered. */
   readonly billing?: Billing
+}
+
+const EMPTY_DNS: NameLookup = {
+  texts: async () => [],
+  aliases: async () => [],
+  addresses: async () => [],
 }
 
 /** A platform over a SQLite file of its own, whose webhooks reach loopback alone. */
@@ -62,6 +77,7 @@ export async function createPlatform(
   const newId = createUuid7(() => clock.now(), random)
   const keyring = createKeyring([{ id: 'k1', key: random(32) }], random)
   const names = brandNames('service')
+  const domain = options.appsDomain ?? 'apps.example.net'
   const egress = createEgressClient({
     policy: {
       schemes: ['https'],
@@ -96,12 +112,20 @@ export async function createPlatform(
       prefix: names.keyPrefix,
     }),
     egress,
+    nameLookup: options.nameLookup ?? EMPTY_DNS,
     appBytes: createMemoryBytes({ clock }),
     billing: options.billing ?? createNoBilling(),
+    appsPlace: { domain, urlOf: (name) => `https://${name}.${domain}` },
+    deployer: options.deployer ?? createMemoryDeployer(),
     editor: options.editor ?? createNoEditor(),
     fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
     embedder: options.embedder,
-    wake: { edits: () => undefined, files: () => undefined, bytes: () => undefined },
+    wake: {
+      deploys: () => undefined,
+      edits: () => undefined,
+      files: () => undefined,
+      bytes: () => undefined,
+    },
     appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],
     eventTypes: createEventTypes(
       families.flatMap((family) => family.events),

@@ -16,12 +16,22 @@ export interface KeptApp {
 }
 
 const ID_LENGTH = 12
+const PREVIEW_LENGTH = 24
 /** 32 letters and digits, none of which is taken for another. */
 const ALPHABET = '23456789abcdefghjkmnpqrstuvwxyz0'
 
+function draw(random: RandomBytes, length: number): string {
+  return Array.from(random(length), (byte) => ALPHABET[byte % 32]).join('')
+}
+
 /** 60 bits, so that nobody guesses one and none comes twice. */
 function createAppId(random: RandomBytes): string {
-  return Array.from(random(ID_LENGTH), (byte) => ALPHABET[byte % 32]).join('')
+  return draw(random, ID_LENGTH)
+}
+
+/** 120 bits: whoever knows it sees what is not published. */
+function createPreview(random: RandomBytes): string {
+  return draw(random, PREVIEW_LENGTH)
 }
 
 export async function keepFiles(
@@ -88,6 +98,8 @@ export async function bear(
     purge_at: null,
   }
   await tx.apps.insert(app)
+  const preview = createPreview(platform.random)
+  await tx.deployments.openSite({ app_id: app.id, account_id, preview })
   const { id: app_id, ...tree } = kept
   const revision = { app_id, number: 1, ...tree, message: null, edit_id: null, created_by }
   await tx.apps.advance({ ...revision, created_at: now }, null)

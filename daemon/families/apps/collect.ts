@@ -3,6 +3,7 @@ import { HOUR } from '../../../lib/time.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { Store } from '../../../plugins/store/contract.ts'
 import type { RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import { namedByReleases } from '../deploy/kept.ts'
 import { loadTree } from './service.ts'
 
 /** What nobody names yet may be named soon: bytes come before the row that names them. */
@@ -31,14 +32,14 @@ export interface Collected {
 }
 
 /**
- * Deletes archived apps whose time has come, and bytes that neither a revision nor a knowledge-base file
- * of their app names.
+ * Deletes archived apps whose time has come, and bytes that neither a revision nor a release that is kept
+ * nor a knowledge-base file of their app names.
  *
  * It reads the trees of every revision of every app with bytes that are old enough. What stops it half-way
  * leaves the rest to the next round.
  */
 export async function collectApps(
-  store: Pick<Store, 'apps' | 'files' | 'write'>,
+  store: Pick<Store, 'apps' | 'deployments' | 'files' | 'write'>,
   bytes: AppBytes,
   now: Instant,
   { isStopping = () => false, failed = rethrow }: CollectOptions = {},
@@ -76,7 +77,7 @@ async function purgeApps(
  * @param mostTrees an app with more trees than this is left as it is. Default: any number
  */
 export async function collectApp(
-  store: Pick<Store, 'apps' | 'files'>,
+  store: Pick<Store, 'apps' | 'deployments' | 'files'>,
   bytes: AppBytes,
   id: string,
   now: Instant,
@@ -108,7 +109,7 @@ interface Stale {
 }
 
 async function removeUnnamed(
-  { apps, files }: Pick<Store, 'apps' | 'files'>,
+  { apps, deployments, files }: Pick<Store, 'apps' | 'deployments' | 'files'>,
   bytes: AppBytes,
   { id, stale, before, mostTrees }: Stale,
 ): Promise<number> {
@@ -118,7 +119,8 @@ async function removeUnnamed(
   const outside = stale.filter((sha256) => !inTrees.has(sha256))
   if (outside.length === 0) return 0
   const inFiles = new Set(await files.named(id, outside))
-  const unnamed = outside.filter((sha256) => !inFiles.has(sha256))
+  const inReleases = await namedByReleases(deployments, bytes, id)
+  const unnamed = outside.filter((sha256) => !inFiles.has(sha256) && !inReleases.has(sha256))
   return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
 }
 

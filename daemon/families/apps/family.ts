@@ -5,6 +5,7 @@ import { archiveApp } from './operations/archive.ts'
 import { cloneApp } from './operations/clone.ts'
 import { createApp } from './operations/create.ts'
 import { getContent } from './operations/get-content.ts'
+import { getHostingUsage } from './operations/get-hosting-usage.ts'
 import { getApp } from './operations/get.ts'
 import { getTree } from './operations/get-tree.ts'
 import { listRevisions } from './operations/list-revisions.ts'
@@ -30,6 +31,7 @@ export const appsFamily = defineFamily({
     listRevisions,
     getTree,
     getContent,
+    getHostingUsage,
     listTemplates,
   ],
 })

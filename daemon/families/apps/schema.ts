@@ -90,6 +90,10 @@ export const appClone = z
   })
   .optional()
 
+export const publishState = z
+  .enum(['never', 'unpublished', 'publishing', 'published', 'suspended'])
+  .meta({ description: 'Whether its address serves a release of it.' })
+
 export const appRecord = z
   .strictObject({
     id: z.string(),
@@ -103,6 +107,14 @@ export const appRecord = z
       cloned_from: z.string().nullable(),
     }),
     current_revision: z.int().nullable(),
+    publish_state: publishState,
+    current_deployment_id: z.string().nullable().meta({ description: 'What is live.' }),
+    preview_url: z.string().nullable().meta({
+      description: 'Where its files are seen as they are, by whoever knows this address.',
+    }),
+    production_url: z.string().nullable().meta({
+      description: 'Where it is seen once it is published; null where nothing is served.',
+    }),
     metadata: z.record(z.string(), z.string()),
     created_by: creator,
     created_at: instant,
@@ -122,7 +134,13 @@ export const createdApp = appRecord
   })
   .meta({ id: 'CreatedApp' })
 
-export function toWireApp(app: AppRecord): z.input<typeof appRecord> {
+/** What of an app can be seen, and where. */
+export type AppOnline = Pick<
+  z.input<typeof appRecord>,
+  'publish_state' | 'current_deployment_id' | 'preview_url' | 'production_url'
+>
+
+export function toWireApp(app: AppRecord, online: AppOnline): z.input<typeof appRecord> {
   return {
     id: app.id,
     app_id: app.id,
@@ -131,6 +149,7 @@ export function toWireApp(app: AppRecord): z.input<typeof appRecord> {
     status: app.archived_at === null ? app.status : 'archived',
     source: { ...app.source },
     current_revision: app.revision,
+    ...online,
     metadata: { ...app.metadata },
     created_by: { ...app.created_by },
     created_at: toIso(app.created_at),
@@ -177,6 +196,10 @@ export const exampleApp = {
   status: 'ready',
   source: { kind: 'template', template_id: 'landing', cloned_from: null },
   current_revision: 1,
+  publish_state: 'published',
+  current_deployment_id: '01890a5d-ac96-774b-bcce-b302099a8059',
+  preview_url: 'https://preview--q7v2m9x4t8k3c5w6n0d2hjpz.apps.example.net',
+  production_url: 'https://shop.apps.example.net',
   metadata: {},
   created_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
   created_at: '2026-01-30T12:00:00.000Z',

@@ -1,28 +1,22 @@
-import type { Instant, Millis } from '../../../lib/time.ts'
+import type { Instant } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
 import { abortError } from '../../../plugins/edits/contract.ts'
 import type { EditFailure } from '../../../plugins/store/contract/edits.ts'
 import type { Platform } from '../../platform.ts'
+import type { Heartbeat } from '../heartbeat.ts'
+import type { Carrier, Stop, Warn, WorkTimes } from '../under-claim.ts'
+import { carryUnderClaim, unlessAborted } from '../under-claim.ts'
 import type { Held } from './claimed.ts'
 import { ClaimLost, ConflictError } from './claimed.ts'
 import { completeClaimed } from './complete.ts'
 import { endClaimed, endWithout } from './end.ts'
 import { FAILURES, failureOf } from './failures.ts'
-import type { Heartbeat } from './heartbeat.ts'
-import { keepBeating } from './heartbeat.ts'
+import { beatForEdit } from './heartbeat.ts'
 import { isStillAllowed } from './standing.ts'
 import { openTools } from './tools.ts'
 
-export interface EditTimes {
-  /** How long a claim holds without a beat. */
-  readonly lease: Millis
-  readonly beat: Millis
-  /** From the first claim to the end of the edit. */
-  readonly deadline: Millis
-}
-
-export const EDIT_TIMES: EditTimes = {
+export const EDIT_TIMES: WorkTimes = {
   lease: MINUTE,
   beat: 15 * SECOND,
   deadline: 15 * MINUTE,
@@ -30,16 +24,6 @@ export const EDIT_TIMES: EditTimes = {
 
 /** Claims of one edit before it is given up: what kills its worker kills the next one too. */
 const MAX_ATTEMPTS = 3
-
-/** Told of what goes wrong beside an edit's own end. */
-export type Warn = (what: string, editId: string, cause: unknown) => void
-
-export interface Carrier {
-  /** Claims the edit that has waited longest and carries it out to its end; false when there was none. */
-  takeUp(stopping: AbortSignal): Promise<boolean>
-  /** Looks at once whether the edits under way are still wanted. */
-  look(): void
-}
 
 export function createCarrier(platform: Platform, warn: Warn, times = EDIT_TIMES): Carrier {
   const { store, clock, newId } = platform
@@ -73,52 +57,30 @@ interface Claimed extends Held {
   /** Whether who asked for it still may, as the claim saw it. */
   readonly mayGoOn: boolean
   readonly warn: Warn
-  readonly times: EditTimes
+  readonly times: WorkTimes
   readonly beating: Set<Heartbeat>
   readonly stopping: AbortSignal
 }
 
-/** Why an edit is not carried on with. */
-type Stop = 'lost' | 'stopping' | 'canceled' | 'timed_out'
-
 async function carryOut(claimed: Claimed): Promise<void> {
   const { platform, edit, claim, warn, times, beating, stopping } = claimed
   const { clock } = platform
+  const { lease, beat: every, deadline } = times
   const hopeless = judgeClaimed(claimed, clock.now())
   if (hopeless !== undefined) return end(claimed, hopeless)
-
-  const stopped: { why?: Stop } = {}
-  const stop = new AbortController()
-  function stopFor(why: Stop): void {
-    stopped.why ??= why
-    stop.abort(why === 'timed_out' ? new DOMException('late', 'TimeoutError') : undefined)
-  }
-  const heart = keepBeating({
-    platform,
-    edit_id: edit.id,
-    claim,
-    every: times.beat,
-    lease: times.lease,
-    ended: stopFor,
-    warn: (cause) => warn('the claim of an edit could not be renewed yet', edit.id, cause),
+  return carryUnderClaim({
+    clock,
+    left: edit.deadline_at === null ? deadline : edit.deadline_at - clock.now(),
+    stopping,
+    beating,
+    beat(ended) {
+      const failed = (cause: unknown): void =>
+        warn('the claim of an edit could not be renewed yet', edit.id, cause)
+      return beatForEdit(platform, { id: edit.id, claim }, { every, lease, ended, warn: failed })
+    },
+    perform: (heart, signal) => perform(claimed, heart, signal),
+    conclude: (heart, why, error) => conclude(claimed, heart, why, error),
   })
-  beating.add(heart)
-  const left = edit.deadline_at === null ? times.deadline : edit.deadline_at - clock.now()
-  const cancelDeadline = clock.after(left, () => stopFor('timed_out'))
-  const onStopping = (): void => stopFor('stopping')
-  stopping.addEventListener('abort', onStopping, { once: true })
-  if (stopping.aborted) onStopping()
-  try {
-    await perform(claimed, heart, stop.signal)
-  } catch (error) {
-    await heart.stop()
-    await conclude(claimed, heart, stopped.why, error)
-  } finally {
-    await heart.stop()
-    beating.delete(heart)
-    cancelDeadline()
-    stopping.removeEventListener('abort', onStopping)
-  }
 }
 
 /** What ends an edit before it is begun. */
@@ -136,32 +98,16 @@ async function perform(
 ): Promise<void> {
   const heard = { signal, progress: heart.tell }
   const opened = openTools(platform, { edit, claim }, heard)
-  const { tools, base } = await untilAborted(signal, opened)
+  const { tools, base } = await unlessAborted(signal, opened, abortError)
   const { id: edit_id, app_id, prompt, model, initial } = edit
   const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
   const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
-  const outcome = await untilAborted(signal, platform.editor.carryOut(task, tools))
+  const work = platform.editor.carryOut(task, tools)
+  const outcome = await unlessAborted(signal, work, abortError)
   // Keeping what was made may take longer than a lease: it goes on beating.
   await heart.flush()
   if (signal.aborted) throw abortError(signal)
   await completeClaimed(platform, { edit, claim }, base, outcome)
-}
-
-/** Whether or not its editor heeds the signal. */
-function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(abortError(signal))
-    const settle = (tell: () => void): void => {
-      signal.removeEventListener('abort', abort)
-      tell()
-    }
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(
-      (value) => settle(() => resolve(value)),
-      (error: unknown) => settle(() => reject(error)),
-    )
-  })
 }
 
 /** What becomes of an edit that was not completed. */

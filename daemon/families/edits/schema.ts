@@ -21,14 +21,6 @@ export const editCreation = z.strictObject({
   message: message.optional(),
 })
 
-/** How long an answer may be held back until there is something to tell. */
-export const wait = z
-  .string()
-  .regex(/^(\d|1\d|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
-  .transform(Number)
-  .optional()
-  .meta({ description: 'Seconds to wait for its end before answering: 0 to 25, 0 when missing.' })
-
 const failure = z
   .strictObject({
     code: z.string(),

@@ -4,7 +4,7 @@ const APP = 'a_3fJ9kQ2x'
 const FILE = '01890a5d-ac96-774b-bcce-b302099a8058'
 const DEPLOYMENT = '01890a5d-ac96-774b-bcce-b302099a8059'
 
-/** The events of the specification whose families are not served yet: webhooks may name them already. */
+/** The events of the specification whose families may not be served: webhooks may name them all the same. */
 export const SPECIFIED_EVENTS: readonly BuiltInEvent[] = [
   {
     type: 'app.deployed',

@@ -48,6 +48,7 @@ function statusOf(
 const NOUNS: Readonly<Record<SealCount['kind'], readonly [one: string, many: string]>> = {
   webhook_secret: ['webhook secret', 'webhook secrets'],
   webhook_headers: ["webhook's headers", "webhooks' headers"],
+  service_secret: ['service secret', 'service secrets'],
   named_value: ['check value', 'check values'],
   kept_answer: ['kept answer', 'kept answers'],
 }

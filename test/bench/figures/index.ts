@@ -7,6 +7,7 @@ import { deliver } from './deliver.ts'
 import { editCost } from './edit-cost.ts'
 import { finished } from './finished.ts'
 import { hanging } from './hanging.ts'
+import { hosted } from './hosted.ts'
 import { peers } from './peers.ts'
 import { reads } from './reads.ts'
 import { restart } from './restart.ts'
@@ -21,6 +22,7 @@ export const FIGURES: readonly Figure[] = [
   daemons,
   peers,
   ...reads,
+  ...hosted,
   finished,
   hanging,
   restart,

@@ -20,6 +20,8 @@ export interface Load {
   readonly type: string
   /** What each connection begins to count its requests with. */
   readonly count: number
+  /** Asked in turn, where requests have no bodies. Default: that of the origin. */
+  readonly hosts?: readonly string[]
   /** What every answer must be. */
   readonly status: number
   readonly connections: number
@@ -48,10 +50,11 @@ async function openLine(asked: Load, index: number): Promise<Line> {
   const own = (given: string | readonly string[]): string =>
     typeof given === 'string' ? given : (given[index] ?? '')
   const bodies = asked.bodies.length === 0 ? [undefined] : asked.bodies
+  const { origin, hosts = [new URL(origin).host] } = asked
   const parts = { ...asked, path: own(asked.path), key: own(asked.key) }
   return {
-    wire: await openWire(asked.origin),
-    requests: bodies.map((body) => requestOf({ ...parts, body })),
+    wire: await openWire(origin),
+    requests: hosts.flatMap((host) => bodies.map((body) => requestOf({ ...parts, host, body }))),
     count: asked.count,
   }
 }

@@ -2,15 +2,17 @@ import type { Millis } from '../../../../lib/time.ts'
 import { DAY, toIso } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../family.ts'
 import { cancelAll } from '../../edits/queue.ts'
-import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { cancelInProgress, takeOffline } from '../../deploy/offline.ts'
+import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange } from '../service.ts'
+import { showApp } from '../show.ts'
 
 /** How long an archived app can be restored. */
 const RESTORABLE: Millis = 30 * DAY
 
 export const archiveApp = writeOperation({
   id: 'apps.archive',
-  summary: 'Archive an app; it can be restored for 30 days',
+  summary: 'Archive an app, taking it offline; it can be restored for 30 days',
   method: 'DELETE',
   path: '/v1/apps/{app_id}',
   access: { scope: 'apps:write', pinned: 'allowed' },
@@ -22,6 +24,8 @@ export const archiveApp = writeOperation({
     response: {
       ...exampleApp,
       status: 'archived',
+      publish_state: 'unpublished',
+      current_deployment_id: null,
       archived_at: '2026-01-31T12:00:00.000Z',
       purge_at: '2026-03-02T12:00:00.000Z',
     },
@@ -30,14 +34,20 @@ export const archiveApp = writeOperation({
   async run(call) {
     const { platform, principal, tx, params, now } = call
     const app = await findApp(tx.apps, principal, params.app_id)
-    if (app.archived_at === null) await cancelAll(call, app.id)
+    if (app.archived_at === null) {
+      await cancelAll(call, app.id)
+      await cancelInProgress(call, app.id)
+      await takeOffline(call, app, { reason: 'archived', message: null })
+    }
     const purgeAt = now + RESTORABLE
-    if (!(await tx.apps.archive(app.id, now, purgeAt))) return toWireApp(app)
+    if (!(await tx.apps.archive(app.id, now, purgeAt))) {
+      return showApp(platform, tx.deployments, app)
+    }
 
     const data = { app_id: app.id, archived_at: toIso(now), purge_at: toIso(purgeAt) }
     const event = platform.engine.newEvent(app.account_id, 'app.deleted', data, now, app.id)
     await platform.engine.publishIn(tx, [event])
     await noteChange(call, app.id, 'app.archived')
-    return toWireApp(await findApp(tx.apps, principal, app.id))
+    return showApp(platform, tx.deployments, await findApp(tx.apps, principal, app.id))
   },
 })

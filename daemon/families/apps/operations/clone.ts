@@ -1,7 +1,8 @@
 import { writeOperation } from '../../../family.ts'
 import { bear, copyTree } from '../birth.ts'
-import { appClone, appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
 import { bytesOf, findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
+import { showApp } from '../show.ts'
 
 export const cloneApp = writeOperation({
   id: 'apps.clone',
@@ -32,6 +33,10 @@ export const cloneApp = writeOperation({
       name: 'Shop, second try',
       alias: null,
       source: { kind: 'clone', template_id: 'landing', cloned_from: exampleApp.id },
+      publish_state: 'never',
+      current_deployment_id: null,
+      preview_url: 'https://preview--x3c8v5b2n7m4q9w6k0d2hjpz.apps.example.net',
+      production_url: 'https://p8d2w5n6r9bc.apps.example.net',
     },
   },
   command: 'app clone',
@@ -53,6 +58,6 @@ export const cloneApp = writeOperation({
       metadata: app.metadata,
       source: { kind: 'clone', template_id: app.source.template_id, cloned_from: app.id },
     })
-    return toWireApp(clone)
+    return showApp(call.platform, call.tx.deployments, clone)
   },
 })

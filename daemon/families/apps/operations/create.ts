@@ -9,8 +9,9 @@ import type { KeptApp } from '../birth.ts'
 import { bear, keepFiles } from '../birth.ts'
 import { appError } from '../errors.ts'
 import { creationForm } from '../form.ts'
-import { appCreation, createdApp, exampleApp, toWireApp } from '../schema.ts'
+import { appCreation, createdApp, exampleApp } from '../schema.ts'
 import { bytesOf, requireFreeAlias, requireRoom } from '../service.ts'
+import { showApp } from '../show.ts'
 import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
 import { digestOf } from '../tree.ts'
@@ -48,9 +49,11 @@ export const createApp = writeOperation({
   ],
   example: {
     body: { template_id: 'landing', name: 'Shop', alias: 'shop' },
-    response: exampleApp,
+    response: { ...exampleApp, publish_state: 'never', current_deployment_id: null },
     accepted: {
       ...exampleApp,
+      publish_state: 'never',
+      current_deployment_id: null,
       status: 'creating',
       source: { kind: 'prompt', template_id: null, cloned_from: null },
       edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -127,7 +130,8 @@ function given({ body, prepared }: Creation) {
 async function createReady(call: Creation) {
   const template_id = call.body.template_id ?? null
   const source = { kind: 'template', template_id, cloned_from: null } as const
-  return toWireApp(await bear(call, call.prepared.kept, { ...given(call), source }))
+  const app = await bear(call, call.prepared.kept, { ...given(call), source })
+  return showApp(call.platform, call.tx.deployments, app)
 }
 
 /** The app and the edit that is to make it, which is told of with it. */
@@ -139,5 +143,5 @@ async function createWished(call: Creation) {
   const app = await bear(call, call.prepared.kept, { ...given(call), source }, edit_id)
   const wish = { prompt, model, message: null }
   await enqueue(call, app, wish, { operation: 'apps.create', id: edit_id })
-  return { ...toWireApp(app), edit_id }
+  return { ...(await showApp(call.platform, call.tx.deployments, app)), edit_id }
 }

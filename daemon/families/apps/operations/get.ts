@@ -1,6 +1,7 @@
 import { readOperation } from '../../../family.ts'
-import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp } from '../service.ts'
+import { showApp } from '../show.ts'
 
 export const getApp = readOperation({
   id: 'apps.get',
@@ -14,6 +15,7 @@ export const getApp = readOperation({
   example: { params: { app_id: exampleApp.id }, response: exampleApp },
   command: 'app get',
   async run({ platform, principal, params }) {
-    return toWireApp(await findApp(platform.store.apps, principal, params.app_id))
+    const { apps, deployments } = platform.store
+    return showApp(platform, deployments, await findApp(apps, principal, params.app_id))
   },
 })

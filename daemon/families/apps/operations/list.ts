@@ -4,7 +4,8 @@ import { readOperation } from '../../../family.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery, plainText } from '../../wire.ts'
-import { appPage, exampleApp, toWireApp } from '../schema.ts'
+import { appPage, exampleApp } from '../schema.ts'
+import { showApps } from '../show.ts'
 
 const query = z.strictObject({
   ...pageQuery,
@@ -40,7 +41,9 @@ export const listApps = readOperation({
     }
     const pages = paging(query, { list: 'apps', account, ...filters })
     const { limit, after } = pages
-    const page = await platform.store.apps.list({ account_id: account, ...filters, limit, after })
-    return pages.answer(page, placeOfApp, toWireApp)
+    const { apps, deployments } = platform.store
+    const page = await apps.list({ account_id: account, ...filters, limit, after })
+    const show = await showApps(platform, deployments, page.rows)
+    return pages.answer(page, placeOfApp, show)
   },
 })

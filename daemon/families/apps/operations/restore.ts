@@ -1,19 +1,23 @@
 import { z } from 'zod'
 import { writeOperation } from '../../../family.ts'
 import { appError } from '../errors.ts'
-import { appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange, requireRoom } from '../service.ts'
+import { showApp } from '../show.ts'
 
 export const restoreApp = writeOperation({
   id: 'apps.restore',
-  summary: 'Restore an archived app, without its alias where another app took it',
+  summary: 'Restore an archived app, offline, and without its alias where another app took it',
   method: 'POST',
   path: '/v1/apps/{app_id}/restore',
   access: { scope: 'apps:write', pinned: 'allowed' },
   input: { params: appParams, body: z.strictObject({}).optional() },
   output: appRecord,
   errors: ['app_not_found', 'app_not_archived', 'app_limit_reached'],
-  example: { params: { app_id: exampleApp.id }, response: exampleApp },
+  example: {
+    params: { app_id: exampleApp.id },
+    response: { ...exampleApp, publish_state: 'unpublished', current_deployment_id: null },
+  },
   command: 'app restore',
   async run(call) {
     const { platform, principal, tx, params, now } = call
@@ -26,6 +30,6 @@ export const restoreApp = writeOperation({
     const event = platform.engine.newEvent(account_id, 'app.restored', data, now, id)
     await platform.engine.publishIn(tx, [event])
     await noteChange(call, id, 'app.restored')
-    return toWireApp(app)
+    return showApp(platform, tx.deployments, app)
   },
 })

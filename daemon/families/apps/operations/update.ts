@@ -1,6 +1,7 @@
 import { writeOperation } from '../../../family.ts'
-import { appChanges, appParams, appRecord, exampleApp, toWireApp } from '../schema.ts'
+import { appChanges, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, noteChange, requireFreeAlias } from '../service.ts'
+import { showApp } from '../show.ts'
 
 export const updateApp = writeOperation({
   id: 'apps.update',
@@ -18,7 +19,7 @@ export const updateApp = writeOperation({
   },
   command: 'app update',
   async run(call) {
-    const { principal, tx, params, body, now } = call
+    const { platform, principal, tx, params, body, now } = call
     const app = await findLiveApp(tx.apps, principal, params.app_id)
     if (typeof body.alias === 'string') await requireFreeAlias(tx.apps, body.alias, app.id)
     const { name, alias, metadata } = body
@@ -29,6 +30,6 @@ export const updateApp = writeOperation({
     }
     await tx.apps.update(app.id, changes, now)
     await noteChange(call, app.id, 'app.updated')
-    return toWireApp(await findLiveApp(tx.apps, principal, app.id))
+    return showApp(platform, tx.deployments, await findLiveApp(tx.apps, principal, app.id))
   },
 })

@@ -3,6 +3,7 @@ import type { Call, WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
 import { appParams } from '../../apps/schema.ts'
+import { wait } from '../../wire.ts'
 import { applyOperations } from '../apply.ts'
 import { editError } from '../errors.ts'
 import { EDIT_BODY_LIMIT, toOperation } from '../operation-schema.ts'
@@ -16,7 +17,6 @@ import {
   examplePrompt,
   pathOfEdit,
   toWireEdit,
-  wait,
 } from '../schema.ts'
 import { keepMade, placeOf, requireCurrent } from '../service.ts'
 import type { MadeTree } from '../structured.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
-import { editParams, editState, exampleEdit, toWireState, wait } from '../schema.ts'
+import { wait } from '../../wire.ts'
+import { editParams, editState, exampleEdit, toWireState } from '../schema.ts'
 import { findEdit, placeOf } from '../service.ts'
 import { waitForEnd } from '../wait.ts'
 

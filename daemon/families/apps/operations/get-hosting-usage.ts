@@ -1,0 +1,155 @@
+import { z } from 'zod'
+import type { Instant } from '../../../../lib/time.ts'
+import { DAY, toIso } from '../../../../lib/time.ts'
+import type {
+  Meter,
+  ObservedKind,
+  UsageRecord,
+} from '../../../../plugins/store/contract/observations.ts'
+import { METERS } from '../../../../plugins/store/contract/observations.ts'
+import { readOperation } from '../../../family.ts'
+import { instant, isoOrNull } from '../../wire.ts'
+import { appParams, exampleApp } from '../schema.ts'
+import { findApp } from '../service.ts'
+
+const UNITS: Readonly<Record<Meter, 'requests' | 'bytes'>> = {
+  requests: 'requests',
+  errors: 'requests',
+  not_found: 'requests',
+  egress_bytes: 'bytes',
+}
+
+const total = z.strictObject({ total: z.int() })
+const counters = z.strictObject({
+  requests: z.int(),
+  errors: z.int().meta({ description: 'Answered with a status of 500 or more.' }),
+  not_found: z.int().meta({ description: 'Answered with 404.' }),
+  egress_bytes: z.int().meta({ description: 'Of bodies that were sent.' }),
+})
+
+const hostingUsage = z
+  .strictObject({
+    app_id: z.string(),
+    period: z.strictObject({ start: instant, end: instant }),
+    as_of: instant.nullable().meta({
+      description:
+        'The latest request that is counted; null without any. Requests are counted some seconds after they were answered.',
+    }),
+    meters: z.array(
+      z.strictObject({
+        meter: z.enum(METERS),
+        unit: z.enum(['requests', 'bytes']),
+        published: total,
+        preview: total,
+      }),
+    ),
+    daily: z.array(
+      z.strictObject({
+        date: z.string().meta({ format: 'date', description: 'A day of UTC.' }),
+        published: counters,
+        preview: counters,
+      }),
+    ),
+  })
+  .meta({ id: 'HostingUsage' })
+
+const NOTHING = { requests: 0, errors: 0, not_found: 0, egress_bytes: 0 }
+const exampleCounters = { requests: 120, errors: 0, not_found: 3, egress_bytes: 578_520 }
+
+export const getHostingUsage = readOperation({
+  id: 'apps.hosting_usage',
+  summary: 'Read what hosting an app took in a month, day by day, published and preview apart',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/hosting-usage',
+  access: { scope: 'apps:read', pinned: 'allowed' },
+  input: {
+    params: appParams,
+    query: z.strictObject({
+      month: z
+        .string()
+        .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'Must be a month, such as 2030-01.')
+        .optional()
+        .meta({ description: 'A month of UTC. Default: the current one.' }),
+    }),
+  },
+  output: hostingUsage,
+  errors: ['app_not_found'],
+  example: {
+    params: { app_id: exampleApp.id },
+    query: { month: '2026-01' },
+    response: {
+      app_id: exampleApp.id,
+      period: { start: '2026-01-01T00:00:00.000Z', end: '2026-02-01T00:00:00.000Z' },
+      as_of: '2026-01-01T12:00:00.000Z',
+      meters: METERS.map((meter) => ({
+        meter,
+        unit: UNITS[meter],
+        published: { total: exampleCounters[meter] },
+        preview: { total: 0 },
+      })),
+      daily: [{ date: '2026-01-01', published: exampleCounters, preview: NOTHING }],
+    },
+  },
+  command: 'app usage',
+  async run({ platform, principal, params, query, now }) {
+    const { apps, observations } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const { start, end } = monthOf(query.month ?? toIso(now).slice(0, 7))
+    const usage = await observations.usage(app.id, dayOf(start), dayOf(end))
+    return {
+      app_id: app.id,
+      period: { start: toIso(start), end: toIso(end) },
+      as_of: isoOrNull(usage.reduce<Instant | null>(later, null)),
+      meters: METERS.map((meter) => ({
+        meter,
+        unit: UNITS[meter],
+        published: { total: sum(usage, 'published', meter) },
+        preview: { total: sum(usage, 'preview', meter) },
+      })),
+      daily: daysFrom(start, Math.min(end, now + 1)).map((date) => {
+        const ofDay = usage.filter(({ day }) => day === date)
+        return {
+          date,
+          published: countersOf(ofDay, 'published'),
+          preview: countersOf(ofDay, 'preview'),
+        }
+      }),
+    }
+  },
+})
+
+function monthOf(month: string): { readonly start: Instant; readonly end: Instant } {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return { start: Date.UTC(year, number - 1), end: Date.UTC(year, number) }
+}
+
+function dayOf(at: Instant): string {
+  return toIso(at).slice(0, 10)
+}
+
+/** The days that have begun before an instant. */
+function daysFrom(start: Instant, before: Instant): readonly string[] {
+  const days: string[] = []
+  for (let at = start; at < before; at += DAY) days.push(dayOf(at))
+  return days
+}
+
+function later(latest: Instant | null, { as_of }: UsageRecord): Instant {
+  return Math.max(latest ?? 0, as_of)
+}
+
+function sum(usage: readonly UsageRecord[], kind: ObservedKind, meter: Meter): number {
+  return usage.reduce(
+    (sum, one) => (one.kind === kind && one.meter === meter ? sum + one.total : sum),
+    0,
+  )
+}
+
+function countersOf(usage: readonly UsageRecord[], kind: ObservedKind): Record<Meter, number> {
+  return {
+    requests: sum(usage, kind, 'requests'),
+    errors: sum(usage, kind, 'errors'),
+    not_found: sum(usage, kind, 'not_found'),
+    egress_bytes: sum(usage, kind, 'egress_bytes'),
+  }
+}

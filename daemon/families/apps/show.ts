@@ -1,0 +1,43 @@
+import type { z } from 'zod'
+import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { DeploymentReads, SiteStanding } from '../../../plugins/store/contract/deployments.ts'
+import { previewUrl, productionUrl } from '../../app-address.ts'
+import type { Platform } from '../../platform.ts'
+import type { AppOnline, appRecord } from './schema.ts'
+import { toWireApp } from './schema.ts'
+
+type Wire = z.input<typeof appRecord>
+
+/** Shows apps with what they serve. */
+export async function showApps(
+  { appsPlace }: Pick<Platform, 'appsPlace'>,
+  deployments: Pick<DeploymentReads, 'standings'>,
+  apps: readonly AppRecord[],
+): Promise<(app: AppRecord) => Wire> {
+  const standings = await deployments.standings(apps.map(({ id }) => id))
+  const byId = new Map(standings.map((one) => [one.app_id, one]))
+  return (app) => {
+    const standing = byId.get(app.id)
+    return toWireApp(app, {
+      publish_state: standing === undefined ? 'never' : stateOf(standing),
+      current_deployment_id: standing?.deployment_id ?? null,
+      preview_url: standing === undefined ? null : previewUrl(appsPlace, standing.preview),
+      production_url: productionUrl(appsPlace, app),
+    })
+  }
+}
+
+function stateOf(standing: SiteStanding): AppOnline['publish_state'] {
+  const { deployment_id, turn, in_progress, suspended } = standing
+  if (deployment_id !== null) return suspended ? 'suspended' : 'published'
+  if (in_progress) return 'publishing'
+  return turn === 0 ? 'never' : 'unpublished'
+}
+
+export async function showApp(
+  platform: Pick<Platform, 'appsPlace'>,
+  deployments: Pick<DeploymentReads, 'standings'>,
+  app: AppRecord,
+): Promise<Wire> {
+  return (await showApps(platform, deployments, [app]))(app)
+}

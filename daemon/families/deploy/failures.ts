@@ -1,0 +1,54 @@
+import { KeyhookError } from '../../../lib/errors.ts'
+import { DEPLOY_ERRORS, DeployError } from '../../../plugins/deploy/contract.ts'
+import type { DeploymentFailure } from '../../../plugins/store/contract/deployments.ts'
+
+/** Why a deployment ends, all but what was being done. */
+export type Failure = Omit<DeploymentFailure, 'step'>
+
+/** Why a deployment ends that its deployer did not end. */
+export const FAILURES = {
+  canceled: {
+    code: 'canceled',
+    class: 'policy',
+    message: 'The deployment was canceled.',
+    retryable: true,
+  },
+  app_archived: {
+    code: 'app_archived',
+    class: 'policy',
+    message: 'The app was archived meanwhile. Restore it first.',
+    retryable: false,
+  },
+  timed_out: {
+    code: 'timed_out',
+    class: 'transient',
+    message: 'The deployment was not done in time. Try again.',
+    retryable: true,
+  },
+  worker_lost: {
+    code: 'worker_lost',
+    class: 'internal',
+    message: 'Whoever carried out the deployment went away, again and again. Try again.',
+    retryable: true,
+  },
+  internal_error: {
+    code: 'internal_error',
+    class: 'internal',
+    message: 'Something went wrong on our side. Try again.',
+    retryable: true,
+  },
+} as const satisfies Readonly<Record<string, Failure>>
+
+/** What was put is not there any more, or not as it was put. */
+const GONE: ReadonlySet<string> = new Set(['bytes_gone', 'bytes_damaged'])
+
+/** What an error is to the owner of the deployment; whatever is not expected is a defect. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof DeployError) {
+    const { code, message, retryable } = error
+    return { code, class: error.class, message, retryable }
+  }
+  if (!(error instanceof KeyhookError) || !GONE.has(error.code)) return FAILURES.internal_error
+  const { class: whose, retryable, text } = DEPLOY_ERRORS.file_gone
+  return { code: 'file_gone', class: whose, message: text, retryable }
+}

@@ -1,0 +1,31 @@
+import { defineFamily } from '../../family.ts'
+import { deployError } from './errors.ts'
+import { deployEvents } from './events.ts'
+import { cancelDeployment } from './operations/cancel.ts'
+import { followDeployment } from './operations/follow.ts'
+import { getDeployment } from './operations/get.ts'
+import { listDeploymentLines } from './operations/list-lines.ts'
+import { listDeployments } from './operations/list.ts'
+import { publishApp } from './operations/publish.ts'
+import { rollBackApp } from './operations/rollback.ts'
+import { getDeployStatus } from './operations/status.ts'
+import { unpublishApp } from './operations/unpublish.ts'
+
+/** Deployments: what an app's address serves, and how that came about. */
+export const deployFamily = defineFamily({
+  name: 'deploy',
+  scopes: { deploy: ['read', 'write'] },
+  events: deployEvents,
+  errors: deployError,
+  operations: [
+    publishApp,
+    unpublishApp,
+    rollBackApp,
+    getDeployStatus,
+    listDeployments,
+    getDeployment,
+    listDeploymentLines,
+    followDeployment,
+    cancelDeployment,
+  ],
+})

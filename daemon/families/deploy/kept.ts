@@ -1,0 +1,43 @@
+import type { AppBytes } from '../../../plugins/apps/contract.ts'
+import type { Manifest } from '../../../plugins/deploy/contract.ts'
+import { DeployError, readManifest } from '../../../plugins/deploy/contract.ts'
+import type { DeploymentReads } from '../../../plugins/store/contract/deployments.ts'
+
+/** Of so many of the last releases that were live all that they served is kept. */
+export const RELEASES_KEPT = 20
+
+/** @throws DeployError `file_gone` when it is not kept any more */
+export async function loadManifest(
+  bytes: Pick<AppBytes, 'get'>,
+  appId: string,
+  digest: string,
+): Promise<Manifest> {
+  const kept = await bytes.get(appId, digest)
+  if (kept === undefined) throw new DeployError('file_gone', { internal: `manifest ${digest}` })
+  return readManifest(Buffer.from(kept).toString())
+}
+
+/** Digests of everything that a manifest names, each once. */
+export function digestsIn({ files }: Manifest): ReadonlySet<string> {
+  const digests = new Set<string>()
+  for (const { sha256, encoded } of files.values()) {
+    digests.add(sha256)
+    for (const form of Object.values(encoded)) digests.add(form.sha256)
+  }
+  return digests
+}
+
+/** Digests of the manifests that are kept of an app, and of all that they name. */
+export async function namedByReleases(
+  deployments: Pick<DeploymentReads, 'artifacts'>,
+  bytes: Pick<AppBytes, 'get'>,
+  appId: string,
+): Promise<ReadonlySet<string>> {
+  const named = new Set<string>()
+  for (const artifact of await deployments.artifacts(appId, RELEASES_KEPT)) {
+    named.add(artifact)
+    const manifest = await loadManifest(bytes, appId, artifact)
+    for (const digest of digestsIn(manifest)) named.add(digest)
+  }
+  return named
+}

@@ -1,0 +1,57 @@
+import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { OfflineReason } from '../../../plugins/store/contract/deployments.ts'
+import { creatorOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { FAILURES } from './failures.ts'
+import { tellFailed, tellLive } from './tell.ts'
+
+/** Takes what is live of an app off its address, and tells of it. False when nothing is live. */
+export async function takeOffline(
+  { platform, principal, tx, now }: Pick<Change, 'platform' | 'principal' | 'tx' | 'now'>,
+  { id: app_id, account_id }: AppRecord,
+  given: { readonly reason: OfflineReason; readonly message: string | null },
+): Promise<boolean> {
+  const live = await tx.deployments.live(app_id)
+  if (live === undefined) return false
+  // Whoever put it there may not have told of it yet, and will find it gone.
+  await tellLive(platform, tx, live, now)
+  const offline = await tx.deployments.unpublish({
+    ...given,
+    id: platform.newId(),
+    app_id,
+    account_id,
+    created_by: creatorOf(principal),
+    created_at: now,
+  })
+  if (offline === undefined) return false
+  const data = {
+    app_id,
+    deployment_id: offline.id,
+    release: offline.release,
+    previous_deployment_id: offline.previous_deployment_id,
+    reason: given.reason,
+  }
+  const { engine } = platform
+  await engine.publishIn(tx, [engine.newEvent(account_id, 'app.unpublished', data, now, app_id)])
+  return true
+}
+
+/**
+ * Ends the deployment of an app that is under way, or asks whoever builds it to stop. Of an app that is
+ * about to be archived: one that is too far for that finds it so.
+ */
+export async function cancelInProgress(
+  { platform, tx, now }: Pick<Change, 'platform' | 'tx' | 'now'>,
+  appId: string,
+): Promise<void> {
+  const deployment = await tx.deployments.inProgress(appId)
+  if (deployment === undefined) return
+  const error = { ...FAILURES.canceled, step: null }
+  const end = { status: 'canceled', ended_at: now, error } as const
+  if ((await tx.deployments.cancel(deployment.id, end)) === 'canceled') {
+    await tellFailed(platform, tx, deployment, end)
+  }
+  tx.afterCommit(() => {
+    platform.wake.deploys()
+  })
+}

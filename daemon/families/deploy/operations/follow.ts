@@ -1,0 +1,55 @@
+import type {
+  DeploymentLine,
+  DeploymentRecord,
+} from '../../../../plugins/store/contract/deployments.ts'
+import { streamOperation } from '../../../family.ts'
+import { followLines } from '../../line-stream.ts'
+import type { DeploymentNews } from '../schema.ts'
+import {
+  deploymentNews,
+  deploymentParams,
+  exampleDeployment,
+  isInProgress,
+  toWireLine,
+} from '../schema.ts'
+import { findDeployment } from '../service.ts'
+import { showDeployment } from '../show.ts'
+
+export const followDeployment = streamOperation({
+  id: 'deploy.follow',
+  summary: 'Follow a deployment: each line of what it does, how far it is, and its end',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/deployments/{deployment_id}/events',
+  access: { scope: 'deploy:read', pinned: 'allowed' },
+  input: { params: deploymentParams },
+  output: deploymentNews,
+  errors: ['app_not_found', 'deployment_not_found'],
+  example: {
+    params: { app_id: exampleDeployment.app_id, deployment_id: exampleDeployment.id },
+    response: {
+      number: 1,
+      at: exampleDeployment.created_at,
+      step: 'building',
+      message: 'Making the release.',
+    },
+  },
+  async run(call) {
+    const { platform } = call
+    const { deployments } = platform.store
+    const { app, deployment } = await findDeployment(platform.store, call)
+    const { id } = deployment
+    return followLines<DeploymentRecord, DeploymentLine, DeploymentNews>(
+      platform.clock,
+      deployment,
+      call.after,
+      {
+        look: () => deployments.get(app.id, id),
+        // What is live is told of a moment later, and that is its last line.
+        isOver: (known) => !isInProgress(known) && (known.status !== 'live' || known.announced),
+        lines: (after, limit) => deployments.lines(id, after, limit),
+        showLine: toWireLine,
+        show: (known) => showDeployment(platform, deployments, app, known),
+      },
+    )
+  },
+})

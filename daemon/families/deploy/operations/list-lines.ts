@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { deploymentParams, exampleDeployment, linePage, toWireLine } from '../schema.ts'
+import { findDeployment } from '../service.ts'
+
+export const listDeploymentLines = readOperation({
+  id: 'deploy.logs',
+  summary: 'List what a deployment did, line by line, oldest first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/deployments/{deployment_id}/logs',
+  access: { scope: 'deploy:read', pinned: 'allowed' },
+  input: { params: deploymentParams, query: z.strictObject(pageQuery) },
+  output: linePage,
+  errors: ['app_not_found', 'deployment_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleDeployment.app_id, deployment_id: exampleDeployment.id },
+    response: {
+      data: [
+        {
+          number: 1,
+          at: exampleDeployment.created_at,
+          step: 'building',
+          message: 'Making the release.',
+        },
+      ],
+      has_more: false,
+      next_cursor: null,
+    },
+  },
+  command: 'deploy logs',
+  async run(call) {
+    const { store } = call.platform
+    const { deployment } = await findDeployment(store, call)
+    const pages = paging(call.query, { list: 'deployment-lines', deployment: deployment.id })
+    const { limit, after } = pages
+    const lines = await store.deployments.lines(deployment.id, Number(after ?? 0), limit + 1)
+    const page = { rows: lines.slice(0, limit), more: lines.length > limit }
+    return pages.answer(page, ({ number }) => String(number), toWireLine)
+  },
+})

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import type { DeploymentStatus } from '../../../../plugins/store/contract/deployments.ts'
+import {
+  DEPLOYMENT_KINDS,
+  DEPLOYMENT_STATUSES,
+  IN_PROGRESS,
+} from '../../../../plugins/store/contract/deployments.ts'
+import { readOperation } from '../../../family.ts'
+import { appParams } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { deploymentPage, exampleDeployment } from '../schema.ts'
+import { showDeployments } from '../show.ts'
+
+/** What an app's address led to, one after the other. */
+const LINEAGE: readonly DeploymentStatus[] = ['live', 'superseded', 'unpublished']
+
+/** What never became that, by how it is asked for. */
+const BESIDE: Readonly<Record<string, readonly DeploymentStatus[]>> = {
+  failed: ['failed'],
+  canceled: ['canceled'],
+  in_progress: IN_PROGRESS,
+}
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z.enum(DEPLOYMENT_STATUSES).optional().meta({ description: 'Only these.' }),
+  kind: z.enum(DEPLOYMENT_KINDS).optional(),
+  include: z
+    .string()
+    .max(50)
+    .regex(
+      /^(failed|canceled|in_progress)(,(failed|canceled|in_progress))*$/,
+      'Must be failed, canceled or in_progress, or several of them with commas between.',
+    )
+    .optional()
+    .meta({ description: 'Also those that never were live: failed, canceled, in_progress.' }),
+})
+
+export const listDeployments = readOperation({
+  id: 'deploy.list',
+  summary: 'List the releases of an app that were live, and when it went offline, newest first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/deployments',
+  access: { scope: 'deploy:read', pinned: 'allowed' },
+  input: { params: appParams, query },
+  output: deploymentPage,
+  errors: ['app_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleDeployment.app_id },
+    response: { data: [exampleDeployment], has_more: false, next_cursor: null },
+  },
+  command: 'deploy list',
+  async run({ platform, principal, params, query }) {
+    const { apps, deployments } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const { status, kind = null, include = '' } = query
+    const beside = include.split(',').flatMap((name) => BESIDE[name] ?? [])
+    const statuses = status === undefined ? [...LINEAGE, ...beside] : [status]
+    const filters = { app_id: app.id, statuses: [...new Set(statuses)].sort(), kind }
+    const pages = paging(query, { list: 'deployments', ...filters })
+    const { limit, after } = pages
+    const page = await deployments.list({ ...filters, limit, after })
+    const show = await showDeployments(platform, deployments, app)
+    return pages.answer(page, ({ id }) => id, show)
+  },
+})

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { WriteCall } from '../../../family.ts'
+import { writeOperation } from '../../../family.ts'
+import { appError } from '../../apps/errors.ts'
+import { appParams, revisionNumber } from '../../apps/schema.ts'
+import { findLiveApp, findRevision } from '../../apps/service.ts'
+import { wait } from '../../wire.ts'
+import { deployError } from '../errors.ts'
+import type { WireAnswer } from '../schema.ts'
+import { deploymentAnswer, dryRun, exampleDeployment, exampleQueued, message } from '../schema.ts'
+import {
+  enqueue,
+  newDeployment,
+  planOf,
+  requireDeployer,
+  requireIdle,
+  revisionOf,
+} from '../service.ts'
+import { answerWith, isAccepted } from '../show.ts'
+import { answerLater } from '../wait.ts'
+
+const input = {
+  params: appParams,
+  query: z.strictObject({ wait }),
+  body: z
+    .strictObject({
+      revision: revisionNumber.optional().meta({ description: 'Default: the current one.' }),
+      message: message.optional(),
+      dry_run: dryRun,
+    })
+    .optional(),
+}
+
+export const publishApp = writeOperation({
+  id: 'deploy.publish',
+  summary: 'Publish an app: its address serves a revision of its files once that is made ready',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/deploy/publish',
+  access: { scope: 'deploy:write', pinned: 'allowed' },
+  input,
+  output: deploymentAnswer,
+  accepted: isAccepted,
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'app_not_ready',
+    'revision_not_found',
+    'edit_in_progress',
+    'deploy_in_progress',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleDeployment.app_id },
+    body: { message: 'Opening hours' },
+    response: { ...exampleDeployment, no_change: true, dry_run: false },
+    accepted: { ...exampleQueued, no_change: false, dry_run: false },
+  },
+  command: 'deploy publish',
+  run: publish,
+  afterCommit: answerLater,
+})
+
+async function publish(call: WriteCall<typeof input>): Promise<WireAnswer> {
+  const { platform, principal, tx, params, body = {} } = call
+  requireDeployer(platform)
+  const app = await findLiveApp(tx.apps, principal, params.app_id)
+  if (app.status !== 'ready') throw appError('app_not_ready')
+  const revision = await findRevision(tx.apps, app, body.revision)
+  if (body.revision === undefined) {
+    const [edit] = await tx.edits.waiting(app.id)
+    if (edit !== undefined) throw deployError('edit_in_progress', { details: { edit_id: edit.id } })
+  }
+  await requireIdle(tx.deployments, app.id)
+  const live = await tx.deployments.live(app.id)
+  const dry_run = body.dry_run === true
+  if (live?.revision === revision.number) {
+    return answerWith(platform, tx.deployments, app, live, { no_change: true, dry_run })
+  }
+  const given = { kind: 'publish', message: body.message ?? null } as const
+  const deployment = newDeployment(call, app, { ...given, ...revisionOf(revision) })
+  if (dry_run) return planOf(deployment)
+  return answerWith(platform, tx.deployments, app, await enqueue(call, deployment))
+}

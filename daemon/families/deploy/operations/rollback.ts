@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { AppRecord } from '../../../../plugins/store/contract/apps.ts'
+import type {
+  DeploymentReads,
+  DeploymentRecord,
+} from '../../../../plugins/store/contract/deployments.ts'
+import type { WriteCall } from '../../../family.ts'
+import { writeOperation } from '../../../family.ts'
+import { appParams } from '../../apps/schema.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { plainText, wait } from '../../wire.ts'
+import { deployError } from '../errors.ts'
+import { RELEASES_KEPT } from '../kept.ts'
+import type { WireAnswer } from '../schema.ts'
+import { deploymentAnswer, dryRun, exampleDeployment, exampleRollback, message } from '../schema.ts'
+import { enqueue, newDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
+import { answerWith, isAccepted } from '../show.ts'
+import { answerLater } from '../wait.ts'
+
+const input = {
+  params: appParams,
+  query: z.strictObject({ wait }),
+  body: z
+    .strictObject({
+      deployment_id: plainText.optional().meta({
+        description: 'Whose release is served again. Default: the one that was live before.',
+      }),
+      message: message.optional(),
+      dry_run: dryRun,
+    })
+    .optional(),
+}
+
+const done = {
+  ...exampleRollback,
+  status: 'live',
+  url: exampleDeployment.url,
+  previous_deployment_id: exampleDeployment.id,
+  available_actions: ['unpublish'],
+  started_at: exampleDeployment.created_at,
+  live_at: exampleDeployment.created_at,
+} as const
+
+export const rollBackApp = writeOperation({
+  id: 'deploy.rollback',
+  summary: 'Serve an earlier release of an app again, as it was, by a new deployment',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/deploy/rollback',
+  access: { scope: 'deploy:write', pinned: 'allowed' },
+  input,
+  output: deploymentAnswer,
+  accepted: isAccepted,
+  errors: [
+    'app_not_found',
+    'app_archived',
+    'deployment_not_found',
+    'deploy_in_progress',
+    'already_live',
+    'never_live',
+    'no_previous_release',
+    'release_expired',
+    'capability_unavailable',
+  ],
+  example: {
+    params: { app_id: exampleDeployment.app_id },
+    body: { message: 'Back to before the holidays' },
+    response: { ...done, no_change: false, dry_run: false },
+    accepted: { ...exampleRollback, no_change: false, dry_run: false },
+  },
+  command: 'deploy rollback',
+  run: rollBack,
+  afterCommit: answerLater,
+})
+
+async function rollBack(call: WriteCall<typeof input>): Promise<WireAnswer> {
+  const { platform, principal, tx, params, body = {} } = call
+  requireDeployer(platform)
+  const app = await findLiveApp(tx.apps, principal, params.app_id)
+  const target = await findTarget(tx.deployments, app, body.deployment_id)
+  await requireIdle(tx.deployments, app.id)
+  const { revision, edit_id, artifact } = target
+  const deployment = newDeployment(call, app, {
+    kind: 'rollback',
+    revision,
+    edit_id,
+    artifact,
+    restored_from: target.id,
+    message: body.message ?? null,
+  })
+  if (body.dry_run === true) return planOf(deployment)
+  return answerWith(platform, tx.deployments, app, await enqueue(call, deployment))
+}
+
+/** A deployment whose release can be served again. */
+async function findTarget(
+  deployments: DeploymentReads,
+  { id: appId }: AppRecord,
+  wanted: string | undefined,
+): Promise<DeploymentRecord> {
+  const target =
+    wanted === undefined ? await deployments.before(appId) : await deployments.get(appId, wanted)
+  if (target === undefined) {
+    throw deployError(wanted === undefined ? 'no_previous_release' : 'deployment_not_found')
+  }
+  const { artifact, live_at } = target
+  if (artifact === null || live_at === null) throw deployError('never_live')
+  const live = await deployments.live(appId)
+  if (live?.artifact === artifact) throw deployError('already_live')
+  const kept = await deployments.artifacts(appId, RELEASES_KEPT)
+  if (!kept.includes(artifact)) throw deployError('release_expired')
+  return target
+}

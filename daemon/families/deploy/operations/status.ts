@@ -1,0 +1,47 @@
+import { readOperation } from '../../../family.ts'
+import { appParams, exampleApp } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { showApp } from '../../apps/show.ts'
+import { deployStatus, exampleDeployment } from '../schema.ts'
+import { showDeployments } from '../show.ts'
+
+export const getDeployStatus = readOperation({
+  id: 'deploy.status',
+  summary: 'Read what is live of an app, what is under way, and what failed last',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/deploy/status',
+  access: { scope: 'deploy:read', pinned: 'allowed' },
+  input: { params: appParams },
+  output: deployStatus,
+  errors: ['app_not_found'],
+  example: {
+    params: { app_id: exampleApp.id },
+    response: {
+      app_id: exampleApp.id,
+      publish_state: 'published',
+      production_url: exampleApp.production_url,
+      live: exampleDeployment,
+      in_progress: null,
+      last_failed: null,
+    },
+  },
+  command: 'deploy status',
+  async run({ platform, principal, params }) {
+    const { apps, deployments } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const show = await showDeployments(platform, deployments, app)
+    const live = await deployments.live(app.id)
+    const underWay = await deployments.inProgress(app.id)
+    const failed = { app_id: app.id, statuses: ['failed'], kind: null } as const
+    const { rows } = await deployments.list({ ...failed, limit: 1, after: null })
+    const { publish_state, production_url } = await showApp(platform, deployments, app)
+    return {
+      app_id: app.id,
+      publish_state,
+      production_url,
+      live: live === undefined ? null : show(live),
+      in_progress: underWay === undefined ? null : show(underWay),
+      last_failed: rows[0] === undefined ? null : show(rows[0]),
+    }
+  },
+})

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { accountOf } from '../../../principal.ts'
+import { appParams, appRecord, exampleApp } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { showApp } from '../../apps/show.ts'
+import { audit } from '../../audit/note.ts'
+import { takeOffline } from '../offline.ts'
+import { message } from '../schema.ts'
+
+export const unpublishApp = writeOperation({
+  id: 'deploy.unpublish',
+  summary: 'Take an app offline; one that is offline already stays so',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/deploy/unpublish',
+  access: { scope: 'deploy:write', pinned: 'allowed' },
+  input: {
+    params: appParams,
+    body: z.strictObject({ message: message.optional() }).optional(),
+  },
+  output: appRecord,
+  errors: ['app_not_found'],
+  example: {
+    params: { app_id: exampleApp.id },
+    body: { message: 'Closed for the season' },
+    response: { ...exampleApp, publish_state: 'unpublished', current_deployment_id: null },
+  },
+  command: 'deploy unpublish',
+  async run(call) {
+    const { platform, principal, tx, params, body } = call
+    const app = await findApp(tx.apps, principal, params.app_id)
+    const given = { reason: 'request', message: body?.message ?? null } as const
+    if (await takeOffline(call, app, given)) {
+      await audit(call, {
+        account_id: accountOf(principal),
+        action: 'app.unpublished',
+        target_type: 'app',
+        target_id: app.id,
+        app_id: app.id,
+      })
+    }
+    return showApp(platform, tx.deployments, app)
+  },
+})

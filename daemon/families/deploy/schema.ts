@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import { toIso } from '../../../lib/time.ts'
+import type {
+  DeploymentLine,
+  DeploymentRecord,
+} from '../../../plugins/store/contract/deployments.ts'
+import {
+  DEPLOYMENT_KINDS,
+  DEPLOYMENT_STATUSES,
+  IN_PROGRESS,
+} from '../../../plugins/store/contract/deployments.ts'
+import { exampleApp, publishState } from '../apps/schema.ts'
+import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+
+export const deploymentParams = z.strictObject({ app_id: plainText, deployment_id: plainText })
+
+export const message = text(500).meta({ description: 'Why; shown with the deployment.' })
+
+export const dryRun = z
+  .boolean()
+  .optional()
+  .meta({ description: 'true: only say what would be done; change nothing.' })
+
+const failure = z
+  .strictObject({
+    code: z.string(),
+    class: z.string().meta({
+      description:
+        'Who can do something about it: transient, code, configuration, data, integration, policy or internal.',
+    }),
+    message: z.string(),
+    step: z.string().nullable().meta({ description: 'What was being done.' }),
+    retryable: z.boolean(),
+  })
+  .nullable()
+
+/** What can be asked for of a deployment as it stands. */
+export const ACTIONS = ['cancel', 'unpublish', 'rollback'] as const
+
+export type Action = (typeof ACTIONS)[number]
+
+const fields = {
+  id: z.string(),
+  deployment_id: z.string().meta({ description: 'The same as id.' }),
+  app_id: z.string(),
+  release: z.int().meta({ description: '1, 2, … in the order in which they were asked for.' }),
+  kind: z.enum(DEPLOYMENT_KINDS),
+  status: z.enum(DEPLOYMENT_STATUSES),
+  step: z.string().nullable().meta({ description: 'What is being done; null when nothing is.' }),
+  progress: z.strictObject({ done: z.int(), total: z.int().nullable() }),
+  revision: z.int().nullable(),
+  edit_id: z.string().nullable().meta({ description: 'The edit that made the revision.' }),
+  url: z.string().nullable().meta({ description: 'Where it is served; null unless it is live.' }),
+  artifact_digest: z.string().nullable().meta({
+    description: 'The SHA-256 of the list of what is served; null until it is made.',
+  }),
+  previous_deployment_id: z.string().nullable().meta({ description: 'What was live before it.' }),
+  restored_from: z.string().nullable().meta({ description: 'Whose release a rollback restores.' }),
+  message: z.string().nullable(),
+  reason: z.enum(['request', 'archived', 'suspended']).nullable().meta({
+    description: 'Of what took the app offline.',
+  }),
+  error: failure,
+  available_actions: z.array(z.enum(ACTIONS)),
+  created_by: creator,
+  created_at: instant,
+  started_at: instant.nullable(),
+  live_at: instant.nullable(),
+  ended_at: instant.nullable(),
+}
+
+export const deploymentRecord = z.strictObject(fields).meta({ id: 'Deployment' })
+
+export const deploymentPage = pageOf(deploymentRecord)
+
+type WireDeployment = z.input<typeof deploymentRecord>
+
+/** What is answered where something is asked for that may not be needed, or not be wanted yet. */
+export const deploymentAnswer = z
+  .strictObject({
+    ...fields,
+    id: z.string().nullable().meta({ description: 'Null for a dry run.' }),
+    deployment_id: z.string().nullable(),
+    release: z.int().nullable(),
+    no_change: z.boolean().meta({ description: 'What was asked for is what is live already.' }),
+    dry_run: z.boolean(),
+  })
+  .meta({ id: 'DeploymentAnswer' })
+
+export type WireAnswer = z.input<typeof deploymentAnswer>
+
+/** Whether there is still something to come of it. */
+export function isInProgress({ status }: Pick<DeploymentRecord, 'status'>): boolean {
+  return (IN_PROGRESS as readonly string[]).includes(status)
+}
+
+export function toWireDeployment(
+  one: DeploymentRecord,
+  url: string | null,
+  actions: readonly Action[],
+): WireDeployment {
+  return {
+    id: one.id,
+    deployment_id: one.id,
+    app_id: one.app_id,
+    release: one.release,
+    kind: one.kind,
+    status: one.status,
+    step: one.step,
+    progress: { done: one.done, total: one.total },
+    revision: one.revision,
+    edit_id: one.edit_id,
+    url: one.status === 'live' ? url : null,
+    artifact_digest: one.artifact,
+    previous_deployment_id: one.previous_deployment_id,
+    restored_from: one.restored_from,
+    message: one.message,
+    reason: one.reason,
+    error: one.error && { ...one.error },
+    available_actions: [...actions],
+    created_by: { ...one.created_by },
+    created_at: toIso(one.created_at),
+    started_at: isoOrNull(one.started_at),
+    live_at: isoOrNull(one.live_at),
+    ended_at: isoOrNull(one.ended_at),
+  }
+}
+
+export const deployStatus = z
+  .strictObject({
+    app_id: z.string(),
+    publish_state: publishState,
+    production_url: z.string().nullable(),
+    live: deploymentRecord.nullable(),
+    in_progress: deploymentRecord.nullable(),
+    last_failed: deploymentRecord.nullable(),
+  })
+  .meta({ id: 'DeployStatus' })
+
+const line = z
+  .strictObject({
+    number: z.int(),
+    at: instant,
+    step: z.string().nullable(),
+    message: z.string(),
+  })
+  .meta({ id: 'DeploymentLine' })
+
+export const linePage = pageOf(line)
+
+/** What a stream of a deployment tells. */
+export const deploymentNews = z.union([line, deploymentRecord])
+export type DeploymentNews = z.input<typeof deploymentNews>
+
+export function toWireLine({ number, at, step, message }: DeploymentLine): z.input<typeof line> {
+  return { number, at: toIso(at), step, message }
+}
+
+const AT = '2026-01-31T12:00:00.000Z'
+
+/** What examples show. */
+export const exampleDeployment = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8059',
+  deployment_id: '01890a5d-ac96-774b-bcce-b302099a8059',
+  app_id: exampleApp.id,
+  release: 4,
+  kind: 'publish',
+  status: 'live',
+  step: null,
+  progress: { done: 0, total: null },
+  revision: 7,
+  edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  url: exampleApp.production_url,
+  artifact_digest: '7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069',
+  previous_deployment_id: '01890a5d-ac96-774b-bcce-b302099a8058',
+  restored_from: null,
+  message: 'Opening hours',
+  reason: null,
+  error: null,
+  available_actions: ['unpublish'],
+  created_by: exampleApp.created_by,
+  created_at: AT,
+  started_at: AT,
+  live_at: AT,
+  ended_at: null,
+} as const
+
+export const exampleQueued = {
+  ...exampleDeployment,
+  status: 'queued',
+  url: null,
+  artifact_digest: null,
+  previous_deployment_id: null,
+  available_actions: ['cancel'],
+  started_at: null,
+  live_at: null,
+} as const
+
+export const exampleRollback = {
+  ...exampleQueued,
+  id: '01890a5d-ac96-774b-bcce-b302099a8060',
+  deployment_id: '01890a5d-ac96-774b-bcce-b302099a8060',
+  release: 5,
+  kind: 'rollback',
+  revision: 3,
+  artifact_digest: exampleDeployment.artifact_digest,
+  restored_from: '01890a5d-ac96-774b-bcce-b302099a8056',
+  message: 'Back to before the holidays',
+} as const

@@ -1,0 +1,123 @@
+import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type {
+  DeploymentReads,
+  DeploymentRecord,
+  NewDeployment,
+} from '../../../plugins/store/contract/deployments.ts'
+import type { Call } from '../../family.ts'
+import { httpError } from '../../errors.ts'
+import type { Platform } from '../../platform.ts'
+import { accountOf, creatorOf } from '../../principal.ts'
+import type { Change } from '../audit/note.ts'
+import { audit } from '../audit/note.ts'
+import { findApp } from '../apps/service.ts'
+import { deployError } from './errors.ts'
+import type { WireAnswer } from './schema.ts'
+import { toWireDeployment } from './schema.ts'
+
+type Asked = Pick<Call, 'principal'> & {
+  readonly params: { readonly app_id: string; readonly deployment_id: string }
+}
+
+/** A deployment of an app that the caller may see. */
+export async function findDeployment(
+  {
+    apps,
+    deployments,
+  }: { readonly apps: Parameters<typeof findApp>[0]; readonly deployments: DeploymentReads },
+  { principal, params }: Asked,
+): Promise<{ readonly app: AppRecord; readonly deployment: DeploymentRecord }> {
+  const app = await findApp(apps, principal, params.app_id)
+  const deployment = await deployments.get(app.id, params.deployment_id)
+  if (deployment === undefined) throw deployError('deployment_not_found')
+  return { app, deployment }
+}
+
+/** @throws KeyhookError `capability_unavailable` where nothing makes releases */
+export function requireDeployer({ deployer, appBytes }: Platform): void {
+  if (deployer === undefined || appBytes === undefined) throw httpError('capability_unavailable')
+}
+
+/** @throws KeyhookError `deploy_in_progress` naming the one that is */
+export async function requireIdle(
+  deployments: Pick<DeploymentReads, 'inProgress'>,
+  appId: string,
+): Promise<void> {
+  const other = await deployments.inProgress(appId)
+  if (other === undefined) return
+  throw deployError('deploy_in_progress', { details: { deployment_id: other.id } })
+}
+
+/** A deployment as it is asked for; nothing of it is done. */
+export function newDeployment(
+  { platform, principal, now }: Pick<Change, 'platform' | 'principal' | 'now'>,
+  { id: app_id, account_id }: AppRecord,
+  given: Pick<NewDeployment, 'kind' | 'revision' | 'edit_id' | 'message'> & Partial<NewDeployment>,
+): NewDeployment {
+  return {
+    id: platform.newId(),
+    app_id,
+    account_id,
+    status: 'queued',
+    artifact: null,
+    previous_deployment_id: null,
+    restored_from: null,
+    reason: null,
+    error: null,
+    step: null,
+    done: 0,
+    total: null,
+    created_by: creatorOf(principal),
+    created_at: now,
+    started_at: null,
+    live_at: null,
+    ended_at: null,
+    deadline_at: null,
+    cancel_at: null,
+    attempts: 0,
+    announced: false,
+    ...given,
+  }
+}
+
+/** Puts a deployment up for whoever carries it out. */
+export async function enqueue(call: Change, deployment: NewDeployment): Promise<DeploymentRecord> {
+  const { platform, tx } = call
+  const queued = await tx.deployments.insert(deployment)
+  if (queued === undefined) throw deployError('deploy_in_progress')
+  await noteDeployment(call, queued, 'deployment.requested')
+  tx.afterCommit(() => {
+    platform.wake.deploys()
+  })
+  return queued
+}
+
+/** What a deployment would be, had it been asked for in earnest. */
+export function planOf(deployment: NewDeployment): WireAnswer {
+  const planned = toWireDeployment({ ...deployment, release: 0 }, null, [])
+  return {
+    ...planned,
+    id: null,
+    deployment_id: null,
+    release: null,
+    no_change: false,
+    dry_run: true,
+  }
+}
+
+export function revisionOf({ number, edit_id }: RevisionRecord): {
+  readonly revision: number
+  readonly edit_id: string | null
+} {
+  return { revision: number, edit_id }
+}
+
+/** Notes what was done to a deployment for the account's owners. */
+export async function noteDeployment(
+  call: Change,
+  { id, app_id }: Pick<DeploymentRecord, 'id' | 'app_id'>,
+  action: 'deployment.requested' | 'deployment.canceled',
+): Promise<void> {
+  const account_id = accountOf(call.principal)
+  await audit(call, { account_id, action, target_type: 'deployment', target_id: id, app_id })
+}

@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type {
+  DeploymentReads,
+  DeploymentRecord,
+} from '../../../plugins/store/contract/deployments.ts'
+import { productionUrl } from '../../app-address.ts'
+import type { Platform } from '../../platform.ts'
+import { RELEASES_KEPT } from './kept.ts'
+import type { Action, deploymentRecord, WireAnswer } from './schema.ts'
+import { isInProgress, toWireDeployment } from './schema.ts'
+
+/** Shows deployments of an app, each with what can be asked for of it as things stand. */
+export async function showDeployments(
+  { appsPlace }: Pick<Platform, 'appsPlace'>,
+  deployments: DeploymentReads,
+  app: AppRecord,
+): Promise<(one: DeploymentRecord) => z.input<typeof deploymentRecord>> {
+  const url = productionUrl(appsPlace, app)
+  if (app.archived_at !== null) return (one) => toWireDeployment(one, url, [])
+  const kept = new Set(await deployments.artifacts(app.id, RELEASES_KEPT))
+  const live = await deployments.live(app.id)
+  const isFree = (await deployments.inProgress(app.id)) === undefined
+
+  /** Whether what it served can be served again. */
+  function isBack({ status, artifact }: DeploymentRecord): boolean {
+    const isOther = artifact !== null && artifact !== live?.artifact
+    return isFree && status === 'superseded' && isOther && kept.has(artifact)
+  }
+
+  return (one) => {
+    const actions: Action[] = []
+    if (isCancelable(one)) actions.push('cancel')
+    if (one.status === 'live') actions.push('unpublish')
+    if (isBack(one)) actions.push('rollback')
+    return toWireDeployment(one, url, actions)
+  }
+}
+
+function isCancelable({ status, cancel_at }: DeploymentRecord): boolean {
+  return status === 'queued' || (status === 'building' && cancel_at === null)
+}
+
+export async function showDeployment(
+  platform: Pick<Platform, 'appsPlace'>,
+  deployments: DeploymentReads,
+  app: AppRecord,
+  one: DeploymentRecord,
+): Promise<z.input<typeof deploymentRecord>> {
+  return (await showDeployments(platform, deployments, app))(one)
+}
+
+/** The answer to what was asked for. */
+export async function answerWith(
+  platform: Pick<Platform, 'appsPlace'>,
+  deployments: DeploymentReads,
+  app: AppRecord,
+  one: DeploymentRecord,
+  { no_change = false, dry_run = false }: Partial<Pick<WireAnswer, 'no_change' | 'dry_run'>> = {},
+): Promise<WireAnswer> {
+  const shown = await showDeployment(platform, deployments, app, one)
+  return { ...shown, no_change, dry_run }
+}
+
+/** Whether what was asked for is still to be carried out. */
+export function isAccepted(answer: WireAnswer): boolean {
+  return !answer.dry_run && isInProgress(answer)
+}

@@ -1,0 +1,138 @@
+import type { DeployTask, DeployTools, Deployer } from '../../../plugins/deploy/contract.ts'
+import { DeployError, printManifest } from '../../../plugins/deploy/contract.ts'
+import type { DeploymentRecord } from '../../../plugins/store/contract/deployments.ts'
+import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
+import { httpError } from '../../errors.ts'
+import type { Platform } from '../../platform.ts'
+import { loadManifest } from './kept.ts'
+import { tellLive } from './tell.ts'
+
+/** A deployment that is being carried out, and the claim under which it is. */
+export interface Held {
+  readonly deployment: DeploymentRecord
+  readonly claim: string
+}
+
+/** What a deployer works with that is not about bytes. */
+export type Workshop = Pick<DeployTools, 'signal' | 'log' | 'progress'>
+
+/** The deployment is another's by now, or gone. */
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost'
+}
+
+/** Nobody wants it to go live any more. */
+export class NotWanted extends Error {
+  override readonly name = 'NotWanted'
+  readonly why: 'canceled' | 'app_archived'
+
+  constructor(why: NotWanted['why']) {
+    super(why)
+    this.why = why
+  }
+}
+
+/** Makes what is served of a revision and keeps it, or takes what was kept; answers its digest. */
+export async function build(
+  platform: Platform,
+  { deployment, claim }: Held,
+  workshop: Workshop,
+): Promise<string> {
+  const { id } = deployment
+  const artifact = deployment.artifact ?? (await make(platform, deployment, workshop))
+  const hold = await platform.store.write((tx) => tx.deployments.built(id, claim, artifact))
+  if (hold === 'lost') throw new ClaimLost()
+  if (hold === 'cancel') throw new NotWanted('canceled')
+  return artifact
+}
+
+async function make(
+  platform: Platform,
+  { id: deployment_id, app_id, account_id, revision }: DeploymentRecord,
+  workshop: Workshop,
+): Promise<string> {
+  const { apps } = platform.store
+  const app = await apps.get(account_id, app_id)
+  if (app === undefined) throw new ClaimLost()
+  if (app.archived_at !== null) throw new NotWanted('app_archived')
+  const bytes = bytesOf(platform)
+  const tree = await loadTree(bytes, await findRevision(apps, app, revision ?? undefined))
+  const files = [...tree.files.values()]
+  const forms = await formsBefore(platform, app_id)
+  const task = { deployment_id, app_id, files, config: tree.config, forms }
+  const tools = toolsOf(platform, app_id, workshop)
+  const manifest = await deployerOf(platform).build(task, tools)
+  const { sha256 } = await bytes.put(app_id, Buffer.from(printManifest(manifest)))
+  return sha256
+}
+
+/**
+ * What was made of the files that are live, so that only what was changed is made anew; after a failure all
+ * of it is, since what was made before may be what failed.
+ */
+async function formsBefore(platform: Platform, app_id: string): Promise<DeployTask['forms']> {
+  const { deployments } = platform.store
+  const live = await deployments.live(app_id)
+  if (live === undefined || live.artifact === null) return new Map()
+  const failed = { app_id, statuses: ['failed'], kind: null, limit: 1, after: null } as const
+  const [last] = (await deployments.list(failed)).rows
+  if (last !== undefined && last.release > live.release) return new Map()
+  const loading = loadManifest(bytesOf(platform), app_id, live.artifact)
+  const manifest = await loading.catch(() => undefined)
+  return new Map(
+    [...(manifest?.files.values() ?? [])].flatMap(({ sha256, encoded }) =>
+      Object.keys(encoded).length === 0 ? [] : [[sha256, encoded] as const],
+    ),
+  )
+}
+
+/** Makes sure that all of a release can be served. */
+export async function activate(
+  platform: Platform,
+  { deployment: { id: deployment_id, app_id } }: Held,
+  artifact: string,
+  workshop: Workshop,
+): Promise<void> {
+  const manifest = await loadManifest(bytesOf(platform), app_id, artifact)
+  const tools = toolsOf(platform, app_id, workshop)
+  await deployerOf(platform).activate({ deployment_id, app_id, manifest }, tools)
+}
+
+/** Leads everybody to the release. What it takes the place of is told of before, should nobody have. */
+export async function goLive(
+  platform: Platform,
+  { deployment: { id, app_id, account_id }, claim }: Held,
+): Promise<DeploymentRecord> {
+  const { store, clock } = platform
+  const live = await store.write(async (tx) => {
+    const now = clock.now()
+    const before = await tx.deployments.live(app_id)
+    if (before?.announced === false) await tellLive(platform, tx, before, now)
+    return tx.deployments.switch(id, claim, now)
+  })
+  if (live !== undefined) return live
+  const app = await store.apps.get(account_id, app_id)
+  throw app === undefined || app.archived_at === null
+    ? new ClaimLost()
+    : new NotWanted('app_archived')
+}
+
+function deployerOf({ deployer }: Platform): Deployer {
+  if (deployer === undefined) throw httpError('capability_unavailable')
+  return deployer
+}
+
+/** What a deployer may do with the bytes of an app: read them, and keep more. */
+function toolsOf(platform: Platform, appId: string, workshop: Workshop): DeployTools {
+  const bytes = bytesOf(platform)
+  const { signal } = workshop
+  return {
+    ...workshop,
+    async read(sha256) {
+      const opened = await bytes.open(appId, sha256)
+      if (opened === undefined) throw new DeployError('file_gone', { internal: sha256 })
+      return opened
+    },
+    keep: (kept) => bytes.put(appId, kept, { signal }),
+  }
+}

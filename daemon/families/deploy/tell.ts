@@ -1,0 +1,60 @@
+import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type {
+  DeploymentEnd,
+  DeploymentRecord,
+} from '../../../plugins/store/contract/deployments.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { productionUrl } from '../../app-address.ts'
+import type { Platform } from '../../platform.ts'
+
+type Telling = Pick<Platform, 'engine' | 'appsPlace'>
+
+/**
+ * Tells that a deployment went live, unless that was told already: nobody reads of what came after it
+ * before they read of it.
+ */
+export async function tellLive(
+  { engine, appsPlace }: Telling,
+  tx: StoreTx,
+  live: DeploymentRecord,
+  now: Instant,
+): Promise<void> {
+  if (!(await tx.deployments.announce(live.id))) return
+  const { id, app_id, account_id, release, revision, kind } = live
+  const app = await tx.apps.get(account_id, app_id)
+  const url = app === undefined ? null : productionUrl(appsPlace, app)
+  const common = { app_id, deployment_id: id, release, url, revision }
+  const trigger = triggerOf(live)
+  const before = live.previous_deployment_id
+  const isRollback = kind === 'rollback'
+  const data = isRollback
+    ? { ...common, restored_from: live.restored_from, rolled_back_from: before, trigger }
+    : { ...common, edit_id: live.edit_id, previous_deployment_id: before, trigger }
+  const type = isRollback ? 'app.rolled_back' : 'app.deployed'
+  await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
+  await tx.deployments.log(id, [{ at: now, step: null, message: `Release ${release} is live.` }])
+}
+
+function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
+  return { type, key_id: type === 'key' ? id : null }
+}
+
+/** Tells that a deployment is not going to be live, in the unit of work that ended it. */
+export async function tellFailed(
+  { engine }: Telling,
+  tx: StoreTx,
+  { id, app_id, account_id, release, kind }: DeploymentRecord,
+  { error, ended_at }: DeploymentEnd,
+): Promise<void> {
+  const { code, class: whose, message, step } = error
+  const data = {
+    app_id,
+    deployment_id: id,
+    release,
+    kind,
+    error: { code, class: whose, message, step },
+  }
+  const event = engine.newEvent(account_id, 'app.deploy_failed', data, ended_at, app_id)
+  await engine.publishIn(tx, [event])
+  await tx.deployments.log(id, [{ at: ended_at, step: null, message }])
+}

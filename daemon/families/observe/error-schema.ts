@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { toIso } from '../../../lib/time.ts'
+import type { ProblemRecord } from '../../../plugins/store/contract/observations.ts'
+import { PROBLEM_STATUSES } from '../../../plugins/store/contract/observations.ts'
+import { exampleApp } from '../apps/schema.ts'
+import { instant, isoOrNull, pageOf, plainText } from '../wire.ts'
+import { env, exampleLine } from './log-schema.ts'
+
+export const errorParams = z.strictObject({ app_id: plainText, error_id: plainText })
+
+export const appError = z
+  .strictObject({
+    id: z.string(),
+    error_id: z.string().meta({ description: 'The same as id.' }),
+    app_id: z.string(),
+    fingerprint: z.string().meta({ description: 'Of what is the same each time it happens.' }),
+    type: z.string(),
+    title: z.string(),
+    culprit: z.string().meta({ description: 'Where it happened: the call and the file.' }),
+    status: z.enum(PROBLEM_STATUSES),
+    env,
+    count: z.int(),
+    first_seen: instant,
+    last_seen: instant,
+    resolved_at: instant.nullable(),
+    reopened_at: instant
+      .nullable()
+      .meta({ description: 'When it was seen again after it was resolved.' }),
+    deployment_id: z.string().nullable().meta({ description: 'The deployment that brought it.' }),
+    edit_id: z.string().nullable().meta({ description: 'The edit that the deployment brought.' }),
+    sample: z
+      .strictObject({ message: z.string(), stack: z.string().nullable(), url: z.string() })
+      .meta({
+        description: 'The latest, without queries, e-mail addresses, long numbers and tokens.',
+      }),
+  })
+  .meta({ id: 'AppError' })
+
+export const errorPage = pageOf(appError)
+
+export function toWireError(problem: ProblemRecord): z.input<typeof appError> {
+  return {
+    id: problem.id,
+    error_id: problem.id,
+    app_id: problem.app_id,
+    fingerprint: problem.fingerprint,
+    type: problem.type,
+    title: problem.title,
+    culprit: problem.culprit,
+    status: problem.status,
+    env: problem.kind,
+    count: problem.count,
+    first_seen: toIso(problem.first_seen),
+    last_seen: toIso(problem.last_seen),
+    resolved_at: isoOrNull(problem.resolved_at),
+    reopened_at: isoOrNull(problem.reopened_at),
+    deployment_id: problem.deployment_id,
+    edit_id: problem.edit_id,
+    sample: { ...problem.sample },
+  }
+}
+
+/** What examples show. */
+export const exampleError = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8059',
+  error_id: '01890a5d-ac96-774b-bcce-b302099a8059',
+  app_id: exampleApp.id,
+  fingerprint: 'ab'.repeat(32),
+  type: 'error',
+  title: "TypeError: Cannot read properties of undefined (reading 'price')",
+  culprit: 'total (/cart.js)',
+  status: 'open',
+  env: 'published',
+  count: 12,
+  first_seen: '2026-01-30T12:00:00.000Z',
+  last_seen: '2026-01-31T12:00:00.000Z',
+  resolved_at: null,
+  reopened_at: null,
+  deployment_id: exampleLine.deployment_id,
+  edit_id: '01890a5d-ac96-774b-bcce-b302099a805a',
+  sample: {
+    message: "TypeError: Cannot read properties of undefined (reading 'price')",
+    stack: 'TypeError: …\n    at total (https://shop.example.net/cart.js:4:12)',
+    url: 'https://shop.example.net/cart',
+  },
+} as const

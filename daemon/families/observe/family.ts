@@ -1,0 +1,17 @@
+import { defineFamily } from '../../family.ts'
+import { observeError } from './errors.ts'
+import { followLogs } from './operations/follow-logs.ts'
+import { getAppError } from './operations/get-error.ts'
+import { getHealth } from './operations/get-health.ts'
+import { listAppErrors } from './operations/list-errors.ts'
+import { listLogs } from './operations/list-logs.ts'
+import { resolveAppError } from './operations/resolve-error.ts'
+
+/** What is observed of apps: requests to them, errors in their pages, and whether they can be reached. */
+export const observeFamily = defineFamily({
+  name: 'observe',
+  scopes: { observe: ['read'] },
+  events: [],
+  errors: observeError,
+  operations: [listLogs, followLogs, listAppErrors, getAppError, resolveAppError, getHealth],
+})

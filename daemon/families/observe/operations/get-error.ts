@@ -1,0 +1,22 @@
+import { readOperation } from '../../../family.ts'
+import { appError, errorParams, exampleError, toWireError } from '../error-schema.ts'
+import { findProblem } from '../service.ts'
+
+export const getAppError = readOperation({
+  id: 'observe.get_error',
+  summary: 'Read an error in the pages of an app',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/errors/{error_id}',
+  access: { scope: 'observe:read', pinned: 'allowed' },
+  input: { params: errorParams },
+  output: appError,
+  errors: ['app_not_found', 'error_not_found'],
+  example: {
+    params: { app_id: exampleError.app_id, error_id: exampleError.id },
+    response: exampleError,
+  },
+  command: 'app error',
+  async run(call) {
+    return toWireError(await findProblem(call.platform.store, call))
+  },
+})

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import {
+  PROBLEM_STATUSES,
+  placeOfProblem,
+} from '../../../../plugins/store/contract/observations.ts'
+import { readOperation } from '../../../family.ts'
+import { appParams } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { paging } from '../../cursor.ts'
+import { givenInstant, pageQuery, text } from '../../wire.ts'
+import { errorPage, exampleError, toWireError } from '../error-schema.ts'
+import { env } from '../log-schema.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z.enum(PROBLEM_STATUSES).optional(),
+  env: env.optional(),
+  since: givenInstant.optional().meta({ description: 'Seen at this instant or later.' }),
+  q: text(200).optional().meta({ description: 'What title or culprit holds, as it is written.' }),
+})
+
+export const listAppErrors = readOperation({
+  id: 'observe.errors',
+  summary: 'List the errors in the pages of an app, those seen last first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/errors',
+  access: { scope: 'observe:read', pinned: 'allowed' },
+  input: { params: appParams, query },
+  output: errorPage,
+  errors: ['app_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleError.app_id },
+    response: { data: [exampleError], has_more: false, next_cursor: null },
+  },
+  command: 'app errors',
+  async run({ platform, principal, params, query }) {
+    const { apps, observations } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const filters = {
+      app_id: app.id,
+      kind: query.env ?? null,
+      status: query.status ?? null,
+      since: query.since ?? null,
+      text: query.q ?? null,
+    }
+    const pages = paging(query, { list: 'app-errors', ...filters })
+    const { limit, after } = pages
+    const page = await observations.problems({ ...filters, limit, after })
+    return pages.answer(page, placeOfProblem, toWireError)
+  },
+})

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { appParams } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { paging } from '../../cursor.ts'
+import { givenInstant, pageQuery, plainText, text } from '../../wire.ts'
+import { env, exampleLine, exampleParams, logPage, toWireLine } from '../log-schema.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  source: z
+    .enum(['access'])
+    .optional()
+    .meta({ description: 'Requests to the app; there is no other source yet.' }),
+  env: env.optional(),
+  status: z
+    .enum(['1xx', '2xx', '3xx', '4xx', '5xx'])
+    .optional()
+    .meta({ description: 'How requests were answered.' }),
+  since: givenInstant.optional().meta({ description: 'From this instant on.' }),
+  until: givenInstant.optional().meta({ description: 'Before this instant.' }),
+  q: text(1024).optional().meta({ description: 'What the path begins with, as it is written.' }),
+  deployment_id: plainText.optional(),
+})
+
+export const listLogs = readOperation({
+  id: 'observe.logs',
+  summary: 'List the requests to an app, newest first',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/logs',
+  access: { scope: 'observe:read', pinned: 'allowed' },
+  input: { params: appParams, query },
+  output: logPage,
+  errors: ['app_not_found', 'invalid_cursor'],
+  example: {
+    params: exampleParams,
+    response: { data: [exampleLine], has_more: false, next_cursor: null },
+  },
+  command: 'app logs',
+  async run({ platform, principal, params, query }) {
+    const { apps, observations } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    const filters = {
+      app_id: app.id,
+      kind: query.env ?? null,
+      status_class: query.status === undefined ? null : Number(query.status[0]),
+      since: query.since ?? null,
+      until: query.until ?? null,
+      path: query.q ?? null,
+      deployment_id: query.deployment_id ?? null,
+    }
+    const pages = paging(query, { list: 'logs', ...filters })
+    const { limit, after } = pages
+    const page = await observations.lines({ ...filters, limit, after })
+    return pages.answer(page, ({ id }) => id, toWireLine)
+  },
+})

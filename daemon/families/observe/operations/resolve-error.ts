@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { writeOperation } from '../../../family.ts'
+import { accountOf } from '../../../principal.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { audit } from '../../audit/note.ts'
+import { appError, errorParams, exampleError, toWireError } from '../error-schema.ts'
+import { findProblem } from '../service.ts'
+
+export const resolveAppError = writeOperation({
+  id: 'observe.resolve_error',
+  summary: 'Resolve an error: it is open again once it is seen again',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/errors/{error_id}/resolve',
+  // What is observed is only read; what its owner says of it changes the app.
+  access: { scope: 'apps:write', pinned: 'allowed' },
+  input: { params: errorParams, body: z.strictObject({}).optional() },
+  output: appError,
+  errors: ['app_not_found', 'app_archived', 'error_not_found'],
+  example: {
+    params: { app_id: exampleError.app_id, error_id: exampleError.id },
+    response: { ...exampleError, status: 'resolved', resolved_at: '2026-01-31T12:30:00.000Z' },
+  },
+  command: 'app resolve-error',
+  async run(call) {
+    const { principal, tx, params, now } = call
+    await findLiveApp(tx.apps, principal, params.app_id)
+    const { id, app_id } = await findProblem(tx, call)
+    // Asked again it is resolved all the same, and nothing more is noted.
+    if (await tx.observations.resolveProblem(app_id, id, now)) {
+      await audit(call, {
+        account_id: accountOf(principal),
+        action: 'error.resolved',
+        target_type: 'error',
+        target_id: id,
+        app_id,
+      })
+    }
+    return toWireError(await findProblem(tx, call))
+  },
+})

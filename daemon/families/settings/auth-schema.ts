@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { SignInRecord } from '../../../plugins/store/contract/sign-in.ts'
+import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/store/contract/sign-in.ts'
+import { exampleApp } from '../apps/schema.ts'
+import { instant, isoOrNull } from '../wire.ts'
+
+const enabled = z.boolean().meta({ description: 'Whether the app has users who sign in.' })
+
+const providers = z
+  .array(
+    z
+      .string()
+      .regex(
+        /^[a-z][a-z0-9_-]{0,39}$/,
+        'A provider is 1 to 40 lower-case letters, digits, _ or -, a letter first.',
+      ),
+  )
+  .max(20)
+  .refine(isEachOnce, 'Each stands here once.')
+  .meta({ description: 'What users sign in with.', example: ['password', 'github'] })
+
+const allowedRedirects = z
+  .array(
+    z
+      .string()
+      .max(2000)
+      .refine(
+        isRedirect,
+        'An absolute https address without credentials and fragment; http on this very machine.',
+      ),
+  )
+  .max(50)
+  .refine(isEachOnce, 'Each stands here once.')
+  .meta({
+    description: 'Where a sign-in may lead back to, each address exactly as it stands here.',
+    example: ['https://shop.example.com/signed-in'],
+  })
+
+const sessionTtl = z
+  .int()
+  .min(300)
+  .max(7_776_000)
+  .meta({ description: 'Seconds that a sign-in lasts: 5 minutes to 90 days.' })
+
+const signup = z.enum(SIGNUPS).meta({ description: 'Who may become a user.' })
+
+/** Of a server that is being written, on the developer's own machine. */
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+function isRedirect(text: string): boolean {
+  const url = /^https?:\/\/[^\s\\]+$/.test(text) ? URL.parse(text) : null
+  if (url === null || url.username !== '' || url.password !== '' || text.includes('#')) return false
+  return url.protocol === 'https:' || LOOPBACK.has(url.hostname)
+}
+
+function isEachOnce(given: readonly string[]): boolean {
+  return new Set(given).size === given.length
+}
+
+export const authChanges = z
+  .strictObject({
+    enabled: enabled.optional(),
+    providers: providers.optional(),
+    allowed_redirects: allowedRedirects.optional(),
+    session_ttl: sessionTtl.optional(),
+    signup: signup.optional(),
+  })
+  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+
+export const authRecord = z
+  .strictObject({
+    app_id: z.string(),
+    enabled,
+    providers: z.array(z.string()),
+    allowed_redirects: z.array(z.string()),
+    session_ttl: sessionTtl,
+    signup,
+    updated_at: instant.nullable().meta({ description: 'Null until it is set.' }),
+  })
+  .meta({ id: 'AuthSettings' })
+
+export function toWireAuth(
+  appId: string,
+  kept: SignInRecord | undefined,
+): z.input<typeof authRecord> {
+  const { enabled, providers, allowed_redirects, session_ttl, signup } = kept ?? NO_SIGN_IN
+  return {
+    app_id: appId,
+    enabled,
+    providers: [...providers],
+    allowed_redirects: [...allowed_redirects],
+    session_ttl,
+    signup,
+    updated_at: isoOrNull(kept?.updated_at ?? null),
+  }
+}
+
+/** What examples show. */
+export const exampleAuth = {
+  app_id: exampleApp.id,
+  enabled: true,
+  providers: ['password'],
+  allowed_redirects: ['https://shop.example.com/signed-in'],
+  session_ttl: 86_400,
+  signup: 'invite',
+  updated_at: '2026-01-30T12:00:00.000Z',
+} as const

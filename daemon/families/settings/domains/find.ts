@@ -1,0 +1,12 @@
+import type { DomainReads, DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import { settingsError } from '../errors.ts'
+
+export async function findDomain(
+  domains: Pick<DomainReads, 'get'>,
+  appId: string,
+  id: string,
+): Promise<DomainRecord> {
+  const domain = await domains.get(appId, id)
+  if (domain === undefined) throw settingsError('domain_not_found')
+  return domain
+}

@@ -1,0 +1,54 @@
+import { domainToASCII } from 'node:url'
+import { parseAddress } from '../../../../lib/egress/address.ts'
+import { withoutFinalDot } from '../../../../lib/egress/allow-list.ts'
+import type { NameRefusal } from '../../../../lib/egress/name.ts'
+import { judgeName } from '../../../../lib/egress/name.ts'
+import { settingsError } from '../errors.ts'
+import { isPublicSuffix } from './suffixes.ts'
+
+/** RFC 1123, 2.1: letters, digits, and hyphens between them. */
+const LABELS = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
+
+/** What parsers of urls would end a host at, or decode, and a wildcard. */
+const NO_HOST = /[\s/\\:?#@%[\]*]/
+
+const RESERVED: Readonly<Record<Exclude<NameRefusal, 'name_label'>, string>> = {
+  name_numeric: 'This is an address, or may be read as one.',
+  name_single_label: 'A hostname has at least one dot.',
+  name_special: 'Names of this ending lead nowhere on the public internet.',
+}
+
+/**
+ * The one form of a hostname that is kept and compared: lower case, without a final dot, what is not
+ * ASCII as punycode.
+ *
+ * @param own hosts of the service itself: neither they nor what lies below them is anybody's
+ * @throws KeyhookError `invalid_hostname`, `reserved_hostname`
+ */
+export function readHostname(text: string, own: readonly string[]): string {
+  if (parseAddress(text.replace(/^\[(.*)\]$/, '$1')) !== undefined) {
+    throw refuse('reserved_hostname', RESERVED.name_numeric)
+  }
+  const hostname = NO_HOST.test(text) ? '' : withoutFinalDot(domainToASCII(text))
+  // Of an address in disguise, such as 0x7f.1, punycode makes the plain one.
+  const fault = judgeName(hostname)
+  if (fault === 'name_label' || !LABELS.test(hostname)) throw refuse('invalid_hostname')
+  if (fault !== undefined) throw refuse('reserved_hostname', RESERVED[fault])
+  if (own.some((host) => isWithin(hostname, host))) {
+    throw refuse('reserved_hostname', "This is a name of the service's own.")
+  }
+  if (isPublicSuffix(hostname)) {
+    throw refuse('reserved_hostname', 'Many share this name. Give one below it that is yours.')
+  }
+  return hostname
+}
+
+/** Whether a name is another or lies below it. */
+export function isWithin(name: string, other: string): boolean {
+  return name === other || name.endsWith(`.${other}`)
+}
+
+function refuse(code: 'invalid_hostname' | 'reserved_hostname', message?: string): Error {
+  const text = message ?? settingsError.rows[code].text
+  return settingsError(code, { errors: [{ location: 'body.hostname', code, message: text }] })
+}

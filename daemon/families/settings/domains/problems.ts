@@ -1,0 +1,41 @@
+import type { Finding, Findings } from './look.ts'
+
+/** Why a domain is not verified, by what was found; each is told with its code. */
+export const PROBLEMS = {
+  challenge_missing: 'There is no TXT record at the name that is to prove whose the hostname is.',
+  challenge_differs: 'The TXT record at the name that is to prove it has another value.',
+  route_missing: 'The hostname has neither a CNAME record nor addresses.',
+  route_differs: 'The hostname does not lead to the apps of this service.',
+  no_answer: 'The name servers of the hostname gave no answer that can be used.',
+  domain_in_use: 'The hostname is verified for another app.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type Problem = keyof typeof PROBLEMS
+
+const OF_FINDINGS: Readonly<
+  Record<keyof Findings, Readonly<Record<Exclude<Finding, 'found'>, Problem>>>
+> = {
+  challenge: {
+    missing: 'challenge_missing',
+    differs: 'challenge_differs',
+    no_answer: 'no_answer',
+  },
+  route: { missing: 'route_missing', differs: 'route_differs', no_answer: 'no_answer' },
+}
+
+/** What stands against a domain: what is known to be wrong before what nobody knows. */
+export function problemOf({ challenge, route }: Findings): Problem | undefined {
+  const problems = [
+    ...(challenge === 'found' ? [] : [OF_FINDINGS.challenge[challenge]]),
+    ...(route === 'found' ? [] : [OF_FINDINGS.route[route]]),
+  ]
+  return problems.find((problem) => problem !== 'no_answer') ?? problems[0]
+}
+
+/** A kept code with its public sentence. */
+export function describeProblem(
+  code: string | null,
+): { readonly code: string; readonly message: string } | null {
+  if (code === null) return null
+  return { code, message: Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as Problem] : '' }
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { toIso } from '../../../../lib/time.ts'
+import type { DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import { DOMAIN_STATUSES } from '../../../../plugins/store/contract/domains.ts'
+import type { Platform } from '../../../platform.ts'
+import { exampleApp } from '../../apps/schema.ts'
+import { creator, instant, isoOrNull, pageOf, plainText } from '../../wire.ts'
+import { describeProblem } from './problems.ts'
+import { wantedRecords } from './records.ts'
+
+export const domainParams = z.strictObject({ app_id: plainText, domain_id: plainText })
+
+/** Judged as a hostname once it is known that there is the app, which says more than a pattern could. */
+export const domainCreation = z.strictObject({
+  hostname: z.string().min(1).max(300).meta({
+    description: 'A hostname of your own, such as that of a shop. Unicode is taken.',
+    example: 'shop.example.com',
+  }),
+})
+
+export const domainChanges = z.strictObject({
+  primary: z.boolean().meta({
+    description: 'Whether it is the one that the app is known by, in the place of any other.',
+  }),
+})
+
+const record = z.strictObject({
+  type: z.enum(['TXT', 'CNAME']),
+  name: z.string(),
+  value: z.string(),
+  verified: z.boolean().meta({ description: 'Whether it was found at the last look.' }),
+})
+
+export const domainRecord = z
+  .strictObject({
+    id: z.string(),
+    domain_id: z.string().meta({ description: 'The same as id.' }),
+    app_id: z.string(),
+    hostname: z.string(),
+    status: z.enum(DOMAIN_STATUSES).meta({
+      description:
+        'pending: none of its records was found; verifying: one was; verified: it leads to the ' +
+        'app; failed: looked at again only when asked to.',
+    }),
+    records: z.array(record).meta({
+      description: 'What to set. In place of the CNAME, addresses of its value do as well.',
+    }),
+    verification_error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+    tls: z.literal('proxy').meta({ description: 'Certificates are those of the proxy in front.' }),
+    primary: z.boolean(),
+    created_by: creator,
+    created_at: instant,
+    checked_at: instant.nullable(),
+    next_check_at: instant.nullable().meta({ description: 'When it is looked at by itself.' }),
+    verified_at: instant.nullable(),
+  })
+  .meta({ id: 'Domain' })
+
+export const domainPage = pageOf(domainRecord)
+
+export function toWireDomain(
+  platform: Pick<Platform, 'names' | 'appsPlace'>,
+  domain: DomainRecord,
+): z.input<typeof domainRecord> {
+  const { challenge, route } = wantedRecords(platform, domain)
+  return {
+    id: domain.id,
+    domain_id: domain.id,
+    app_id: domain.app_id,
+    hostname: domain.hostname,
+    status: domain.status,
+    records: [
+      { ...challenge, verified: domain.owned },
+      { ...route, verified: domain.routed },
+    ],
+    verification_error: describeProblem(domain.error),
+    tls: 'proxy',
+    primary: domain.primary,
+    created_by: { ...domain.created_by },
+    created_at: toIso(domain.created_at),
+    checked_at: isoOrNull(domain.checked_at),
+    next_check_at: isoOrNull(domain.next_check_at),
+    verified_at: isoOrNull(domain.verified_at),
+  }
+}
+
+const AT = '2026-01-30T12:00:00.000Z'
+
+/** What examples show. */
+export const exampleDomain = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8070',
+  domain_id: '01890a5d-ac96-774b-bcce-b302099a8070',
+  app_id: exampleApp.id,
+  hostname: 'shop.example.com',
+  status: 'verified',
+  records: [
+    {
+      type: 'TXT',
+      name: '_service-challenge.shop.example.com',
+      value: '9f2c41d07be85a3360d1c7e2f4a8b59013cd6e7a',
+      verified: true,
+    },
+    { type: 'CNAME', name: 'shop.example.com', value: 'apps.example.net', verified: true },
+  ],
+  verification_error: null,
+  tls: 'proxy',
+  primary: true,
+  created_by: exampleApp.created_by,
+  created_at: AT,
+  checked_at: '2026-01-30T12:06:00.000Z',
+  next_check_at: '2026-01-31T12:06:00.000Z',
+  verified_at: '2026-01-30T12:06:00.000Z',
+} as const
+
+/** A domain as it was just made. */
+export const examplePendingDomain = {
+  ...exampleDomain,
+  status: 'pending',
+  records: exampleDomain.records.map((one) => ({ ...one, verified: false })),
+  primary: false,
+  checked_at: null,
+  next_check_at: '2026-01-30T12:01:00.000Z',
+  verified_at: null,
+} as const

@@ -1,0 +1,27 @@
+import type { BuiltInEvent } from '../../event-types.ts'
+
+const DOMAIN = {
+  app_id: 'k3v9q2m7x4ta',
+  domain_id: '01890a5d-ac96-774b-bcce-b302099a8070',
+  hostname: 'shop.example.com',
+}
+
+/** What domains tell of themselves, to webhooks that name it. */
+export const settingsEvents: readonly BuiltInEvent[] = [
+  {
+    type: 'domain.verified',
+    description: 'A domain is verified, and leads to its app from now on.',
+    sample: DOMAIN,
+  },
+  {
+    type: 'domain.failed',
+    description: 'A domain could not be verified for a week, or is not any more for three days.',
+    sample: {
+      ...DOMAIN,
+      error: {
+        code: 'challenge_missing',
+        message: 'There is no TXT record at the name that is to prove whose the hostname is.',
+      },
+    },
+  },
+]

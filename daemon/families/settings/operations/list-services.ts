@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { readOperation } from '../../../family.ts'
+import { appParams, exampleApp } from '../../apps/schema.ts'
+import { findApp } from '../../apps/service.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { exampleService, servicePage, toWireService } from '../services/schema.ts'
+
+export const listServices = readOperation({
+  id: 'settings.list_services',
+  summary: 'List the services of an app by name, without what their secrets hold',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/settings/services',
+  access: { scope: 'settings:read', pinned: 'allowed' },
+  input: { params: appParams, query: z.strictObject(pageQuery) },
+  output: servicePage,
+  errors: ['app_not_found', 'invalid_cursor'],
+  example: {
+    params: { app_id: exampleApp.id },
+    response: { data: [exampleService], has_more: false, next_cursor: null },
+  },
+  command: 'service list',
+  async run({ platform, principal, params, query }) {
+    const { apps, services } = platform.store
+    const { id: app_id } = await findApp(apps, principal, params.app_id)
+    const pages = paging(query, { list: 'services', app_id })
+    const { limit, after } = pages
+    const page = await services.list({ app_id, limit, after })
+    return pages.answer(page, ({ name }) => name, toWireService)
+  },
+})

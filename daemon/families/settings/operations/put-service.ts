@@ -1,0 +1,69 @@
+import type { ServiceReads } from '../../../../plugins/store/contract/services.ts'
+import { writeOperation } from '../../../family.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { settingsError } from '../errors.ts'
+import { noteSetting } from '../note.ts'
+import { findService } from '../services/find.ts'
+import {
+  exampleService,
+  MAX_ENTRIES,
+  namedService,
+  serviceRecord,
+  serviceSetting,
+  toWireService,
+} from '../services/schema.ts'
+import { sealSecrets } from '../services/seal.ts'
+
+/** Services that one app may have. */
+const MAX_SERVICES = 50
+
+export const putService = writeOperation({
+  id: 'settings.put_service',
+  summary: 'Set a service of an app; of its secrets those that are given change',
+  method: 'PUT',
+  path: '/v1/apps/{app_id}/settings/services/{service}',
+  access: { scope: 'settings:write', pinned: 'allowed' },
+  input: { params: namedService, body: serviceSetting },
+  output: serviceRecord,
+  errors: ['app_not_found', 'app_archived', 'service_limit_reached'],
+  example: {
+    params: { app_id: exampleService.app_id, service: exampleService.name },
+    body: {
+      kind: 'database',
+      config: { region: 'eu-central' },
+      secrets: { PASSWORD: 'correct horse battery' },
+    },
+    response: exampleService,
+  },
+  command: 'service set',
+  async run(call) {
+    const { platform, principal, tx, params, body, now } = call
+    const { id: app_id } = await findLiveApp(tx.apps, principal, params.app_id)
+    const name = params.service
+    const secrets = sealSecrets(platform.keyring, app_id, name, body.secrets ?? {})
+    await requireRoom(tx.services, app_id, name, secrets)
+    await tx.services.put(
+      { app_id, name, kind: body.kind, config: body.config ?? {} },
+      secrets,
+      now,
+    )
+    await noteSetting(call, app_id, 'service.set', name)
+    return toWireService(await findService(tx.services, app_id, name))
+  },
+})
+
+/** As this unit of work sees it. */
+async function requireRoom(
+  services: Pick<ServiceReads, 'get' | 'count'>,
+  appId: string,
+  name: string,
+  secrets: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  const before = await services.get(appId, name)
+  const others = (before?.secrets ?? []).filter((secret) => !secrets.has(secret.name))
+  const given = [...secrets.values()].filter((sealed) => sealed !== null)
+  const isFull = before === undefined && (await services.count(appId)) >= MAX_SERVICES
+  if (isFull || others.length + given.length > MAX_ENTRIES) {
+    throw settingsError('service_limit_reached')
+  }
+}

@@ -1,0 +1,40 @@
+import { writeOperation } from '../../../family.ts'
+import { appParams, exampleApp } from '../../apps/schema.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { authChanges, authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
+import { noteSetting } from '../note.ts'
+
+export const updateAuth = writeOperation({
+  id: 'settings.update_auth',
+  summary: 'Change how the users of an app sign in; what is not named stays',
+  method: 'PATCH',
+  path: '/v1/apps/{app_id}/settings/auth',
+  access: { scope: 'settings:write', pinned: 'allowed' },
+  input: { params: appParams, body: authChanges },
+  output: authRecord,
+  errors: ['app_not_found', 'app_archived'],
+  example: {
+    params: { app_id: exampleApp.id },
+    body: { enabled: true, providers: ['password'], signup: 'invite' },
+    response: exampleAuth,
+  },
+  command: 'auth update',
+  async run(call) {
+    const { principal, tx, params, body, now } = call
+    const { id } = await findLiveApp(tx.apps, principal, params.app_id)
+    const { enabled, providers, allowed_redirects, session_ttl, signup } = body
+    await tx.signIn.change(
+      id,
+      {
+        ...(enabled !== undefined && { enabled }),
+        ...(providers !== undefined && { providers }),
+        ...(allowed_redirects !== undefined && { allowed_redirects }),
+        ...(session_ttl !== undefined && { session_ttl }),
+        ...(signup !== undefined && { signup }),
+      },
+      now,
+    )
+    await noteSetting(call, id, 'auth.updated', id)
+    return toWireAuth(id, await tx.signIn.get(id))
+  },
+})

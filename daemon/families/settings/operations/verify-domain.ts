@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import type { Instant, Millis } from '../../../../lib/time.ts'
+import { SECOND } from '../../../../lib/time.ts'
+import type { DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import { httpError } from '../../../errors.ts'
+import { ownOperation } from '../../../family.ts'
+import { findLiveApp } from '../../apps/service.ts'
+import { checkDomain, newClaim } from '../domains/check.ts'
+import { findDomain } from '../domains/find.ts'
+import { requireAppsDomain } from '../domains/records.ts'
+import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
+import { noteSetting } from '../note.ts'
+
+/** From one look at a domain to the next that is asked for. */
+const LOOK_GAP: Millis = 10 * SECOND
+
+export const verifyDomain = ownOperation({
+  id: 'settings.verify_domain',
+  summary: 'Look for the DNS records of a domain now, and begin anew with one that failed',
+  method: 'POST',
+  path: '/v1/apps/{app_id}/settings/domains/{domain_id}/verify',
+  access: { scope: 'settings:write', pinned: 'allowed' },
+  input: { params: domainParams, body: z.strictObject({}).optional() },
+  output: domainRecord,
+  errors: ['app_not_found', 'app_archived', 'domain_not_found', 'capability_unavailable'],
+  example: {
+    params: { app_id: exampleDomain.app_id, domain_id: exampleDomain.id },
+    response: exampleDomain,
+  },
+  command: 'domain verify',
+  async run(call) {
+    const { platform, principal, params, unit } = call
+    const { store } = platform
+    const { id: app_id } = await findLiveApp(store.apps, principal, params.app_id)
+    requireAppsDomain(platform)
+    const asked = newClaim(platform)
+    const since = asked.now - LOOK_GAP
+    const domain = await unit(async (tx) => {
+      await findLiveApp(tx.apps, principal, app_id)
+      const known = await findDomain(tx.domains, app_id, params.domain_id)
+      const claimed = await tx.domains.claimOne(app_id, known.id, { ...asked, since })
+      if (claimed === undefined) throw tooSoon(known, asked.now)
+      await noteSetting({ ...call, tx }, app_id, 'domain.checked', known.id)
+      return claimed
+    })
+    await checkDomain(platform, { domain, claim: asked.claim }, unit)
+    return toWireDomain(platform, await findDomain(store.domains, app_id, domain.id))
+  },
+})
+
+/** A look is under way, or was a moment ago. */
+function tooSoon({ checked_at }: DomainRecord, now: Instant): Error {
+  const left = (checked_at ?? 0) + LOOK_GAP - now
+  const retry_after = Math.max(1, Math.ceil(left / SECOND))
+  return httpError('rate_limited', { details: { retry_after } })
+}

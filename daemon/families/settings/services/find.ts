@@ -1,0 +1,12 @@
+import type { ServiceReads, ServiceRecord } from '../../../../plugins/store/contract/services.ts'
+import { settingsError } from '../errors.ts'
+
+export async function findService(
+  services: Pick<ServiceReads, 'get'>,
+  appId: string,
+  name: string,
+): Promise<ServiceRecord> {
+  const service = await services.get(appId, name)
+  if (service === undefined) throw settingsError('service_not_found')
+  return service
+}

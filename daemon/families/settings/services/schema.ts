@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { toIso } from '../../../../lib/time.ts'
+import type { ServiceRecord } from '../../../../plugins/store/contract/services.ts'
+import { SERVICE_KINDS } from '../../../../plugins/store/contract/services.ts'
+import { exampleApp } from '../../apps/schema.ts'
+import { instant, pageOf, plainText, text } from '../../wire.ts'
+
+/** Entries of the configuration, and secrets, that one service may have each. */
+export const MAX_ENTRIES = 50
+
+export const serviceParams = z.strictObject({ app_id: plainText, service: plainText })
+
+export const namedService = z.strictObject({
+  app_id: plainText,
+  service: z
+    .string()
+    .regex(
+      /^[a-z][a-z0-9_-]{0,39}$/,
+      'A name is 1 to 40 lower-case letters, digits, _ or -, a letter first.',
+    ),
+})
+
+const entryName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'A name is 1 to 64 letters, digits or _, no digit first.')
+
+const hasRoom = (given: object): boolean => Object.keys(given).length <= MAX_ENTRIES
+const NO_ROOM = `At most ${MAX_ENTRIES} entries.`
+
+/** As in postgres://user:password@host. */
+const CREDENTIALS = /\/\/[^\s/:@]*:[^\s/@]+@/
+
+const config = z
+  .record(
+    entryName,
+    text(1000).refine(
+      (value) => !CREDENTIALS.test(value),
+      'An address with a password belongs among the secrets.',
+    ),
+  )
+  .refine(hasRoom, NO_ROOM)
+  .meta({
+    description: 'What is no secret, in texts; it replaces what there was.',
+    example: { region: 'eu-central' },
+  })
+
+const secrets = z
+  .record(
+    entryName,
+    z
+      .string()
+      .min(1)
+      .max(8192)
+      .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'Must be well-formed text.')
+      .nullable(),
+  )
+  .refine(hasRoom, NO_ROOM)
+  .meta({
+    description:
+      'Never shown again. Those that are given are replaced, or removed by null; the others stay.',
+    example: { PASSWORD: 'correct horse battery' },
+  })
+
+export const serviceSetting = z.strictObject({
+  kind: z.enum(SERVICE_KINDS),
+  config: config.optional(),
+  secrets: secrets.optional(),
+})
+
+export const serviceRecord = z
+  .strictObject({
+    name: z.string(),
+    service: z.string().meta({ description: 'The same as name.' }),
+    app_id: z.string(),
+    kind: z.enum(SERVICE_KINDS),
+    config: z.record(z.string(), z.string()),
+    secret_names: z.array(z.string()).meta({ description: 'What they hold is never shown.' }),
+    created_at: instant,
+    updated_at: instant,
+  })
+  .meta({ id: 'Service' })
+
+export const servicePage = pageOf(serviceRecord)
+
+export function toWireService(service: ServiceRecord): z.input<typeof serviceRecord> {
+  return {
+    name: service.name,
+    service: service.name,
+    app_id: service.app_id,
+    kind: service.kind,
+    config: { ...service.config },
+    secret_names: service.secrets.map(({ name }) => name),
+    created_at: toIso(service.created_at),
+    updated_at: toIso(service.updated_at),
+  }
+}
+
+/** What examples show. */
+export const exampleService = {
+  name: 'orders-db',
+  service: 'orders-db',
+  app_id: exampleApp.id,
+  kind: 'database',
+  config: { region: 'eu-central' },
+  secret_names: ['PASSWORD'],
+  created_at: '2026-01-30T12:00:00.000Z',
+  updated_at: '2026-01-30T12:00:00.000Z',
+} as const

@@ -1,0 +1,26 @@
+import type { Keyring } from '../../../../lib/engine/keyring.ts'
+import { secretIdOf } from '../../../../plugins/store/contract/services.ts'
+
+/**
+ * Where a secret of a service is sealed to: it opens as that of this app, service and name alone.
+ *
+ * @param secretId what `secretIdOf` answers
+ */
+export function serviceSecretPlace(secretId: string): string {
+  return `service_secret|${secretId}`
+}
+
+/** Seals what is given of a service's secrets; null stays, for those that are to go. */
+export function sealSecrets(
+  keyring: Keyring,
+  appId: string,
+  service: string,
+  secrets: Readonly<Record<string, string | null>>,
+): ReadonlyMap<string, string | null> {
+  return new Map(
+    Object.entries(secrets).map(([name, value]) => {
+      const place = serviceSecretPlace(secretIdOf(appId, service, name))
+      return [name, value === null ? null : keyring.seal(value, place)]
+    }),
+  )
+}

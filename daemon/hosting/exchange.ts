@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { HeaderList } from './headers.ts'
+import { PLAIN } from './headers.ts'
+import type { Page } from './pages.ts'
+import { PAGE_POLICY } from './pages.ts'
+
+/** One request with its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** Of the body that is sent: none for HEAD. */
+  length: number
+  /** How much of it the system took so far. */
+  taken: number
+}
+
+export function isHead({ request }: Exchange): boolean {
+  return request.method === 'HEAD'
+}
+
+/** Bytes of the body that were sent. */
+export function sentOf({ response, length, taken }: Exchange): number {
+  return response.writableFinished ? length : taken
+}
+
+/**
+ * Writes the head of an answer; false when nobody waits for it any more.
+ *
+ * @param length of the body; undefined for an answer that has none by its status
+ */
+export function begin(
+  exchange: Exchange,
+  status: number,
+  headers: HeaderList,
+  length: number | undefined,
+): boolean {
+  const { request, response, requestId } = exchange
+  if (response.destroyed) return false
+  const own = ['X-Request-Id', requestId]
+  if (length !== undefined) {
+    own.push('Content-Length', String(length))
+    if (!isHead(exchange)) exchange.length = length
+  }
+  // A body that nobody read must not be taken for the next request, here or by whoever stands between.
+  if (hasBody(request) && !request.complete) response.shouldKeepAlive = false
+  response.writeHead(status, [...headers, ...own])
+  return true
+}
+
+/** The whole answer at once. */
+export function respond(
+  exchange: Exchange,
+  status: number,
+  headers: HeaderList,
+  body?: Uint8Array,
+): void {
+  if (!begin(exchange, status, headers, body?.length)) return
+  exchange.response.end(isHead(exchange) ? undefined : body)
+}
+
+export function respondText(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  headers: HeaderList = [],
+): void {
+  const type = ['Content-Type', 'text/plain; charset=utf-8']
+  respond(exchange, status, [...PLAIN, ...type, ...headers], Buffer.from(`${text}\n`))
+}
+
+export function respondPage(
+  exchange: Exchange,
+  { status, html }: Page,
+  headers: HeaderList = [],
+): void {
+  const own = ['Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', PAGE_POLICY]
+  respond(exchange, status, [...PLAIN, ...own, ...headers], html)
+}
+
+/** Whether the request says that it bears a body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers
+  return coding !== undefined || (length !== undefined && length !== '0')
+}

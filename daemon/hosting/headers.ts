@@ -1,0 +1,74 @@
+import type { ServedFile } from '../../plugins/deploy/contract.ts'
+import { ENCODINGS } from '../../plugins/deploy/contract.ts'
+import type { Form } from './encoding.ts'
+import type { SiteKind } from './site.ts'
+
+/** Names and values in turn, as they are written. */
+export type HeaderList = readonly string[]
+
+/** Of what no app answers. */
+export const PLAIN: HeaderList = [
+  'Cache-Control',
+  'no-store',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Referrer-Policy',
+  'no-referrer',
+]
+
+/** What an app may ask its visitor for, and pages that it frames may not. */
+const OWN_FEATURES = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
+
+function appHeaders(kind: SiteKind, ancestors: string): HeaderList {
+  return [
+    'X-Content-Type-Options',
+    'nosniff',
+    'Referrer-Policy',
+    'strict-origin-when-cross-origin',
+    'Origin-Agent-Cluster',
+    '?1',
+    'Cross-Origin-Opener-Policy',
+    'same-origin-allow-popups',
+    'Permissions-Policy',
+    [...OWN_FEATURES.map((name) => `${name}=(self)`), 'browsing-topics=()'].join(', '),
+    'Content-Security-Policy',
+    `frame-ancestors ${ancestors}; report-to default; report-uri /_p/reports`,
+    'Reporting-Endpoints',
+    'default="/_p/reports"',
+    ...(kind === 'preview' ? ['X-Robots-Tag', 'noindex, nofollow'] : []),
+  ]
+}
+
+/** Of every answer that an app gives, whatever it is. A preview may be framed where apps are made. */
+export function headersByKind(studioOrigin: string): Readonly<Record<SiteKind, HeaderList>> {
+  return {
+    published: appHeaders('published', "'self'"),
+    preview: appHeaders('preview', `'self' ${studioOrigin}`),
+  }
+}
+
+/** How long what is found at an address may be kept: only names that change with their content last. */
+export function cachingOf(kind: SiteKind, isImmutable: boolean): HeaderList {
+  if (kind === 'preview') return ['Cache-Control', 'private, no-store']
+  return [
+    'Cache-Control',
+    isImmutable ? 'public, max-age=31536000, immutable' : 'public, max-age=0, must-revalidate',
+  ]
+}
+
+/** Which headers of a request the answer went by. */
+export function varying(file: ServedFile | undefined, byAccept: boolean): HeaderList {
+  const hasForms = file !== undefined && ENCODINGS.some((name) => file.encoded[name] !== undefined)
+  if (!hasForms && !byAccept) return []
+  return [
+    'Vary',
+    [byAccept ? ['Accept'] : [], hasForms ? ['Accept-Encoding'] : []].flat().join(', '),
+  ]
+}
+
+/** What the bytes are. */
+export function describing({ type }: ServedFile, { encoding }: Form): HeaderList {
+  return encoding === 'identity'
+    ? ['Content-Type', type]
+    : ['Content-Type', type, 'Content-Encoding', encoding]
+}

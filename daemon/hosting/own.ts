@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Cidr } from '../../lib/egress/address.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { judgeConditions } from './conditions.ts'
+import type { Exchange } from './exchange.ts'
+import { respond, respondText } from './exchange.ts'
+import { PLAIN } from './headers.ts'
+import { readBeacon } from './reports/beacon.ts'
+import { createBudget, networkOf } from './reports/budget.ts'
+import type { ReadReports } from './reports/intake.ts'
+import { createIntake } from './reports/intake.ts'
+import { scriptOf } from './reports/script.ts'
+import { readStandard } from './reports/standard.ts'
+import type { Observer, Site } from './site.ts'
+
+export interface OwnPorts {
+  readonly observer: Pick<Observer, 'reported'>
+  readonly clock: Pick<Clock, 'now' | 'steady'>
+  readonly trustedProxies: readonly Cidr[]
+}
+
+const FOLDER = '_p'
+
+/** Whether a key is one of ours: what an app has there itself is not served. */
+export function isOwnKey(key: string): boolean {
+  return key === FOLDER || key.startsWith(`${FOLDER}/`)
+}
+
+const READERS: Readonly<Record<string, ReadReports>> = {
+  '_p/beacon': readBeacon,
+  '_p/reports': readStandard,
+}
+
+const SCRIPT = '_p/obs.js'
+
+/** Reports a minute that one address may send about one app; as many at once. */
+const REPORTS_A_MINUTE = 30
+
+/** Serves what every app has: a script that watches its pages, and where browsers report to. */
+export function createOwn({
+  observer,
+  clock,
+  trustedProxies,
+}: OwnPorts): (exchange: Exchange, site: Site, key: string) => void {
+  const takeIn = createIntake()
+  const budget = createBudget(REPORTS_A_MINUTE, clock)
+
+  function take(exchange: Exchange, site: Site, read: ReadReports): void {
+    const { request } = exchange
+    const address = networkOf(clientAddress(request, trustedProxies))
+    if (!budget.spend(`${site.app_id} ${address}`)) {
+      respond(exchange, 204, PLAIN)
+      return
+    }
+    takeIn(request, read, (reports) => {
+      respond(exchange, 204, PLAIN)
+      if (reports.length > 0) observer.reported(site, reports, clock.now())
+    })
+  }
+
+  return (exchange, site, key) => {
+    const { method } = exchange.request
+    const read = Object.hasOwn(READERS, key) ? READERS[key] : undefined
+    const isScript = key === SCRIPT
+    if (read === undefined && !isScript) {
+      respondText(exchange, 404, 'There is nothing at this address.')
+      return
+    }
+    const allow = ['Allow', isScript ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS']
+    if (method === 'OPTIONS') respond(exchange, 204, [...PLAIN, ...allow])
+    else if (read !== undefined && method === 'POST') take(exchange, site, read)
+    else if (isScript && (method === 'GET' || method === 'HEAD')) sendScript(exchange, site)
+    else respondText(exchange, 405, 'This address is not asked for in this way.', allow)
+  }
+}
+
+function sendScript(exchange: Exchange, { deployment_id }: Site): void {
+  const script = Buffer.from(scriptOf(deployment_id))
+  const etag = `"${createHash('sha256').update(script).digest('hex')}"`
+  const headers = [
+    'Content-Type',
+    'text/javascript; charset=utf-8',
+    'Cache-Control',
+    'public, max-age=0, must-revalidate',
+    'X-Content-Type-Options',
+    'nosniff',
+    'ETag',
+    etag,
+  ]
+  const isKnown = judgeConditions(exchange.request.headers, etag) === 304
+  respond(exchange, isKnown ? 304 : 200, headers, isKnown ? undefined : script)
+}

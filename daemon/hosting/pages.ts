@@ -1,0 +1,51 @@
+import type { Offline } from './site.ts'
+
+/** A page of ours, where an app has none to show. */
+export interface Page {
+  readonly status: number
+  readonly html: Buffer
+}
+
+const STYLE =
+  ':root{color-scheme:light dark;font:1.125rem/1.5 system-ui,sans-serif}' +
+  'main{max-width:36rem;margin:20vh auto 0;padding:0 1.5rem}'
+
+/** Nothing but its own text, framed by nobody. */
+export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+function page(status: number, title: string, text: string): Page {
+  const html = [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${title}</title>`,
+    `<style>${STYLE}</style>`,
+    '</head>',
+    '<body>',
+    `<main><h1>${title}</h1><p>${text}</p></main>`,
+    '</body>',
+    '</html>',
+    '',
+  ]
+  return { status, html: Buffer.from(html.join('\n')) }
+}
+
+export const MISSING: Page = page(
+  404,
+  'Page not found',
+  'There is nothing at this address. It may have moved, or the link may be mistyped.',
+)
+
+export const FAILED: Page = page(
+  503,
+  'Not available right now',
+  'This page could not be read. Please try again in a moment.',
+)
+
+export const OFFLINE: Readonly<Record<Offline, Page>> = {
+  unpublished: page(404, 'Not published', 'This app is not published at present.'),
+  archived: page(410, 'No longer here', 'This app was taken down by its owner.'),
+  suspended: page(404, 'Not available', 'This app is not available at present.'),
+}

@@ -1,0 +1,60 @@
+import { judgeAddress } from '../../lib/egress/address.ts'
+import type { Config } from '../config.ts'
+import type { AppsPlace } from '../platform.ts'
+
+/** Its documented default; a daemon of tests takes free ones for both. */
+const DEFAULT_PORT = 8421
+const DEFAULT_DOMAIN = 'localhost'
+
+type HostingConfig = Pick<Config, 'apps' | 'appsPort' | 'appsDomain' | 'appsUrl' | 'port'>
+
+/** The port that is asked for; 0 for a free one. */
+export function appsPortOf({ appsPort, port }: HostingConfig): number {
+  return appsPort ?? (port === 0 ? 0 : DEFAULT_PORT)
+}
+
+/**
+ * Where apps are seen; undefined when this daemon serves none and is not told who does.
+ *
+ * @param port on which they are served
+ */
+export function appsPlaceOf(config: HostingConfig, port: number): AppsPlace | undefined {
+  const { apps, appsDomain, appsUrl } = config
+  if (apps === 'off' && appsUrl === undefined) return undefined
+  const own = `http://${appsDomain ?? DEFAULT_DOMAIN}${port === 0 ? '' : `:${port}`}`
+  const { protocol, host, hostname } = new URL(appsUrl ?? own)
+  return { domain: hostname, urlOf: (name) => `${protocol}//${name}.${host}` }
+}
+
+/**
+ * What to warn of: where apps share a site with the service itself, a page of an app may set cookies that
+ * the service is sent. Undefined when there is nothing to warn of.
+ */
+export function sharedSite({ domain }: AppsPlace, baseUrl: string): string | undefined {
+  const { hostname } = new URL(baseUrl)
+  if (isLocal(hostname) || isLocal(domain) || !isSameSite(domain, hostname)) return undefined
+  return (
+    `KEYHOOK_APPS_DOMAIN ${domain} seems to be of the same site as KEYHOOK_BASE_URL ${hostname}: ` +
+    'serve apps under a domain that is registered for them alone'
+  )
+}
+
+function isLocal(host: string): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost')) return true
+  const verdict = judgeAddress(host.replace(/^\[(.*)\]$/, '$1'))
+  return !verdict.public && verdict.reason === 'address_loopback'
+}
+
+function isSameSite(one: string, other: string): boolean {
+  return registrable(one) === registrable(other)
+}
+
+/**
+ * The part of a name that somebody registered, as far as its form tells: one label before the top one, or
+ * before two where these look as those of countries do (`co.uk`).
+ */
+function registrable(host: string): string {
+  const labels = host.split('.')
+  const [second = '', top = ''] = labels.slice(-2)
+  return labels.slice(top.length === 2 && second.length <= 3 ? -3 : -2).join('.')
+}

@@ -1,0 +1,48 @@
+/** As many as a page tells of before it is loaded anew. */
+const MOST = 10
+
+/**
+ * What a page loads to have its errors told of: `<script src="/_p/obs.js"></script>`. It gathers them for
+ * a second, or until the page is left, and sends them to where the page came from.
+ *
+ * @param release the deployment that the page is of, which each report names
+ */
+export function scriptOf(release: string | null): string {
+  return `(function () {
+  var release = ${JSON.stringify(release)}
+  var left = ${MOST}
+  var waiting = []
+  var timer
+  function send() {
+    clearTimeout(timer)
+    timer = undefined
+    if (waiting.length === 0 || !navigator.sendBeacon) return
+    navigator.sendBeacon('/_p/beacon', JSON.stringify({ release: release, reports: waiting }))
+    waiting = []
+  }
+  function tell(type, message, cause) {
+    if (left === 0) return
+    left -= 1
+    var stack = cause && cause.stack
+    waiting.push({
+      type: type,
+      message: String(message).slice(0, 1000),
+      stack: stack ? String(stack).slice(0, 4000) : null,
+      url: location.origin + location.pathname,
+    })
+    timer = timer || setTimeout(send, 1000)
+  }
+  addEventListener('error', function (event) {
+    tell('error', event.message, event.error)
+  })
+  addEventListener('unhandledrejection', function (event) {
+    var reason = event.reason
+    tell('unhandledrejection', (reason && reason.message) || reason, reason)
+  })
+  addEventListener('pagehide', send)
+  document.addEventListener('visibilitychange', function () {
+    if (document.visibilityState === 'hidden') send()
+  })
+})()
+`
+}

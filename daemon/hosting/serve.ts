@@ -1,0 +1,156 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { toHex } from '../../lib/internal/bytes.ts'
+import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
+import type { Cidr } from '../../lib/egress/address.ts'
+import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Exchange } from './exchange.ts'
+import { respond, respondPage, respondText, sentOf } from './exchange.ts'
+import { findFile } from './find.ts'
+import type { HeaderList } from './headers.ts'
+import { cachingOf, headersByKind } from './headers.ts'
+import { keyOf } from './key.ts'
+import { FAILED, MISSING, OFFLINE } from './pages.ts'
+import { PROBE_HEADER } from './probe.ts'
+import { createOwn, isOwnKey } from './own.ts'
+import { createSendBytes } from './send-bytes.ts'
+import { sendFile } from './send-file.ts'
+import type { Observer, Offline, Site, Sites } from './site.ts'
+import type { Target } from './target.ts'
+import { readTarget } from './target.ts'
+
+export interface HostingPorts {
+  readonly sites: Sites
+  readonly bytes: Pick<AppBytes, 'get' | 'open'>
+  readonly observer: Observer
+  readonly clock: Pick<Clock, 'now' | 'steady'>
+  readonly random: RandomBytes
+  readonly log: Pick<Log, 'error'>
+  readonly trustedProxies: readonly Cidr[]
+  /** Where apps are made: it may show previews in frames. */
+  readonly studioOrigin: string
+  /** What a probe of ours says: it is no visitor, and nobody is told of it. */
+  readonly probeToken: string
+}
+
+const ALLOW = ['Allow', 'GET, HEAD, OPTIONS']
+const ID_BYTES = 12
+const MAX_PATH = 1024
+
+/**
+ * Serves apps, each under its own host, by what their manifests list. Nothing of the API is here, no
+ * cookie is read or set, and what names another host or method than the request line and `Host` is not
+ * looked at.
+ */
+export function createHosting(ports: HostingPorts): RequestListener {
+  const { sites, clock, log } = ports
+  const sendBytes = createSendBytes(ports.bytes, log)
+  const serveOwn = createOwn(ports)
+  const headers = headersByKind(ports.studioOrigin)
+
+  function serveApp(exchange: Exchange, site: Site, target: Target, begun: number): void {
+    const { path } = target
+    const key = path === '*' ? '' : keyOf(path)
+    if (typeof key === 'string' && isOwnKey(key)) {
+      serveOwn(exchange, site, key)
+      return
+    }
+    const { [PROBE_HEADER]: probe } = exchange.request.headers
+    if (probe !== ports.probeToken) watch(ports, exchange, site, path, begun)
+    const { method } = exchange.request
+    if (key === 400) respondText(exchange, 400, 'This address is not well-formed.')
+    else if (method === 'OPTIONS') respond(exchange, 204, [...headers[site.kind], ...ALLOW])
+    else if (method !== 'GET' && method !== 'HEAD') {
+      respondText(exchange, 405, 'Apps are only read here.', ALLOW)
+    } else if (key === 404) respondPage(exchange, MISSING)
+    else sendPath(exchange, site, key, target)
+  }
+
+  function sendPath(exchange: Exchange, site: Site, key: string, { path, query }: Target): void {
+    const common = headers[site.kind]
+    const found = findFile(site, key, exchange.request.headers.accept)
+    if (found === undefined) respondPage(exchange, MISSING)
+    else if (found === 'folder') moveTo(exchange, `${path}/${query}`, site, common)
+    else sendFile(sendBytes, exchange, site, found, common)
+  }
+
+  function answer(
+    exchange: Exchange,
+    target: Target,
+    found: Site | Offline | undefined,
+    begun: number,
+  ): void {
+    if (found === undefined) respondText(exchange, 404, 'There is nothing at this address.')
+    else if (typeof found === 'string') respondPage(exchange, OFFLINE[found])
+    else serveApp(exchange, found, target, begun)
+  }
+
+  return (request, response) => {
+    const begun = clock.steady()
+    const exchange = exchangeOf(request, response, ports.random)
+    const fail = (cause: unknown): void => {
+      log.error({ request: exchange.requestId, err: cause }, 'an app could not be served')
+      if (response.headersSent) response.destroy()
+      else respondPage(exchange, FAILED, ['Retry-After', '5'])
+    }
+    try {
+      const target = readTarget(request)
+      if (typeof target === 'number') {
+        respondText(exchange, target, MALFORMED[target], ['Connection', 'close'])
+        return
+      }
+      const found = sites.find(target.host)
+      if (!(found instanceof Promise)) answer(exchange, target, found, begun)
+      else found.then((site) => answer(exchange, target, site, begun)).catch(fail)
+    } catch (cause) {
+      fail(cause)
+    }
+  }
+}
+
+const MALFORMED = {
+  400: 'This is no request for a host and a path.',
+  414: 'This address is too long.',
+} as const
+
+function exchangeOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  random: RandomBytes,
+): Exchange {
+  const requestId = `req_${toHex(random(ID_BYTES))}`
+  return { request, response, requestId, length: 0, taken: 0 }
+}
+
+/** By path alone: no host is named that the visitor did not name. */
+function moveTo(exchange: Exchange, place: string, { kind }: Site, common: HeaderList): void {
+  const headers = [...common, ...cachingOf(kind, false), 'Location', place]
+  respond(exchange, 308, headers, Buffer.alloc(0))
+}
+
+/** Tells of an answer once it is over, whatever became of it. */
+function watch(
+  { observer, clock }: HostingPorts,
+  exchange: Exchange,
+  { app_id, kind, deployment_id }: Site,
+  path: string,
+  begun: number,
+): void {
+  const { request, response, requestId } = exchange
+  const at = clock.now()
+  response.once('close', () => {
+    if (!response.headersSent) return
+    observer.served({
+      app_id,
+      kind,
+      deployment_id,
+      request_id: requestId,
+      at,
+      method: request.method ?? '',
+      path: path.slice(0, MAX_PATH),
+      status: response.statusCode,
+      bytes: sentOf(exchange),
+      took: Math.round(clock.steady() - begun),
+    })
+  })
+}

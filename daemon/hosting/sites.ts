@@ -1,0 +1,130 @@
+import type { Change } from '../../lib/engine/changes.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Millis } from '../../lib/time.ts'
+import { SECOND } from '../../lib/time.ts'
+import type { Store } from '../../plugins/store/contract.ts'
+import type { LoadedSite } from './load-site.ts'
+import type { Offline, Site, Sites } from './site.ts'
+
+export interface SiteLimits {
+  /** Hosts that are kept. */
+  readonly hosts: number
+  /** Bytes of all their manifests, as they are printed. */
+  readonly bytes: number
+  /** Hosts of nobody that are kept. */
+  readonly unknown: number
+  /** How long a host is taken for nobody's at the most, whatever is told. */
+  readonly unknownFor: Millis
+}
+
+const LIMITS: SiteLimits = {
+  hosts: 5000,
+  bytes: 64 * 1024 * 1024,
+  unknown: 10_000,
+  unknownFor: 10 * SECOND,
+}
+
+export interface SitesOptions {
+  readonly changes: Store['changes']
+  readonly clock: Pick<Clock, 'steady'>
+  /** Reads what a host serves. */
+  readonly load: (host: string) => Promise<LoadedSite | undefined>
+  readonly limits?: Partial<SiteLimits>
+}
+
+/**
+ * What hosts serve, from memory where it can be known: a change takes the hosts of its app out before
+ * whoever made it is answered, and a look that a change overtook is not kept. While changes may go
+ * unheard, every request looks for itself.
+ */
+export function createSites({ changes, clock, load, ...options }: SitesOptions): Sites {
+  const limits = { ...LIMITS, ...options.limits }
+  // In the order of use: the oldest is the first.
+  const kept = new Map<string, LoadedSite>()
+  /** Hosts of nobody, in the order in which they were asked for, and until when they are taken for that. */
+  const unknown = new Map<string, Millis>()
+  const looks = new Map<string, Promise<Site | Offline | undefined>>()
+  let bytes = 0
+  let newest = ''
+  let generation = 0
+
+  function forget(host: string, { bytes: own }: LoadedSite): void {
+    kept.delete(host)
+    bytes -= own
+  }
+
+  function keep(host: string, site: LoadedSite): void {
+    const before = kept.get(host)
+    if (before !== undefined) forget(host, before)
+    if (site.bytes > limits.bytes) return
+    kept.set(host, site)
+    newest = host
+    bytes += site.bytes
+    for (const [oldest, one] of kept) {
+      if (kept.size <= limits.hosts && bytes <= limits.bytes) break
+      forget(oldest, one)
+    }
+  }
+
+  function keepUnknown(host: string): void {
+    unknown.delete(host)
+    unknown.set(host, clock.steady() + limits.unknownFor)
+    for (const oldest of unknown.keys()) {
+      if (unknown.size <= limits.unknown) break
+      unknown.delete(oldest)
+    }
+  }
+
+  function drop(change: Change | 'all'): void {
+    if (change !== 'all' && change.kind !== 'site' && change.kind !== 'account') return
+    generation++
+    looks.clear()
+    // Whose it is to be is not told by the name of an app.
+    if (change === 'all' || change.kind === 'site') unknown.clear()
+    for (const [host, site] of kept) {
+      const isMeant =
+        change === 'all' || change.id === (change.kind === 'site' ? site.app_id : site.account_id)
+      if (isMeant) forget(host, site)
+    }
+  }
+
+  changes.listen(drop)
+
+  async function look(host: string): Promise<Site | Offline | undefined> {
+    const before = generation
+    const site = await load(host)
+    if (generation === before) {
+      if (site === undefined) keepUnknown(host)
+      else keep(host, site)
+    }
+    return site?.serves
+  }
+
+  function lookOnce(host: string): Promise<Site | Offline | undefined> {
+    const begun = looks.get(host)
+    if (begun !== undefined) return begun
+    const own = look(host).finally(() => {
+      if (looks.get(host) === own) looks.delete(host)
+    })
+    looks.set(host, own)
+    return own
+  }
+
+  return {
+    find(host) {
+      // A look that somebody else began may be older than a change that was not heard of.
+      if (!changes.isCurrent()) return look(host)
+      const site = kept.get(host)
+      if (site !== undefined) {
+        if (host !== newest) {
+          kept.delete(host)
+          kept.set(host, site)
+          newest = host
+        }
+        return site.serves
+      }
+      const until = unknown.get(host)
+      return until !== undefined && clock.steady() < until ? undefined : lookOnce(host)
+    },
+  }
+}

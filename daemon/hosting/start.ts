@@ -1,0 +1,51 @@
+import { toHex } from '../../lib/internal/bytes.ts'
+import type { Cidr } from '../../lib/egress/address.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import { keepProbing } from '../worker/probes.ts'
+import type { AppsListener } from './listener.ts'
+import { createSiteLoader } from './load-site.ts'
+import { sharedSite } from './place.ts'
+import { createProbe } from './probe.ts'
+import { createHosting } from './serve.ts'
+import type { Observer } from './site.ts'
+import { createSites } from './sites.ts'
+
+const TOKEN_BYTES = 16
+
+export interface HostingOptions {
+  readonly listener: AppsListener
+  readonly observer: Observer
+  readonly trustedProxies: readonly Cidr[]
+  readonly log: Log
+}
+
+/** Serves what is published, and asks for it now and then, until it is stopped. */
+export function startHosting(
+  platform: Platform,
+  { listener, observer, trustedProxies, log }: HostingOptions,
+): { stop(): Promise<void> } {
+  const { store, appBytes: bytes, appsPlace: place, clock, random, baseUrl } = platform
+  if (bytes === undefined || place === undefined) throw new TypeError('there is no place for apps')
+  const warning = sharedSite(place, baseUrl)
+  if (warning !== undefined) log.warn(warning)
+  const load = createSiteLoader({ store, bytes, place })
+  const probeToken = toHex(random(TOKEN_BYTES))
+  listener.serve(
+    createHosting({
+      sites: createSites({ changes: store.changes, clock, load }),
+      bytes,
+      observer,
+      clock,
+      random,
+      log,
+      trustedProxies,
+      studioOrigin: new URL(baseUrl).origin,
+      probeToken,
+    }),
+  )
+  return keepProbing(platform, log, {
+    probe: createProbe({ address: listener.address, token: probeToken, clock }),
+    hostOf: (appId) => `${appId}.${place.domain}`,
+  })
+}

@@ -1,0 +1,37 @@
+import type { DeploymentReads } from '../../../plugins/store/contract/deployments.ts'
+import type { ToldProblem } from '../../../plugins/store/contract/observations.ts'
+import type { GatheredProblem } from './gather.ts'
+
+/** Deployments whose edits are remembered: they never change. */
+const MOST_KNOWN = 1000
+
+/** Finds which deployment and which edit brought a problem. */
+export function createEdits(deployments: Pick<DeploymentReads, 'get'>): {
+  complete(problem: GatheredProblem): Promise<ToldProblem>
+} {
+  const known = new Map<string, string | null>()
+
+  /** Undefined for what is no deployment of the app. */
+  async function find(appId: string, deploymentId: string): Promise<string | null | undefined> {
+    const key = `${deploymentId} ${appId}`
+    const remembered = known.get(key)
+    if (remembered !== undefined) return remembered
+    const deployment = await deployments.get(appId, deploymentId)
+    if (deployment === undefined) return undefined
+    if (known.size === MOST_KNOWN) known.clear()
+    known.set(key, deployment.edit_id)
+    return deployment.edit_id
+  }
+
+  return {
+    async complete({ said, ...problem }) {
+      const { app_id, deployment_id } = problem
+      if (deployment_id === null) return { ...problem, edit_id: null }
+      // A tab may be open since an earlier release. A page says what it likes: it is looked up.
+      const edit = said === null ? undefined : await find(app_id, said)
+      return edit === undefined
+        ? { ...problem, edit_id: (await find(app_id, deployment_id)) ?? null }
+        : { ...problem, deployment_id: said, edit_id: edit }
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import type { Millis } from '../../lib/time.ts'
+import { MINUTE, SECOND } from '../../lib/time.ts'
+import type { CheckRecord } from '../../plugins/store/contract/observations.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+
+/** What an app answered. */
+export interface ProbeAnswer {
+  readonly status: number
+  readonly latency: Millis
+}
+
+/** How published apps are asked. */
+export interface ProbePorts {
+  /**
+   * Asks for the page of a host over HTTP, as a visitor would; it is no visitor's request, so the
+   * observer does not hear of it. Rejects when nothing is answered.
+   */
+  probe(host: string): Promise<ProbeAnswer>
+  hostOf(appId: string): string
+}
+
+export interface ProbeTimes {
+  /** From one probe of an app to the next, a tenth more or less. */
+  readonly every: Millis
+  /** From one look for apps that are due to the next. */
+  readonly look: Millis
+  /** An app that has not answered by then did not answer. */
+  readonly timeout: Millis
+}
+
+const PROBE_TIMES: ProbeTimes = { every: MINUTE, look: 5 * SECOND, timeout: 10 * SECOND }
+
+/** So few that all of them are asked before the first is due again. */
+const CLAIMED_AT_ONCE = 32
+const PROBES_AT_ONCE = 8
+
+/**
+ * Asks every published app for its page, now and then, and notes what came of it, until it is stopped.
+ * Of several processes one asks each time.
+ */
+export function keepProbing(
+  platform: Pick<Platform, 'store' | 'clock' | 'random'>,
+  log: Log,
+  { probe, hostOf }: ProbePorts,
+  { every, look, timeout }: ProbeTimes = PROBE_TIMES,
+): { stop(): Promise<void> } {
+  const { store, clock, random } = platform
+  const stopping = new AbortController()
+  let cancel = (): void => undefined
+  let looking = lookForDue()
+
+  async function lookForDue(): Promise<void> {
+    await askAllDue().catch((cause: unknown) => {
+      log.warn({ err: cause }, 'apps could not be probed; the next look tries again')
+    })
+    if (stopping.signal.aborted) return
+    cancel = clock.after(look, () => {
+      looking = lookForDue()
+    })
+  }
+
+  async function askAllDue(): Promise<void> {
+    for (let full = true; full && !stopping.signal.aborted;) {
+      const due = await store.observations.dueProbes(clock.now(), CLAIMED_AT_ONCE)
+      if (due.length > 0) await askAll(due)
+      full = due.length === CLAIMED_AT_ONCE
+    }
+  }
+
+  async function askAll(due: readonly string[]): Promise<void> {
+    const now = clock.now()
+    const next = due.map((app_id) => ({ app_id, at: now + jittered() }))
+    const claimed = await store.write((tx) => tx.observations.claimProbes(next, now))
+    const left = [...claimed]
+    const checks: CheckRecord[] = []
+    async function askOn(): Promise<void> {
+      for (let id = left.shift(); id !== undefined; id = left.shift()) {
+        const check = await ask(id)
+        if (stopping.signal.aborted) return
+        if (check !== undefined) checks.push(check)
+      }
+    }
+    await Promise.all(Array.from({ length: PROBES_AT_ONCE }, askOn))
+    if (checks.length > 0) await store.write((tx) => tx.observations.addChecks(checks))
+  }
+
+  /** Undefined for an app that is not published any more. */
+  async function ask(app_id: string): Promise<CheckRecord | undefined> {
+    const answer = await answerOf(app_id)
+    const isFine = typeof answer !== 'string' && answer.status < 400
+    if (!isFine && (await store.deployments.live(app_id)) === undefined) return undefined
+    return {
+      app_id,
+      at: clock.now(),
+      status: isFine ? 'pass' : 'fail',
+      latency_ms: typeof answer === 'string' ? null : Math.round(answer.latency),
+      message: messageOf(answer),
+    }
+  }
+
+  /** What it answered, or why there is nothing. */
+  function answerOf(appId: string): Promise<ProbeAnswer | string> {
+    return new Promise((resolve) => {
+      const end = (answer: ProbeAnswer | string): void => {
+        cancelTimer()
+        stopping.signal.removeEventListener('abort', giveUp)
+        resolve(answer)
+      }
+      const giveUp = (): void => end('The service is stopping.')
+      const cancelTimer = clock.after(timeout, () => {
+        end(`The app did not answer within ${timeout / SECOND} seconds.`)
+      })
+      stopping.signal.addEventListener('abort', giveUp)
+      probe(hostOf(appId)).then(end, () => end('The app did not answer.'))
+    })
+  }
+
+  /** Apps that became due together do not stay so. */
+  function jittered(): Millis {
+    const [byte = 0] = random(1)
+    return Math.round(every * (0.9 + (0.2 * byte) / 255))
+  }
+
+  return {
+    async stop() {
+      stopping.abort()
+      cancel()
+      await looking
+    },
+  }
+}
+
+function messageOf(answer: ProbeAnswer | string): string | null {
+  if (typeof answer === 'string') return answer
+  return answer.status < 400 ? null : `The app answered ${answer.status}.`
+}

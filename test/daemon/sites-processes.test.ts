@@ -1,0 +1,56 @@
+import t from 'tap'
+import { createSiteLoader } from '../../daemon/hosting/load-site.ts'
+import type { Site } from '../../daemon/hosting/site.ts'
+import { createSites } from '../../daemon/hosting/sites.ts'
+import { createMemoryBytes } from '../../plugins/apps/memory.ts'
+import { plainManifest, printManifest } from '../../plugins/deploy/contract.ts'
+import type { Store } from '../../plugins/store/contract.ts'
+import { insertSites, makeLive } from '../../plugins/store/conformance/deployment-samples.ts'
+import { ACCOUNT, BORN, sampleAccount } from '../../plugins/store/conformance/samples.ts'
+import { openStore } from '../../plugins/store/open.ts'
+import { startPostgres } from '../support/postgres.ts'
+
+const APP = 'abcdefgh2345'
+const DOMAIN = 'apps.example.net'
+const OWN = `${APP}.${DOMAIN}`
+const server = await startPostgres()
+t.teardown(() => server.stop())
+
+await t.test('what one process makes live every other one serves from its answer on', async (t) => {
+  const url = await server.createDatabase()
+  const stores: Store[] = []
+  for (let count = 0; count < 3; count++) {
+    const { store } = await openStore(url)
+    t.teardown(() => store.close())
+    stores.push(store)
+  }
+  const [first] = stores as [Store, ...Store[]]
+  const bytes = createMemoryBytes({ clock: { now: Date.now } })
+  const sites = stores.map((store) => {
+    const load = createSiteLoader({ store, bytes, place: { domain: DOMAIN } })
+    return createSites({ changes: store.changes, clock: { steady: () => performance.now() }, load })
+  })
+  const found = (host: string) => Promise.all(sites.map(async (one) => one.find(host)))
+  const manifest = printManifest(plainManifest([], new Map()))
+  const { sha256 } = await bytes.put(APP, Buffer.from(manifest))
+
+  t.same(await found(OWN), [undefined, undefined, undefined])
+  await first.write((tx) => tx.accounts.insert(sampleAccount()))
+  await insertSites(first, APP)
+  t.same(await found(OWN), ['unpublished', 'unpublished', 'unpublished'])
+  for (let turn = 0; turn < 20; turn++) {
+    const id = `dep_${String(turn).padStart(2, '0')}`
+    await makeLive(stores[turn % 3] ?? first, id, sha256, BORN, { app_id: APP })
+    const serving = (await found(OWN)) as readonly Site[]
+    t.same(
+      serving.map(({ deployment_id }) => deployment_id),
+      [id, id, id],
+    )
+  }
+  await first.write((tx) => tx.apps.update(APP, { alias: 'shop' }, BORN))
+  t.match(await found(`shop.${DOMAIN}`), [{ app_id: APP }, { app_id: APP }, { app_id: APP }])
+  await stores[1]?.write((tx) => tx.accounts.setSuspended(ACCOUNT, true, BORN))
+  t.same(await found(OWN), ['suspended', 'suspended', 'suspended'])
+  await stores[2]?.write((tx) => tx.apps.archive(APP, BORN, BORN + 1))
+  t.same(await found(OWN), ['archived', 'archived', 'archived'])
+})
