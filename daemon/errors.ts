@@ -20,6 +20,7 @@ export type HttpErrorCode =
   | 'account_not_found'
   | 'route_not_found'
   | 'method_not_allowed'
+  | 'request_abandoned'
   | 'idempotency_in_progress'
   | 'payload_too_large'
   | 'range_not_satisfiable'
@@ -75,6 +76,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   account_not_found: { status: 404, text: 'There is no account with this id.' },
   route_not_found: { status: 404, text: 'There is nothing at this path.' },
   method_not_allowed: { status: 405, text: 'This path does not take this method. See Allow.' },
+  request_abandoned: {
+    status: 408,
+    text: 'Whoever asked left before it was begun; nothing was done.',
+  },
   idempotency_in_progress: {
     status: 409,
     text: 'A request with this Idempotency-Key is under way. Try again shortly.',

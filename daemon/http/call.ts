@@ -15,6 +15,7 @@ export function toCall(ctx: RequestContext, platform: Platform): AnyCall {
     bodyText,
     parts,
     prepared: undefined,
+    hasLeft: () => ctx.req.socket?.destroyed === true,
     now: platform.clock.now(),
     requestId,
     ip: address,

@@ -1,9 +1,11 @@
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
+import type { Instant } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
 import type { Call, Operation, OwnCall } from '../family.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Platform } from '../platform.ts'
+import { httpError } from '../errors.ts'
 import { requireStanding } from './standing.ts'
 
 /** What is answered, before it is HTTP. */
@@ -21,6 +23,8 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly prepared: undefined
   /** Of a multipart body. */
   readonly parts: AsyncIterable<GivenPart> | undefined
+  /** Whether the connection is gone that the answer would take. */
+  readonly hasLeft: () => boolean
 }
 
 /** An operation whose `run` is, or may be, a unit of work. */
@@ -46,15 +50,14 @@ export async function perform(operation: Answered, call: AnyCall): Promise<Answe
 }
 
 function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
-  const { platform, principal, parts = none() } = call
+  const { platform, parts = none() } = call
   return {
     ...call,
     parts,
     unit: (work) =>
       platform.store.write(async (tx) => {
         // What came before may have taken long.
-        const now = platform.clock.now()
-        await requireStanding(tx, principal, scopeOf(operation, platform), now)
+        await requireCaller(tx, operation, call, platform.clock.now())
         return work(tx)
       }),
   }
@@ -69,9 +72,23 @@ export async function prepareRun(
 ): Promise<(tx: StoreTx) => Promise<unknown>> {
   const run = await runnerOf(operation, call)
   return async (tx) => {
-    await requireStanding(tx, call.principal, scopeOf(operation, call.platform), call.now)
+    await requireCaller(tx, operation, call, call.now)
     return run(tx)
   }
+}
+
+/**
+ * Nothing is begun for who is gone: they may have asked again meanwhile, and have been answered, and what
+ * waited long would undo what came after.
+ */
+async function requireCaller(
+  tx: StoreTx,
+  operation: Operation,
+  { principal, platform, hasLeft }: AnyCall,
+  now: Instant,
+): Promise<void> {
+  if (hasLeft()) throw httpError('request_abandoned')
+  await requireStanding(tx, principal, scopeOf(operation, platform), now)
 }
 
 /** What a key must still hold; what acts on the key itself needs no scope. */

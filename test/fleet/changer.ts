@@ -212,6 +212,8 @@ export async function runChanger(options: ChangerOptions, isStopped: () => boole
       const to = (verb: string): Asking => ({
         method: 'POST',
         path: `/v1/accounts/${account}/${verb}`,
+        // A try whose answer was lost must not be carried out behind what comes after.
+        headers: once(),
         doneBy: 'account_suspension_unchanged',
       })
       const { limits } = await take('suspend', values, 'nothing', to('suspend'))
