@@ -8,10 +8,15 @@ import type { Round } from '../round.ts'
 const PATIENCE_MS = 10_000
 const PUBLISHING = { method: 'POST', path: '/v1/events', status: 202 } as const
 
+interface Pace {
+  readonly rate: number | null
+  readonly seconds: number
+}
+
 /** Publishes to a daemon that sends at the same time; times run from the request to the arrival. */
 async function throughDaemon(
   round: Round,
-  pace: { readonly rate: number | null; readonly seconds: number },
+  pace: Pace,
 ): Promise<{ load: LoadResult; waits: Waits }> {
   const { child: receiver, origin: target } = await round.receiver()
   const { env } = await round.place('sqlite')
@@ -25,11 +30,17 @@ async function throughDaemon(
   return { load, waits }
 }
 
-async function measureBoth(round: Round): Promise<Values> {
+/** What accepts and keeps nothing: at a rate below its own, what the machine itself makes of a request. */
+async function throughBare(round: Round, pace: Partial<Pace>): Promise<LoadResult> {
   const bare = round.start('bare-accept')
   const origin = await bare.call<string>('start')
-  const accept = await round.load({ ...PUBLISHING, origin, bodies: [publishing()] })
+  const load = await round.load({ ...PUBLISHING, ...pace, origin, bodies: [publishing()] })
   await bare.end()
+  return load
+}
+
+async function measureBoth(round: Round): Promise<Values> {
+  const accept = await throughBare(round, {})
   const deliver = await round.bareDeliver()
   const sum = 1 / (1 / accept.perSecond + 1 / deliver)
   const { load, waits } = await throughDaemon(round, { rate: null, seconds: round.seconds })
@@ -50,6 +61,7 @@ const LATENCY_TIMES = 2.5
 
 async function measureLatency(round: Round, rate: number | null): Promise<Values> {
   const seconds = rate === null ? round.seconds : round.seconds * LATENCY_TIMES
+  const bare = await throughBare(round, { rate, seconds })
   const { load, waits } = await throughDaemon(round, { rate, seconds })
   return {
     'p50 ms': waits.p50,
@@ -57,6 +69,8 @@ async function measureLatency(round: Round, rate: number | null): Promise<Values
     'accepted/s': load.perSecond,
     'accepted p50 ms': load.p50,
     'accepted p99 ms': load.p99,
+    'bare accept p50 ms': bare.p50,
+    'bare accept p99 ms': bare.p99,
     'never arrived': waits.missing,
   }
 }
@@ -80,7 +94,7 @@ export const both: readonly Figure[] = [
     title: 'from accept to arrival at 200/s, SQLite FULL',
     baseline: null,
     goals: STEADY,
-    takes: 8,
+    takes: 14,
     measure: (round) => measureLatency(round, 200),
   },
   {
@@ -88,7 +102,7 @@ export const both: readonly Figure[] = [
     title: 'from accept to arrival at 1,000/s, SQLite FULL',
     baseline: null,
     goals: STEADY,
-    takes: 8,
+    takes: 14,
     measure: (round) => measureLatency(round, 1000),
   },
   {
@@ -96,7 +110,7 @@ export const both: readonly Figure[] = [
     title: 'from accept to arrival at saturation, SQLite FULL',
     baseline: null,
     goals: [{ value: 'p99 ms', at_most: 40 }],
-    takes: 5,
+    takes: 8,
     measure: (round) => measureLatency(round, null),
   },
 ]

@@ -7,15 +7,20 @@ import { hostOf } from '../static.ts'
 
 const APPS = 10_000
 
-async function loadHosting(round: Round, file: StaticFile, apps: number): Promise<LoadResult> {
+interface Hosted extends LoadResult {
+  readonly resident: number
+}
+
+async function loadHosting(round: Round, file: StaticFile, apps: number): Promise<Hosted> {
   const { folder } = await round.place('sqlite')
   const child = round.start('hosting')
   const asked: HostingAsked = { folder, apps }
   const origin = await child.call<string>('start', asked)
   const hosts = Array.from({ length: apps }, (_, app) => hostOf(app))
   const load = await round.load({ ...READING, origin, path: `/${file}`, hosts })
+  const resident = await child.call<number>('resident')
   await child.end()
-  return load
+  return { ...load, resident }
 }
 
 async function loadBare(
@@ -46,6 +51,8 @@ async function measureSmall(round: Round): Promise<Values> {
     'sirv p99 ms': bare.p99,
     'of 10,000 apps/s': many.perSecond,
     'of 10,000 apps p99 ms': many.p99,
+    'resident MB': own.resident,
+    'of 10,000 apps resident MB': many.resident,
   }
 }
 

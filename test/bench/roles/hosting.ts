@@ -68,4 +68,9 @@ async function manifestOf(bytes: AppBytes, app: number, app_id: string): Promise
   return { files, spa: false }
 }
 
-serve({ start })
+/** What the process holds, in MB. */
+function resident(): Promise<number> {
+  return Promise.resolve(process.memoryUsage.rss() / 1e6)
+}
+
+serve({ start, resident })
