@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { freePort } from '../support/page.ts'
 import { walkPage } from '../support/walk.ts'
 
 await t.test('every command of docs/start.md does what the page says', async (t) => {
@@ -37,4 +38,9 @@ await t.test('every command of docs/apps.md does what the page says', async (t) 
   t.equal(asked.length, ANSWERS.length)
   t.notMatch(asked[0], RETURNS, 'before it was known')
   t.match(asked[1], RETURNS, 'the passage reaches the model')
+})
+
+await t.test('every command of docs/publish.md does what the page says', async (t) => {
+  const sites = await freePort()
+  await walkPage(t, 'publish.md', t.testdir(), { '8421': String(sites) })
 })
