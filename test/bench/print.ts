@@ -1,6 +1,7 @@
 /**
- * Puts the JSON of a run into docs/benchmarks.md, in place of what stands below its heading of results:
- * `node dist/test/bench/print.js results.json`.
+ * Puts the JSON of runs into docs/benchmarks.md, in place of what stands below its heading of results:
+ * `node dist/test/bench/print.js results.json`. Of several runs each has a table of its own, and a figure
+ * stands in that of the last which measured it.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -46,7 +47,6 @@ function printReport(report: Report): string {
   const versions = Object.entries(report.versions).map(([name, version]) => `${name} ${version}`)
   const notes = [...new Set(report.figures.flatMap((figure) => figure.notes))]
   return [
-    HEADING,
     `Commit ${commit}, Node ${node}, ${cpus.count} cores of ${cpus.model}; ${versions.join(', ')}.`,
     `${rounds} rounds of ${seconds} s, a backlog of ${printNumber(backlog)}, ${connections} connections,`,
     `${payload_bytes} bytes a request; median (min to max).`,
@@ -56,16 +56,32 @@ function printReport(report: Report): string {
     ...report.figures.map(rowOf),
     '',
     ...notes.map((note) => `- ${note}`),
+    '',
   ].join('\n')
 }
 
-const [file] = process.argv.slice(2)
-if (file === undefined) throw new Error('name the file that holds the JSON of a run')
-const report = JSON.parse(await readFile(file, 'utf8')) as Report
+/** Leaves out what a later run measured again. */
+function latest(reports: readonly Report[]): readonly Report[] {
+  return reports.map((report, index) => {
+    const later = new Set(
+      reports.slice(index + 1).flatMap(({ figures }) => figures.map(({ name }) => name)),
+    )
+    return { ...report, figures: report.figures.filter(({ name }) => !later.has(name)) }
+  })
+}
+
+const files = process.argv.slice(2)
+if (files.length === 0) throw new Error('name the files that hold the JSON of runs')
+const reports = await Promise.all(
+  files.map(async (file) => JSON.parse(await readFile(file, 'utf8')) as Report),
+)
 const page = await readFile(PAGE, 'utf8')
 const head = page.split(HEADING, 1)[0] ?? ''
 const options = await prettier.resolveConfig(PAGE)
 await writeFile(
   PAGE,
-  await prettier.format(head + printReport(report), { ...options, filepath: PAGE }),
+  await prettier.format(head + HEADING + latest(reports).map(printReport).join('\n'), {
+    ...options,
+    filepath: PAGE,
+  }),
 )
