@@ -5,6 +5,7 @@ import type { Family } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { apart } from './middleware/apart.ts'
 import { errorHandler } from './middleware/error-handler.ts'
 import type { ErrorListener } from './middleware/error-handler.ts'
 import { hostCheck } from './middleware/host-check.ts'
@@ -40,6 +41,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>()
   app.silent = true
   app.use(requestId(platform.random))
+  app.use(apart())
   app.use(errorHandler(platform.baseUrl, onError))
   const checks = options.hosts === undefined ? [] : [hostCheck(options.hosts)]
   const operations = mount({

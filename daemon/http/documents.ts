@@ -5,7 +5,7 @@ import type { Step } from './state.ts'
 export interface Page {
   readonly type: string
   readonly body: string
-  /** Its Content-Security-Policy. Default: nothing may be loaded. */
+  /** Its Content-Security-Policy. Default: nothing may be loaded, and nobody may frame it. */
   readonly policy?: string
 }
 
@@ -21,7 +21,7 @@ export function documents(pages: Readonly<Record<string, Page>>): Step {
     ctx.type = page.type
     ctx.set('ETag', page.etag)
     ctx.set('Cache-Control', 'public, max-age=60')
-    ctx.set('Content-Security-Policy', page.policy ?? "default-src 'none'")
+    ctx.set('Content-Security-Policy', page.policy ?? "default-src 'none'; frame-ancestors 'none'")
     ctx.set('X-Content-Type-Options', 'nosniff')
     if (ctx.fresh) ctx.status = 304
     else ctx.body = page.body

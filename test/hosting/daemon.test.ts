@@ -148,3 +148,13 @@ await t.test('whoever shares a site with apps is warned', async (t) => {
   await daemon.stop()
   t.match(told, [/KEYHOOK_APPS_DOMAIN apps\.example\.com seems to be of the same site/])
 })
+
+await t.test('no page of an app has an answer of the service as a part of it', async (t) => {
+  const { url } = await start(t)
+  for (const path of ['/v1/apps', '/v1/openapi.json', '/docs', '/studio/setup', '/nothing']) {
+    const { headers } = await fetch(url + path)
+    t.match(headers.get('content-security-policy'), /frame-ancestors 'none'/, path)
+    t.equal(headers.get('cross-origin-opener-policy'), 'same-origin', path)
+    t.equal(headers.get('x-content-type-options'), 'nosniff', path)
+  }
+})

@@ -31,7 +31,7 @@ export async function startDaemonProcess(env: Env, root: string = ROOT): Promise
   const url = await new Promise<string>((resolve, reject) => {
     const read = (line: string): void => {
       lines.push(line)
-      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? []
+      const [found] = /http:\/\/[\w.-]+:\d+/.exec(line) ?? []
       if (found !== undefined) resolve(found)
     }
     createInterface(child.stdout).on('line', read)
