@@ -33,7 +33,8 @@ export function paging(
     after: query.cursor === undefined ? null : readCursor(query.cursor, mark),
     answer(page, place, toWire) {
       const last = page.rows.at(-1)
-      const next = page.more && last !== undefined ? place(last) : null
+      const end = page.next ?? (last === undefined ? null : place(last))
+      const next = page.more ? end : null
       return {
         data: page.rows.map(toWire),
         has_more: page.more,

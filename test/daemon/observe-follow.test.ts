@@ -1,4 +1,5 @@
 import t from 'tap'
+import { SECOND } from '../../lib/time.ts'
 import { addLines, idAt, sampleLine } from '../../plugins/store/conformance/observation-samples.ts'
 import type { AccessLine } from '../../plugins/store/contract/observations.ts'
 import { createApp } from '../support/edits.ts'
@@ -87,4 +88,33 @@ void t.test('a key that is revoked reads nothing more', async (t) => {
   const text = await stream.until()
   t.match(text, '"code":"key_revoked"')
   t.same(pathsIn(text), ['1'])
+})
+
+void t.test('whoever has left is looked for no more', async (t) => {
+  const { world, open } = await begun(t)
+  const { clock } = world.platform
+  const { after } = clock
+  let waits = (): void => undefined
+  let ends = (): void => undefined
+  const waiting = new Promise<void>((resolve) => {
+    waits = resolve
+  })
+  const ended = new Promise<void>((resolve) => {
+    ends = resolve
+  })
+  Object.assign(clock, {
+    after: (delay: number, run: () => void) => {
+      const cancel = after(delay, run)
+      if (delay !== SECOND) return cancel
+      waits()
+      return () => {
+        cancel()
+        ends()
+      }
+    },
+  })
+  const stream = await open()
+  await waiting
+  stream.leave()
+  await t.resolves(ended, 'its next look is called off')
 })

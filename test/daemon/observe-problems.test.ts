@@ -1,6 +1,6 @@
 import t from 'tap'
 import { describeProblem } from '../../daemon/worker/observations/describe.ts'
-import { redact } from '../../daemon/worker/observations/redact.ts'
+import { beginningOf, redact } from '../../daemon/worker/observations/redact.ts'
 import { report } from '../support/observed.ts'
 
 void t.test('what may tell of a visitor is left out', async (t) => {
@@ -17,6 +17,12 @@ void t.test('what may tell of a visitor is left out', async (t) => {
     ['{"password":"hunter22"}', '{"password":"[token]"}'],
     ['api_key=s3cr3t-value rest', 'api_key=[token] rest'],
     ['eyJhbGciOi.eyJzdWIi.c2lnbmF0', '[token]'],
+    ['of x-eyJhbGciOi.eyJzdWIi.c2lnbmF0 end', 'of x-[token] end'],
+    ['its beginning eyJhbGciOi-eyJz end', 'its beginning [token] end'],
+    [
+      'load@http://a.example/b@http://c.example/d?e#f:1:2',
+      'load@http://a.example/b@http://c.example/d:1:2',
+    ],
     [`key service_dk_${'aB3'.repeat(16)} end`, 'key [token] end'],
     ['hash 0123456789abcdef0123456789abcdef', 'hash [token]'],
   ]
@@ -59,6 +65,54 @@ void t.test('it takes no long while, whatever the text', async (t) => {
     const { user } = process.cpuUsage(begun)
     t.ok(user < 500_000, `${JSON.stringify(part)}: ${user} µs`)
   }
+})
+
+/** Read again from each of its words, this much would take many seconds. */
+const LONG = 256 * 1024
+
+void t.test('no word is read again from each place in it', (t) => {
+  const timed = (name: string, read: () => string, expected: (text: string) => boolean): void => {
+    const begun = process.cpuUsage()
+    const left = read()
+    const { user } = process.cpuUsage(begun)
+    t.ok(expected(left), name)
+    t.ok(user < 1_000_000, `${name}: ${user} µs`)
+  }
+  const filled = (part: string): string => part.repeat(LONG / part.length)
+  timed(
+    'tokens',
+    () => redact(filled('eyJ-')),
+    (left) => left === '[token]',
+  )
+  for (const part of [
+    'http://',
+    'https://a.example/',
+    'bearer ',
+    'token = ',
+    'token \n',
+    'a-',
+    'A1-',
+    '1 -',
+  ]) {
+    timed(
+      part,
+      () => redact(`${filled(part)} `),
+      (left) => left.length <= 2 * LONG,
+    )
+  }
+  const word = 'a'.repeat(LONG)
+  timed(
+    'a word',
+    () => beginningOf(`${word} ${word}`, LONG + 2),
+    (left) => left === `${word} `,
+  )
+  timed(
+    'a last word',
+    () => beginningOf(word, LONG - 1),
+    (left) => left === '',
+  )
+  t.equal(beginningOf('two words', 5), 'two ')
+  t.end()
 })
 
 const fingerprint = (message: string, stack: string | null = null): string =>

@@ -7,6 +7,7 @@ import {
   tell,
 } from '../../plugins/store/conformance/observation-samples.ts'
 import { NOW, openApp } from '../support/observed-app.ts'
+import { MOST_LOOKED_AT } from '../../plugins/store/contract/observations.ts'
 import type { AnyBody, World } from '../support/world.ts'
 
 void t.test('requests to an app are listed newest first, page by page', async (t) => {
@@ -55,6 +56,17 @@ void t.test('requests to an app are listed newest first, page by page', async (t
     })
   }
   t.equal((await read(`/logs?q=${id}`)).status, 200)
+})
+
+void t.test('a page of a filtered list looks at so many requests, and leads on', async (t) => {
+  const { read, linesAt } = await openApp(t)
+  await linesAt(9000, { path: '/old', status: 404 })
+  for (let ago = 8000; ago > 8000 - MOST_LOOKED_AT / 2000; ago -= 1) await linesAt(ago, {}, 2000)
+  const first = await read('/logs?status=4xx')
+  t.match(first.body, { data: [], has_more: true, next_cursor: String })
+  const second = await read(`/logs?status=4xx&cursor=${String(first.body.next_cursor)}`)
+  t.match(second.body, { data: [{ message: 'GET /old 404' }], has_more: false, next_cursor: null })
+  t.match((await read('/logs?limit=1')).body, { data: [{}], has_more: true })
 })
 
 void t.test('errors are listed, read, resolved once, and come back', async (t) => {

@@ -1,6 +1,6 @@
 import type { DeploymentReads } from '../../../plugins/store/contract/deployments.ts'
 import type { ToldProblem } from '../../../plugins/store/contract/observations.ts'
-import type { GatheredProblem } from './gather.ts'
+import type { GatheredProblem } from './problems.ts'
 
 /** Deployments whose edits are remembered: they never change. */
 const MOST_KNOWN = 1000

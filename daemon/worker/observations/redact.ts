@@ -3,9 +3,14 @@ type Rule = readonly [pattern: RegExp, replacement: string]
 /** What follows the path of an address, but for the line and column that stand behind it in a stack. */
 const UP_TO_PLACE = String.raw`[^\s"'<>()]*?(?=(?::\d+){0,2}(?:[\s"'<>(),]|$))`
 
-/** In their order: what an earlier one replaced is no longer there for a later one. */
+/**
+ * In their order: what an earlier one replaced is no longer there for a later one.
+ *
+ * What one of them began to read it either takes or gives up after a bounded way: a text in which each
+ * word could begin a match that its end refuses would otherwise be read again from each of them.
+ */
 const RULES: readonly Rule[] = [
-  [new RegExp(String.raw`(\bhttps?://[^\s?#"'<>()]*)[?#]${UP_TO_PLACE}`, 'g'), '$1'],
+  [new RegExp(String.raw`(\bhttps?://[^\s?#"'<>()]*)(?:[?#]${UP_TO_PLACE})?`, 'g'), '$1'],
   [new RegExp(String.raw`\?[\w.~%-]{1,64}=${UP_TO_PLACE}`, 'g'), ''],
   [/[\p{L}\p{N}._+%-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,63}/gu, '[email]'],
   [/\b(bearer\s+)[\w.~+/=-]{8,}/gi, '$1[token]'],
@@ -13,7 +18,7 @@ const RULES: readonly Rule[] = [
     /\b(password|passwd|secret|token|authorization|api[_-]?key)(["']?\s*[:=]\s*["']?)[^\s"',;&)]{4,}/gi,
     '$1$2[token]',
   ],
-  [/\beyJ[\w-]+(?:\.[\w-]*){1,2}/g, '[token]'],
+  [/\beyJ[\w-]+(?:\.[\w-]*){0,2}/g, '[token]'],
   // Names that people give things are in one case, or without digits.
   [/(?<![\w+=-])(?=[\w+=-]*\d)(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])[\w+=-]{24,}/g, '[token]'],
   [/\b(?=[a-z]*\d)[0-9a-z]{24,}\b/g, '[token]'],
@@ -40,5 +45,5 @@ export function wellFormed(text: string, most: number): string {
 
 /** The beginning of a text without its last word, which may be cut where nobody would know it any more. */
 export function beginningOf(text: string, most: number): string {
-  return text.length <= most ? text : text.slice(0, most).replace(/\S*$/, '')
+  return text.length <= most ? text : text.slice(0, most).replace(/(?<!\S)\S*$/, '')
 }

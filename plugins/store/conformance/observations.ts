@@ -89,6 +89,36 @@ const lineCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'observations: a page looks at so many lines, and one that finds less leads on',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      const failed = [1, 5, 6, 7]
+      const made = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+      await addLines(
+        store,
+        ...made.map((mark) => sampleLine(mark, { status: failed.includes(mark) ? 500 : 200 })),
+        ...made.map((mark) => sampleLine(mark, { status: 500, app_id: 'app_2' })),
+      )
+      const pagesOf = async (query: Partial<LineQuery>): Promise<readonly number[][]> => {
+        const pages: number[][] = []
+        for (let after: string | null = null; pages.length < 20;) {
+          const asked = { ...ALL_LINES, ...query, after }
+          const { rows, more, next } = await store.observations.lines(asked, 3)
+          pages.push(rows.map(({ at }) => at - BORN))
+          if (!more) return pages
+          after = next ?? rows.at(-1)?.id ?? assert.fail('a page that leads on says where')
+        }
+        return pages
+      }
+      assert.deepEqual(await pagesOf({ status_class: 5 }), [[], [7, 6], [5], [1]])
+      assert.deepEqual(await pagesOf({ status_class: 5, limit: 1 }), [[], [7], [6], [5], [1]])
+      assert.deepEqual(await pagesOf({ path: '/none' }), [[], [], [], []])
+      assert.deepEqual(await pagesOf({ kind: 'preview', until: BORN + 3 }), [[]])
+      assert.deepEqual(await pagesOf({ deployment_id: 'none', since: BORN + 8 }), [[], []])
+    },
+  },
+  {
     name: 'observations: the tail shows lines in the order in which they were added, old ones too',
     async run(harness) {
       const racers = await openRacers(harness)

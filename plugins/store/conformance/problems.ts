@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { ProblemQuery } from '../contract/observations.ts'
-import { MAX_PROBLEMS, placeOfProblem } from '../contract/observations.ts'
+import type { ProblemQuery, ToldProblem } from '../contract/observations.ts'
+import { MAX_NEW_PROBLEMS, MAX_PROBLEMS, placeOfProblem } from '../contract/observations.ts'
 import type { Store } from '../contract.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers } from './harness.ts'
@@ -148,18 +148,27 @@ const listCases: readonly StoreCase[] = [
 const many = (prefix: string, count: number, after: number) =>
   Array.from({ length: count }, (_, index) => sampleTold(`${prefix}${index}`, after + index))
 
+/** Tells of new problems, no more at a time than are taken. */
+async function fill(store: Store, told: readonly ToldProblem[]): Promise<void> {
+  for (let at = 0; at < told.length; at += MAX_NEW_PROBLEMS) {
+    const some = told.slice(at, at + MAX_NEW_PROBLEMS)
+    assert.equal(await tell(store, ...some), some.length)
+  }
+}
+
 const roomCases: readonly StoreCase[] = [
   {
-    name: 'problems: beyond the most that an app has new ones are left out, and known ones count',
+    name: 'problems: of one app so many new ones are taken at a time, and known ones count',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1', 'app_2')
-      assert.equal(await tell(store, ...many('a', MAX_PROBLEMS - 1, 0)), MAX_PROBLEMS - 1)
-      const others = [sampleTold('b0', 1000), sampleTold('b1', 1001), sampleTold('a0', 1002)]
-      assert.equal(await tell(store, ...others, sampleTold('x', 1, { app_id: 'app_2' })), 3)
-      assert.equal((await titlesOf(store)).length, MAX_PROBLEMS)
-      assert.deepEqual((await titlesOf(store)).slice(0, 2), ['a0', 'b0'])
-      assert.equal(await tell(store, sampleTold('c', 1003)), 0)
+      await tell(store, sampleTold('known', 0))
+      const told = [...many('a', MAX_NEW_PROBLEMS + 2, 1), sampleTold('known', 1000)]
+      const kept = await tell(store, ...told, sampleTold('x', 1, { app_id: 'app_2' }))
+      assert.equal(kept, MAX_NEW_PROBLEMS + 2)
+      const titles = await titlesOf(store)
+      assert.equal(titles.length, MAX_NEW_PROBLEMS + 1)
+      assert.deepEqual(titles.slice(0, 2), ['known', `a${MAX_NEW_PROBLEMS - 1}`])
       assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
     },
   },
@@ -169,7 +178,7 @@ const roomCases: readonly StoreCase[] = [
       const store = await open()
       await insertObserved(store, 'app_1')
       const first = many('a', MAX_PROBLEMS, 0)
-      await tell(store, ...first)
+      await fill(store, first)
       for (const index of [7, 3, 5]) {
         assert.equal(await resolve(store, first[index]?.id ?? '', 1000), true)
       }
@@ -179,12 +188,38 @@ const roomCases: readonly StoreCase[] = [
       const titles = await titlesOf(store)
       assert.equal(titles.length, MAX_PROBLEMS)
       assert.deepEqual(titles.slice(0, 3), ['newer', 'new', 'a3'])
-      assert.ok(!titles.includes('a5') && !titles.includes('a7'))
-      assert.equal(await tell(store, sampleTold('last', 1003), sampleTold('late', 1004)), 1)
-      assert.deepEqual(
-        (await titlesOf(store)).filter((title) => ['a3', 'last', 'late'].includes(title)),
-        ['last'],
-      )
+      assert.ok(!titles.includes('a5') && !titles.includes('a7') && titles.includes('a0'))
+    },
+  },
+  {
+    name: 'problems: then those of the open ones that occurred least, and of these the oldest',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      const often = many('often', MAX_PROBLEMS - 6, 0).map((one) => ({ ...one, count: 3 }))
+      await fill(store, often)
+      await fill(store, many('once', 4, 1000))
+      const twice = sampleTold('twice', 1, { count: 2 })
+      const resolved = sampleTold('resolved', 2000, { count: 9 })
+      await tell(store, twice, resolved, sampleTold('x', 1, { app_id: 'app_2' }))
+      assert.equal(await resolve(store, resolved.id, 2000), true)
+      const left = async (): Promise<readonly string[]> => {
+        const titles = await titlesOf(store)
+        assert.equal(titles.length, MAX_PROBLEMS)
+        return titles.filter((title) => !title.startsWith('often'))
+      }
+      assert.equal(await tell(store, sampleTold('b0', 3000), sampleTold('b1', 3001)), 2)
+      assert.deepEqual(await left(), ['b1', 'b0', 'once3', 'once2', 'once1', 'twice'])
+      // once1 would go first, had it not been seen again.
+      assert.equal(await tell(store, sampleTold('once1', 3002), sampleTold('b2', 3003)), 2)
+      assert.deepEqual(await left(), ['b2', 'once1', 'b1', 'b0', 'once3', 'twice'])
+      assert.equal(await tell(store, ...many('c', MAX_NEW_PROBLEMS + 9, 4000)), MAX_NEW_PROBLEMS)
+      const titles = await titlesOf(store)
+      assert.equal(titles.length, MAX_PROBLEMS)
+      assert.equal(titles.filter((title) => title.startsWith('c')).length, MAX_NEW_PROBLEMS)
+      assert.ok(!titles.includes('twice') && !titles.includes('often13'))
+      assert.ok(titles.includes('often14') && titles.includes('often400'))
+      assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
     },
   },
 ]

@@ -129,7 +129,13 @@ export interface NextProbe {
 }
 
 export interface ObservationReads {
-  lines(query: LineQuery): Promise<Page<AccessLine>>
+  /**
+   * Of what is asked for, that which is among the app's next `most` lines: a page may be short, or empty,
+   * and yet not the last one. The next one then begins behind the last line that was looked at.
+   *
+   * @param most `MOST_LOOKED_AT` by default
+   */
+  lines(query: LineQuery, most?: number): Promise<Page<AccessLine>>
   /** Lines in the order in which they were added: those after a position, or the newest ones of all. */
   tail(appId: string, after: number | null, limit: number): Promise<readonly PlacedLine[]>
   /** Of the requests since an instant, the last `most` at most, how many there were and how many failed. */
@@ -167,8 +173,10 @@ export interface ObservationWrites extends ObservationReads {
   addUsage(additions: readonly UsageAddition[], asOf: Instant): Promise<void>
   /**
    * Adds what was told to the problems that it is of: they count on, and one that was seen again after
-   * it was resolved is open. New ones take the places of the resolved ones unseen for longest, once the
-   * app has `MAX_PROBLEMS`; without such a place they are left out. No two of those told are one problem.
+   * it was resolved is open. Once the app has `MAX_PROBLEMS`, new ones take the places of the resolved ones
+   * unseen for longest, and then of the open ones that occurred least, of these too those unseen for
+   * longest; none that is told of gives its place. Of one app's new ones the first `MAX_NEW_PROBLEMS`
+   * are taken, by their ids, and the others left out. No two of those told are one problem.
    *
    * Answers how many were kept.
    */
@@ -183,8 +191,14 @@ export interface ObservationWrites extends ObservationReads {
   claimProbes(next: readonly NextProbe[], now: Instant): Promise<readonly string[]>
 }
 
+/** Lines that are looked at for one page of them. */
+export const MOST_LOOKED_AT = 20_000
+
 /** Problems that are kept of one app. */
 export const MAX_PROBLEMS = 500
+
+/** New ones that are taken of one app at a time: made up ones do not take the place of all others at once. */
+export const MAX_NEW_PROBLEMS = 20
 
 /** Where a problem stands in a list. */
 export function placeOfProblem({ last_seen, id }: Pick<ProblemRecord, 'last_seen' | 'id'>): string {

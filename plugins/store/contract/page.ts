@@ -7,4 +7,6 @@ export interface PageQuery {
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly more: boolean
+  /** Where the next page begins, of a list that looks at so much at most and may find less than it is asked for. */
+  readonly next?: string
 }

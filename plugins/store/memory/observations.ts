@@ -7,6 +7,7 @@ import type {
   ObservationWrites,
   PlacedLine,
 } from '../contract/observations.ts'
+import { MOST_LOOKED_AT } from '../contract/observations.ts'
 import { problemReads, recordProblems, resolveProblem } from './problems.ts'
 import type { Reading, State } from './state.ts'
 import { pageOf, place } from './state.ts'
@@ -22,9 +23,13 @@ export function observationReads(state: Reading): ObservationReads {
       .sort((a, b) => b.at - a.at)
   return {
     ...problemReads(state),
-    async lines({ limit, after, ...query }) {
-      const found = linesOf(query.app_id).filter((line) => isAsked(line, query))
-      return pageOf(found.map(withoutPlace), { limit, after })
+    async lines({ limit, after, ...query }, most = MOST_LOOKED_AT) {
+      const within = linesOf(query.app_id).filter((line) => isWithin(line, query))
+      const looked = pageOf(within, { limit: most, after }).rows
+      const found = looked.filter((line) => isAsked(line, query)).map(withoutPlace)
+      const page = pageOf(found, { limit, after })
+      const last = looked[most - 1]
+      return page.more || last === undefined ? page : { ...page, more: true, next: last.id }
     },
     async tail(appId, after, limit) {
       const lines = linesOf(appId).sort((a, b) => a.position - b.position)
@@ -76,13 +81,16 @@ function withoutPlace(placed: PlacedLine): AccessLine {
   return line
 }
 
-function isAsked(line: AccessLine, query: Omit<LineQuery, 'limit' | 'after'>): boolean {
-  const { kind, status_class, since, until, path, deployment_id } = query
+type Filters = Omit<LineQuery, 'limit' | 'after'>
+
+function isWithin({ at }: AccessLine, { since, until }: Filters): boolean {
+  return (since === null || at >= since) && (until === null || at < until)
+}
+
+function isAsked(line: AccessLine, { kind, status_class, path, deployment_id }: Filters): boolean {
   return (
     (kind === null || line.kind === kind) &&
     (status_class === null || Math.floor(line.status / 100) === status_class) &&
-    (since === null || line.at >= since) &&
-    (until === null || line.at < until) &&
     (path === null || line.path.startsWith(path)) &&
     (deployment_id === null || line.deployment_id === deployment_id)
   )

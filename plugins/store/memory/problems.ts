@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { ObservationReads, ProblemRecord, ToldProblem } from '../contract/observations.ts'
-import { MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
+import { MAX_NEW_PROBLEMS, MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
 import type { Reading, State } from './state.ts'
 import { add, change } from './state.ts'
 
@@ -47,7 +47,7 @@ export function recordProblems(state: State, told: readonly ToldProblem[]): numb
   }
   let kept = seen.length
   for (const app_id of new Set(fresh.map((one) => one.app_id))) {
-    const ofApp = fresh.filter((one) => one.app_id === app_id)
+    const ofApp = fresh.filter((one) => one.app_id === app_id).slice(0, MAX_NEW_PROBLEMS)
     const room = makeRoom(state, app_id, ofApp.length, seen)
     for (const one of ofApp.slice(0, room)) {
       add(problems, one.id, { ...one, status: 'open', resolved_at: null, reopened_at: null })
@@ -72,7 +72,7 @@ function countedOn(before: ProblemRecord, told: ToldProblem): Partial<ProblemRec
   }
 }
 
-/** Deletes resolved problems where there would be too many; answers how many new ones have a place. */
+/** Deletes problems where there would be too many; answers how many new ones have a place. */
 function makeRoom(
   { problems }: State,
   appId: string,
@@ -81,11 +81,15 @@ function makeRoom(
 ): number {
   const kept = [...problems.values()].filter(({ app_id }) => app_id === appId)
   const unseen = kept
-    .filter(({ id, status }) => status === 'resolved' && !seen.some((one) => one.id === id))
-    .sort((a, b) => a.last_seen - b.last_seen || (a.id < b.id ? -1 : 1))
+    .filter(({ id }) => !seen.some((one) => one.id === id))
+    .sort((a, b) => worthOf(a) - worthOf(b) || a.last_seen - b.last_seen || (a.id < b.id ? -1 : 1))
   const going = unseen.slice(0, Math.max(0, kept.length + wanted - MAX_PROBLEMS))
   for (const { id } of going) problems.delete(id)
   return Math.max(0, MAX_PROBLEMS - kept.length + going.length)
+}
+
+function worthOf({ status, count }: ProblemRecord): number {
+  return status === 'open' ? count : 0
 }
 
 export function resolveProblem(

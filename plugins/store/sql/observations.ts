@@ -1,5 +1,11 @@
 import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
-import type { AccessLine, ObservationReads, ObservationWrites } from '../contract/observations.ts'
+import type {
+  AccessLine,
+  LineQuery,
+  ObservationReads,
+  ObservationWrites,
+} from '../contract/observations.ts'
+import { MOST_LOOKED_AT } from '../contract/observations.ts'
 import type { Dialect, Query } from './client.ts'
 import { LINE, castEach, toCheck, toLine, toUsage } from './observation-rows.ts'
 import { problemReads, recordProblems, resolveProblem } from './problems.ts'
@@ -12,12 +18,25 @@ const BEFORE_ALL = ''
 const BEHIND_ALL = '~'
 
 export function observationReads(query: Query, t: Tables): ObservationReads {
+  /** The last line that is looked at, when there are as many. */
+  async function lastOf(appId: string, from: string, before: string, most: number) {
+    const [row] = await query<{ id: string }>(
+      `SELECT id FROM ${t.access_lines} WHERE app_id = $1 AND id >= $2 AND id < $3
+       ORDER BY id DESC LIMIT 1 OFFSET $4`,
+      [appId, from, before, most - 1],
+    )
+    return row?.id
+  }
+
   return {
     ...problemReads(query, t),
-    async lines({ app_id, kind, status_class, since, until, path, deployment_id, limit, after }) {
+    async lines(asked, most = MOST_LOOKED_AT) {
+      const { app_id, kind, status_class, since, until, path, deployment_id, limit, after } = asked
       // By their ids, which are as old as the lines: the index leads to the page, however far behind it is.
       const from = since === null ? BEFORE_ALL : uuid7Floor(since)
       const ends = [after ?? BEHIND_ALL, until === null ? BEHIND_ALL : uuid7Floor(until)]
+      const [before = BEHIND_ALL] = ends.sort()
+      const last = takesAll(asked) ? undefined : await lastOf(app_id, from, before, most)
       const rows = await query(
         `SELECT * FROM ${t.access_lines} WHERE app_id = $1 AND id >= $2 AND id < $3
            AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
@@ -25,10 +44,10 @@ export function observationReads(query: Query, t: Tables): ObservationReads {
            AND (CAST($6 AS TEXT) IS NULL OR substr(path, 1, length($6)) = $6)
            AND (CAST($7 AS TEXT) IS NULL OR deployment_id = $7)
          ORDER BY id DESC LIMIT $8`,
-        [app_id, from, ends.sort()[0], kind, status_class, path, deployment_id, limit + 1],
+        [app_id, last ?? from, before, kind, status_class, path, deployment_id, limit + 1],
       )
-      const page = cutPage(rows, limit)
-      return { rows: page.rows.map(withoutPlace), more: page.more }
+      const page = cutPage(rows.map(withoutPlace), limit)
+      return page.more || last === undefined ? page : { ...page, more: true, next: last }
     },
     async tail(appId, after, limit) {
       const rows = await (after === null
@@ -91,6 +110,11 @@ export function observationReads(query: Query, t: Tables): ObservationReads {
       return rows.map(({ app_id }) => app_id)
     },
   }
+}
+
+/** Whether whatever is looked at is asked for. */
+function takesAll({ kind, status_class, path, deployment_id }: LineQuery): boolean {
+  return [kind, status_class, path, deployment_id].every((one) => one === null)
 }
 
 function withoutPlace(row: Row): AccessLine {

@@ -1,5 +1,5 @@
 import type { ObservationReads, ProblemRecord, ToldProblem } from '../contract/observations.ts'
-import { MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
+import { MAX_NEW_PROBLEMS, MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
 import type { Dialect, Query } from './client.ts'
 import { TOLD, castEach, toProblem, toToldValues } from './observation-rows.ts'
 import { cutPage } from './rows.ts'
@@ -60,18 +60,20 @@ function toldOf(t: Tables, dialect: Dialect): string {
           AND known.fingerprint = told.fingerprint)`
 }
 
-/** Resolved ones go for new ones, where there would be too many; none that was told of again does. */
+/** Others go for new ones, where there would be too many; none that was told of again does. */
 function makeRoom(t: Tables, dialect: Dialect): string {
   return `WITH ${toldOf(t, dialect)},
     crowded AS (
-      SELECT app_id, sum(fresh) + (SELECT count(*) FROM ${t.problems} kept
+      SELECT app_id, sum(CASE WHEN number <= ${MAX_NEW_PROBLEMS} THEN fresh ELSE 0 END) + (SELECT count(*) FROM ${t.problems} kept
         WHERE kept.app_id = placed.app_id) - ${MAX_PROBLEMS} AS excess
       FROM placed GROUP BY app_id),
     unseen AS (
       SELECT kept.id, crowded.excess,
-        row_number() OVER (PARTITION BY kept.app_id ORDER BY kept.last_seen, kept.id) AS number
+        row_number() OVER (PARTITION BY kept.app_id
+          ORDER BY CASE kept.status WHEN 'open' THEN kept.count ELSE 0 END, kept.last_seen, kept.id
+        ) AS number
       FROM crowded JOIN ${t.problems} kept ON kept.app_id = crowded.app_id
-      WHERE crowded.excess > 0 AND kept.status = 'resolved'
+      WHERE crowded.excess > 0
         AND kept.id NOT IN (SELECT known_id FROM placed WHERE fresh = 0))
     DELETE FROM ${t.problems} WHERE id IN (SELECT id FROM unseen WHERE number <= excess)`
 }
@@ -86,8 +88,9 @@ function countTold(t: Tables, dialect: Dialect): string {
   return `WITH ${toldOf(t, dialect)}
     INSERT INTO ${t.problems} (${columns.join(', ')}, status)
     SELECT ${columns.join(', ')}, 'open' FROM placed
-    WHERE fresh = 0 OR number + (SELECT count(*) FROM ${t.problems} kept
-      WHERE kept.app_id = placed.app_id) <= ${MAX_PROBLEMS}
+    WHERE fresh = 0 OR (number <= ${MAX_NEW_PROBLEMS}
+      AND number + (SELECT count(*) FROM ${t.problems} kept
+        WHERE kept.app_id = placed.app_id) <= ${MAX_PROBLEMS})
     ON CONFLICT (app_id, kind, fingerprint) DO UPDATE SET
       count = ${t.problems}.count + excluded.count,
       ${choose(`excluded.first_seen < ${t.problems}.first_seen`, 'first_seen')},

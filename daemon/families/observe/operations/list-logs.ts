@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MOST_LOOKED_AT } from '../../../../plugins/store/contract/observations.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
@@ -8,6 +9,9 @@ import { env, exampleLine, exampleParams, logPage, toWireLine } from '../log-sch
 
 const query = z.strictObject({
   ...pageQuery,
+  limit: pageQuery.limit.meta({
+    description: `Records a page holds at most: 1 to 100, 20 when missing. A page looks at ${MOST_LOOKED_AT} requests: one that finds fewer in them is shorter, or empty, while has_more is true.`,
+  }),
   source: z
     .enum(['access'])
     .optional()
