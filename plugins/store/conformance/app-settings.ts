@@ -78,8 +78,9 @@ const serviceCases: readonly StoreCase[] = [
       assert.equal(await store.services.count('app_1'), 3)
       const { rows } = await store.services.list({ app_id: 'app_1', limit: 9, after: null })
       assert.deepEqual(
-        rows.map(({ secrets }) => secrets.map(({ sealed }) => sealed)),
-        ['a', 'b', 'c'].map((name) => [`sealed ${name}`, 'x']),
+        rows.map(({ name, secrets }) => [name, secrets]),
+        ['a', 'b', 'c'].map((name) => [name, [{ name: 'S' }, { name: 'T' }]]),
+        'what is sealed is not read',
       )
     },
   },

@@ -10,18 +10,23 @@ export interface SealedServiceSecret {
   readonly sealed: string
 }
 
-/** What an app needs beside itself, and how to get at it. */
-export interface ServiceRecord {
+/** What an app needs beside itself, and how to get at it; of its secrets the names alone. */
+export interface ListedService {
   readonly app_id: string
   /** Of an app's services no two have the same. */
   readonly name: string
   readonly kind: ServiceKind
   /** What anybody may know who sees the app. */
   readonly config: Readonly<Record<string, string>>
-  /** By their names, each sealed under its `secretIdOf`. */
-  readonly secrets: readonly SealedServiceSecret[]
+  /** By their names. */
+  readonly secrets: readonly { readonly name: string }[]
   readonly created_at: Instant
   readonly updated_at: Instant
+}
+
+export interface ServiceRecord extends ListedService {
+  /** Each sealed under its `secretIdOf`. */
+  readonly secrets: readonly SealedServiceSecret[]
 }
 
 /** By name, from the first; `after` is the last name of the page before. */
@@ -31,7 +36,8 @@ export interface ServiceListQuery extends PageQuery {
 
 export interface ServiceReads {
   get(appId: string, name: string): Promise<ServiceRecord | undefined>
-  list(query: ServiceListQuery): Promise<Page<ServiceRecord>>
+  /** What is sealed is not read: it may be many megabytes. */
+  list(query: ServiceListQuery): Promise<Page<ListedService>>
   count(appId: string): Promise<number>
 }
 

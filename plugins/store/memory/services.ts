@@ -14,7 +14,10 @@ export function serviceReads(state: Reading): ServiceReads {
       const beyond = ofApp(app_id)
         .filter(({ name }) => after === null || name > after)
         .sort(byName)
-      return { rows: beyond.slice(0, limit), more: beyond.length > limit }
+      const rows = beyond.slice(0, limit).map(({ secrets, ...service }) => {
+        return { ...service, secrets: secrets.map(({ name }) => ({ name })) }
+      })
+      return { rows, more: beyond.length > limit }
     },
     count: async (appId) => ofApp(appId).length,
   }

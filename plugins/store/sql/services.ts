@@ -1,4 +1,9 @@
-import type { ServiceReads, ServiceRecord, ServiceWrites } from '../contract/services.ts'
+import type {
+  ListedService,
+  ServiceReads,
+  ServiceRecord,
+  ServiceWrites,
+} from '../contract/services.ts'
 import { secretIdOf } from '../contract/services.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
@@ -6,18 +11,28 @@ import { cutPage, integer } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function serviceReads(query: Query, t: Tables): ServiceReads {
-  /** @param which the services, as a FROM clause names them */
-  async function select(which: string, bind: readonly unknown[]): Promise<ServiceRecord[]> {
+  /**
+   * @param which the services, as a FROM clause names them
+   * @param toSecret what is told of a secret, whose columns are those of `s`
+   */
+  async function select<Secret extends { readonly name: string }>(
+    which: string,
+    bind: readonly unknown[],
+    columns: string,
+    toSecret: (row: Row) => Secret,
+  ): Promise<(ListedService & { readonly secrets: readonly Secret[] })[]> {
     const rows = await query(
-      `SELECT v.*, s.name AS secret_name, s.sealed FROM ${which} v
+      `SELECT v.*, ${columns} FROM ${which} v
          LEFT JOIN ${t.service_secrets} s ON s.app_id = v.app_id AND s.service = v.name
        ORDER BY v.name, s.name`,
       bind,
     )
-    const services = new Map<string, ServiceRecord>()
+    const services = new Map<string, ListedService & { readonly secrets: readonly Secret[] }>()
     for (const row of rows) {
-      const { secrets, ...service } = services.get(String(row['name'])) ?? toService(row)
-      services.set(service.name, { ...service, secrets: [...secrets, ...toSecret(row)] })
+      const known = services.get(String(row['name'])) ?? { ...toService(row), secrets: [] }
+      // None, when a service has none.
+      const secrets = row['secret_name'] === null ? [] : [toSecret(row)]
+      services.set(known.name, { ...known, secrets: [...known.secrets, ...secrets] })
     }
     return [...services.values()]
   }
@@ -27,6 +42,8 @@ export function serviceReads(query: Query, t: Tables): ServiceReads {
       const [service] = await select(
         `(SELECT * FROM ${t.services} WHERE app_id = $1 AND name = $2)`,
         [appId, name],
+        's.name AS secret_name, s.sealed',
+        toSealed,
       )
       return service
     },
@@ -36,6 +53,8 @@ export function serviceReads(query: Query, t: Tables): ServiceReads {
           WHERE app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR name > $2)
           ORDER BY name LIMIT $3)`,
         [app_id, after, limit + 1],
+        's.name AS secret_name',
+        toName,
       )
       return cutPage(services, limit)
     },
@@ -97,19 +116,21 @@ export async function purgeServices(query: Query, t: Tables, appId: string): Pro
 }
 
 /** Without its secrets. */
-function toService(row: Row): ServiceRecord {
+function toService(row: Row): Omit<ListedService, 'secrets'> {
   return {
     app_id: String(row['app_id']),
     name: String(row['name']),
     kind: row['kind'] as ServiceRecord['kind'],
     config: JSON.parse(String(row['config'])) as Record<string, string>,
-    secrets: [],
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),
   }
 }
 
-/** None, when a service has none. */
-function toSecret({ secret_name: name, sealed }: Row): ServiceRecord['secrets'] {
-  return typeof name === 'string' ? [{ name, sealed: String(sealed) }] : []
+function toName(row: Row): { readonly name: string } {
+  return { name: String(row['secret_name']) }
+}
+
+function toSealed(row: Row): ServiceRecord['secrets'][number] {
+  return { ...toName(row), sealed: String(row['sealed']) }
 }

@@ -29,11 +29,9 @@ export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): D
 /**
  * Looks at a claimed domain, then records what that leads to and tells of it, both or neither: whose
  * claim is lost changes and tells nothing.
- *
- * @param unit runs the unit of work that records it
  */
-export async function checkDomain(platform: Platform, held: HeldDomain, unit: Unit): Promise<void> {
-  await record(platform, held, await lookFor(platform, held), unit)
+export async function checkDomain(platform: Platform, held: HeldDomain): Promise<void> {
+  await record(platform, held, await lookFor(platform, held))
 }
 
 /**
@@ -48,11 +46,9 @@ export async function checkNext(platform: Platform, stopping: AbortSignal): Prom
   if (domain === undefined) return false
   const held = { domain, claim: asked.claim }
   const findings = await untilStopped(lookFor(platform, held), stopping)
-  if (findings !== undefined) await record(platform, held, findings, store.write)
+  if (findings !== undefined) await record(platform, held, findings)
   return true
 }
-
-type Unit = (work: (tx: StoreTx) => Promise<void>) => Promise<void>
 
 function lookFor(platform: Platform, { domain }: HeldDomain): Promise<Findings> {
   return look(platform.nameLookup, wantedRecords(platform, domain))
@@ -62,9 +58,8 @@ async function record(
   platform: Platform,
   { domain, claim }: HeldDomain,
   findings: Findings,
-  unit: Unit,
 ): Promise<void> {
-  await unit(async (tx) => {
+  await platform.store.write(async (tx) => {
     const now = platform.clock.now()
     let standing = judgeDomain(domain, findings, now)
     let outcome = await tx.domains.settle(domain, claim, standing)

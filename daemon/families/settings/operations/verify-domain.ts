@@ -43,7 +43,8 @@ export const verifyDomain = ownOperation({
       await noteSetting({ ...call, tx }, app_id, 'domain.checked', known.id)
       return claimed
     })
-    await checkDomain(platform, { domain, claim: asked.claim }, unit)
+    // What was seen is no deed of the caller's: it is kept also when they have left meanwhile.
+    await checkDomain(platform, { domain, claim: asked.claim })
     return toWireDomain(platform, await findDomain(store.domains, app_id, domain.id))
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { toIso } from '../../../../lib/time.ts'
-import type { ServiceRecord } from '../../../../plugins/store/contract/services.ts'
+import type { ListedService } from '../../../../plugins/store/contract/services.ts'
 import { SERVICE_KINDS } from '../../../../plugins/store/contract/services.ts'
 import { exampleApp } from '../../apps/schema.ts'
 import { instant, pageOf, plainText, text } from '../../wire.ts'
@@ -82,7 +82,7 @@ export const serviceRecord = z
 
 export const servicePage = pageOf(serviceRecord)
 
-export function toWireService(service: ServiceRecord): z.input<typeof serviceRecord> {
+export function toWireService(service: ListedService): z.input<typeof serviceRecord> {
   return {
     name: service.name,
     service: service.name,
