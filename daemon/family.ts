@@ -186,9 +186,10 @@ export interface StreamOperation<
    * Answers what is to come. What it throws is answered as an error; what the events throw ends them.
    *
    * @param call.after the id of the last event that the client has; empty for all
+   * @param call.left aborts once nobody reads them; what waits for more must end then
    */
   run(
-    call: Call<Input> & { readonly after: string },
+    call: Call<Input> & { readonly after: string; readonly left: AbortSignal },
   ): Promise<AsyncIterable<StreamEvent<z.input<Output>>>>
 }
 

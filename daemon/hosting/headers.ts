@@ -24,7 +24,8 @@ function appHeaders(kind: SiteKind, ancestors: string): HeaderList {
     'X-Content-Type-Options',
     'nosniff',
     'Referrer-Policy',
-    'strict-origin-when-cross-origin',
+    // Whoever knows the name of a preview sees it: nobody is told where a request of its pages came from.
+    kind === 'preview' ? 'same-origin' : 'strict-origin-when-cross-origin',
     'Origin-Agent-Cluster',
     '?1',
     'Cross-Origin-Opener-Policy',

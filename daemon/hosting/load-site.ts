@@ -1,11 +1,13 @@
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { Manifest } from '../../plugins/deploy/contract.ts'
-import { plainManifest, readManifest } from '../../plugins/deploy/contract.ts'
+import { plainManifest } from '../../plugins/deploy/contract.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { HostedApp } from '../../plugins/store/contract/deployments.ts'
 import { previewIn } from '../app-address.ts'
 import { readTree } from '../families/apps/tree.ts'
 import type { AppsPlace } from '../platform.ts'
+import type { ReadKeptManifest } from './kept-manifests.ts'
+import { createKeptManifests, readKept } from './kept-manifests.ts'
 import type { Offline, Site, SiteKind } from './site.ts'
 
 /** What a host serves, as it was read. */
@@ -15,6 +17,8 @@ export interface LoadedSite {
   readonly serves: Site | Offline
   /** Of its manifests, as they are printed. */
   readonly bytes: number
+  /** Another release may be live at any moment: each request looks for itself. */
+  readonly isTurning: boolean
 }
 
 interface Ports {
@@ -30,15 +34,18 @@ interface Ports {
  * It throws when what is live cannot be read; earlier releases that cannot be are passed over.
  */
 export function createSiteLoader(ports: Ports): (host: string) => Promise<LoadedSite | undefined> {
+  const readManifest = createKeptManifests(ports.bytes)
   return async (host) => {
     const found = await findApp(ports, host)
     if (found === undefined) return undefined
     const { app, kind } = found
     const { app_id, account_id } = app
+    const known = { app_id, account_id, isTurning: kind === 'published' && app.turning }
     const offline = offlineOf(app, kind)
-    if (offline !== undefined) return { app_id, account_id, serves: offline, bytes: 0 }
-    const serves = kind === 'preview' ? await loadPreview(ports, app) : await loadLive(ports, app)
-    return { app_id, account_id, ...serves }
+    if (offline !== undefined) return { ...known, serves: offline, bytes: 0 }
+    const serves =
+      kind === 'preview' ? await loadPreview(ports, app) : await loadLive(readManifest, app)
+    return { ...known, ...serves }
   }
 }
 
@@ -69,23 +76,22 @@ function offlineOf(app: HostedApp, kind: SiteKind): Offline | undefined {
 
 type Loaded = Pick<LoadedSite, 'serves' | 'bytes'>
 
-async function loadLive({ bytes }: Ports, app: HostedApp): Promise<Loaded> {
+async function loadLive(readManifest: ReadKeptManifest, app: HostedApp): Promise<Loaded> {
   const { app_id, deployment_id, artifact, earlier } = app
   const [live, ...past] = await Promise.all([
-    readKept(bytes, app_id, artifact ?? ''),
+    readManifest(app_id, artifact ?? ''),
     // Open pages may miss a file by it; whoever comes anew misses nothing.
-    ...earlier.map((digest) => readKept(bytes, app_id, digest).catch(() => undefined)),
+    ...earlier.map((digest) => readManifest(app_id, digest).catch(() => undefined)),
   ])
-  const known = past.filter((text) => text !== undefined)
-  const manifest = readManifest(live)
+  const known = past.filter((one) => one !== undefined)
   const serves: Site = {
     app_id,
     kind: 'published',
     deployment_id,
-    manifest,
-    earlier: known.map(readManifest),
+    manifest: live.manifest,
+    earlier: known.map(({ manifest }) => manifest),
   }
-  return { serves, bytes: [live, ...known].reduce((sum, { length }) => sum + length, 0) }
+  return { serves, bytes: [live, ...known].reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 /** An app's files as they are at present: names stay the same while their content changes. */
@@ -99,14 +105,4 @@ async function loadPreview({ bytes }: Ports, { app_id, tree }: HostedApp): Promi
   const manifest: Manifest = { ...plain, files: new Map(changing) }
   const serves: Site = { app_id, kind: 'preview', deployment_id: null, manifest, earlier: [] }
   return { serves, bytes: text.length }
-}
-
-async function readKept(
-  bytes: Pick<AppBytes, 'get'>,
-  appId: string,
-  sha256: string,
-): Promise<string> {
-  const kept = await bytes.get(appId, sha256)
-  if (kept === undefined) throw new Error(`${sha256} of ${appId} is gone`)
-  return Buffer.from(kept).toString()
 }

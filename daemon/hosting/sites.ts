@@ -35,7 +35,7 @@ export interface SitesOptions {
 /**
  * What hosts serve, from memory where it can be known: a change takes the hosts of its app out before
  * whoever made it is answered, and a look that a change overtook is not kept. While changes may go
- * unheard, every request looks for itself.
+ * unheard, and while another release is about to go live, every request looks for itself.
  */
 export function createSites({ changes, clock, load, ...options }: SitesOptions): Sites {
   const limits = { ...LIMITS, ...options.limits }
@@ -43,7 +43,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
   const kept = new Map<string, LoadedSite>()
   /** Hosts of nobody, in the order in which they were asked for, and until when they are taken for that. */
   const unknown = new Map<string, Millis>()
-  const looks = new Map<string, Promise<Site | Offline | undefined>>()
+  const looks = new Map<string, Promise<LoadedSite | undefined>>()
   let bytes = 0
   let newest = ''
   let generation = 0
@@ -90,30 +90,34 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
 
   changes.listen(drop)
 
-  async function look(host: string): Promise<Site | Offline | undefined> {
+  async function look(host: string): Promise<LoadedSite | undefined> {
     const before = generation
     const site = await load(host)
     if (generation === before) {
       if (site === undefined) keepUnknown(host)
-      else keep(host, site)
+      else if (!site.isTurning) keep(host, site)
     }
-    return site?.serves
+    return site
   }
 
-  function lookOnce(host: string): Promise<Site | Offline | undefined> {
+  async function lookOnce(host: string): Promise<Site | Offline | undefined> {
     const begun = looks.get(host)
-    if (begun !== undefined) return begun
-    const own = look(host).finally(() => {
-      if (looks.get(host) === own) looks.delete(host)
-    })
-    looks.set(host, own)
-    return own
+    if (begun === undefined) {
+      const own = look(host).finally(() => {
+        if (looks.get(host) === own) looks.delete(host)
+      })
+      looks.set(host, own)
+      return (await own)?.serves
+    }
+    const site = await begun
+    // Since that look was begun another release may have gone live.
+    return (site?.isTurning === true ? await look(host) : site)?.serves
   }
 
   return {
     find(host) {
       // A look that somebody else began may be older than a change that was not heard of.
-      if (!changes.isCurrent()) return look(host)
+      if (!changes.isCurrent()) return look(host).then((site) => site?.serves)
       const site = kept.get(host)
       if (site !== undefined) {
         if (host !== newest) {

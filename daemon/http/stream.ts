@@ -21,6 +21,8 @@ export interface StreamSource {
   readonly caller: string
   /** Rejects when the caller may not read it any more. */
   admit(): Promise<unknown>
+  /** Told once nobody reads it any more: a generator that waits hears of its return only when it goes on. */
+  leave?(): void
 }
 
 /** The server-sent events that one process has open. */
@@ -95,7 +97,6 @@ export function createStreams(options: {
       const { code, message } = cause
       yield printEvent({ event: 'error', data: { code, message } })
     } finally {
-      // One that waits for what is to come hears of it only then.
       void source.return?.().catch(() => undefined)
     }
   }
@@ -105,7 +106,10 @@ export function createStreams(options: {
       const pulse = begin(source.caller)
       // One piece at most is made before it is read.
       const stream = Readable.from(print(source, pulse), { objectMode: false, highWaterMark: 1 })
-      stream.once('close', () => end(source.caller, pulse))
+      stream.once('close', () => {
+        end(source.caller, pulse)
+        source.leave?.()
+      })
       return stream
     },
   }

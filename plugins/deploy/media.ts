@@ -110,11 +110,16 @@ export function isServed(path: string): boolean {
 /** What stands between separators, or is the whole name, before the extension: `app-BfX3k9aQ.js`. */
 const PART = /(?:^|[-_.])([0-9A-Za-z]{8,})\.[0-9A-Za-z]+$/
 
+const PAGE = /\.x?html?$/i
+const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\.[^/]+$/i
+
 /**
  * Whether a name bears a fingerprint of its content, as bundlers write it. It looks at random: a date, a
- * version or a word with a number is none, since whoever changes such a file keeps its name.
+ * version or a word with a number is none, since whoever changes such a file keeps its name; nor is the id
+ * of what the file is about. A page is asked for by its name, whatever that looks like.
  */
 export function hasFingerprint(path: string): boolean {
+  if (PAGE.test(path) || UUID.test(path)) return false
   const [, part = ''] = PART.exec(path.slice(path.lastIndexOf('/') + 1)) ?? []
   return FINGERPRINTS.some(({ form, least }) => form.test(part) && turns(part) >= least)
 }

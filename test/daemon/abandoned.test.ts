@@ -57,7 +57,7 @@ async function postToBusy(t: Test) {
   return { client, server, names, release }
 }
 
-t.test('what waited for the store is done for who still waits', async (t) => {
+void t.test('what waited for the store is done for who still waits', async (t) => {
   const { client, names, release } = await postToBusy(t)
   const answered = once(client, 'data')
   await release()
@@ -66,7 +66,7 @@ t.test('what waited for the store is done for who still waits', async (t) => {
   client.destroy()
 })
 
-t.test('and is not begun for who has left', async (t) => {
+void t.test('and is not begun for who has left', async (t) => {
   const { client, server, names, release } = await postToBusy(t)
   const gone = once(server, 'close')
   client.destroy()

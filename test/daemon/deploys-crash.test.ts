@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DEPLOY_TIMES, createDeployCarrier } from '../../daemon/families/deploy/carry-out.ts'
-import { activate, build, goLive } from '../../daemon/families/deploy/steps.ts'
+import { activate, build, goLive, poise } from '../../daemon/families/deploy/steps.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
 import type { DeploymentRecord } from '../../plugins/store/contract/deployments.ts'
@@ -47,9 +47,15 @@ const DEATHS: Readonly<Record<string, (world: World) => Promise<void>>> = {
     const artifact = await build(world.platform, held, WORKSHOP)
     await activate(world.platform, held, artifact, WORKSHOP)
   },
+  'once all were about to be led to it': async (world) => {
+    const held = { deployment: await claimAndDie(world), claim: CLAIM }
+    await build(world.platform, held, WORKSHOP)
+    await poise(world.platform, held)
+  },
   'once it was live and not told of': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
     await build(world.platform, held, WORKSHOP)
+    await poise(world.platform, held)
     await goLive(world.platform, held)
   },
 }
@@ -106,6 +112,7 @@ await t.test('whoever was given up on changes nothing any more', async (t) => {
   await untilTold(world, body.id)
   await worker.stop()
   await t.rejects(build(world.platform, held, WORKSHOP), { name: 'ClaimLost' })
+  await t.rejects(poise(world.platform, held), { name: 'ClaimLost' })
   await t.rejects(goLive(world.platform, held), { name: 'ClaimLost' })
   t.same(await toldOf(world, app), [`app.deployed ${body.id}`])
 })
@@ -142,6 +149,7 @@ await t.test('what is live and untold of is told of before another takes its pla
   if (queued !== undefined) {
     const held = { deployment: queued, claim: CLAIM }
     await build(world.platform, held, WORKSHOP)
+    await poise(world.platform, held)
     await goLive(world.platform, held)
   }
   const worker = startDeployer(t, world)
@@ -159,6 +167,7 @@ await t.test('what is archived in the last moment does not go live', async (t) =
   const { body } = await publish(world, app)
   const held = { deployment: await claimAndDie(world), claim: CLAIM }
   await build(world.platform, held, WORKSHOP)
+  await poise(world.platform, held)
   await world.request('DELETE', `/v1/apps/${app}`)
   await t.rejects(goLive(world.platform, held), { name: 'NotWanted', message: 'app_archived' })
   startDeployer(t, world)

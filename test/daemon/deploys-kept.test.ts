@@ -71,6 +71,7 @@ async function makeLive(
     const claim = newId()
     await deployments.claim({ claim, now, lease_until: now + MINUTE, deadline_at: now + MINUTE })
     await deployments.built(made?.id ?? '', claim, artifact)
+    await deployments.poise(made?.id ?? '', claim)
     await deployments.switch(made?.id ?? '', claim, now)
     await deployments.announce(made?.id ?? '')
   })

@@ -100,6 +100,41 @@ await t.test('what is changed is served otherwise from its answer on', async (t)
   t.equal(await sites.find(own), 'unpublished')
 })
 
+await t.test('while a release is about to go live, its manifests are not read again', async (t) => {
+  const world = await deployWorld(t)
+  const worker = startDeployer(t, world)
+  const { id } = await publishedApp(world, '<p>One</p>', '<p>Two</p>')
+  await worker.stop()
+  const { store, appBytes, appsPlace: place, clock } = world.platform
+  if (appBytes === undefined || place === undefined) throw new Error('the world serves nothing')
+  let reads = 0
+  const bytes: Pick<typeof appBytes, 'get'> = {
+    get(appId, sha256) {
+      reads += 1
+      return appBytes.get(appId, sha256)
+    },
+  }
+  const load = createSiteLoader({ store, bytes, place })
+  const host = `${id}.${DOMAIN}`
+  const before = await load(host)
+  t.match(before, { isTurning: false, serves: { kind: 'published' } })
+  t.equal(reads, 2)
+
+  const { body } = await publish(world, id, { revision: 2 })
+  const now = clock.now()
+  const claim = 'of a test'
+  const times = { now, lease_until: now + 60_000, deadline_at: now + 60_000 }
+  await store.write((tx) => tx.deployments.claim({ claim, ...times }))
+  const { artifact = null } = (await store.deployments.live(id)) ?? {}
+  await store.write((tx) => tx.deployments.built(body.id, claim, artifact ?? ''))
+  await store.write((tx) => tx.deployments.poise(body.id, claim))
+  t.match(await load(host), { ...before, isTurning: true })
+  t.equal(reads, 2)
+  const { body: app } = await world.request('GET', `/v1/apps/${id}`)
+  const preview = new URL(String(app['preview_url'])).hostname
+  t.match(await load(preview), { isTurning: false }, 'a preview is not of a release')
+})
+
 await t.test('a domain of its own leads to an app once it is verified', async (t) => {
   const world = await deployWorld(t)
   startDeployer(t, world)

@@ -5,7 +5,13 @@ import { createSites } from '../../daemon/hosting/sites.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import { plainManifest, printManifest } from '../../plugins/deploy/contract.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import { insertSites, makeLive } from '../../plugins/store/conformance/deployment-samples.ts'
+import {
+  claimDeployment,
+  insertDeployments,
+  insertSites,
+  makeLive,
+  sampleDeployment,
+} from '../../plugins/store/conformance/deployment-samples.ts'
 import { ACCOUNT, BORN, sampleAccount } from '../../plugins/store/conformance/samples.ts'
 import { openStore } from '../../plugins/store/open.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -47,6 +53,26 @@ await t.test('what one process makes live every other one serves from its answer
       [id, id, id],
     )
   }
+
+  await t.test('at once, once it is poised: also who was not told of it yet', async (t) => {
+    for (const [turn, store] of stores.entries()) {
+      const [id, claim] = [`dep_2${turn}`, `claim ${turn}`]
+      await insertDeployments(store, sampleDeployment(id, { app_id: APP }))
+      await claimDeployment(store, claim, BORN)
+      await store.write((tx) => tx.deployments.built(id, claim, sha256))
+      await store.write((tx) => tx.deployments.poise(id, claim))
+      await found(OWN)
+      const asked: ReturnType<typeof found>[] = []
+      await store.write(async (tx) => {
+        await tx.deployments.switch(id, claim, BORN)
+        tx.afterCommit(() => asked.push(found(OWN)))
+      })
+      const [answers = []] = await Promise.all(asked)
+      t.match(answers, [{ deployment_id: id }, { deployment_id: id }, { deployment_id: id }])
+      await store.write((tx) => tx.deployments.announce(id))
+    }
+  })
+
   await first.write((tx) => tx.apps.update(APP, { alias: 'shop' }, BORN))
   t.match(await found(`shop.${DOMAIN}`), [{ app_id: APP }, { app_id: APP }, { app_id: APP }])
   await stores[1]?.write((tx) => tx.accounts.setSuspended(ACCOUNT, true, BORN))

@@ -23,18 +23,21 @@ function createWorld(limits: Partial<SiteLimits> = {}) {
   const looks: string[] = []
   const gates: (() => void)[] = []
   const serving = new Map<string, LoadedSite['serves']>()
+  const turning = new Set<string>()
   let isHeld = false
   const load = async (host: string): Promise<LoadedSite | undefined> => {
     looks.push(host)
     const [app_id = ''] = host.split('.')
     const serves = serving.get(app_id)
+    const isTurning = turning.has(app_id)
     if (isHeld) await new Promise<void>((resolve) => gates.push(resolve))
-    return serves && { app_id, account_id: `of ${app_id}`, serves, bytes: 100 }
+    return serves && { app_id, account_id: `of ${app_id}`, serves, bytes: 100, isTurning }
   }
   return {
     clock,
     state,
     looks,
+    turning,
     sites: createSites({ changes, clock, load, limits }),
     serve: (app: string, deployment_id: string) =>
       serving.set(app, { ...SITE, app_id: app, deployment_id }),
@@ -170,6 +173,33 @@ await t.test(
     t.equal(looks.length, 4)
     await sites.find('x.a')
     t.equal(looks.length, 5, 'the first of them is forgotten')
+  },
+)
+
+await t.test(
+  'while another release is about to go live, nobody goes by what was looked at before',
+  async (t) => {
+    const { sites, serve, looks, turning, tell, hold, release } = createWorld()
+    serve('shop', 'dep_1')
+    await sites.find('shop.a')
+    turning.add('shop')
+    tell('site', 'shop')
+    t.equal(deploymentOf(await sites.find('shop.a')), 'dep_1')
+    t.equal(deploymentOf(await sites.find('shop.a')), 'dep_1', 'looked at again')
+    t.equal(looks.length, 3)
+
+    hold()
+    const before = sites.find('shop.a')
+    serve('shop', 'dep_2')
+    const after = sites.find('shop.a')
+    release()
+    t.equal(deploymentOf(await before), 'dep_1')
+    t.equal(deploymentOf(await after), 'dep_2', 'whoever came later waits for a look of its own')
+    turning.delete('shop')
+    t.equal(deploymentOf(await sites.find('shop.a')), 'dep_2')
+    const known = looks.length
+    t.equal(deploymentOf(sites.find('shop.a')), 'dep_2', 'and is known again')
+    t.equal(looks.length, known)
   },
 )
 

@@ -133,6 +133,9 @@ await t.test('names that bear a fingerprint, and those that only look like it', 
     'version-2beta.js',
     '3f9a2c1b7d',
     '3f9a2c1b/app.js',
+    'posts/01890a5d-ac96-774b-bcce-b302099a8059.json',
+    'posts/3f9a2c1b7d.html',
+    'posts/3f9a2c1b7d.HTM',
   ]
   for (const path of lasting) t.equal(hasFingerprint(path), true, path)
   for (const path of changing) t.equal(hasFingerprint(path), false, path)

@@ -33,6 +33,10 @@ await t.test('SQLite: what is observed is found by an index, however much there 
   const byPosition = 'SEARCH access_lines USING INDEX access_lines_by_position'
   const reads: Readonly<Record<string, readonly [() => Promise<unknown>, RegExp | string]>> = {
     lines: [() => observations.lines(ALL_LINES), `${byApp} (app_id=? AND id>? AND id<?)`],
+    'filtered lines': [
+      () => observations.lines({ ...ALL_LINES, path: '/' }),
+      /SEARCH access_lines USING (COVERING )?INDEX access_lines_by_app \(app_id=\? AND id>\? AND id<\?\)/,
+    ],
     'the newest lines': [() => observations.tail('app_1', null, 9), `${byPosition} (app_id=?)`],
     'lines after one': [
       () => observations.tail('app_1', 7, 9),
@@ -60,15 +64,16 @@ await t.test('SQLite: what is observed is found by an index, however much there 
   for (const [title, [read, expected]] of Object.entries(reads)) {
     statements.length = 0
     await read()
-    t.equal(statements.length, 1, `${title}: one statement`)
-    const [[sql, bind] = ['']] = statements
-    const plan = await client.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, bind)
-    const details = plan.map(({ detail }) => detail)
-    t.match(details.join('\n'), expected, title)
-    t.same(
-      details.filter((detail) => /^SCAN (access_lines|app_|problems)/.test(detail)),
-      [],
-      `${title}: no walk over all`,
-    )
+    t.equal(statements.length, title === 'filtered lines' ? 2 : 1, `${title}: its statements`)
+    for (const [sql, bind] of statements) {
+      const plan = await client.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, bind)
+      const details = plan.map(({ detail }) => detail)
+      t.match(details.join('\n'), expected, title)
+      t.same(
+        details.filter((detail) => /^SCAN (access_lines|app_|problems)/.test(detail)),
+        [],
+        `${title}: no walk over all`,
+      )
+    }
   }
 })

@@ -10,7 +10,7 @@ import { carryUnderClaim, unlessAborted } from '../under-claim.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import type { Held, Workshop } from './steps.ts'
-import { ClaimLost, NotWanted, activate, build, goLive } from './steps.ts'
+import { ClaimLost, NotWanted, activate, build, goLive, poise } from './steps.ts'
 import { tellFailed, tellLive } from './tell.ts'
 
 export const DEPLOY_TIMES: WorkTimes = {
@@ -157,6 +157,7 @@ async function makeLive(
     artifact = await unlessAborted(signal, build(platform, held, workshop))
   }
   await unlessAborted(signal, activate(platform, held, artifact, begin('activating')))
+  await unlessAborted(signal, poise(platform, held))
   await heart.stop()
   signal.throwIfAborted()
   return goLive(platform, held)

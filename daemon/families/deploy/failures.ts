@@ -13,6 +13,12 @@ export const FAILURES = {
     message: 'The deployment was canceled.',
     retryable: true,
   },
+  authority_ended: {
+    code: 'authority_ended',
+    class: 'policy',
+    message: 'Who asked for it may not publish the app any more.',
+    retryable: false,
+  },
   app_archived: {
     code: 'app_archived',
     class: 'policy',

@@ -1,6 +1,7 @@
 import type { DeployTask, DeployTools, Deployer } from '../../../plugins/deploy/contract.ts'
 import { DeployError, printManifest } from '../../../plugins/deploy/contract.ts'
 import type { DeploymentRecord } from '../../../plugins/store/contract/deployments.ts'
+import { isStillAllowed } from '../standing.ts'
 import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
 import { httpError } from '../../errors.ts'
 import type { Platform } from '../../platform.ts'
@@ -24,7 +25,7 @@ export class ClaimLost extends Error {
 /** Nobody wants it to go live any more. */
 export class NotWanted extends Error {
   override readonly name = 'NotWanted'
-  readonly why: 'canceled' | 'app_archived'
+  readonly why: 'canceled' | 'app_archived' | 'authority_ended'
 
   constructor(why: NotWanted['why']) {
     super(why)
@@ -98,14 +99,30 @@ export async function activate(
   await deployerOf(platform).activate({ deployment_id, app_id, manifest }, tools)
 }
 
-/** Leads everybody to the release. What it takes the place of is told of before, should nobody have. */
+/**
+ * Has every process look at what the app's address leads to before each answer, so that all of them are led
+ * to the release at once: a page that one serves names files that another is asked for a moment later.
+ */
+export async function poise(platform: Platform, { deployment, claim }: Held): Promise<void> {
+  const isHeld = await platform.store.write((tx) => tx.deployments.poise(deployment.id, claim))
+  if (!isHeld) throw new ClaimLost()
+}
+
+/**
+ * Leads everybody to the release, which is poised, if who asked for it still may. What it takes the place of
+ * is told of before, should nobody have.
+ */
 export async function goLive(
   platform: Platform,
-  { deployment: { id, app_id, account_id }, claim }: Held,
+  { deployment, claim }: Held,
 ): Promise<DeploymentRecord> {
   const { store, clock } = platform
+  const { id, app_id, account_id } = deployment
   const live = await store.write(async (tx) => {
     const now = clock.now()
+    if (!(await isStillAllowed(platform, tx, deployment, ['deploy:write'], now))) {
+      throw new NotWanted('authority_ended')
+    }
     const before = await tx.deployments.live(app_id)
     if (before?.announced === false) await tellLive(platform, tx, before, now)
     return tx.deployments.switch(id, claim, now)

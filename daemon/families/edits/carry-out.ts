@@ -13,7 +13,7 @@ import { completeClaimed } from './complete.ts'
 import { endClaimed, endWithout } from './end.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import { beatForEdit } from './heartbeat.ts'
-import { isStillAllowed } from './standing.ts'
+import { isStillAllowed } from '../standing.ts'
 import { openTools } from './tools.ts'
 
 export const EDIT_TIMES: WorkTimes = {
@@ -40,7 +40,10 @@ export function createCarrier(platform: Platform, warn: Warn, times = EDIT_TIMES
       }
       const begun = await store.write(async (tx) => {
         const edit = await tx.edits.claim(asked)
-        return edit && { edit, mayGoOn: await isStillAllowed(platform, tx, edit, now) }
+        if (edit === undefined) return undefined
+        // Who may make apps may have them made.
+        const enough = edit.initial ? ['edits:write', 'apps:write'] : ['edits:write']
+        return { edit, mayGoOn: await isStillAllowed(platform, tx, edit, enough, now) }
       })
       if (begun === undefined) return false
       await carryOut({ platform, ...begun, claim, warn, times, beating, stopping })

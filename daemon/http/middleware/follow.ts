@@ -18,9 +18,11 @@ export function follow(
 ): Step {
   return async function follow(ctx) {
     const { principal, address } = ctx.state
+    const left = new AbortController()
     const events = await operation.run({
       ...toCall(ctx, platform),
       after: ctx.get('last-event-id'),
+      left: left.signal,
     })
     ctx.status = 200
     ctx.set('Content-Type', 'text/event-stream; charset=utf-8')
@@ -31,6 +33,9 @@ export function follow(
       events,
       caller: callerOf(principal, address),
       admit: async () => admit(ctx, () => Promise.resolve()),
+      leave: () => {
+        left.abort()
+      },
     })
   }
 }

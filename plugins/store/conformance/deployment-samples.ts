@@ -114,6 +114,7 @@ export async function makeLive(
     await deployments.insert(sampleDeployment(id, { created_at: now, ...changes }))
     await deployments.claim(sampleDeploymentClaim(`claim of ${id}`, now))
     assert.equal(await deployments.built(id, `claim of ${id}`, artifact), 'held')
+    assert.equal(await deployments.poise(id, `claim of ${id}`), true)
     const live = await deployments.switch(id, `claim of ${id}`, now)
     assert.equal(await deployments.announce(id), true)
     assert.equal(live?.id, id)

@@ -4,6 +4,8 @@ import {
   FIRST,
   SECOND,
   THIRD,
+  claimDeployment,
+  insertDeployments,
   insertSites,
   makeLive,
   previewOf,
@@ -48,6 +50,7 @@ const lookupCases: readonly StoreCase[] = [
         artifact: SECOND,
         earlier: [FIRST, THIRD],
         tree: THIRD,
+        turning: false,
       }
       const { deployments } = store
       assert.deepEqual(await deployments.siteByAlias('shop'), found)
@@ -178,18 +181,28 @@ const toldCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'sites: a switch and going offline are told before they are answered',
+    name: 'sites: what is poised, a switch and going offline are told before they are answered',
     async run(harness) {
       const [store, other] = await openRacers(harness)
       await insertSites(store, 'app_1')
       // As above: then nothing of before is told any more.
       await other.write((tx) => tx.apps.insert(sampleApp('another')))
-      const first = [store, other].map(sitesTold)
-      await makeLive(store, 'dep_1', FIRST, BORN)
-      assert.ok(first.every((told) => told.has('app_1')))
-      const second = [store, other].map(sitesTold)
-      assert.ok(await other.write((tx) => tx.deployments.unpublish(OFF)))
-      assert.ok(second.every((told) => told.has('app_1')))
+      await insertDeployments(store, sampleDeployment('dep_1'))
+      await claimDeployment(store, 'a', BORN)
+      await store.write((tx) => tx.deployments.built('dep_1', 'a', FIRST))
+      const deeds: readonly Deed[] = [
+        ({ deployments }) => deployments.poise('dep_1', 'a'),
+        ({ deployments }) => deployments.switch('dep_1', 'a', BORN),
+        ({ deployments }) => deployments.unpublish(OFF),
+      ]
+      for (const [index, deed] of deeds.entries()) {
+        const told = [store, other].map(sitesTold)
+        assert.ok(await (index % 2 === 0 ? store : other).write((tx) => deed(tx, 'app_1')))
+        assert.ok(
+          told.every((one) => one.has('app_1')),
+          `${index}`,
+        )
+      }
     },
   },
   {

@@ -12,6 +12,7 @@ import {
   makeLive,
   previewOf,
   sampleDeployment,
+  sampleFailure,
 } from './deployment-samples.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers } from './harness.ts'
@@ -29,18 +30,28 @@ const OFF = {
 
 const unpublish = (store: Store, id = 'dep_9') =>
   store.write((tx) => tx.deployments.unpublish({ ...OFF, id }))
+const poise = (store: Store, id: string, claim: string) =>
+  store.write((tx) => tx.deployments.poise(id, claim))
+const isTurning = async (store: Store) => (await store.deployments.siteByAlias('app_1'))?.turning
 const switchTo = (store: Store, id: string, claim: string, now: number) =>
   store.write((tx) => tx.deployments.switch(id, claim, now))
 const announce = (store: Store, id: string) => store.write((tx) => tx.deployments.announce(id))
 const standing = async (store: Store) => (await store.deployments.standings(['app_1']))[0]
 
-/** A deployment of app_1 that could be switched to, held by `claim`. */
-async function makeReady(store: Store, id: string, claim: string): Promise<DeploymentRecord> {
+/** A deployment of app_1 that is made and not poised yet, held by `claim`. */
+async function makeBuilt(store: Store, id: string, claim: string): Promise<DeploymentRecord> {
   await insertDeployments(store, sampleDeployment(id))
   const claimed = await claimDeployment(store, claim, BORN)
   await store.write((tx) => tx.deployments.built(id, claim, SECOND))
   assert.equal(claimed?.id, id)
   return { ...claimed, status: 'deploying', artifact: SECOND }
+}
+
+/** One that could be switched to. */
+async function makeReady(store: Store, id: string, claim: string): Promise<DeploymentRecord> {
+  const built = await makeBuilt(store, id, claim)
+  assert.equal(await poise(store, id, claim), true)
+  return built
 }
 
 const switchCases: readonly StoreCase[] = [
@@ -80,6 +91,36 @@ const switchCases: readonly StoreCase[] = [
       const { deployment_id, turn, in_progress } = (await standing(store)) ?? {}
       assert.deepEqual([deployment_id, turn, in_progress], ['dep_2', 2, false])
       assert.equal(await switchTo(store, 'dep_2', 'a', BORN + 10), undefined, 'once')
+    },
+  },
+  {
+    name: 'sites: what is not poised is not switched to; what is turns its site until it is live or ended',
+    async run({ open }) {
+      const store = await open()
+      await insertSites(store, 'app_1')
+      await insertDeployments(store, sampleDeployment('dep_1'))
+      await claimDeployment(store, 'a', BORN)
+      assert.equal(await poise(store, 'dep_1', 'a'), false, 'it is not made yet')
+      await store.write((tx) => tx.deployments.built('dep_1', 'a', FIRST))
+      assert.equal(await switchTo(store, 'dep_1', 'a', BORN + 1), undefined)
+      assert.equal(await isTurning(store), false)
+      assert.equal(await poise(store, 'dep_1', 'b'), false, 'it is not held')
+      assert.equal(await poise(store, 'dep_1', 'a'), true)
+      assert.equal(await poise(store, 'dep_1', 'a'), true, 'again')
+      assert.equal(await isTurning(store), true)
+      await claimDeployment(store, 'b', BORN + LEASE)
+      assert.equal(await isTurning(store), false, 'whoever has it next makes sure of it anew')
+      assert.equal(await poise(store, 'dep_1', 'a'), false)
+      assert.equal(await poise(store, 'dep_1', 'b'), true)
+      assert.ok(await switchTo(store, 'dep_1', 'b', BORN + LEASE))
+      assert.equal(await isTurning(store), false)
+      await announce(store, 'dep_1')
+      await makeReady(store, 'dep_2', 'c')
+      assert.equal(await isTurning(store), true)
+      await store.write((tx) => tx.deployments.fail('dep_2', 'c', sampleFailure()))
+      assert.equal(await isTurning(store), false)
+      await makeBuilt(store, 'dep_3', 'd')
+      assert.equal(await isTurning(store), false, 'nor does the next begin so')
     },
   },
   {

@@ -118,6 +118,8 @@ export interface HostedApp {
   readonly earlier: readonly string[]
   /** The tree of the current revision; null until there is one. */
   readonly tree: string | null
+  /** Another may be live at any moment: who looks again later must not go by this. */
+  readonly turning: boolean
 }
 
 export interface DeploymentListQuery extends PageQuery {
@@ -182,8 +184,8 @@ export type Hold = 'held' | 'cancel' | 'lost'
 
 /**
  * Whatever changes what a host serves is told of as a change of the app's `site` before `write`
- * resolves: a switch, going offline, a site that is opened; and of apps their alias, archiving,
- * restoring, purging and a new current revision.
+ * resolves: what is poised, a switch, going offline, a site that is opened; and of apps their alias,
+ * archiving, restoring, purging and a new current revision.
  */
 export interface DeploymentWrites extends DeploymentReads {
   /** Gives an app a site, on which nothing is live. */
@@ -217,7 +219,13 @@ export interface DeploymentWrites extends DeploymentReads {
    */
   built(id: string, claim: string, artifact: string): Promise<Hold>
   /**
-   * Makes a deploying one what its site serves, in the place of what was live, which is superseded.
+   * Makes a deploying one ready to be switched to: from when `write` resolves until it is live or ended,
+   * whoever is asked what its site serves looks, so that a switch holds for all of them at once. False,
+   * changing nothing, when it is not this claim's any more.
+   */
+  poise(id: string, claim: string): Promise<boolean>
+  /**
+   * Makes a poised one what its site serves, in the place of what was live, which is superseded.
    * Answers it as it is then; undefined, changing nothing, when the claim is lost or the app archived.
    */
   switch(id: string, claim: string, now: Instant): Promise<DeploymentRecord | undefined>

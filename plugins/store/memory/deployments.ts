@@ -69,6 +69,7 @@ function next({ deployments, deploymentLeases }: State, now: Instant) {
 
 export function deploymentWrites(state: State, changes: ChangeSink): DeploymentWrites {
   const { apps, deployments, deploymentLeases: leases, deploymentLines, sites } = state
+  const { deploymentsPoised: poised } = state
   const isHeld = (id: string, claim: string): boolean =>
     isOpen(deployments.get(id)) && leases.get(id)?.claim === claim
   const heldIn = (id: string, claim: string, status: DeploymentRecord['status']): boolean =>
@@ -83,6 +84,7 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
 
   function letGo(id: string, changed: Partial<DeploymentRecord>): boolean {
     leases.delete(id)
+    poised.delete(id)
     return change(deployments, id, { ...NO_PLACE, ...changed })
   }
 
@@ -109,6 +111,7 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
       const found = next(state, now)
       if (found === undefined) return undefined
       leases.set(found.id, { claim, until: lease_until })
+      poised.delete(found.id)
       change(deployments, found.id, {
         ...NO_PLACE,
         status: found.status === 'queued' ? 'building' : found.status,
@@ -137,9 +140,16 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
       change(deployments, id, { status: 'deploying', artifact })
       return 'held'
     },
+    async poise(id, claim) {
+      if (!heldIn(id, claim, 'deploying')) return false
+      poised.set(id, true)
+      changes.push({ kind: 'site', id: deployments.get(id)?.app_id ?? '' })
+      return true
+    },
     async switch(id, claim, now) {
       const appId = deployments.get(id)?.app_id ?? ''
-      if (!heldIn(id, claim, 'deploying') || apps.get(appId)?.archived_at !== null) return undefined
+      const isReady = heldIn(id, claim, 'deploying') && poised.has(id)
+      if (!isReady || apps.get(appId)?.archived_at !== null) return undefined
       const previous_deployment_id = supersede(appId, now)?.id ?? null
       const live = { status: 'live', live_at: now, previous_deployment_id } as const
       change(deployments, id, { ...NO_PLACE, ...live })
@@ -185,6 +195,7 @@ export function purgeDeployments(state: State, appId: string): void {
   for (const { id } of releasesOf(state, appId)) {
     state.deployments.delete(id)
     state.deploymentLeases.delete(id)
+    state.deploymentsPoised.delete(id)
     state.deploymentLines.delete(id)
   }
   state.sites.delete(appId)

@@ -26,7 +26,7 @@ export function siteReads(
     (state().accounts.get(accountId)?.suspended_at ?? null) !== null
 
   function hosted(appId: string | undefined): HostedApp | undefined {
-    const { apps, sites, revisions, deployments } = state()
+    const { apps, sites, revisions, deployments, deploymentsPoised: poised } = state()
     const app = apps.get(appId ?? '')
     const site = sites.get(appId ?? '')
     if (app === undefined || site === undefined) return undefined
@@ -42,6 +42,7 @@ export function siteReads(
       artifact,
       earlier: artifact === null ? [] : earlier.slice(0, EARLIER),
       tree: revisions.get(place(app.id, String(app.revision)))?.tree ?? null,
+      turning: releasesOf(state(), app.id).some((one) => isInProgress(one) && poised.has(one.id)),
     }
   }
 

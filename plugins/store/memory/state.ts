@@ -36,6 +36,8 @@ export interface State {
   readonly revisions: Map<string, RevisionRecord>
   readonly deployments: Map<string, DeploymentRecord>
   readonly deploymentLeases: Map<string, Lease>
+  /** Those that are ready to be switched to. */
+  readonly deploymentsPoised: Map<string, true>
   readonly deploymentLines: Map<string, readonly DeploymentLine[]>
   readonly sites: Map<string, SiteRecord>
   readonly edits: Map<string, EditRecord>
@@ -96,6 +98,7 @@ export function emptyState(): State {
     revisions: new Map(),
     deployments: new Map(),
     deploymentLeases: new Map(),
+    deploymentsPoised: new Map(),
     deploymentLines: new Map(),
     sites: new Map(),
     edits: new Map(),
@@ -137,6 +140,7 @@ export function copyState(state: State): State {
     revisions: new Map(state.revisions),
     deployments: new Map(state.deployments),
     deploymentLeases: new Map(state.deploymentLeases),
+    deploymentsPoised: new Map(state.deploymentsPoised),
     deploymentLines: new Map(state.deploymentLines),
     sites: new Map(state.sites),
     edits: new Map(state.edits),

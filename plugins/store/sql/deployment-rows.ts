@@ -112,5 +112,6 @@ export function toHosted(row: Row): Omit<HostedApp, 'earlier'> {
     deployment_id: textOrNull(row['deployment_id']),
     artifact: textOrNull(row['artifact']),
     tree: textOrNull(row['tree']),
+    turning: integer(row['turning']) === 1,
   }
 }

@@ -137,7 +137,7 @@ export function deploymentWrites(
     },
     async claim({ claim, now, lease_until, deadline_at }) {
       const [row] = await query(
-        `UPDATE ${t.deployments} SET claim = $2, lease_until = $3,
+        `UPDATE ${t.deployments} SET claim = $2, lease_until = $3, poised = 0,
            status = CASE WHEN status = 'queued' THEN 'building' ELSE status END,
            started_at = COALESCE(started_at, $1), deadline_at = COALESCE(deadline_at, $4),
            attempts = attempts + 1, ${NO_PLACE}
@@ -173,12 +173,21 @@ export function deploymentWrites(
       if (row === undefined) return 'lost'
       return row['status'] === 'deploying' ? 'held' : 'cancel'
     },
+    async poise(id, claim) {
+      const [row] = await query<{ app_id: string }>(
+        `UPDATE ${t.deployments} SET poised = 1 WHERE ${held(`status = 'deploying'`)}
+         RETURNING app_id`,
+        [id, claim],
+      )
+      if (row !== undefined) tell(row.app_id)
+      return row !== undefined
+    },
     async switch(id, claim, now) {
       const [row] = await query<{ app_id: string }>(
         `UPDATE ${t.deployments} SET live_at = $3, ${NO_PLACE}, previous_deployment_id = (
              SELECT live.id FROM ${t.deployments} live
              WHERE live.app_id = ${t.deployments}.app_id AND live.status = 'live')
-         WHERE ${held(`status = 'deploying'`)} AND EXISTS (SELECT 1 FROM ${t.apps} app
+         WHERE ${held(`status = 'deploying' AND poised = 1`)} AND EXISTS (SELECT 1 FROM ${t.apps} app
            WHERE app.id = ${t.deployments}.app_id AND app.archived_at IS NULL)
          RETURNING app_id`,
         [id, claim, now],

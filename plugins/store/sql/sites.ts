@@ -15,7 +15,9 @@ export function siteReads(
   dialect: Dialect,
 ): Pick<DeploymentReads, 'standings' | 'siteByAlias' | 'siteByPreview'> {
   const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
-      account.suspended_at, live.artifact, revision.tree
+      account.suspended_at, live.artifact, revision.tree, CASE WHEN EXISTS (
+        SELECT 1 FROM ${t.deployments} next WHERE next.app_id = site.app_id AND next.poised = 1
+          AND next.status IN ('queued', 'building', 'deploying')) THEN 1 ELSE 0 END AS turning
     FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
     LEFT JOIN ${t.accounts} account ON account.id = site.account_id
     LEFT JOIN ${t.deployments} live ON live.id = site.deployment_id

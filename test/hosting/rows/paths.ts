@@ -175,6 +175,7 @@ export const PATH_ROWS: readonly Row[] = [
         status: 200,
         headers: {
           'cache-control': 'private, no-store',
+          'referrer-policy': 'same-origin',
           'x-robots-tag': 'noindex, nofollow',
           'content-security-policy': /^frame-ancestors 'self' https:\/\/keyhook\.example;/,
         },

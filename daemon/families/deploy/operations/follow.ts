@@ -41,7 +41,7 @@ export const followDeployment = streamOperation({
     return followLines<DeploymentRecord, DeploymentLine, DeploymentNews>(
       platform.clock,
       deployment,
-      call.after,
+      call,
       {
         look: () => deployments.get(app.id, id),
         // What is live is told of a moment later, and that is its last line.

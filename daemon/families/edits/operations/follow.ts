@@ -27,7 +27,7 @@ export const followEdit = streamOperation({
   async run(call) {
     const { store, clock } = call.platform
     const edit = await findEdit(store, call)
-    return followLines<EditRecord, EditLine, EditNews>(clock, edit, call.after, {
+    return followLines<EditRecord, EditLine, EditNews>(clock, edit, call, {
       look: () => store.edits.get(edit.app_id, edit.id),
       isOver: hasEnded,
       lines: (after, limit) => store.edits.lines(edit.id, after, limit),

@@ -6,6 +6,7 @@ import { streamOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
+import { nextLook } from '../../line-stream.ts'
 import type { LogLine } from '../log-schema.ts'
 import { env, exampleLine, exampleParams, logLine, toWireLine } from '../log-schema.ts'
 
@@ -17,7 +18,11 @@ const LINES_BEFORE = 20
 
 const query = z.strictObject({ env: env.optional() })
 
-type Env = z.output<typeof query>['env']
+interface Following extends z.output<typeof query> {
+  /** The position of the last line that the client has. */
+  readonly after: number | null
+  readonly left: AbortSignal
+}
 
 export const followLogs = streamOperation({
   id: 'observe.follow_logs',
@@ -32,7 +37,7 @@ export const followLogs = streamOperation({
   async run(call) {
     const app = await findApp(call.platform.store.apps, call.principal, call.params.app_id)
     const after = /^\d{1,15}$/.test(call.after) ? Number(call.after) : null
-    return follow(call.platform, app.id, after, call.query.env)
+    return follow(call.platform, app.id, { after, left: call.left, env: call.query.env })
   },
 })
 
@@ -43,8 +48,7 @@ export const followLogs = streamOperation({
 async function* follow(
   { store, clock }: Platform,
   appId: string,
-  after: number | null,
-  env: Env,
+  { after, left, env }: Following,
 ): AsyncGenerator<StreamEvent<LogLine>> {
   for (let seen = after; ;) {
     const most = seen === null ? LINES_BEFORE : LINES_AT_ONCE
@@ -56,9 +60,7 @@ async function* follow(
       seen = position
     }
     if (lines.length === LINES_AT_ONCE) continue
-    await new Promise<void>((resolve) => {
-      clock.after(LOOK_EVERY, resolve)
-    })
-    if (!(await store.apps.exists(appId))) return
+    await nextLook(clock, LOOK_EVERY, left)
+    if (left.aborted || !(await store.apps.exists(appId))) return
   }
 }

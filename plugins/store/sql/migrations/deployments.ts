@@ -73,4 +73,13 @@ export const deployments: readonly Migration[] = [
        } FROM ${t.apps}`,
     ],
   },
+  {
+    name: 'deployments/0002-poised',
+    up: (t) => [
+      `ALTER TABLE ${t.deployments} ADD COLUMN poised SMALLINT NOT NULL DEFAULT 0`,
+      // What was live before, however many deployments came to nothing.
+      `CREATE INDEX ${t.deployments}_released ON ${t.deployments} (app_id, release)
+        WHERE live_at IS NOT NULL AND artifact IS NOT NULL`,
+    ],
+  },
 ]
