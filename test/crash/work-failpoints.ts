@@ -1,16 +1,16 @@
 import type { Failpoint, Statement } from './failpoint-table.ts'
 
-/** A moment of an edit or a file at which the daemon that carries it out may be made to die. */
+/** A moment of an edit, a file or a deployment at which the daemon that carries it out may be made to die. */
 export interface WorkFailpoint extends Pick<Failpoint, 'name' | 'when'> {
   readonly at: Statement
   /** Which time that it is reached; default the first. */
   readonly nth?: number
 }
 
-const commitOf = (within: RegExp): Statement => ({ sql: /^COMMIT$/, within })
+export const commitOf = (within: RegExp): Statement => ({ sql: /^COMMIT$/, within })
 
 /** Before a commit, and once it is there but nobody heard of it. */
-function beside(name: string, within: RegExp): readonly WorkFailpoint[] {
+export function beside(name: string, within: RegExp): readonly WorkFailpoint[] {
   const at = commitOf(within)
   return [
     { name: `${name}.before_commit`, at, when: 'before' },
@@ -19,7 +19,7 @@ function beside(name: string, within: RegExp): readonly WorkFailpoint[] {
 }
 
 /** In the middle of it, too. */
-function around(name: string, within: RegExp): readonly WorkFailpoint[] {
+export function around(name: string, within: RegExp): readonly WorkFailpoint[] {
   const at = commitOf(within)
   return [...beside(name, within), { name: `${name}.in_commit`, at, when: 'during' }]
 }

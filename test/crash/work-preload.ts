@@ -1,10 +1,11 @@
 /**
- * Preloaded into a daemon by a test alone: it dies at the failpoint of edits and files that a file names,
- * and takes that file away right before, so that whoever wrote it knows that it was reached.
+ * Preloaded into a daemon by a test alone: it dies at the failpoint of edits, files and deployments that a
+ * file names, and takes that file away right before, so that whoever wrote it knows that it was reached.
  *
  * Which file it is, `WORK_FAILPOINT` says. Nothing of this is in the product.
  */
 import { readFileSync, unlinkSync } from 'node:fs'
+import { DEPLOY_FAILPOINTS } from './deploy-failpoints.ts'
 import { matches } from './failpoint-match.ts'
 import type { Asked } from './drivers.ts'
 import { watchDatabases } from './drivers.ts'
@@ -13,7 +14,9 @@ import type { WorkFailpoint } from './work-failpoints.ts'
 import { WORK_FAILPOINTS } from './work-failpoints.ts'
 
 const file = process.env['WORK_FAILPOINT'] ?? ''
-const failpoints: readonly WorkFailpoint[] = Object.values(WORK_FAILPOINTS).flat()
+const failpoints = [WORK_FAILPOINTS, DEPLOY_FAILPOINTS].flatMap((table) =>
+  Object.values<readonly WorkFailpoint[]>(table).flat(),
+)
 let passed = 0
 
 function readArmed(): WorkFailpoint | undefined {

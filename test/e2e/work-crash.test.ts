@@ -2,21 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { collectApps } from '../../daemon/families/apps/collect.ts'
-import { HOUR, MINUTE } from '../../lib/time.ts'
-import type { AppBytes } from '../../plugins/apps/contract.ts'
+import { MINUTE } from '../../lib/time.ts'
 import type { EditStage } from '../../plugins/edits/contract.ts'
 import type { ProcessingStage } from '../../plugins/files/contract.ts'
-import { APP_BYTES, openDatabase } from '../../plugins/registry.ts'
 import { WORK_FAILPOINTS } from '../crash/work-failpoints.ts'
 import { until } from '../support/daemon.ts'
 import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
 import { edit as patchOf } from '../support/editing.ts'
 import type { FakeModel, FakeTurn } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { openLeftBehind, orphans } from '../support/left-behind.ts'
+import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
-import type { Row, Stage } from '../support/work-stage.ts'
-import { OPERATOR, listAll, setTheStage, workOf } from '../support/work-stage.ts'
+import type { Stage } from '../support/work-stage.ts'
+import { setTheStage, workOf } from '../support/work-stage.ts'
 
 t.setTimeout(15 * MINUTE)
 // Most of the time leases are waited for.
@@ -46,7 +45,7 @@ function eventOf({ kind, status }: Row): string {
 async function requireWhole(t: Test, stage: Stage): Promise<void> {
   const at = `/v1/apps/${stage.app}`
   const done = await workOf(stage)
-  const told = (await listAll(stage, '/v1/events'))
+  const told = (await stage.list('/v1/events'))
     .filter(({ type }) => /^(edit|file)\./.test(String(type)))
     .map(({ type, data }) => {
       const { edit_id, file_id } = data as Row
@@ -106,7 +105,7 @@ function createWork(stage: Stage, model: FakeModel) {
     },
     badFile: () => stage.upload(`bad-${made}.json`, Buffer.from(`{"made": [${(made += 1)}`)),
     async cancel(): Promise<Row> {
-      const [running] = await listAll(stage, `${edits}?status=running`)
+      const [running] = await stage.list(`${edits}?status=running`)
       return stage.ask('POST', `${edits}/${String(running?.['id'])}/cancel`, {})
     },
   }
@@ -184,21 +183,6 @@ async function killThrough(stage: Stage, model: FakeModel): Promise<readonly str
   return killed
 }
 
-/** What lies there and is named by nothing, once a round of collection has passed. */
-async function orphans(
-  store: Awaited<ReturnType<typeof openDatabase>>['store'],
-  bytes: AppBytes,
-): Promise<readonly string[]> {
-  await collectApps(store, bytes, Date.now() + 2 * HOUR)
-  const left: string[] = []
-  const again = await collectApps(store, bytes, Date.now() + 2 * HOUR)
-  if (again.bytes > 0) left.push(`${again.bytes} more`)
-  for await (const app of bytes.apps()) {
-    if (!(await store.apps.exists(app))) left.push(app)
-  }
-  return left
-}
-
 for (const database of ['sqlite', 'postgres'] as const) {
   void t.test(`killed in every stage, edits and files end well on ${database}`, async (t) => {
     const model = await startFakeModel()
@@ -215,7 +199,6 @@ for (const database of ['sqlite', 'postgres'] as const) {
     const stage = await setTheStage(t, folder, {
       ...place,
       KEYHOOK_DATA_DIR: data,
-      KEYHOOK_OPERATOR_TOKEN: OPERATOR,
       KEYHOOK_LLM_BASE_URL: model.url,
       KEYHOOK_LLM_MODEL: FAKE_MODEL,
       KEYHOOK_EMBEDDINGS_MODEL: FAKE_MODEL,
@@ -231,14 +214,8 @@ for (const database of ['sqlite', 'postgres'] as const) {
     await requireWhole(t, stage)
     await stage.stop()
 
-    const opened = await openDatabase(place['KEYHOOK_DATABASE_URL'] ?? join(data, 'keyhook.db'))
-    const clock = { now: Date.now }
-    const bytes =
-      database === 'postgres'
-        ? await APP_BYTES.database({ client: opened.client, clock })
-        : await APP_BYTES.disk({ folder: join(data, 'apps'), clock })
-    t.same(await orphans(opened.store, bytes), [], 'no bytes that nothing names')
-    await bytes.close()
-    await opened.store.close()
+    const left = await openLeftBehind(data, place['KEYHOOK_DATABASE_URL'])
+    t.same(await orphans(left), [], 'no bytes that nothing names')
+    await left.close()
   })
 }

@@ -29,7 +29,7 @@ export interface Spread {
   readonly max: number
 }
 
-function spreadOf(values: readonly number[]): Spread {
+export function spreadOf(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (share: number): number =>
     Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0)

@@ -4,7 +4,7 @@ import { ROOT } from '../arch/source.ts'
 
 /** Runs a harness as `npm run` does, once it is built, and reads its line. */
 export async function runHarness<Line>(
-  name: 'crash' | 'fleet',
+  name: 'crash' | 'fleet' | 'hosting/cycles',
   flags: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly code: number | null; readonly line: Line; readonly said: string }> {

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { MINUTE } from '../../lib/time.ts'
+import { ROOT } from '../arch/source.ts'
+import { CYCLES_MUTANTS } from '../hosting/cycles/mutants.ts'
+import type { CyclesLine } from '../hosting/cycles/result-line.ts'
+import { runHarness } from '../support/harness.ts'
+
+t.setTimeout(5 * MINUTE)
+
+const HARNESS = 'hosting/cycles'
+const RUNS = [
+  { db: 'sqlite', daemons: 1, cycles: 60 },
+  { db: 'postgres', daemons: 2, cycles: 30 },
+] as const
+
+await t.test('the harness is built', async (t) => {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  execFileSync(process.execPath, [tsc, '-p', 'test/hosting/cycles/tsconfig.json'], { cwd: ROOT })
+  t.pass()
+})
+
+for (const { db, daemons, cycles } of RUNS) {
+  await t.test(`published and rolled back under load, ${db} answers nothing wrong`, async (t) => {
+    const flags = ['--db', db, '--daemons', `${daemons}`, '--cycles', `${cycles}`, '--pace', '20']
+    const { code, line, said } = await runHarness<CyclesLine>(HARNESS, flags)
+    const rows = Object.entries(line.invariants)
+    t.same(
+      rows.filter(([, { violated }]) => violated > 0),
+      [],
+      said,
+    )
+    t.same(
+      rows.filter(([, { checked }]) => checked === 0),
+      [],
+      'every invariant was looked at',
+    )
+    t.equal(code, 0, said)
+    t.equal(line.cycles, cycles)
+    t.ok(line.overlapping > cycles, `${line.overlapping} answers while something changed`)
+    t.comment(`seed ${line.seed}, ${line.answers.all} answers in ${line.seconds} s`)
+  })
+}
+
+/** The others are gone through by hand, and the page on reliability names all of them. */
+const FOUND = ['leads-to-the-old', 'echoes-every-tag', 'forgets-open-tabs', 'mixes-two-releases']
+
+for (const { name, breaks } of CYCLES_MUTANTS.filter((one) => FOUND.includes(one.name))) {
+  await t.test(`a daemon that ${name.replaceAll('-', ' ')} is found out`, async (t) => {
+    const flags = ['--mutant', name, '--cycles', '40', '--pace', '20']
+    const { code, line } = await runHarness<CyclesLine>(HARNESS, flags)
+    t.equal(code, 1)
+    t.ok(line.invariants[breaks].violated > 0, breaks)
+  })
+}
