@@ -7,7 +7,7 @@ import { CYCLES_MUTANTS } from '../hosting/cycles/mutants.ts'
 import type { CyclesLine } from '../hosting/cycles/result-line.ts'
 import { runHarness } from '../support/harness.ts'
 
-t.setTimeout(5 * MINUTE)
+t.setTimeout(12 * MINUTE)
 
 const HARNESS = 'hosting/cycles'
 const RUNS = [
