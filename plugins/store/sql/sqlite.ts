@@ -41,11 +41,11 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     work: (query: Query) => Promise<T>,
     { changes: made, committed }: TransactionOptions,
   ): Promise<T> {
-    await writer.query('BEGIN IMMEDIATE')
+    await statement.query('BEGIN IMMEDIATE')
     let result: T
     try {
-      result = await work(writer.query)
-      await writer.query('COMMIT')
+      result = await work(statement.query)
+      await statement.query('COMMIT')
     } catch (cause) {
       await rollBack()
       throw cause
@@ -58,7 +58,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   /** Some faults roll back by themselves; then there is nothing left to roll back. */
   async function rollBack(): Promise<void> {
     try {
-      await writer.query('ROLLBACK')
+      await statement.query('ROLLBACK')
     } catch (cause) {
       isBroken = !(cause instanceof Error && cause.message.includes('no transaction is active'))
     }

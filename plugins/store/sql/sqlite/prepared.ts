@@ -3,7 +3,9 @@ import type { Query } from '../client.ts'
 import { numbered, queryOn, rowsOf } from './statement.ts'
 
 /** So that texts that are never the same twice fill no memory; those beyond are prepared each time. */
-const MOST_PREPARED = 256
+const MOST_PREPARED = 512
+/** Texts that were met once, before all of that is forgotten: those of migrations never come again. */
+const MOST_MET = 2048
 /** Of one text: the driver runs a statement once in a turn of the event loop, however short it is. */
 const MOST_COPIES = 16
 
@@ -14,20 +16,31 @@ export interface Prepared {
 }
 
 /**
- * Keeps the statements of hot paths prepared: preparing one takes several times as long as running it,
+ * Keeps statements prepared that come a second time: preparing one takes several times as long as running it,
  * and each awaited hop costs a turn of the event loop.
  */
 export function preparedOn(connection: sqlite3.Database): Prepared {
   const texts = new Map<string, Copies>()
+  const met = new Set<string>()
   const once = queryOn(connection)
+
+  function copiesOf(sql: string): Copies | undefined {
+    const known = texts.get(sql)
+    if (known !== undefined || texts.size >= MOST_PREPARED) return known
+    if (met.delete(sql)) {
+      const copies = new Copies(connection, sql)
+      texts.set(sql, copies)
+      return copies
+    }
+    if (met.size >= MOST_MET) met.clear()
+    met.add(sql)
+    return undefined
+  }
 
   return {
     async query<Row extends object>(sql: string, bind: readonly unknown[] = []) {
-      const copies = texts.get(sql) ?? new Copies(connection, sql)
-      if (!texts.has(sql)) {
-        if (texts.size >= MOST_PREPARED) return once<Row>(sql, bind)
-        texts.set(sql, copies)
-      }
+      const copies = copiesOf(sql)
+      if (copies === undefined) return once<Row>(sql, bind)
       const statement = copies.free() ?? (await copies.next())
       try {
         return await rowsOf<Row>((done) => statement.all<Row>(bind, done))
