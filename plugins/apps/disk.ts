@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { AppBytes } from './contract.ts'
 import { listCopies, removeAll } from './disk/copies.ts'
 import { openFolder, takeAway, namesIn } from './disk/folders.ts'
+import type { Settled } from './disk/keep.ts'
 import { keep } from './disk/keep.ts'
 import { findKept, readPart, readWhole } from './disk/read.ts'
 import { clear, sweep, write } from './disk/unfinished.ts'
@@ -27,6 +28,7 @@ export interface DiskBytesOptions {
 export async function openDiskBytes({ folder, clock }: DiskBytesOptions): Promise<AppBytes> {
   const root = await openFolder(folder)
   await sweep(root)
+  const settled: Settled = new Set()
   return {
     manyProcesses: true,
     async put(appId, bytes, options) {
@@ -36,7 +38,7 @@ export async function openDiskBytes({ folder, clock }: DiskBytesOptions): Promis
       const kept = intake.kept()
       try {
         options?.signal?.throwIfAborted()
-        await keep(root, clock, appId, kept.sha256, unfinished.path)
+        await keep(root, settled, clock, appId, kept.sha256, unfinished.path)
       } catch (cause) {
         await unfinished.remove().catch(() => undefined)
         throw cause

@@ -3,6 +3,7 @@ import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
 import { accountOf, creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
+import { keepEach } from './keep-each.ts'
 import { keepTree, loadTree, noteChange, requireFreeAlias, requireRoom } from './service.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import { sizeOf } from './tree.ts'
@@ -41,9 +42,9 @@ export async function keepFiles(
 ): Promise<KeptApp> {
   const id = createAppId(random)
   const kept = new Map<string, TreeFile>()
-  for (const { path, bytes: content } of files) {
+  await keepEach(files, async ({ path, bytes: content }) => {
     kept.set(path, { path, ...(await bytes.put(id, content)) })
-  }
+  })
   return keepAs(bytes, id, { files: kept, config: new Map() })
 }
 
@@ -55,11 +56,11 @@ export async function copyTree(
 ): Promise<KeptApp> {
   const id = createAppId(random)
   const tree = await loadTree(bytes, revision)
-  for (const { path, sha256 } of tree.files.values()) {
+  await keepEach(tree.files.values(), async ({ path, sha256 }) => {
     const content = await bytes.open(revision.app_id, sha256)
     if (content === undefined) throw new Error(`${path} of revision ${revision.number} is gone`)
     await bytes.put(id, content)
-  }
+  })
   return keepAs(bytes, id, tree)
 }
 

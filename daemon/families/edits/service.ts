@@ -5,6 +5,7 @@ import type { Call } from '../../family.ts'
 import { accountOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
+import { keepEach } from '../apps/keep-each.ts'
 import { findApp, keepTree } from '../apps/service.ts'
 import type { Tree } from '../apps/tree.ts'
 import { sizeOf } from '../apps/tree.ts'
@@ -55,8 +56,12 @@ export async function keepMade(
   appId: string,
   { tree, fresh }: { readonly tree: Tree; readonly fresh: readonly Uint8Array[] },
 ): Promise<KeptTree> {
-  for (const one of fresh) await bytes.put(appId, one)
-  const digest = await keepTree(bytes, appId, tree)
+  const [digest] = await Promise.all([
+    keepTree(bytes, appId, tree),
+    keepEach(fresh, async (one) => {
+      await bytes.put(appId, one)
+    }),
+  ])
   return { tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { BigIntStats } from 'node:fs'
 import { constants } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { lstat, mkdir, open, readdir, realpath, rename, rmdir } from 'node:fs/promises'
@@ -24,6 +25,7 @@ export async function openFolder(folder: string): Promise<string> {
 
 /** Makes a folder unless it is there. */
 async function enter(path: string): Promise<void> {
+  if ((await unlessMissing(() => requireFolder(path))) !== undefined) return
   await mkdir(path, { mode: PRIVATE }).catch((cause: unknown) => {
     if (codeOf(cause) !== 'EEXIST') throw cause
   })
@@ -31,9 +33,10 @@ async function enter(path: string): Promise<void> {
 }
 
 /** @throws KeyhookError `bytes_damaged` for a link, or anything else that is no folder */
-async function requireFolder(path: string): Promise<void> {
-  const found = await lstat(path)
+async function requireFolder(path: string): Promise<BigIntStats> {
+  const found = await lstat(path, { bigint: true })
   if (!found.isDirectory()) throw replaced(new Error(`${path} is not a folder`))
+  return found
 }
 
 /** The folders in which the files of a digest lie, outermost first. */
@@ -74,6 +77,15 @@ export async function openFile(path: string): Promise<OpenedFile> {
     await handle.close()
     throw cause
   }
+}
+
+/**
+ * Which folder lies at a path: another one that took its place is told from it. Empty where the file
+ * system does not keep when one was made.
+ */
+export async function identify(path: string): Promise<string> {
+  const { ino, birthtimeNs } = await requireFolder(path)
+  return birthtimeNs === 0n ? '' : `${ino} ${birthtimeNs}`
 }
 
 /** Makes durable what was made, renamed or removed in a folder. */

@@ -3,7 +3,13 @@ import type { Clock } from '../../../lib/engine/ports.ts'
 import { kernelError } from '../../../lib/errors.ts'
 import { nameOf, removeCopies } from './copies.ts'
 import { onDisk, unlessMissing } from './faults.ts'
-import { enterAll, foldersOf, syncFolder, tryRename } from './folders.ts'
+import { enterAll, foldersOf, identify, syncFolder, tryRename } from './folders.ts'
+
+/** Folders whose own names are durable: to sync what holds them costs as much as the file does. */
+export type Settled = Set<string>
+
+/** Before all of them are forgotten. */
+const MOST_SETTLED = 100_000
 
 /** Each attempt but the last met a drop or a remove that took the folder from under it. */
 const MOST_ATTEMPTS = 100
@@ -11,6 +17,7 @@ const MOST_ATTEMPTS = 100
 /** Gives a finished file its name, durably, and takes the older names of the same bytes. */
 export async function keep(
   root: string,
+  settled: Settled,
   clock: Pick<Clock, 'now'>,
   appId: string,
   sha256: string,
@@ -21,12 +28,28 @@ export async function keep(
     await unlessMissing(() => enterAll(folders))
     const kept_at = clock.now()
     if (await tryRename(path, join(folders[1], nameOf(sha256, kept_at)))) {
-      // A folder that is not there any more was dropped after it held the file.
-      for (const folder of [...folders].reverse()) await unlessMissing(() => syncFolder(folder))
-      await onDisk(() => syncFolder(root))
+      await settle(root, settled, folders)
       await removeCopies(root, appId, sha256.slice(0, 2), [sha256], kept_at)
       return
     }
   }
   throw kernelError('unavailable', { internal: `${path} could not be renamed` })
+}
+
+/** A folder that is not there any more was dropped after it held the file. */
+async function settle(
+  root: string,
+  settled: Settled,
+  [app, inner]: readonly [string, string],
+): Promise<void> {
+  await unlessMissing(() => syncFolder(inner))
+  const folders = [
+    await unlessMissing(() => identify(inner)),
+    await unlessMissing(() => identify(app)),
+  ]
+  if (folders.every((folder) => folder !== undefined && settled.has(folder))) return
+  await unlessMissing(() => syncFolder(app))
+  await onDisk(() => syncFolder(root))
+  if (settled.size >= MOST_SETTLED) settled.clear()
+  for (const folder of folders) if (folder) settled.add(folder)
 }
