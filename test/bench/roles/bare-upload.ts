@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import Router from '@koa/router'
@@ -10,10 +10,8 @@ function start(folder: string): Promise<string> {
   const router = new Router()
   let files = 0
   router.post('/v1/apps/:id/files', async (ctx) => {
-    const file = await open(join(folder, String(files++)), 'wx')
-    await pipeline(ctx.req, file.createWriteStream({ autoClose: false }))
-    await file.sync()
-    await file.close()
+    const path = join(folder, String(files++))
+    await pipeline(ctx.req, createWriteStream(path, { flags: 'wx', flush: true }))
     ctx.status = 202
     ctx.body = { status: 'kept' }
   })
