@@ -16,8 +16,8 @@ export interface Prepared {
 }
 
 /**
- * Keeps statements prepared that come a second time: preparing one takes several times as long as running it,
- * and each awaited hop costs a turn of the event loop.
+ * Keeps statements prepared that come a second time: preparing one takes several times as long as
+ * running it, and each awaited hop costs a turn of the event loop.
  */
 export function preparedOn(connection: sqlite3.Database): Prepared {
   const texts = new Map<string, Copies>()
