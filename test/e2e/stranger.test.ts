@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -9,24 +9,38 @@ import { ROOT } from '../arch/source.ts'
 import type { DaemonProcess } from '../support/daemon.ts'
 import { startDaemonProcess, until } from '../support/daemon.ts'
 import { packKeyhook } from '../support/packed.ts'
+import { blocksOf, openShell, walk } from '../support/page.ts'
 import { formOf } from '../support/knowledge.ts'
 
 t.setTimeout(5 * MINUTE)
 
 const TOKEN = 'operator-token-of-a-stranger-test'
 const SOURCES = join(ROOT, 'test/support/stranger')
+const PAGE = blocksOf('plugins.md')
 
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
 const folder = await packed.install([])
-await installPlugin('stranger-files', 'index.mjs')
-await installPlugin('careless-files', 'careless.mjs')
+await installPlugin('text-files', 'index.mjs', onPage('index.mjs'))
+await installPlugin('careless-files', 'careless.mjs', await source('careless.mjs'))
+await writeFile(join(folder, 'suite.mjs'), onPage('suite.mjs'))
+
+/** A file as docs/plugins.md has it. */
+function onPage(name: string): string {
+  const block = PAGE.find(({ kind }) => kind === `js ${name}`)
+  if (block === undefined) throw new Error(`docs/plugins.md has no ${name}`)
+  return block.text
+}
+
+function source(name: string): Promise<string> {
+  return readFile(join(SOURCES, name), 'utf8')
+}
 
 /** A package of one module, beside the published one. */
-async function installPlugin(name: string, module: string): Promise<void> {
+async function installPlugin(name: string, module: string, text: string): Promise<void> {
   const place = join(folder, 'node_modules', name)
   await mkdir(place)
-  await copyFile(join(SOURCES, module), join(place, module))
+  await writeFile(join(place, module), text)
   const manifest = { name, version: '1.0.0', type: 'module', exports: `./${module}` }
   await writeFile(join(place, 'package.json'), JSON.stringify(manifest))
 }
@@ -39,13 +53,21 @@ interface SuiteResult {
 
 /** Runs the suite of the published package in the stranger's own folder. */
 async function runSuite(plugin: string): Promise<SuiteResult> {
-  await copyFile(join(SOURCES, 'suite.mjs'), join(folder, 'suite.mjs'))
-  const run = promisify(execFile)(process.execPath, ['suite.mjs', plugin], { cwd: folder })
+  await writeFile(join(folder, 'report.mjs'), await source('report.mjs'))
+  const run = promisify(execFile)(process.execPath, ['report.mjs', plugin], { cwd: folder })
   return JSON.parse((await run).stdout) as SuiteResult
 }
 
+await t.test('the commands of the page print what it says', async (t) => {
+  const shell = openShell(folder, process.env)
+  t.teardown(() => shell.close())
+  const isRun = (kind: string): boolean => kind === 'sh' || kind === 'text'
+  // The last one starts a daemon, as the last test does.
+  await walk(t, PAGE.filter(({ kind }) => isRun(kind)).slice(0, -1), shell)
+})
+
 await t.test('a stranger’s file processor passes the published suite', async (t) => {
-  const { left, results } = await runSuite('stranger-files')
+  const { left, results } = await runSuite('text-files')
   const asked = filesCases.filter(({ requires }) => requires === undefined)
   t.same(
     Object.keys(results),
@@ -97,7 +119,7 @@ await t.test('named by its package, it reads the files of the packed daemon', as
   const env = {
     KEYHOOK_DATA_DIR: join(folder, 'data'),
     KEYHOOK_OPERATOR_TOKEN: TOKEN,
-    KEYHOOK_FILES_PLUGIN: 'stranger-files',
+    KEYHOOK_FILES_PLUGIN: 'text-files',
   }
   const daemon = await startDaemonProcess(env, join(folder, 'node_modules', 'keyhook'))
   t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
@@ -117,11 +139,11 @@ await t.test('named by its package, it reads the files of the packed daemon', as
 
   t.match(await processed('letter.txt', 'A pelican flew by. '.repeat(500)), {
     status: 'processed',
-    content_type: 'text/x-stranger',
+    content_type: 'text/plain',
   })
   const found = await post<{ data: readonly object[] }>('/search', { query: 'pelican', limit: 50 })
   t.ok(found.data.length > 1)
-  t.match(found.data[0], { name: 'letter.txt', heading: 'Read by a stranger' })
+  t.match(found.data[0], { name: 'letter.txt', heading: null })
   t.match(await processed('blank.txt', ' \n '), { status: 'failed', error: { code: 'no_text' } })
   t.match(await upload('notes.md', '# No'), { error: { code: 'unsupported_media_type' } })
   t.equal(await daemon.end('SIGTERM'), 0)

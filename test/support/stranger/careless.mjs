@@ -1,5 +1,5 @@
 /** As the other, but for one promise that it breaks: it goes on before its chunks are taken. */
-import { createFileProcessor as create } from 'stranger-files'
+import { createFileProcessor as create } from 'text-files'
 
 export function createFileProcessor() {
   const processor = create()
