@@ -33,7 +33,7 @@ async function countSyncs(): Promise<() => number> {
 const counted = await countSyncs()
 
 // Three folders hold a file: that of its first digits, its app's, and the one of all apps.
-t.test('a file and its name are synced each time, the names of its folders once', async (t) => {
+await t.test('a file and its name are synced each time, the names of its folders once', async (t) => {
   const bytes = await openDiskBytes({ folder: join(root, 'a'), clock })
   counted()
   await bytes.put(APP, Buffer.from('once'))
@@ -42,7 +42,7 @@ t.test('a file and its name are synced each time, the names of its folders once'
   t.equal(counted(), 2)
 })
 
-t.test('folders that were made anew are synced anew', async (t) => {
+await t.test('folders that were made anew are synced anew', async (t) => {
   const bytes = await openDiskBytes({ folder: join(root, 'b'), clock })
   await bytes.put(APP, Buffer.from('once'))
   await bytes.drop(APP)
@@ -51,7 +51,7 @@ t.test('folders that were made anew are synced anew', async (t) => {
   t.equal(counted(), 4)
 })
 
-t.test('what another process made is not taken for durable', async (t) => {
+await t.test('what another process made is not taken for durable', async (t) => {
   const folder = join(root, 'c')
   const [mine, theirs] = [
     await openDiskBytes({ folder, clock }),
