@@ -111,7 +111,7 @@ export async function startDaemon(
     if (apps !== undefined) {
       const { observer } = work
       const { trustedProxies } = config
-      hosting = startHosting(platform, { listener: apps, observer, trustedProxies, log })
+      hosting = startHosting(platform, { listener: apps, observer, trustedProxies, log, metrics })
     }
     const handler = app.callback()
     handle = (request, response) => void handler(request, response)

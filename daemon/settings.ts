@@ -78,6 +78,20 @@ export const SETTINGS = {
     shown: 'http://KEYHOOK_APPS_DOMAIN:KEYHOOK_APPS_PORT',
     parse: parseAppsUrl,
   }),
+  appsConnections: integerSetting({
+    env: 'KEYHOOK_APPS_CONNECTIONS',
+    doc: 'Connections of visitors of apps that are open at once; more are closed.',
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000,
+  }),
+  appsNetworkConnections: integerSetting({
+    env: 'KEYHOOK_APPS_NETWORK_CONNECTIONS',
+    doc: 'Of those, how many one address may have, of IPv6 one /64; through a trusted proxy, requests at once.',
+    fallback: 256,
+    min: 1,
+    max: 1_000_000,
+  }),
   dataDir: textSetting({
     env: 'KEYHOOK_DATA_DIR',
     doc: 'Folder of the database, the master key and the control socket. `serve` creates it.',

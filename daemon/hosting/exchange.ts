@@ -71,11 +71,11 @@ export function respondText(
 
 export function respondPage(
   exchange: Exchange,
-  { status, html }: Page,
+  { status, html, headers: given }: Page,
   headers: HeaderList = [],
 ): void {
   const own = ['Content-Type', 'text/html; charset=utf-8', 'Content-Security-Policy', PAGE_POLICY]
-  respond(exchange, status, [...PLAIN, ...own, ...headers], html)
+  respond(exchange, status, [...PLAIN, ...own, ...given, ...headers], html)
 }
 
 /** Whether the request says that it bears a body. */

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { clientAddress } from '../http/client-address.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { judgeConditions } from './conditions.ts'
 import type { Exchange } from './exchange.ts'
 import { respond, respondText } from './exchange.ts'
 import { PLAIN } from './headers.ts'
+import { networkOf } from './network.ts'
 import { readBeacon } from './reports/beacon.ts'
-import { createBudget, networkOf } from './reports/budget.ts'
+import { createBudget } from './reports/budget.ts'
 import type { ReadReports } from './reports/intake.ts'
 import { createIntake } from './reports/intake.ts'
 import { scriptOf } from './reports/script.ts'
@@ -16,8 +18,10 @@ import type { Observer, Site } from './site.ts'
 
 export interface OwnPorts {
   readonly observer: Pick<Observer, 'reported'>
-  readonly clock: Pick<Clock, 'now' | 'steady'>
+  readonly clock: Pick<Clock, 'after' | 'now' | 'steady'>
   readonly trustedProxies: readonly Cidr[]
+  /** Counted up by what is not looked at. */
+  readonly dropped: Metrics['reports']
 }
 
 const FOLDER = '_p'
@@ -34,7 +38,7 @@ const READERS: Readonly<Record<string, ReadReports>> = {
 
 const SCRIPT = '_p/obs.js'
 
-/** Reports a minute that one address may send about one app; as many at once. */
+/** Reports a minute that one network may send about one app; as many at once. */
 const REPORTS_A_MINUTE = 30
 
 /** Serves what every app has: a script that watches its pages, and where browsers report to. */
@@ -42,18 +46,20 @@ export function createOwn({
   observer,
   clock,
   trustedProxies,
+  dropped,
 }: OwnPorts): (exchange: Exchange, site: Site, key: string) => void {
-  const takeIn = createIntake()
+  const takeIn = createIntake({ clock, dropped })
   const budget = createBudget(REPORTS_A_MINUTE, clock)
 
   function take(exchange: Exchange, site: Site, read: ReadReports): void {
     const { request } = exchange
-    const address = networkOf(clientAddress(request, trustedProxies))
-    if (!budget.spend(`${site.app_id} ${address}`)) {
+    const network = networkOf(clientAddress(request, trustedProxies))
+    if (!budget.spend(`${site.app_id} ${network}`)) {
+      dropped.too_many += 1
       respond(exchange, 204, PLAIN)
       return
     }
-    takeIn(request, read, (reports) => {
+    takeIn(request, network, read, (reports) => {
       respond(exchange, 204, PLAIN)
       if (reports.length > 0) observer.reported(site, reports, clock.now())
     })

@@ -1,9 +1,11 @@
+import type { HeaderList } from './headers.ts'
 import type { Offline } from './site.ts'
 
 /** A page of ours, where an app has none to show. */
 export interface Page {
   readonly status: number
   readonly html: Buffer
+  readonly headers: HeaderList
 }
 
 const STYLE =
@@ -13,7 +15,7 @@ const STYLE =
 /** Nothing but its own text, framed by nobody. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
-function page(status: number, title: string, text: string): Page {
+function page(status: number, title: string, text: string, headers: HeaderList = []): Page {
   const html = [
     '<!doctype html>',
     '<html lang="en">',
@@ -29,7 +31,7 @@ function page(status: number, title: string, text: string): Page {
     '</html>',
     '',
   ]
-  return { status, html: Buffer.from(html.join('\n')) }
+  return { status, html: Buffer.from(html.join('\n')), headers }
 }
 
 export const MISSING: Page = page(
@@ -44,8 +46,15 @@ export const FAILED: Page = page(
   'This page could not be read. Please try again in a moment.',
 )
 
+/** Copies of what was taken off are forgotten. */
+const WITHOUT_COPIES = ['Clear-Site-Data', '"cache"']
+
+/** Nothing of an app is left that has gone: its name may be another's some day. */
+const WITHOUT_TRACE = ['Clear-Site-Data', '"cache", "cookies", "storage"']
+
+/** What may come back finds again what its visitors kept with it. */
 export const OFFLINE: Readonly<Record<Offline, Page>> = {
-  unpublished: page(404, 'Not published', 'This app is not published at present.'),
-  archived: page(410, 'No longer here', 'This app was taken down by its owner.'),
-  suspended: page(404, 'Not available', 'This app is not available at present.'),
+  unpublished: page(404, 'Not published', 'This app is not published at present.', WITHOUT_COPIES),
+  archived: page(410, 'No longer here', 'This app was taken down by its owner.', WITHOUT_TRACE),
+  suspended: page(404, 'Not available', 'This app is not available at present.', WITHOUT_COPIES),
 }

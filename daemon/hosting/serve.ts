@@ -4,6 +4,7 @@ import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { Exchange } from './exchange.ts'
 import { respond, respondPage, respondText, sentOf } from './exchange.ts'
 import { findFile } from './find.ts'
@@ -15,6 +16,7 @@ import { PROBE_HEADER } from './probe.ts'
 import { createOwn, isOwnKey } from './own.ts'
 import { createSendBytes } from './send-bytes.ts'
 import { sendFile } from './send-file.ts'
+import { endWorker, isForWorker } from './service-worker.ts'
 import type { Observer, Offline, Site, Sites } from './site.ts'
 import type { Target } from './target.ts'
 import { readTarget } from './target.ts'
@@ -23,10 +25,12 @@ export interface HostingPorts {
   readonly sites: Sites
   readonly bytes: Pick<AppBytes, 'get' | 'open'>
   readonly observer: Observer
-  readonly clock: Pick<Clock, 'now' | 'steady'>
+  readonly clock: Pick<Clock, 'after' | 'now' | 'steady'>
   readonly random: RandomBytes
   readonly log: Pick<Log, 'error'>
   readonly trustedProxies: readonly Cidr[]
+  /** Counted up by reports of browsers that are not looked at. */
+  readonly dropped: Metrics['reports']
   /** Where apps are made: it may show previews in frames. */
   readonly studioOrigin: string
   /** What a probe of ours says: it is no visitor, and nobody is told of it. */
@@ -69,7 +73,9 @@ export function createHosting(ports: HostingPorts): RequestListener {
   function sendPath(exchange: Exchange, site: Site, key: string, { path, query }: Target): void {
     const common = headers[site.kind]
     const found = findFile(site, key, exchange.request.headers.accept)
-    if (found === undefined) respondPage(exchange, MISSING)
+    const isThere = typeof found === 'object' && found.status === 200
+    if (!isThere && isForWorker(exchange)) endWorker(exchange)
+    else if (found === undefined) respondPage(exchange, MISSING)
     else if (found === 'folder') moveTo(exchange, `${path}/${query}`, site, common)
     else sendFile(sendBytes, exchange, site, found, common)
   }
@@ -80,9 +86,10 @@ export function createHosting(ports: HostingPorts): RequestListener {
     found: Site | Offline | undefined,
     begun: number,
   ): void {
-    if (found === undefined) respondText(exchange, 404, 'There is nothing at this address.')
-    else if (typeof found === 'string') respondPage(exchange, OFFLINE[found])
-    else serveApp(exchange, found, target, begun)
+    if (typeof found === 'object') serveApp(exchange, found, target, begun)
+    else if (isForWorker(exchange)) endWorker(exchange)
+    else if (found === undefined) respondText(exchange, 404, 'There is nothing at this address.')
+    else respondPage(exchange, OFFLINE[found])
   }
 
   return (request, response) => {

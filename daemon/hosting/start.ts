@@ -2,11 +2,13 @@ import { toHex } from '../../lib/internal/bytes.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { keepProbing } from '../worker/probes.ts'
 import type { AppsListener } from './listener.ts'
 import { createSiteLoader } from './load-site.ts'
 import { sharedSite } from './place.ts'
 import { createProbe } from './probe.ts'
+import { tellRefusals } from './refusals.ts'
 import { createHosting } from './serve.ts'
 import type { Observer } from './site.ts'
 import { createSites } from './sites.ts'
@@ -18,12 +20,13 @@ export interface HostingOptions {
   readonly observer: Observer
   readonly trustedProxies: readonly Cidr[]
   readonly log: Log
+  readonly metrics: Pick<Metrics, 'reports' | 'visitors'>
 }
 
 /** Serves what is published, and asks for it now and then, until it is stopped. */
 export function startHosting(
   platform: Platform,
-  { listener, observer, trustedProxies, log }: HostingOptions,
+  { listener, observer, trustedProxies, log, metrics }: HostingOptions,
 ): { stop(): Promise<void> } {
   const { store, appBytes: bytes, appsPlace: place, clock, random, baseUrl } = platform
   if (bytes === undefined || place === undefined) throw new TypeError('there is no place for apps')
@@ -40,9 +43,11 @@ export function startHosting(
       random,
       log,
       trustedProxies,
+      dropped: metrics.reports,
       studioOrigin: new URL(baseUrl).origin,
       probeToken,
     }),
+    tellRefusals(metrics.visitors, log, clock),
   )
   return keepProbing(platform, log, {
     probe: createProbe({ address: listener.address, token: probeToken, clock }),

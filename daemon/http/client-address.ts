@@ -23,11 +23,12 @@ export function clientAddress(request: IncomingMessage, trusted: readonly Cidr[]
   return address
 }
 
-function isTrusted(address: string, trusted: readonly Cidr[]): boolean {
+/** Whether an address is one of a proxy in front. */
+export function isTrusted(address: string, trusted: readonly Cidr[]): boolean {
   return trusted.some((block) => inCidr(block, address))
 }
 
 /** A socket of both families writes IPv4 as `::ffff:127.0.0.1`. */
-function plainAddress(text: string): string {
+export function plainAddress(text: string): string {
   return text.includes(':') ? text.replace(/^::ffff:(?=\d+\.)/i, '') : text
 }

@@ -2,8 +2,8 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 
-/** The least that a transfer moves on average, in bytes a millisecond: 1 KiB a second. */
-const LEAST = 1024 / SECOND
+/** The least that a transfer moves on average, in bytes a second. */
+const LEAST = 1024
 /** How far behind a transfer may be: at its beginning, and whenever it was fast before. */
 const PATIENCE: Millis = 30 * SECOND
 const LOOK_EVERY: Millis = 5 * SECOND
@@ -18,6 +18,10 @@ export interface Pace {
 
 export interface PaceOptions {
   readonly clock: Pick<Clock, 'after' | 'steady'>
+  /** In bytes a second; default 1 KiB. */
+  readonly least?: number
+  /** Default 30 seconds. */
+  readonly patience?: Millis
   /** Whether it is the other side that is waited for; what we hold up is not held against it. */
   isWaiting(): boolean
   /** Called once, when the other side is too far behind. */
@@ -27,10 +31,16 @@ export interface PaceOptions {
 /**
  * Watches that a transfer does not crawl: who moves a byte now and then would hold its place for ever.
  *
- * Time spends patience, and bytes earn it back at 1 KiB a second, up to 30 seconds.
+ * Time spends patience, and bytes earn it back at the least pace, up to what there was at first.
  */
-export function watchPace({ clock, isWaiting, tooSlow }: PaceOptions): Pace {
-  let left = PATIENCE
+export function watchPace({
+  clock,
+  least = LEAST,
+  patience = PATIENCE,
+  isWaiting,
+  tooSlow,
+}: PaceOptions): Pace {
+  let left = patience
   let looked = clock.steady()
   let cancel = clock.after(LOOK_EVERY, look)
 
@@ -44,7 +54,7 @@ export function watchPace({ clock, isWaiting, tooSlow }: PaceOptions): Pace {
 
   return {
     moved(bytes) {
-      left = Math.min(PATIENCE, left + bytes / LEAST)
+      left = Math.min(patience, left + (bytes * SECOND) / least)
     },
     stop() {
       cancel()

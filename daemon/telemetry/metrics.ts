@@ -2,12 +2,18 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 import type { EngineEvents } from '../../lib/engine/ports.ts'
 import type { VerifierCounts } from '../../lib/engine/verifier.ts'
 
+type Counts<Name extends string> = Record<Name, number>
+
 export interface Metrics {
   readonly engine: Partial<EngineEvents>
   /** Counted up by the verifier, and read when metrics are. */
   readonly verifications: VerifierCounts
   /** Counted up by what observes apps, and read when metrics are. */
   readonly dropped: { access_lines: number; problems: number }
+  /** Counted up by the listener of apps, and read when metrics are. */
+  readonly visitors: Counts<'connections' | 'network_connections' | 'network_requests' | 'slow'>
+  /** Counted up where browsers report to, and read when metrics are. */
+  readonly reports: Counts<'too_many' | 'at_once' | 'too_slow' | 'too_large'>
   /** Counts one change that other processes did not acknowledge in time. */
   unacknowledged(): void
   /** Counts one refusal by its code; codes are a closed set, so the labels are too. */
@@ -86,9 +92,34 @@ export function createMetrics(): Metrics {
       dropped,
     ),
   )
+  const visitors: Metrics['visitors'] = {
+    connections: 0,
+    network_connections: 0,
+    network_requests: 0,
+    slow: 0,
+  }
+  registry.registerMetric(
+    counted(
+      'keyhook_visitors_refused_total',
+      'Connections and requests of visitors of apps that were refused or cut off.',
+      'why',
+      visitors,
+    ),
+  )
+  const reports: Metrics['reports'] = { too_many: 0, at_once: 0, too_slow: 0, too_large: 0 }
+  registry.registerMetric(
+    counted(
+      'keyhook_reports_dropped_total',
+      'Reports of browsers that were not looked at.',
+      'why',
+      reports,
+    ),
+  )
   return {
     verifications,
     dropped,
+    visitors,
+    reports,
     engine: {
       committed(count) {
         if (count === 0) return

@@ -2,6 +2,7 @@ import { createContext, runInContext } from 'node:vm'
 import type { Test } from 'tap'
 import t from 'tap'
 import { createBudget } from '../../daemon/hosting/reports/budget.ts'
+import { clockOf } from '../../daemon/machine.ts'
 import { parseCidr } from '../../lib/egress/address.ts'
 import { html } from '../support/hosted-apps.ts'
 import type { Hosting } from '../support/hosting.ts'
@@ -176,7 +177,7 @@ await t.test('a body beyond 64 KiB is not read to its end', async (t) => {
 await t.test('a body that is cut off tells nothing, and holds up nobody', async (t) => {
   // A minute goes by with each, so that none of them is one too many.
   let now = 0
-  const hosting = await open(t, { clock: { now: Date.now, steady: () => (now += 60_000) } })
+  const hosting = await open(t, { clock: { ...clockOf({}), steady: () => (now += 60_000) } })
   for (let times = 0; times < 300; times++) {
     const connection = await openRaw(hosting.port)
     const head = { Host: HOST, 'Content-Type': 'text/plain', ...OWN, 'Content-Length': '100' }
@@ -194,7 +195,7 @@ await t.test('a body that is cut off tells nothing, and holds up nobody', async 
 
 await t.test('one address has so many reports a minute for an app', async (t) => {
   let now = 0
-  const hosting = await open(t, { clock: { now: Date.now, steady: () => now } })
+  const hosting = await open(t, { clock: { ...clockOf({}), steady: () => now } })
   const tell = () => send(hosting, 'beacon', { reports: [error()] })
   for (let times = 0; times < 35; times++) t.equal((await tell())?.status, 204)
   t.equal(hosting.reported.length, 30)

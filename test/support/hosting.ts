@@ -4,7 +4,9 @@ import type { HostingPorts } from '../../daemon/hosting/serve.ts'
 import { createHosting } from '../../daemon/hosting/serve.ts'
 import type { BrowserReport, Offline, Served, Site } from '../../daemon/hosting/site.ts'
 import { createLimitedServer } from '../../daemon/listen.ts'
-import { createRandom } from '../../daemon/machine.ts'
+import { clockOf, createRandom } from '../../daemon/machine.ts'
+import type { Metrics } from '../../daemon/telemetry/metrics.ts'
+import { createMetrics } from '../../daemon/telemetry/metrics.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import type { HostedTree } from './hosted-apps.ts'
@@ -26,6 +28,8 @@ export interface Hosting {
   readonly reported: (BrowserReport & { readonly app_id: string })[]
   /** What the log was told. */
   readonly failures: unknown[]
+  /** Reports that were not looked at, by why. */
+  readonly dropped: Metrics['reports']
   /** Serves a tree under a host. */
   publish(host: string, given: Published): Promise<Site>
 }
@@ -55,6 +59,7 @@ export async function openHosting(
   const served: Served[] = []
   const reported: Hosting['reported'] = []
   const failures: unknown[] = []
+  const { reports: dropped } = createMetrics()
   const server = createLimitedServer()
   server.on(
     'request',
@@ -65,10 +70,11 @@ export async function openHosting(
         reported: ({ app_id }, reports) =>
           void reported.push(...reports.map((one) => ({ ...one, app_id }))),
       },
-      clock: { now: Date.now, steady: () => performance.now() },
+      clock: clockOf({}),
       random: createRandom(),
       log: { error: (told: unknown) => void failures.push(told) },
       trustedProxies: [],
+      dropped,
       studioOrigin: STUDIO,
       probeToken: PROBE_TOKEN,
       ...given,
@@ -89,6 +95,7 @@ export async function openHosting(
     served,
     reported,
     failures,
+    dropped,
     async publish(host, { app_id, tree, spa = false, preview = false, earlier = [] }) {
       for (const one of [tree, ...earlier]) await keepTree(bytes, app_id, one)
       const site: Site = {

@@ -28,8 +28,13 @@ export interface RawConnection {
   destroy(): void
 }
 
-export async function openRaw(port: number, host = '127.0.0.1'): Promise<RawConnection> {
-  const socket = connect({ port, host, noDelay: true })
+/** @param from the address of this machine that it comes from; default as the system chooses */
+export async function openRaw(
+  port: number,
+  host = '127.0.0.1',
+  from?: string,
+): Promise<RawConnection> {
+  const socket = connect({ port, host, noDelay: true, ...(from && { localAddress: from }) })
   // A reset is how a server may close, too.
   socket.on('error', () => undefined)
   await once(socket, 'connect')

@@ -1,5 +1,4 @@
 import type { Clock } from '../../../lib/engine/ports.ts'
-import { parseAddress } from '../../../lib/egress/address.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { MINUTE } from '../../../lib/time.ts'
 
@@ -49,10 +48,4 @@ export function createBudget(
       return true
     },
   }
-}
-
-/** What one visitor can choose addresses from: the address itself, of IPv6 the first half. */
-export function networkOf(address: string): string {
-  const parsed = parseAddress(address)
-  return parsed?.family === 6 ? Buffer.from(parsed.bytes.subarray(0, 8)).toString('hex') : address
 }

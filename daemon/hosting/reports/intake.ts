@@ -1,42 +1,70 @@
 import type { IncomingMessage } from 'node:http'
+import type { Clock } from '../../../lib/engine/ports.ts'
 import { JsonError, parseJson } from '../../../lib/internal/json.ts'
+import { SECOND } from '../../../lib/time.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
 import { parseAuthority } from '../host.ts'
+import { createPlaces } from '../places.ts'
 import type { BrowserReport } from '../site.ts'
 
 /** What browsers send is cut off beyond this, as they do themselves. */
 const MAX_BODY = 64 * 1024
-/** Bodies that are read at once; more are not waited for. */
-const MAX_READING = 256
+/** Bodies that are read at once, of one network and of all; more are not waited for. */
+const READING = { each: 8, inAll: 256 }
+/** How long one may take: it is small, and all of it was there before it was sent. */
+const LONGEST = 5 * SECOND
 
 /** Reads what a body of a media type tells; nothing when it is not what is sent there. */
 export type ReadReports = (type: string, value: unknown) => readonly BrowserReport[]
 
+/** @param network where the request comes from */
 export type Intake = (
   request: IncomingMessage,
+  network: string,
   read: ReadReports,
   done: (reports: readonly BrowserReport[]) => void,
 ) => void
 
+export interface IntakePorts {
+  readonly clock: Pick<Clock, 'after'>
+  /** Counted up by what is not looked at. */
+  readonly dropped: Metrics['reports']
+}
+
 /**
  * Takes in what pages of an app tell of it. Whatever it is, `done` is called once: nobody learns what
- * was made of it. What pages of others send, what is too long, and what comes while too much is being
- * read, is not looked at.
+ * was made of it. What pages of others send, what is too long or takes too long, and what comes while too
+ * much is being read, is not looked at.
  */
-export function createIntake(): Intake {
-  let reading = 0
-  return (request, read, done) => {
+export function createIntake({ clock, dropped }: IntakePorts): Intake {
+  const places = createPlaces(READING)
+  return (request, network, read, done) => {
     const { headers } = request
-    const isPlain = headers['content-encoding'] === undefined
-    const isShort = Number(headers['content-length'] ?? 0) <= MAX_BODY
-    if (!isOfOwnPage(request) || !isPlain || !isShort || reading >= MAX_READING) {
+    function drop(why: keyof Metrics['reports']): void {
+      dropped[why] += 1
+      done([])
+    }
+    if (!isOfOwnPage(request) || headers['content-encoding'] !== undefined) {
       done([])
       return
     }
-    reading += 1
-    collect(request, (body) => {
-      reading -= 1
+    if (Number(headers['content-length'] ?? 0) > MAX_BODY) {
+      drop('too_large')
+      return
+    }
+    const leave = places.take(network)
+    if (leave === undefined) {
+      drop('at_once')
+      return
+    }
+    collect(request, clock, (body) => {
+      leave()
+      if (typeof body === 'string') {
+        drop(body)
+        return
+      }
       const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-      done(read(type, parse(body)))
+      done(read(type, parse(body.toString())))
     })
   }
 }
@@ -51,24 +79,28 @@ function parse(text: string): unknown {
   }
 }
 
-/** The text of a body; empty when it is too long, or was cut off. */
-function collect(request: IncomingMessage, done: (body: string) => void): void {
+/** All of a body, or why there is no more of it; what was cut off is empty. */
+function collect(
+  request: IncomingMessage,
+  clock: Pick<Clock, 'after'>,
+  done: (body: Buffer | 'too_large' | 'too_slow') => void,
+): void {
   const chunks: Buffer[] = []
   let size = 0
-  function end(body: string): void {
+  function end(body: Buffer | 'too_large' | 'too_slow'): void {
+    cancel()
     request.off('data', take).off('end', finish).off('close', cutOff)
+    if (typeof body === 'string') request.pause()
     done(body)
   }
   function take(chunk: Buffer): void {
     size += chunk.length
     chunks.push(chunk)
-    if (size > MAX_BODY) {
-      request.pause()
-      end('')
-    }
+    if (size > MAX_BODY) end('too_large')
   }
-  const finish = (): void => end(Buffer.concat(chunks).toString())
-  const cutOff = (): void => end('')
+  const finish = (): void => end(Buffer.concat(chunks))
+  const cutOff = (): void => end(Buffer.alloc(0))
+  const cancel = clock.after(LONGEST, () => end('too_slow'))
   request.on('data', take).on('end', finish).on('close', cutOff)
 }
 

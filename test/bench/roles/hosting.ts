@@ -3,6 +3,7 @@ import { createHosting } from '../../../daemon/hosting/serve.ts'
 import { createLimitedServer, listenOn } from '../../../daemon/listen.ts'
 import { clockOf, createRandom } from '../../../daemon/machine.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
+import { createMetrics } from '../../../daemon/telemetry/metrics.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import { openDiskBytes } from '../../../plugins/apps/disk.ts'
 import { createMemoryBytes } from '../../../plugins/apps/memory.ts'
@@ -39,6 +40,7 @@ async function start({ folder, apps }: HostingAsked): Promise<string> {
       random: createRandom(),
       log: createLog('error'),
       trustedProxies: [],
+      dropped: createMetrics().reports,
       studioOrigin: 'http://127.0.0.1:8420',
       probeToken: 'bench',
     }),
