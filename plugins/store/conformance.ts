@@ -15,6 +15,7 @@
 import { accountCases } from './conformance/accounts.ts'
 import { settingCases } from './conformance/app-settings.ts'
 import { appCases } from './conformance/apps.ts'
+import { appAliasCases } from './conformance/app-aliases.ts'
 import { againCases } from './conformance/again.ts'
 import { deliveryCases } from './conformance/deliveries.ts'
 import { deploymentClaimCases } from './conformance/deployment-claims.ts'
@@ -63,6 +64,7 @@ export const storeCases: readonly StoreCase[] = [
   ...againCases,
   ...requestCases,
   ...appCases,
+  ...appAliasCases,
   ...editCases,
   ...editClaimCases,
   ...deploymentCases,

@@ -31,7 +31,10 @@ import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
  *
  * Deliveries and attempts are as old as the event, whatever their state; secrets, sessions and answers
  * to idempotent requests count from when they ended, problems from when they were last seen, observers
- * from what they last wrote.
+ * from what they last wrote. Of deployments those go that failed or were canceled, with their lines, but
+ * never the last of their app; aliases that were given up, once they are not kept any more. A line whose
+ * instant the newest one has not reached, of a clock that was ahead, goes before those that were added
+ * after it.
  */
 export const PURGE_KINDS = [
   'attempts',
@@ -46,6 +49,8 @@ export const PURGE_KINDS = [
   'checks',
   'problems',
   'observers',
+  'deployments',
+  'left_aliases',
 ] as const
 
 export type PurgeKind = (typeof PURGE_KINDS)[number]

@@ -33,14 +33,17 @@ async function countSyncs(): Promise<() => number> {
 const counted = await countSyncs()
 
 // Three folders hold a file: that of its first digits, its app's, and the one of all apps.
-await t.test('a file and its name are synced each time, the names of its folders once', async (t) => {
-  const bytes = await openDiskBytes({ folder: join(root, 'a'), clock })
-  counted()
-  await bytes.put(APP, Buffer.from('once'))
-  t.equal(counted(), 4)
-  await bytes.put(APP, Buffer.from('once'))
-  t.equal(counted(), 2)
-})
+await t.test(
+  'a file and its name are synced each time, the names of its folders once',
+  async (t) => {
+    const bytes = await openDiskBytes({ folder: join(root, 'a'), clock })
+    counted()
+    await bytes.put(APP, Buffer.from('once'))
+    t.equal(counted(), 4)
+    await bytes.put(APP, Buffer.from('once'))
+    t.equal(counted(), 2)
+  },
+)
 
 await t.test('folders that were made anew are synced anew', async (t) => {
   const bytes = await openDiskBytes({ folder: join(root, 'b'), clock })

@@ -3,6 +3,7 @@ import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
 import { accountOf, creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
+import { createAppId, createPreview } from './id.ts'
 import { keepEach } from './keep-each.ts'
 import { keepTree, loadTree, noteChange, requireFreeAlias, requireRoom } from './service.ts'
 import type { Tree, TreeFile } from './tree.ts'
@@ -14,25 +15,6 @@ export interface KeptApp {
   readonly tree: string
   readonly files: number
   readonly bytes: number
-}
-
-const ID_LENGTH = 12
-const PREVIEW_LENGTH = 24
-/** 32 letters and digits, none of which is taken for another. */
-const ALPHABET = '23456789abcdefghjkmnpqrstuvwxyz0'
-
-function draw(random: RandomBytes, length: number): string {
-  return Array.from(random(length), (byte) => ALPHABET[byte % 32]).join('')
-}
-
-/** 60 bits, so that nobody guesses one and none comes twice. */
-function createAppId(random: RandomBytes): string {
-  return draw(random, ID_LENGTH)
-}
-
-/** 120 bits: whoever knows it sees what is not published. */
-function createPreview(random: RandomBytes): string {
-  return draw(random, PREVIEW_LENGTH)
 }
 
 export async function keepFiles(
@@ -83,7 +65,8 @@ export async function bear(
   const { platform, principal, tx, now } = call
   const account_id = accountOf(principal)
   await requireRoom(tx.apps, account_id)
-  if (given.alias !== null) await requireFreeAlias(tx.apps, given.alias, kept.id)
+  const asked = { account_id, app_id: kept.id, now }
+  if (given.alias !== null) await requireFreeAlias(tx.apps, given.alias, asked)
 
   const created_by = creatorOf(principal)
   const app: AppRecord = {

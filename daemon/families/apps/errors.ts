@@ -11,7 +11,10 @@ export const appError = defineErrors({
     status: 400,
     text: 'Give one of template_id and prompt; model and files go with a prompt.',
   },
-  alias_taken: { status: 409, text: 'Another app has this alias. Choose another.' },
+  alias_taken: {
+    status: 409,
+    text: 'Another app has this alias, or had it lately. Choose another.',
+  },
   app_archived: { status: 409, text: 'The app is archived. Restore it first.' },
   app_not_archived: { status: 409, text: 'The app is not archived.' },
   app_not_ready: { status: 409, text: 'The app has no revision yet. Wait until it is made.' },

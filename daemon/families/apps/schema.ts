@@ -9,6 +9,7 @@ import {
   prompt,
 } from '../edits/operation-schema.ts'
 import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+import { isLikeAppId } from './id.ts'
 
 export const appParams = z.strictObject({ app_id: plainText })
 
@@ -37,6 +38,7 @@ export const alias = z
     'An alias is 3 to 63 lower-case letters, digits and single hyphens between them.',
   )
   .refine((value) => !RESERVED.has(value), 'This alias is kept for the service.')
+  .refine((value) => !isLikeAppId(value), 'This alias could be the id of an app.')
   .meta({ description: 'The name that its address begins with. No two apps have the same.' })
 
 const metadata = z

@@ -1,7 +1,12 @@
 import { kernelError } from '../../../lib/errors.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { AppReads, AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type {
+  AliasAsked,
+  AppReads,
+  AppRecord,
+  RevisionRecord,
+} from '../../../plugins/store/contract/apps.ts'
 import { httpError } from '../../errors.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
@@ -75,14 +80,13 @@ export async function requireRoom(apps: Pick<AppReads, 'count'>, accountId: stri
   if ((await apps.count(accountId)) >= MAX_APPS) throw appError('app_limit_reached')
 }
 
-/** Refuses an alias that another app has, as this unit of work sees it. */
+/** Refuses an alias that another app has, or another account's had lately, as this unit of work sees it. */
 export async function requireFreeAlias(
-  apps: Pick<AppReads, 'byAlias'>,
+  apps: Pick<AppReads, 'isAliasFree'>,
   alias: string,
-  appId: string,
+  asked: AliasAsked,
 ): Promise<void> {
-  const holder = await apps.byAlias(alias)
-  if (holder !== undefined && holder.id !== appId) throw appError('alias_taken')
+  if (!(await apps.isAliasFree(alias, asked))) throw appError('alias_taken')
 }
 
 /** Notes a change of an app for the account's owners. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
-import type { DeploymentReads, SiteStanding } from '../../../plugins/store/contract/deployments.ts'
+import type { DeploymentReads } from '../../../plugins/store/contract/deployments.ts'
+import type { SiteStanding } from '../../../plugins/store/contract/sites.ts'
 import { previewUrl, productionUrl } from '../../app-address.ts'
 import type { Platform } from '../../platform.ts'
 import type { AppOnline, appRecord } from './schema.ts'

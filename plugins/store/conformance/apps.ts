@@ -206,22 +206,6 @@ const archiveCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'apps: an alias is free once its app is archived, and lost when that is restored too late',
-    async run({ open }) {
-      const store = await open()
-      await insertApps(store, sampleApp('app_1', { alias: 'shop' }))
-      assert.equal((await store.apps.byAlias('shop'))?.id, 'app_1')
-      const doubled = insertApps(store, sampleApp('app_2', { alias: 'shop' }))
-      await assert.rejects(doubled)
-      await store.write((tx) => tx.apps.archive('app_1', BORN + 1, BORN + 9))
-      assert.equal(await store.apps.byAlias('shop'), undefined)
-      await insertApps(store, sampleApp('app_3', { alias: 'shop', account_id: STRANGER }))
-      await store.write((tx) => tx.apps.restore('app_1', BORN + 2))
-      assert.equal((await store.apps.get(ACCOUNT, 'app_1'))?.alias, null)
-      assert.equal((await store.apps.byAlias('shop'))?.id, 'app_3')
-    },
-  },
-  {
     name: 'apps: what is archived is purged once its time has come, with its revisions, once',
     async run(harness) {
       const racers = await openRacers(harness)
@@ -243,16 +227,6 @@ const archiveCases: readonly StoreCase[] = [
       assert.equal(await store.apps.exists('app_4'), false)
       assert.equal(await store.apps.exists('app_3'), true)
       assert.equal(await store.apps.revision('app_4', 1), undefined)
-    },
-  },
-  {
-    name: 'apps: whoever keeps its alias has it again when restored',
-    async run({ open }) {
-      const store = await open()
-      await insertApps(store, sampleApp('app_1', { alias: 'shop' }))
-      await store.write((tx) => tx.apps.archive('app_1', BORN + 1, BORN + 9))
-      await store.write((tx) => tx.apps.restore('app_1', BORN + 2))
-      assert.equal((await store.apps.byAlias('shop'))?.id, 'app_1')
     },
   },
 ]

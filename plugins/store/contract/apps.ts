@@ -1,5 +1,6 @@
 import type { Creator } from '../../../lib/key/record.ts'
-import type { Instant } from '../../../lib/time.ts'
+import type { Instant, Millis } from '../../../lib/time.ts'
+import { DAY } from '../../../lib/time.ts'
 import type { Page, PageQuery } from './page.ts'
 
 export type AppStatus = 'creating' | 'ready' | 'failed'
@@ -56,6 +57,14 @@ export interface AppListQuery extends PageQuery {
   readonly alias: string | null
 }
 
+/** For which app an alias is asked for, and when. */
+export interface AliasAsked {
+  readonly account_id: string
+  /** One that is to be made has an id already. */
+  readonly app_id: string
+  readonly now: Instant
+}
+
 export interface RevisionListQuery {
   readonly app_id: string
   readonly limit: number
@@ -68,8 +77,8 @@ export interface AppReads {
   list(query: AppListQuery): Promise<Page<AppRecord>>
   /** Apps of the account that are not archived. */
   count(accountId: string): Promise<number>
-  /** The app, not archived, that bears the alias, whosever it is. */
-  byAlias(alias: string): Promise<AppRecord | undefined>
+  /** Whether an app may bear an alias: no other one does, and it is not kept for another account. */
+  isAliasFree(alias: string, asked: AliasAsked): Promise<boolean>
   /** Whether there is such an app, whosever and archived or not. */
   exists(id: string): Promise<boolean>
   /** Ids of archived apps whose time to be purged has come, those that have waited longest first. */
@@ -91,7 +100,7 @@ export interface AppWrites extends AppReads {
    * Changes the named columns alone. False when there is no such app, or it is archived.
    *
    * Whoever gives an alias looks first whether it is free: of two units that run one after another the
-   * second sees it taken.
+   * second sees it taken. What the app bore until then is kept for its account, for `ALIAS_KEPT`.
    */
   update(id: string, changes: AppChanges, now: Instant): Promise<boolean>
   /** Ends its creation. False, changing nothing, when it does not stand in `from`, or is archived. */
@@ -101,16 +110,26 @@ export interface AppWrites extends AppReads {
    * more, or the app is archived: of two callers with the same base one wins.
    */
   advance(revision: RevisionRecord, base: number | null): Promise<boolean>
-  /** False, changing nothing, when it was archived before. */
+  /**
+   * Also asks whoever carries out a deployment of it to stop, however far that is, and keeps its alias
+   * for its account until `ALIAS_KEPT` after it can be purged. False, changing nothing, when it was
+   * archived before.
+   */
   archive(id: string, now: Instant, purgeAt: Instant): Promise<boolean>
   /** Without its alias where another app took it meanwhile. False when it is not archived. */
   restore(id: string, now: Instant): Promise<boolean>
   /**
-   * Deletes it with its revisions, edits, deployments and knowledge-base files. False, changing nothing, when its
-   * time has not come.
+   * Deletes it with its revisions, edits, deployments and knowledge-base files; its alias is kept for its
+   * account, for `ALIAS_KEPT`. False, changing nothing, when its time has not come.
    */
   purge(id: string, now: Instant): Promise<boolean>
 }
+
+/** How long an alias that was given up is its account's alone: links and visitors' browsers remember it. */
+export const ALIAS_KEPT: Millis = 30 * DAY
+
+/** How many are kept for one account, those that are kept longest: nobody takes names by changing them. */
+export const MOST_ALIASES_KEPT = 200
 
 /** Where an app stands in a list. */
 export function placeOfApp({ created_at, id }: Pick<AppRecord, 'created_at' | 'id'>): string {

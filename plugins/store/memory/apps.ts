@@ -1,7 +1,7 @@
 import type { AppReads, AppRecord, AppWrites } from '../contract/apps.ts'
-import { readPlaceOfApp } from '../contract/apps.ts'
+import { ALIAS_KEPT, MOST_ALIASES_KEPT, readPlaceOfApp } from '../contract/apps.ts'
 import type { ChangeSink } from '../contract/changes.ts'
-import { purgeDeployments } from './deployments.ts'
+import { purgeDeployments, stopDeployments } from './deployments.ts'
 import { purgeDomains } from './domains.ts'
 import { purgeEdits } from './edits.ts'
 import { purgeFiles } from './files.ts'
@@ -30,7 +30,12 @@ export function appReads(state: Reading): AppReads {
       return { rows: rows.slice(0, limit), more: rows.length > limit }
     },
     count: async (accountId) => live().filter((app) => app.account_id === accountId).length,
-    byAlias: async (alias) => live().find((app) => app.alias === alias),
+    async isAliasFree(alias, { account_id, app_id, now }) {
+      const isBorne = live().some((app) => app.alias === alias && app.id !== app_id)
+      const left = state().leftAliases.get(alias)
+      const isKept = left !== undefined && left.account_id !== account_id && left.kept_until > now
+      return !isBorne && !isKept
+    },
     exists: async (id) => state().apps.has(id),
     due: async (now, limit) =>
       all()
@@ -61,7 +66,17 @@ function isBefore(
 
 export function appWrites(state: State, changes: ChangeSink): AppWrites {
   const { apps, revisions } = state
-  const reads = appReads(() => state)
+  const isTaken = (alias: string | null): boolean =>
+    alias !== null &&
+    [...apps.values()].some((app) => app.alias === alias && app.archived_at === null)
+  function keepAlias({ alias, account_id }: AppRecord, from: number): void {
+    if (alias === null) return
+    state.leftAliases.set(alias, Object.freeze({ account_id, kept_until: from + ALIAS_KEPT }))
+    const own = [...state.leftAliases].filter(([, left]) => left.account_id === account_id)
+    own.sort(([, a], [, b]) => b.kept_until - a.kept_until)
+    const least = own[MOST_ALIASES_KEPT - 1]?.[1].kept_until ?? 0
+    for (const [one, left] of own) if (left.kept_until < least) state.leftAliases.delete(one)
+  }
   const isLive = (id: string): boolean => apps.get(id)?.archived_at === null
   /** Hosts lead elsewhere by this. */
   const moved = (id: string, isMoved: boolean): boolean => {
@@ -69,15 +84,16 @@ export function appWrites(state: State, changes: ChangeSink): AppWrites {
     return isMoved
   }
   return {
-    ...reads,
+    ...appReads(() => state),
     async insert(app) {
-      const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
-      if (taken) throw new Error(`${app.alias} is taken`)
+      if (isTaken(app.alias)) throw new Error(`${app.alias} is taken`)
       add(apps, app.id, app)
       moved(app.id, true)
     },
     async update(id, named, now) {
-      if (!isLive(id)) return false
+      const app = apps.get(id)
+      if (app?.archived_at !== null) return false
+      if (named.alias !== undefined && named.alias !== app.alias) keepAlias(app, now)
       moved(id, named.alias !== undefined)
       return change(apps, id, { ...named, updated_at: now })
     },
@@ -91,22 +107,25 @@ export function appWrites(state: State, changes: ChangeSink): AppWrites {
       add(revisions, place(app_id, String(number)), revision)
       return moved(app_id, change(apps, app_id, { revision: number, updated_at: created_at }))
     },
-    archive: async (id, now, purgeAt) =>
-      moved(
-        id,
-        isLive(id) && change(apps, id, { archived_at: now, purge_at: purgeAt, updated_at: now }),
-      ),
+    async archive(id, now, purgeAt) {
+      const app = apps.get(id)
+      if (app?.archived_at !== null) return false
+      keepAlias(app, purgeAt)
+      stopDeployments(state, id, now)
+      const archived = { archived_at: now, purge_at: purgeAt, updated_at: now }
+      return moved(id, change(apps, id, archived))
+    },
     async restore(id, now) {
       const app = apps.get(id)
       if (app === undefined || app.archived_at === null) return false
-      const taken = app.alias !== null && (await reads.byAlias(app.alias)) !== undefined
-      const alias = taken ? null : app.alias
+      const alias = isTaken(app.alias) ? null : app.alias
       const restored = { alias, archived_at: null, purge_at: null, updated_at: now }
       return moved(id, change(apps, id, restored))
     },
     async purge(id, now) {
       const app = apps.get(id)
       if (app === undefined || !isDue(app, now)) return false
+      keepAlias(app, now)
       for (const [at, revision] of revisions) if (revision.app_id === id) revisions.delete(at)
       purgeEdits(state, id)
       purgeFiles(state, id)

@@ -6,7 +6,8 @@ import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, SessionRecord, UserRecord } from '../contract/accounts.ts'
 import type { AppRecord, RevisionRecord } from '../contract/apps.ts'
 import type { DomainRecord } from '../contract/domains.ts'
-import type { DeploymentLine, DeploymentRecord, SiteRecord } from '../contract/deployments.ts'
+import type { DeploymentLine, DeploymentRecord } from '../contract/deployments.ts'
+import type { SiteRecord } from '../contract/sites.ts'
 import type { EditLine, EditRecord } from '../contract/edits.ts'
 import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
 import type { FileChunk, FileRecord } from '../contract/files.ts'
@@ -34,6 +35,8 @@ export interface State {
   readonly types: Map<string, EventTypeRecord>
   readonly apps: Map<string, AppRecord>
   readonly revisions: Map<string, RevisionRecord>
+  /** Aliases that apps gave up, and whose alone they are until when. */
+  readonly leftAliases: Map<string, LeftAlias>
   readonly deployments: Map<string, DeploymentRecord>
   readonly deploymentLeases: Map<string, Lease>
   /** Those that are ready to be switched to. */
@@ -63,6 +66,11 @@ export interface State {
   readonly domainLeases: Map<string, Lease>
   readonly services: Map<string, ServiceRecord>
   readonly signIn: Map<string, SignInRecord>
+}
+
+export interface LeftAlias {
+  readonly account_id: string
+  readonly kept_until: Instant
 }
 
 /** A counter, and of which app. */
@@ -96,6 +104,7 @@ export function emptyState(): State {
     types: new Map(),
     apps: new Map(),
     revisions: new Map(),
+    leftAliases: new Map(),
     deployments: new Map(),
     deploymentLeases: new Map(),
     deploymentsPoised: new Map(),
@@ -138,6 +147,7 @@ export function copyState(state: State): State {
     types: new Map(state.types),
     apps: new Map(state.apps),
     revisions: new Map(state.revisions),
+    leftAliases: new Map(state.leftAliases),
     deployments: new Map(state.deployments),
     deploymentLeases: new Map(state.deploymentLeases),
     deploymentsPoised: new Map(state.deploymentsPoised),

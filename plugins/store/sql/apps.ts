@@ -1,8 +1,9 @@
+import type { Instant } from '../../../lib/time.ts'
 import type { AppReads, AppRecord, AppSource, AppWrites, RevisionRecord } from '../contract/apps.ts'
-import { readPlaceOfApp } from '../contract/apps.ts'
+import { ALIAS_KEPT, MOST_ALIASES_KEPT, readPlaceOfApp } from '../contract/apps.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { Dialect, Query } from './client.ts'
-import { purgeDeployments } from './deployments.ts'
+import { purgeDeployments, stopDeployments } from './deployments-of-app.ts'
 import { purgeDomains } from './domains.ts'
 import { purgeEdits } from './edits.ts'
 import { purgeFiles } from './files.ts'
@@ -52,12 +53,15 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
       )
       return integer(row?.['count'])
     },
-    async byAlias(alias) {
-      const [row] = await query(
-        `SELECT * FROM ${t.apps} WHERE alias = $1 AND archived_at IS NULL`,
-        [alias],
+    async isAliasFree(alias, { account_id, app_id, now }) {
+      const rows = await query(
+        `SELECT 1 FROM ${t.apps} WHERE alias = $1 AND archived_at IS NULL AND id <> $3
+         UNION ALL SELECT 1 FROM ${t.left_aliases}
+           WHERE alias = $1 AND account_id <> $2 AND kept_until > $4
+         LIMIT 1`,
+        [alias, account_id, app_id, now],
       )
-      return row && toApp(row)
+      return rows.length === 0
     },
     async exists(id) {
       const rows = await query(`SELECT 1 FROM ${t.apps} WHERE id = $1`, [id])
@@ -105,6 +109,29 @@ export function appWrites(
     return isChanged
   }
 
+  /** Keeps the alias of such an app, which it has no more from then on, for its account. */
+  async function keepAlias(
+    where: string,
+    { id, from, next = '' }: { id: string; from: Instant; next?: string | null },
+  ): Promise<void> {
+    const [kept] = await query<{ account_id: string }>(
+      `INSERT INTO ${t.left_aliases} (alias, account_id, kept_until)
+       SELECT alias, account_id, CAST($2 AS BIGINT) + ${ALIAS_KEPT} FROM ${t.apps}
+       WHERE id = $1 AND ${where} AND alias IS NOT NULL AND alias <> $3
+       ON CONFLICT (alias) DO UPDATE SET
+         account_id = excluded.account_id, kept_until = excluded.kept_until
+       RETURNING account_id`,
+      [id, from, next ?? ''],
+    )
+    if (kept === undefined) return
+    await query(
+      `DELETE FROM ${t.left_aliases} WHERE account_id = $1 AND kept_until < (
+         SELECT kept_until FROM ${t.left_aliases} WHERE account_id = $1
+         ORDER BY kept_until DESC LIMIT 1 OFFSET ${MOST_ALIASES_KEPT - 1})`,
+      [kept.account_id],
+    )
+  }
+
   return {
     ...appReads(query, t, dialect),
     async insert(app) {
@@ -134,7 +161,7 @@ export function appWrites(
       )
       changes.push({ kind: 'site', id: app.id })
     },
-    update(id, { metadata, ...named }, now) {
+    async update(id, { metadata, ...named }, now) {
       const columns = {
         ...named,
         ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
@@ -143,7 +170,9 @@ export function appWrites(
       const set = assignments(columns, 2)
       const sql = `UPDATE ${t.apps} SET ${set.sql} WHERE id = $1 AND archived_at IS NULL RETURNING id`
       const bind = [id, ...set.bind]
-      return named.alias === undefined ? changed(sql, bind) : moved(id, sql, bind)
+      if (named.alias === undefined) return changed(sql, bind)
+      await keepAlias('archived_at IS NULL', { id, from: now, next: named.alias })
+      return moved(id, sql, bind)
     },
     move: (id, from, to, now) =>
       changed(
@@ -162,13 +191,18 @@ export function appWrites(
       if (isAdvanced) await insertRevision(query, t, revision)
       return isAdvanced
     },
-    archive: (id, now, purgeAt) =>
-      moved(
+    async archive(id, now, purgeAt) {
+      const isArchived = await moved(
         id,
         `UPDATE ${t.apps} SET archived_at = $2, purge_at = $3, updated_at = $2
          WHERE id = $1 AND archived_at IS NULL RETURNING id`,
         [id, now, purgeAt],
-      ),
+      )
+      if (!isArchived) return false
+      await keepAlias('archived_at IS NOT NULL', { id, from: purgeAt })
+      await stopDeployments(query, t, id, now)
+      return true
+    },
     restore: (id, now) =>
       moved(
         id,
@@ -180,6 +214,7 @@ export function appWrites(
         [id, now],
       ),
     async purge(id, now) {
+      await keepAlias('purge_at <= $2', { id, from: now })
       const gone = await moved(
         id,
         `DELETE FROM ${t.apps} WHERE id = $1 AND purge_at <= $2 RETURNING id`,

@@ -15,6 +15,12 @@ interface Purge {
   readonly order?: string
   /** Rows lie in the order of their commits, about that of the instants in this column. */
   readonly inOrderOf?: string
+  /** Rows with an instant that the newest row has not reached go with what was committed after them. */
+  readonly evenAhead?: boolean
+  /** A condition that rows meet besides. */
+  readonly only?: (t: Tables) => string
+  /** What goes before a row, which never changes again, by the column that names it. */
+  readonly along?: { readonly table: keyof Tables; readonly by: string }
 }
 
 const PURGES: Readonly<Record<PurgeKind, Purge>> = {
@@ -38,6 +44,7 @@ const PURGES: Readonly<Record<PurgeKind, Purge>> = {
     old: 'at < $1',
     by: 'instant',
     inOrderOf: 'at',
+    evenAhead: true,
   },
   checks: { table: 'app_checks', key: 'at, app_id', old: 'at < $1', by: 'instant' },
   problems: {
@@ -48,6 +55,24 @@ const PURGES: Readonly<Record<PurgeKind, Purge>> = {
     order: 'last_seen',
   },
   observers: { table: 'observers', key: 'source', old: 'at < $1', by: 'instant' },
+  deployments: {
+    table: 'deployments',
+    key: 'id',
+    old: `status IN ('canceled', 'failed') AND ended_at < $1`,
+    by: 'instant',
+    order: 'ended_at, id',
+    // The next one counts on from the last.
+    only: (t) => `release < (SELECT max(release) FROM ${t.deployments} last
+      WHERE last.app_id = ${t.deployments}.app_id)`,
+    along: { table: 'deployment_lines', by: 'deployment_id' },
+  },
+  left_aliases: {
+    table: 'left_aliases',
+    key: 'alias',
+    old: 'kept_until < $1',
+    by: 'instant',
+    order: 'kept_until',
+  },
 }
 
 /** Deletes in small commits of their own, so that publishing waits for one chunk at most. */
@@ -58,9 +83,17 @@ export function purge(
   before: Instant,
   limit: number,
 ): Promise<number> {
-  const { table, key, by } = PURGES[kind]
+  const { table, key, by, along } = PURGES[kind]
   const bind = [by === 'id' ? uuid7Floor(before) : before, limit]
   return client.exclusive('purge', async (statement) => {
+    if (along !== undefined) {
+      const chosen = await statement(oldest(t, PURGES[kind]), bind)
+      const ids = [JSON.stringify(chosen.map((row) => row[key]))]
+      const { among } = client.dialect
+      await statement(`DELETE FROM ${t[along.table]} WHERE ${among(along.by, '$1')}`, ids)
+      await statement(`DELETE FROM ${t[table]} WHERE ${among(key, '$1')}`, ids)
+      return chosen.length
+    }
     const rows = await statement(
       `DELETE FROM ${t[table]} WHERE (${key}) IN (${oldest(t, PURGES[kind])} ${client.dialect.passOver}) RETURNING 1`,
       bind,
@@ -70,10 +103,25 @@ export function purge(
 }
 
 /** Where rows lie in order only the first are looked at. */
-function oldest(t: Tables, { table, key, old, order = key, inOrderOf }: Purge): string {
+function oldest(t: Tables, purged: Purge): string {
+  const { table, key, old, order = key, inOrderOf, evenAhead = false, only } = purged
   if (inOrderOf !== undefined) {
-    return `SELECT ${key} FROM
-      (SELECT ${key}, ${inOrderOf} FROM ${t[table]} ORDER BY ${key} LIMIT $2) first WHERE ${old}`
+    const first = `SELECT ${key}, ${inOrderOf} FROM ${t[table]} ORDER BY ${key} LIMIT $2`
+    const ahead = evenAhead ? `OR (${aheadOfOld(t, purged, first)})` : ''
+    return `SELECT ${key} FROM (${first}) first WHERE ${old} ${ahead}`
   }
-  return `SELECT ${key} FROM ${t[table]} WHERE ${old} ORDER BY ${order} LIMIT $2`
+  const besides = only === undefined ? '' : `AND ${only(t)}`
+  return `SELECT ${key} FROM ${t[table]} WHERE ${old} ${besides} ORDER BY ${order} LIMIT $2`
+}
+
+/**
+ * A condition on the first rows: a clock that was ahead gave the row its instant, and what was committed
+ * after it is old. It is looked for among the first rows and, where all of those are such, behind them.
+ */
+function aheadOfOld(t: Tables, { table, key, old, inOrderOf: at }: Purge, first: string): string {
+  const newest = `(SELECT ${at} FROM ${t[table]} ORDER BY ${key} DESC LIMIT 1)`
+  const known = `SELECT ${key}, ${at} FROM ${t[table]} WHERE ${at} <= ${newest}
+    ORDER BY ${key} LIMIT 1`
+  return `${at} > ${newest} AND ${key} < (SELECT max(${key}) FROM (
+    SELECT * FROM (${first}) head UNION ALL SELECT * FROM (${known}) known) seen WHERE ${old})`
 }

@@ -27,6 +27,7 @@ const NAMES = [
   'idempotency',
   'key_secrets',
   'keys',
+  'left_aliases',
   'meta',
   'migrations',
   'observers',

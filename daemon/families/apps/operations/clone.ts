@@ -46,7 +46,14 @@ export const cloneApp = writeOperation({
     const revision = await findRevision(apps, app, body?.revision)
     // Before anything is copied; the unit of work looks again.
     await requireRoom(apps, app.account_id)
-    if (typeof body?.alias === 'string') await requireFreeAlias(apps, body.alias, '')
+    if (typeof body?.alias === 'string') {
+      const { account_id } = app
+      await requireFreeAlias(apps, body.alias, {
+        account_id,
+        app_id: '',
+        now: platform.clock.now(),
+      })
+    }
     return { app, kept: await copyTree(bytesOf(platform), platform.random, revision) }
   },
   async run(call) {

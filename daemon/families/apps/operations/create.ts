@@ -67,8 +67,12 @@ export const createApp = writeOperation({
     if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
     // Before anything is kept; the unit of work looks again.
     const { apps } = call.platform.store
-    await requireRoom(apps, accountOf(call.principal))
-    if (typeof call.body.alias === 'string') await requireFreeAlias(apps, call.body.alias, '')
+    const account_id = accountOf(call.principal)
+    await requireRoom(apps, account_id)
+    if (typeof call.body.alias === 'string') {
+      const asked = { account_id, app_id: '', now: call.platform.clock.now() }
+      await requireFreeAlias(apps, call.body.alias, asked)
+    }
     if (prompt !== undefined) return prepareWished(call, prompt)
     if (files !== undefined || model !== undefined) throw appError('invalid_source')
     const template = await findTemplate(template_id ?? '')

@@ -21,7 +21,10 @@ export const updateApp = writeOperation({
   async run(call) {
     const { platform, principal, tx, params, body, now } = call
     const app = await findLiveApp(tx.apps, principal, params.app_id)
-    if (typeof body.alias === 'string') await requireFreeAlias(tx.apps, body.alias, app.id)
+    if (typeof body.alias === 'string' && body.alias !== app.alias) {
+      const { id: app_id, account_id } = app
+      await requireFreeAlias(tx.apps, body.alias, { account_id, app_id, now })
+    }
     const { name, alias, metadata } = body
     const changes = {
       ...(name !== undefined && { name }),

@@ -40,4 +40,21 @@ export const apps: readonly Migration[] = [
       ) ${d.clustered}`,
     ],
   },
+  {
+    name: 'apps/0002-left-aliases',
+    up: (t, d) => [
+      // Aliases that are their accounts' alone for a while after an app gave them up.
+      `CREATE TABLE ${t.left_aliases} (
+        alias ${d.id} PRIMARY KEY,
+        account_id ${d.id} NOT NULL,
+        kept_until BIGINT NOT NULL
+      ) ${d.clustered}`,
+      `CREATE INDEX ${t.left_aliases}_by_end ON ${t.left_aliases} (kept_until)`,
+      `CREATE INDEX ${t.left_aliases}_by_account ON ${t.left_aliases} (account_id, kept_until)`,
+      `INSERT INTO ${t.left_aliases} (alias, account_id, kept_until)
+       SELECT alias, account_id, COALESCE(purge_at, archived_at) + 2592000000 FROM ${t.apps}
+       WHERE archived_at IS NOT NULL AND alias IS NOT NULL ORDER BY archived_at DESC
+       ON CONFLICT DO NOTHING`,
+    ],
+  },
 ]
