@@ -1,25 +1,28 @@
+import type { Instant, Millis } from '../../lib/time.ts'
+import { DAY } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
-import type { Manifest } from '../../plugins/deploy/contract.ts'
-import { plainManifest } from '../../plugins/deploy/contract.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import type { HostedApp } from '../../plugins/store/contract/deployments.ts'
+import type { HostedApp } from '../../plugins/store/contract/sites.ts'
 import { previewIn } from '../app-address.ts'
-import { readTree } from '../families/apps/tree.ts'
 import type { AppsPlace } from '../platform.ts'
-import type { ReadKeptManifest } from './kept-manifests.ts'
-import { createKeptManifests, readKept } from './kept-manifests.ts'
+import type { WantedSite } from './kept-sites.ts'
+import { createKeptSites } from './kept-sites.ts'
+import { readLive, readPreview } from './read-site.ts'
 import type { Offline, Site, SiteKind } from './site.ts'
 
-/** What a host serves, as it was read. */
+/** What a host leads to, as it was looked up. */
 export interface LoadedSite {
   readonly app_id: string
   readonly account_id: string
-  readonly serves: Site | Offline
-  /** Of its manifests, as they are printed. */
-  readonly bytes: number
+  /** From memory, or read: what it is made of never changes. */
+  serves(): Site | Offline | Promise<Site>
+  /** From then on an earlier release is not served any more, and it is to be looked up anew. */
+  readonly until: Instant
   /** Another release may be live at any moment: each request looks for itself. */
   readonly isTurning: boolean
 }
+
+export type LoadSite = (host: string, now: Instant) => Promise<LoadedSite | undefined>
 
 interface Ports {
   readonly store: Pick<Store, 'deployments' | 'domains'>
@@ -27,25 +30,34 @@ interface Ports {
   readonly place: Pick<AppsPlace, 'domain'>
 }
 
+/** How long tabs that were open when a release was replaced are served its files: few are older. */
+const TABS_SERVED: Millis = DAY
+
 /**
- * Reads what hosts serve: names below the apps' domain are aliases, ids or previews, and any other host
- * is somebody's own once its owner has proved that.
- *
- * It throws when what is live cannot be read; earlier releases that cannot be are passed over.
+ * Looks up what hosts lead to: names below the apps' domain are aliases, ids or previews, and any other
+ * host is somebody's own once its owner has proved that.
  */
-export function createSiteLoader(ports: Ports): (host: string) => Promise<LoadedSite | undefined> {
-  const readManifest = createKeptManifests(ports.bytes)
-  return async (host) => {
+export function createSiteLoader(ports: Ports): LoadSite {
+  const findSite = createKeptSites()
+  return async (host, now) => {
     const found = await findApp(ports, host)
     if (found === undefined) return undefined
     const { app, kind } = found
     const { app_id, account_id } = app
     const known = { app_id, account_id, isTurning: kind === 'published' && app.turning }
     const offline = offlineOf(app, kind)
-    if (offline !== undefined) return { ...known, serves: offline, bytes: 0 }
-    const serves =
-      kind === 'preview' ? await loadPreview(ports, app) : await loadLive(readManifest, app)
-    return { ...known, ...serves }
+    if (offline !== undefined) return { ...known, until: Infinity, serves: () => offline }
+    if (kind === 'preview') {
+      const preview = previewOf(ports, app)
+      return { ...known, until: Infinity, serves: () => findSite(preview) }
+    }
+    const ends = app.earlier.map(({ replaced_at }) => replaced_at + TABS_SERVED)
+    const live = liveOf(ports, app, now)
+    return {
+      ...known,
+      until: Math.min(...ends.filter((end) => end > now)),
+      serves: () => findSite(live),
+    }
   }
 }
 
@@ -74,35 +86,20 @@ function offlineOf(app: HostedApp, kind: SiteKind): Offline | undefined {
   return (kind === 'preview' ? app.tree : app.artifact) === null ? 'unpublished' : undefined
 }
 
-type Loaded = Pick<LoadedSite, 'serves' | 'bytes'>
-
-async function loadLive(readManifest: ReadKeptManifest, app: HostedApp): Promise<Loaded> {
-  const { app_id, deployment_id, artifact, earlier } = app
-  const [live, ...past] = await Promise.all([
-    readManifest(app_id, artifact ?? ''),
-    // Open pages may miss a file by it; whoever comes anew misses nothing.
-    ...earlier.map((digest) => readManifest(app_id, digest).catch(() => undefined)),
-  ])
-  const known = past.filter((one) => one !== undefined)
-  const serves: Site = {
-    app_id,
-    kind: 'published',
-    deployment_id,
-    manifest: live.manifest,
-    earlier: known.map(({ manifest }) => manifest),
-  }
-  return { serves, bytes: [live, ...known].reduce((sum, { bytes }) => sum + bytes, 0) }
+function previewOf({ bytes }: Ports, { app_id, tree }: HostedApp): WantedSite {
+  const version = tree ?? ''
+  return { of: `preview ${app_id}`, version, read: () => readPreview(bytes, app_id, version) }
 }
 
-/** An app's files as they are at present: names stay the same while their content changes. */
-async function loadPreview({ bytes }: Ports, { app_id, tree }: HostedApp): Promise<Loaded> {
-  const text = await readKept(bytes, app_id, tree ?? '')
-  const { files, config } = readTree(text)
-  const plain = plainManifest(files.values(), config)
-  const changing = [...plain.files].map(
-    ([path, file]) => [path, { ...file, immutable: false }] as const,
-  )
-  const manifest: Manifest = { ...plain, files: new Map(changing) }
-  const serves: Site = { app_id, kind: 'preview', deployment_id: null, manifest, earlier: [] }
-  return { serves, bytes: text.length }
+function liveOf({ bytes }: Ports, app: HostedApp, now: Instant): WantedSite {
+  const { app_id, deployment_id, artifact } = app
+  const earlier = app.earlier
+    .filter(({ replaced_at }) => replaced_at + TABS_SERVED > now)
+    .map((one) => one.artifact)
+  const release = { app_id, deployment_id, artifact: artifact ?? '', earlier }
+  return {
+    of: `published ${app_id}`,
+    version: [deployment_id, artifact, ...earlier].join(' '),
+    read: () => readLive(bytes, release),
+  }
 }

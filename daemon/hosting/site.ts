@@ -11,8 +11,8 @@ export interface Site {
   /** Of the live release; null for a preview. */
   readonly deployment_id: string | null
   readonly manifest: Manifest
-  /** The live release before this one: tabs that are open still ask for its files of immutable names. */
-  readonly earlier: readonly Manifest[]
+  /** Of what was live before, the latest first: tabs that are open still ask for its files of immutable names. */
+  readonly earlier: readonly Pick<Manifest, 'files'>[]
 }
 
 /** Why a host that is known serves nothing. */

@@ -3,14 +3,12 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import type { LoadedSite } from './load-site.ts'
+import type { LoadSite, LoadedSite } from './load-site.ts'
 import type { Offline, Site, Sites } from './site.ts'
 
 export interface SiteLimits {
   /** Hosts that are kept. */
   readonly hosts: number
-  /** Bytes of all their manifests, as they are printed. */
-  readonly bytes: number
   /** Hosts of nobody that are kept. */
   readonly unknown: number
   /** How long a host is taken for nobody's at the most, whatever is told. */
@@ -19,21 +17,20 @@ export interface SiteLimits {
 
 const LIMITS: SiteLimits = {
   hosts: 5000,
-  bytes: 64 * 1024 * 1024,
   unknown: 10_000,
   unknownFor: 10 * SECOND,
 }
 
 export interface SitesOptions {
   readonly changes: Store['changes']
-  readonly clock: Pick<Clock, 'steady'>
-  /** Reads what a host serves. */
-  readonly load: (host: string) => Promise<LoadedSite | undefined>
+  readonly clock: Pick<Clock, 'now' | 'steady'>
+  /** Looks up what a host leads to. */
+  readonly load: LoadSite
   readonly limits?: Partial<SiteLimits>
 }
 
 /**
- * What hosts serve, from memory where it can be known: a change takes the hosts of its app out before
+ * What hosts lead to, from memory where it can be known: a change takes the hosts of its app out before
  * whoever made it is answered, and a look that a change overtook is not kept. While changes may go
  * unheard, and while another release is about to go live, every request looks for itself.
  */
@@ -44,25 +41,16 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
   /** Hosts of nobody, in the order in which they were asked for, and until when they are taken for that. */
   const unknown = new Map<string, Millis>()
   const looks = new Map<string, Promise<LoadedSite | undefined>>()
-  let bytes = 0
   let newest = ''
   let generation = 0
 
-  function forget(host: string, { bytes: own }: LoadedSite): void {
-    kept.delete(host)
-    bytes -= own
-  }
-
   function keep(host: string, site: LoadedSite): void {
-    const before = kept.get(host)
-    if (before !== undefined) forget(host, before)
-    if (site.bytes > limits.bytes) return
+    kept.delete(host)
     kept.set(host, site)
     newest = host
-    bytes += site.bytes
-    for (const [oldest, one] of kept) {
-      if (kept.size <= limits.hosts && bytes <= limits.bytes) break
-      forget(oldest, one)
+    for (const oldest of kept.keys()) {
+      if (kept.size <= limits.hosts) break
+      kept.delete(oldest)
     }
   }
 
@@ -84,7 +72,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
     for (const [host, site] of kept) {
       const isMeant =
         change === 'all' || change.id === (change.kind === 'site' ? site.app_id : site.account_id)
-      if (isMeant) forget(host, site)
+      if (isMeant) kept.delete(host)
     }
   }
 
@@ -92,7 +80,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
 
   async function look(host: string): Promise<LoadedSite | undefined> {
     const before = generation
-    const site = await load(host)
+    const site = await load(host, clock.now())
     if (generation === before) {
       if (site === undefined) keepUnknown(host)
       else if (!site.isTurning) keep(host, site)
@@ -107,25 +95,25 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
         if (looks.get(host) === own) looks.delete(host)
       })
       looks.set(host, own)
-      return (await own)?.serves
+      return (await own)?.serves()
     }
     const site = await begun
     // Since that look was begun another release may have gone live.
-    return (site?.isTurning === true ? await look(host) : site)?.serves
+    return (site?.isTurning === true ? await look(host) : site)?.serves()
   }
 
   return {
     find(host) {
       // A look that somebody else began may be older than a change that was not heard of.
-      if (!changes.isCurrent()) return look(host).then((site) => site?.serves)
+      if (!changes.isCurrent()) return look(host).then((site) => site?.serves())
       const site = kept.get(host)
-      if (site !== undefined) {
+      if (site !== undefined && clock.now() < site.until) {
         if (host !== newest) {
           kept.delete(host)
           kept.set(host, site)
           newest = host
         }
-        return site.serves
+        return site.serves()
       }
       const until = unknown.get(host)
       return until !== undefined && clock.steady() < until ? undefined : lookOnce(host)

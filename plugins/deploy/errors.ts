@@ -9,7 +9,7 @@ export type DeployErrorClass =
   'transient' | 'code' | 'configuration' | 'data' | 'integration' | 'policy' | 'internal'
 
 export type DeployErrorCode =
-  'nothing_to_serve' | 'file_gone' | 'target_unavailable' | 'target_refused'
+  'nothing_to_serve' | 'release_too_large' | 'file_gone' | 'target_unavailable' | 'target_refused'
 
 interface DeployErrorRow extends ErrorRow {
   readonly class: DeployErrorClass
@@ -24,6 +24,12 @@ export const DEPLOY_ERRORS: Readonly<Record<DeployErrorCode, DeployErrorRow>> = 
     class: 'code',
     retryable: false,
     text: 'The revision has no file that could be served. Add one, such as index.html.',
+  },
+  release_too_large: {
+    status: 400,
+    class: 'code',
+    retryable: false,
+    text: 'The list of what would be served is larger than 4 MiB. Take files away, or shorten their names.',
   },
   file_gone: {
     status: 409,

@@ -1,8 +1,8 @@
+import type { Lanes } from '../../lib/internal/lanes.ts'
+import { createLanes } from '../../lib/internal/lanes.ts'
 import { COMPRESS, BEST_OF, WORTH } from './compress.ts'
 import type { Deployer, DeployTask, DeployTools } from './contract.ts'
 import { DeployError } from './errors.ts'
-import type { Lanes } from './lanes.ts'
-import { createLanes } from './lanes.ts'
 import type { Encoding, Kept, Manifest, ServedFile } from './manifest.ts'
 import { ENCODINGS } from './manifest.ts'
 import { mediaOf } from './media.ts'
@@ -11,7 +11,7 @@ import { readAll } from './verify.ts'
 
 /** Smaller files fit in what is sent at once anyway. */
 const LEAST = 1024
-/** Files that are compressed at once, of all releases: reading files takes threads too. */
+/** Files of one release that are worked on at once; then it is another's turn to compress one. */
 const AT_ONCE = 2
 
 /**
@@ -24,7 +24,6 @@ const AT_ONCE = 2
  */
 export function createHostedDeployer(): Deployer {
   const closing = new AbortController()
-  const lanes = createLanes(AT_ONCE)
 
   function until(tools: DeployTools): DeployTools {
     return { ...tools, signal: AbortSignal.any([tools.signal, closing.signal]) }
@@ -38,7 +37,7 @@ export function createHostedDeployer(): Deployer {
       const left = task.files.length - plain.files.size
       if (plain.files.size === 0) throw new DeployError('nothing_to_serve')
       if (left > 0) tools.log(`${left} hidden files and source maps are left out.`)
-      const forms = await makeForms(plain, task, tools, lanes)
+      const forms = await makeForms(plain, task, tools, createLanes(AT_ONCE))
       const served = [...plain.files.values()].map((file) => ({
         ...file,
         encoded: isCompressed(file) ? (forms.get(file.sha256) ?? {}) : {},

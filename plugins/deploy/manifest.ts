@@ -1,3 +1,5 @@
+import { DeployError } from './errors.ts'
+
 /** Encodings in which a file may be kept beside itself, the one that is preferred first. */
 export const ENCODINGS = ['br', 'gzip'] as const
 
@@ -38,10 +40,20 @@ type Row = readonly [
   encoded: readonly (readonly [encoding: Encoding, sha256: string, size: number])[],
 ]
 
-/** The text by which a manifest is kept: equal ones have the same, whatever the order they were made in. */
+/** Whoever serves a release reads it whole. 10,000 files fit, with both of their forms and paths of 140 bytes. */
+const MOST_PRINTED = 4 * 1_048_576
+
+/**
+ * The text by which a manifest is kept: equal ones have the same, whatever the order they were made in.
+ *
+ * @throws DeployError `release_too_large` for more than 4 MiB
+ */
 export function printManifest({ files, spa }: Manifest): string {
   const rows = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toRow(file))
-  return JSON.stringify({ version: 1, spa, files: rows })
+  const text = JSON.stringify({ version: 1, spa, files: rows })
+  const size = Buffer.byteLength(text)
+  if (size > MOST_PRINTED) throw new DeployError('release_too_large', { internal: `${size} bytes` })
+  return text
 }
 
 function toRow({ path, sha256, size, type, immutable, encoded }: ServedFile): Row {
@@ -60,12 +72,28 @@ export function readManifest(text: string): Manifest {
     readonly files: readonly Row[]
   }
   if (version !== 1) throw new TypeError(`a manifest of version ${String(version)} is not known`)
-  return { files: new Map(files.map((row) => [row[0], toFile(row)])), spa }
+  const types = new Map<string, string>()
+  return { files: new Map(files.map((row) => [row[0], toFile(row, types)])), spa }
 }
 
-function toFile([path, sha256, size, type, immutable, forms]: Row): ServedFile {
+const NO_FORMS: ServedFile['encoded'] = {}
+
+/** @param types that were read before: a few stand in thousands of rows, and what is read is kept */
+function toFile(
+  [path, sha256, size, read, immutable, forms]: Row,
+  types: Map<string, string>,
+): ServedFile {
+  const type = types.get(read) ?? read
+  types.set(type, type)
   const encoded = Object.fromEntries(
     forms.map(([encoding, digest, length]) => [encoding, { sha256: digest, size: length }]),
   )
-  return { path, sha256, size, type, immutable: immutable === 1, encoded }
+  return {
+    path,
+    sha256,
+    size,
+    type,
+    immutable: immutable === 1,
+    encoded: forms.length === 0 ? NO_FORMS : encoded,
+  }
 }

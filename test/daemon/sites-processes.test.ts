@@ -19,6 +19,7 @@ import { startPostgres } from '../support/postgres.ts'
 const APP = 'abcdefgh2345'
 const DOMAIN = 'apps.example.net'
 const OWN = `${APP}.${DOMAIN}`
+const clock = { now: Date.now, steady: () => performance.now() }
 const server = await startPostgres()
 t.teardown(() => server.stop())
 
@@ -34,7 +35,7 @@ await t.test('what one process makes live every other one serves from its answer
   const bytes = createMemoryBytes({ clock: { now: Date.now } })
   const sites = stores.map((store) => {
     const load = createSiteLoader({ store, bytes, place: { domain: DOMAIN } })
-    return createSites({ changes: store.changes, clock: { steady: () => performance.now() }, load })
+    return createSites({ changes: store.changes, clock, load })
   })
   const found = (host: string) => Promise.all(sites.map(async (one) => one.find(host)))
   const manifest = printManifest(plainManifest([], new Map()))

@@ -5,6 +5,7 @@ import type { SiteLimits } from '../../daemon/hosting/sites.ts'
 import { createSites } from '../../daemon/hosting/sites.ts'
 import type { Change } from '../../lib/engine/changes.ts'
 import { createChanges } from '../../lib/engine/changes.ts'
+import type { Instant } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { createClock } from '../support/clock.ts'
 
@@ -22,7 +23,8 @@ function createWorld(limits: Partial<SiteLimits> = {}) {
   const changes = createChanges(() => state.isCurrent)
   const looks: string[] = []
   const gates: (() => void)[] = []
-  const serving = new Map<string, LoadedSite['serves']>()
+  const serving = new Map<string, Site>()
+  const ends = new Map<string, Instant>()
   const turning = new Set<string>()
   let isHeld = false
   const load = async (host: string): Promise<LoadedSite | undefined> => {
@@ -31,13 +33,15 @@ function createWorld(limits: Partial<SiteLimits> = {}) {
     const serves = serving.get(app_id)
     const isTurning = turning.has(app_id)
     if (isHeld) await new Promise<void>((resolve) => gates.push(resolve))
-    return serves && { app_id, account_id: `of ${app_id}`, serves, bytes: 100, isTurning }
+    const until = ends.get(app_id) ?? Infinity
+    return serves && { app_id, account_id: `of ${app_id}`, serves: () => serves, until, isTurning }
   }
   return {
     clock,
     state,
     looks,
     turning,
+    ends,
     sites: createSites({ changes, clock, load, limits }),
     serve: (app: string, deployment_id: string) =>
       serving.set(app, { ...SITE, app_id: app, deployment_id }),
@@ -143,21 +147,29 @@ await t.test(
   },
 )
 
-await t.test('what was asked for longest ago goes first, by number and by size', async (t) => {
-  for (const limits of [{ hosts: 2 }, { bytes: 250 }]) {
-    const { sites, serve, looks } = createWorld(limits)
-    for (const app of ['a', 'b', 'c']) serve(app, 'dep_1')
-    for (const host of ['a.x', 'b.x', 'a.x', 'c.x']) await sites.find(host)
-    t.same(looks, ['a.x', 'b.x', 'c.x'])
-    t.equal(deploymentOf(sites.find('a.x')), 'dep_1', 'it was asked for since')
-    t.equal(deploymentOf(sites.find('c.x')), 'dep_1')
-    await sites.find('b.x')
-    t.equal(looks.length, 4)
-  }
-  const { sites, serve, looks } = createWorld({ bytes: 99 })
-  serve('large', 'dep_1')
-  t.equal(deploymentOf(await sites.find('large.x')), 'dep_1')
-  t.equal(deploymentOf(await sites.find('large.x')), 'dep_1', 'served, and never kept')
+await t.test('the host that was asked for longest ago goes first', async (t) => {
+  const { sites, serve, looks } = createWorld({ hosts: 2 })
+  for (const app of ['a', 'b', 'c']) serve(app, 'dep_1')
+  for (const host of ['a.x', 'b.x', 'a.x', 'c.x']) await sites.find(host)
+  t.same(looks, ['a.x', 'b.x', 'c.x'])
+  t.equal(deploymentOf(sites.find('a.x')), 'dep_1', 'it was asked for since')
+  t.equal(deploymentOf(sites.find('c.x')), 'dep_1')
+  await sites.find('b.x')
+  t.equal(looks.length, 4)
+})
+
+await t.test('what a host leads to is known until it ends', async (t) => {
+  const { sites, serve, ends, looks, clock } = createWorld()
+  serve('shop', 'dep_1')
+  ends.set('shop', 10 * SECOND)
+  await sites.find('shop.a')
+  await clock.advance(10 * SECOND - 1)
+  t.equal(deploymentOf(sites.find('shop.a')), 'dep_1')
+  serve('shop', 'dep_2')
+  ends.delete('shop')
+  await clock.advance(1)
+  t.equal(deploymentOf(await sites.find('shop.a')), 'dep_2')
+  t.equal(deploymentOf(sites.find('shop.a')), 'dep_2')
   t.equal(looks.length, 2)
 })
 

@@ -5,7 +5,8 @@ import { runCases } from '../../plugins/conformance.ts'
 import { deployCases } from '../../plugins/deploy/conformance.ts'
 import { createWorld } from '../../plugins/deploy/conformance/harness.ts'
 import { createHostedDeployer } from '../../plugins/deploy/hosted.ts'
-import { readManifest } from '../../plugins/deploy/manifest.ts'
+import type { ServedFile } from '../../plugins/deploy/manifest.ts'
+import { printManifest, readManifest } from '../../plugins/deploy/manifest.ts'
 import { hasFingerprint, isServed, mediaOf } from '../../plugins/deploy/media.ts'
 import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 
@@ -165,6 +166,22 @@ await t.test('what is hidden, and source maps, are served to nobody', async (t) 
   for (const path of ['a.b', 'site.map', 'maps/world.json', 'a.map.js']) {
     t.equal(isServed(path), true, path)
   }
+})
+
+await t.test('a manifest is as large as it may be, and no larger', (t) => {
+  const printed = (length: number): string => {
+    const files = Array.from({ length: 10_000 }, (_, index): [string, ServedFile] => {
+      const path = `${String(index)}.js`.padStart(length, 'x')
+      const form = { sha256: 'a'.repeat(64), size: 99_999 }
+      const encoded = { br: form, gzip: form }
+      const type = 'text/javascript; charset=utf-8'
+      return [path, { ...form, path, type, immutable: true, encoded }]
+    })
+    return printManifest({ files: new Map(files), spa: false })
+  }
+  t.equal(readManifest(printed(140)).files.size, 10_000)
+  t.throws(() => printed(180), { code: 'release_too_large', class: 'code', retryable: false })
+  t.end()
 })
 
 await t.test('a manifest of a version that is not known is not guessed at', (t) => {

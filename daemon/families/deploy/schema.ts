@@ -21,6 +21,11 @@ export const dryRun = z
   .optional()
   .meta({ description: 'true: only say what would be done; change nothing.' })
 
+export const retireEarlier = z.boolean().optional().meta({
+  description:
+    'true: once it is live, pages that are open are served no file of the releases before. Default: for a day they are.',
+})
+
 const failure = z
   .strictObject({
     code: z.string(),
@@ -57,6 +62,9 @@ const fields = {
   previous_deployment_id: z.string().nullable().meta({ description: 'What was live before it.' }),
   restored_from: z.string().nullable().meta({ description: 'Whose release a rollback restores.' }),
   message: z.string().nullable(),
+  retire_earlier: z.boolean().meta({
+    description: 'Whether it ends that open pages are served files of the releases before it.',
+  }),
   reason: z.enum(['request', 'archived', 'suspended']).nullable().meta({
     description: 'Of what took the app offline.',
   }),
@@ -115,6 +123,7 @@ export function toWireDeployment(
     previous_deployment_id: one.previous_deployment_id,
     restored_from: one.restored_from,
     message: one.message,
+    retire_earlier: one.retire_earlier,
     reason: one.reason,
     error: one.error && { ...one.error },
     available_actions: [...actions],
@@ -175,6 +184,7 @@ export const exampleDeployment = {
   previous_deployment_id: '01890a5d-ac96-774b-bcce-b302099a8058',
   restored_from: null,
   message: 'Opening hours',
+  retire_earlier: false,
   reason: null,
   error: null,
   available_actions: ['unpublish'],

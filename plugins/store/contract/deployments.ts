@@ -1,3 +1,4 @@
+import type { HostedApp, SiteRecord, SiteStanding } from './sites.ts'
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from './page.ts'
@@ -74,53 +75,18 @@ export interface DeploymentRecord extends DeploymentPlace {
   readonly ended_at: Instant | null
   /** It fails when it is not live by then. */
   readonly deadline_at: Instant | null
-  /** Set while it is built: whoever carries it out stops, and ends it as canceled. */
+  /** Set while it is under way: whoever carries it out stops, and ends it as canceled. */
   readonly cancel_at: Instant | null
   /** How often somebody began to carry it out. */
   readonly attempts: number
   /** Whether its going live was told of. */
   readonly announced: boolean
+  /** Once it was live, pages of what was live before it are served nothing of that any more. */
+  readonly retire_earlier: boolean
 }
 
 /** What a deployment begins as: the store gives it its release. */
 export type NewDeployment = Omit<DeploymentRecord, 'release'>
-
-/** What an app serves. */
-export interface SiteRecord {
-  readonly app_id: string
-  readonly account_id: string
-  /** What is live; null while nothing is. */
-  readonly deployment_id: string | null
-  /** Rises with each switch and each time that it goes offline; 0 until the first. */
-  readonly turn: number
-  /** Begins the address under which its files are seen before they are published; nobody guesses it. */
-  readonly preview: string
-}
-
-/** What an app serves, as its owner sees it. */
-export interface SiteStanding extends SiteRecord {
-  /** Whether a deployment is under way. */
-  readonly in_progress: boolean
-  /** Whether its account is suspended: nothing of it is served. */
-  readonly suspended: boolean
-}
-
-/** What a host leads to. */
-export interface HostedApp {
-  readonly app_id: string
-  readonly account_id: string
-  readonly archived: boolean
-  readonly suspended: boolean
-  readonly deployment_id: string | null
-  /** The manifest of what is live. */
-  readonly artifact: string | null
-  /** Manifests that were live before, the latest first, each once and at most five. */
-  readonly earlier: readonly string[]
-  /** The tree of the current revision; null until there is one. */
-  readonly tree: string | null
-  /** Another may be live at any moment: who looks again later must not go by this. */
-  readonly turning: boolean
-}
 
 export interface DeploymentListQuery extends PageQuery {
   readonly app_id: string
@@ -145,6 +111,8 @@ export interface DeploymentReads {
   live(appId: string): Promise<DeploymentRecord | undefined>
   /** The one that is queued, building or deploying. */
   inProgress(appId: string): Promise<DeploymentRecord | undefined>
+  /** The latest that failed. */
+  lastFailed(appId: string): Promise<DeploymentRecord | undefined>
   /** What was live last before what is live now, and served something else. */
   before(appId: string): Promise<DeploymentRecord | undefined>
   /**
@@ -226,7 +194,8 @@ export interface DeploymentWrites extends DeploymentReads {
   poise(id: string, claim: string): Promise<boolean>
   /**
    * Makes a poised one what its site serves, in the place of what was live, which is superseded.
-   * Answers it as it is then; undefined, changing nothing, when the claim is lost or the app archived.
+   * Answers it as it is then; undefined, changing nothing, when the claim is lost, it was asked to stop,
+   * the app is archived or its account suspended.
    */
   switch(id: string, claim: string, now: Instant): Promise<DeploymentRecord | undefined>
   /**
@@ -287,8 +256,6 @@ export function offlineDeployment(
     cancel_at: null,
     attempts: 0,
     announced: true,
+    retire_earlier: false,
   }
 }
-
-/** How many manifests that were live before a host still serves files of. */
-export const EARLIER = 5

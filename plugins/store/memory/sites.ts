@@ -1,5 +1,7 @@
-import type { DeploymentReads, DeploymentRecord, HostedApp } from '../contract/deployments.ts'
-import { EARLIER, IN_PROGRESS } from '../contract/deployments.ts'
+import type { DeploymentReads, DeploymentRecord } from '../contract/deployments.ts'
+import { IN_PROGRESS } from '../contract/deployments.ts'
+import type { EarlierRelease, HostedApp } from '../contract/sites.ts'
+import { EARLIER } from '../contract/sites.ts'
 import type { Reading, State } from './state.ts'
 import { place } from './state.ts'
 
@@ -19,6 +21,21 @@ export function artifactsOf(deployments: readonly DeploymentRecord[]): readonly 
   return [...new Set(deployments.flatMap(({ artifact }) => (artifact === null ? [] : [artifact])))]
 }
 
+/** What was live before something, of what was ever live; the latest first. */
+function earlierThan(
+  artifact: string,
+  past: readonly DeploymentRecord[],
+): readonly EarlierRelease[] {
+  const last = past.findIndex(({ retire_earlier }) => retire_earlier)
+  const replaced = new Map<string, EarlierRelease>()
+  for (const one of last === -1 ? past : past.slice(0, last + 1)) {
+    const { artifact: own, ended_at: replaced_at } = one
+    if (own === null || own === artifact || replaced_at === null || replaced.has(own)) continue
+    replaced.set(own, { artifact: own, replaced_at })
+  }
+  return [...replaced.values()].slice(0, EARLIER)
+}
+
 export function siteReads(
   state: Reading,
 ): Pick<DeploymentReads, 'standings' | 'siteByAlias' | 'siteByPreview'> {
@@ -32,7 +49,6 @@ export function siteReads(
     if (app === undefined || site === undefined) return undefined
     const artifact = deployments.get(site.deployment_id ?? '')?.artifact ?? null
     const past = releasesOf(state(), app.id).filter(({ live_at }) => live_at !== null)
-    const earlier = artifactsOf(past).filter((one) => one !== artifact)
     return {
       app_id: app.id,
       account_id: site.account_id,
@@ -40,7 +56,7 @@ export function siteReads(
       suspended: isSuspended(site.account_id),
       deployment_id: site.deployment_id,
       artifact,
-      earlier: artifact === null ? [] : earlier.slice(0, EARLIER),
+      earlier: artifact === null ? [] : earlierThan(artifact, past),
       tree: revisions.get(place(app.id, String(app.revision)))?.tree ?? null,
       turning: releasesOf(state(), app.id).some((one) => isInProgress(one) && poised.has(one.id)),
     }

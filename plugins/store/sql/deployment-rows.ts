@@ -2,10 +2,9 @@ import type {
   DeploymentFailure,
   DeploymentLine,
   DeploymentRecord,
-  HostedApp,
   NewDeployment,
-  SiteStanding,
 } from '../contract/deployments.ts'
+import type { EarlierRelease, HostedApp, SiteStanding } from '../contract/sites.ts'
 import type { Row } from './rows.ts'
 import { integer, integerOrNull, jsonOrNull, textOrNull, toCreator } from './rows.ts'
 
@@ -37,6 +36,7 @@ export const COLUMNS = [
   'cancel_at',
   'attempts',
   'announced',
+  'retire_earlier',
 ] as const
 
 export function toValues(
@@ -46,6 +46,7 @@ export function toValues(
     ...deployment,
     error: deployment.error && JSON.stringify(deployment.error),
     announced: deployment.announced ? 1 : 0,
+    retire_earlier: deployment.retire_earlier ? 1 : 0,
     created_by_type: deployment.created_by.type,
     created_by_id: deployment.created_by.id,
   }
@@ -79,6 +80,7 @@ export function toDeployment(row: Row): DeploymentRecord {
     cancel_at: integerOrNull(row['cancel_at']),
     attempts: integer(row['attempts']),
     announced: integer(row['announced']) === 1,
+    retire_earlier: integer(row['retire_earlier']) === 1,
   }
 }
 
@@ -114,4 +116,8 @@ export function toHosted(row: Row): Omit<HostedApp, 'earlier'> {
     tree: textOrNull(row['tree']),
     turning: integer(row['turning']) === 1,
   }
+}
+
+export function toEarlier(row: Row): EarlierRelease {
+  return { artifact: String(row['artifact']), replaced_at: integer(row['replaced_at']) }
 }

@@ -1,7 +1,8 @@
-import type { DeploymentReads, HostedApp } from '../contract/deployments.ts'
-import { EARLIER } from '../contract/deployments.ts'
+import type { DeploymentReads } from '../contract/deployments.ts'
+import type { HostedApp } from '../contract/sites.ts'
+import { EARLIER } from '../contract/sites.ts'
 import type { Dialect, Query } from './client.ts'
-import { toHosted, toStanding } from './deployment-rows.ts'
+import { toEarlier, toHosted, toStanding } from './deployment-rows.ts'
 import type { Row } from './rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -28,15 +29,19 @@ export function siteReads(
     if (row === undefined) return undefined
     const app = toHosted(row)
     if (app.artifact === null) return { ...app, earlier: [] }
-    const rows = await query<{ artifact: string }>(
-      `SELECT artifact FROM (
-         SELECT artifact, release FROM ${t.deployments}
+    // What was switched to since the first statement has not ended.
+    const rows = await query(
+      `WITH past AS (
+         SELECT artifact, release, ended_at, retire_earlier FROM ${t.deployments}
          WHERE app_id = $1 AND live_at IS NOT NULL AND artifact IS NOT NULL
-         ORDER BY release DESC LIMIT ${LOOKED_AT}) past
-       WHERE artifact <> $2 GROUP BY artifact ORDER BY max(release) DESC LIMIT ${EARLIER}`,
+         ORDER BY release DESC LIMIT ${LOOKED_AT})
+       SELECT artifact, max(ended_at) AS replaced_at FROM past
+       WHERE artifact <> $2 AND ended_at IS NOT NULL
+         AND release >= COALESCE((SELECT max(release) FROM past WHERE retire_earlier = 1), 0)
+       GROUP BY artifact ORDER BY max(release) DESC LIMIT ${EARLIER}`,
       [app.app_id, app.artifact],
     )
-    return { ...app, earlier: rows.map(({ artifact }) => artifact) }
+    return { ...app, earlier: rows.map(toEarlier) }
   }
 
   return {

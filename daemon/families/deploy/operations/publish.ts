@@ -7,7 +7,14 @@ import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { wait } from '../../wire.ts'
 import { deployError } from '../errors.ts'
 import type { WireAnswer } from '../schema.ts'
-import { deploymentAnswer, dryRun, exampleDeployment, exampleQueued, message } from '../schema.ts'
+import {
+  deploymentAnswer,
+  dryRun,
+  exampleDeployment,
+  exampleQueued,
+  message,
+  retireEarlier,
+} from '../schema.ts'
 import {
   enqueue,
   newDeployment,
@@ -26,6 +33,7 @@ const input = {
     .strictObject({
       revision: revisionNumber.optional().meta({ description: 'Default: the current one.' }),
       message: message.optional(),
+      retire_earlier: retireEarlier,
       dry_run: dryRun,
     })
     .optional(),
@@ -72,11 +80,11 @@ async function publish(call: WriteCall<typeof input>): Promise<WireAnswer> {
   }
   await requireIdle(tx.deployments, app.id)
   const live = await tx.deployments.live(app.id)
-  const dry_run = body.dry_run === true
-  if (live?.revision === revision.number) {
+  const { dry_run = false, retire_earlier = false } = body
+  if (live?.revision === revision.number && (live.retire_earlier || !retire_earlier)) {
     return answerWith(platform, tx.deployments, app, live, { no_change: true, dry_run })
   }
-  const given = { kind: 'publish', message: body.message ?? null } as const
+  const given = { kind: 'publish', message: body.message ?? null, retire_earlier } as const
   const deployment = newDeployment(call, app, { ...given, ...revisionOf(revision) })
   if (dry_run) return planOf(deployment)
   return answerWith(platform, tx.deployments, app, await enqueue(call, deployment))

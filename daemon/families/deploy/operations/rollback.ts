@@ -12,7 +12,14 @@ import { plainText, wait } from '../../wire.ts'
 import { deployError } from '../errors.ts'
 import { RELEASES_KEPT } from '../kept.ts'
 import type { WireAnswer } from '../schema.ts'
-import { deploymentAnswer, dryRun, exampleDeployment, exampleRollback, message } from '../schema.ts'
+import {
+  deploymentAnswer,
+  dryRun,
+  exampleDeployment,
+  exampleRollback,
+  message,
+  retireEarlier,
+} from '../schema.ts'
 import { enqueue, newDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
 import { answerWith, isAccepted } from '../show.ts'
 import { answerLater } from '../wait.ts'
@@ -26,6 +33,7 @@ const input = {
         description: 'Whose release is served again. Default: the one that was live before.',
       }),
       message: message.optional(),
+      retire_earlier: retireEarlier,
       dry_run: dryRun,
     })
     .optional(),
@@ -86,6 +94,7 @@ async function rollBack(call: WriteCall<typeof input>): Promise<WireAnswer> {
     artifact,
     restored_from: target.id,
     message: body.message ?? null,
+    retire_earlier: body.retire_earlier === true,
   })
   if (body.dry_run === true) return planOf(deployment)
   return answerWith(platform, tx.deployments, app, await enqueue(call, deployment))

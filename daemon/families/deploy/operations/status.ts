@@ -32,8 +32,7 @@ export const getDeployStatus = readOperation({
     const show = await showDeployments(platform, deployments, app)
     const live = await deployments.live(app.id)
     const underWay = await deployments.inProgress(app.id)
-    const failed = { app_id: app.id, statuses: ['failed'], kind: null } as const
-    const { rows } = await deployments.list({ ...failed, limit: 1, after: null })
+    const failed = await deployments.lastFailed(app.id)
     const { publish_state, production_url } = await showApp(platform, deployments, app)
     return {
       app_id: app.id,
@@ -41,7 +40,7 @@ export const getDeployStatus = readOperation({
       production_url,
       live: live === undefined ? null : show(live),
       in_progress: underWay === undefined ? null : show(underWay),
-      last_failed: rows[0] === undefined ? null : show(rows[0]),
+      last_failed: failed === undefined ? null : show(failed),
     }
   },
 })

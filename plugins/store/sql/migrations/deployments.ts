@@ -82,4 +82,20 @@ export const deployments: readonly Migration[] = [
         WHERE live_at IS NOT NULL AND artifact IS NOT NULL`,
     ],
   },
+  {
+    name: 'deployments/0003-retire-earlier',
+    up: (t) => [
+      `ALTER TABLE ${t.deployments} ADD COLUMN retire_earlier SMALLINT NOT NULL DEFAULT 0`,
+    ],
+  },
+  {
+    name: 'deployments/0004-ended',
+    up: (t) => [
+      `CREATE INDEX ${t.deployments}_failed ON ${t.deployments} (app_id, id)
+        WHERE status = 'failed'`,
+      // What came to nothing, by its age.
+      `CREATE INDEX ${t.deployments}_in_vain ON ${t.deployments} (ended_at, id)
+        WHERE status IN ('canceled', 'failed')`,
+    ],
+  },
 ]

@@ -1,0 +1,97 @@
+import { KeyhookError } from '../../lib/errors.ts'
+import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { Manifest, ServedFile } from '../../plugins/deploy/contract.ts'
+import { plainManifest, readManifest } from '../../plugins/deploy/contract.ts'
+import { readTree } from '../families/apps/tree.ts'
+import type { Site } from './site.ts'
+import { weigh } from './weigh.ts'
+
+/** What an app serves, as it was read. */
+export interface ReadSite {
+  readonly site: Site
+  /** What it takes of memory, about. */
+  readonly bytes: number
+  /** Whether nothing was passed over that the next who reads may find. */
+  readonly isWhole: boolean
+}
+
+/** What is live, and what was before, by their manifests. */
+export interface LiveRelease {
+  readonly app_id: string
+  readonly deployment_id: string | null
+  readonly artifact: string
+  /** The latest first. */
+  readonly earlier: readonly string[]
+}
+
+type Bytes = Pick<AppBytes, 'get'>
+
+/** Files of earlier releases that a site has at most: as many as an app. */
+const MOST_OLD = 10_000
+
+/**
+ * Reads what an app serves: one manifest after the other, since each may be large.
+ *
+ * It throws when what is live cannot be read; earlier releases that cannot be are passed over.
+ */
+export async function readLive(bytes: Bytes, release: LiveRelease): Promise<ReadSite> {
+  const { app_id, deployment_id, artifact } = release
+  const manifest = readManifest(await readKept(bytes, app_id, artifact))
+  const earlier: Site['earlier'][number][] = []
+  let isWhole = true
+  let room = MOST_OLD
+  for (const digest of release.earlier) {
+    if (room === 0) break
+    // Open pages may miss a file by it; whoever comes anew misses nothing.
+    const old = await readOld(bytes, app_id, digest)
+    if (old === 'unavailable') isWhole = false
+    if (typeof old === 'string') continue
+    const files = new Map(wantedOf(old, [manifest, ...earlier]).slice(0, room))
+    room -= files.size
+    if (files.size > 0) earlier.push({ files })
+  }
+  const site: Site = { app_id, kind: 'published', deployment_id, manifest, earlier }
+  return { site, bytes: weigh(site), isWhole }
+}
+
+/** Files that may still be asked for: of immutable names, which nothing since has taken. */
+function wantedOf(
+  { files }: Manifest,
+  since: readonly Pick<Manifest, 'files'>[],
+): readonly (readonly [string, ServedFile])[] {
+  return [...files].filter(
+    ([path, { immutable }]) => immutable && !since.some((one) => one.files.has(path)),
+  )
+}
+
+async function readOld(
+  bytes: Bytes,
+  appId: string,
+  sha256: string,
+): Promise<Manifest | 'gone' | 'unavailable'> {
+  try {
+    return readManifest(await readKept(bytes, appId, sha256))
+  } catch (cause) {
+    const isPassing = cause instanceof KeyhookError && cause.code === 'unavailable'
+    return isPassing ? 'unavailable' : 'gone'
+  }
+}
+
+/** An app's files as they are at present: names stay the same while their content changes. */
+export async function readPreview(bytes: Bytes, app_id: string, tree: string): Promise<ReadSite> {
+  const { files, config } = readTree(await readKept(bytes, app_id, tree))
+  const plain = plainManifest(files.values(), config)
+  const changing = [...plain.files].map(
+    ([path, file]) => [path, { ...file, immutable: false }] as const,
+  )
+  const manifest: Manifest = { ...plain, files: new Map(changing) }
+  const site: Site = { app_id, kind: 'preview', deployment_id: null, manifest, earlier: [] }
+  return { site, bytes: weigh(site), isWhole: true }
+}
+
+/** What is kept of an app, as text. */
+async function readKept(bytes: Bytes, appId: string, sha256: string): Promise<string> {
+  const kept = await bytes.get(appId, sha256)
+  if (kept === undefined) throw new Error(`${sha256} of ${appId} is gone`)
+  return Buffer.from(kept).toString()
+}
