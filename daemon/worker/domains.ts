@@ -1,6 +1,6 @@
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import { checkNext } from '../families/settings/domains/check.ts'
+import { checkNext, dueBy } from '../families/settings/domains/check.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from './work-loop.ts'
@@ -21,7 +21,7 @@ export function keepChecking(
   const { store, clock } = platform
   return keepWorking({
     name: 'domains',
-    isClaimable: () => store.domains.isClaimable(clock.now()),
+    isClaimable: () => store.domains.isClaimable(dueBy(clock.now())),
     takeUp: (stopping) => checkNext(platform, stopping),
     most: DOMAINS_AT_ONCE,
     every,

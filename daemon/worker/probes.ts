@@ -1,6 +1,6 @@
-import type { Millis } from '../../lib/time.ts'
+import type { Instant, Millis } from '../../lib/time.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
-import type { CheckRecord } from '../../plugins/store/contract/observations.ts'
+import type { CheckRecord, ProbesDue } from '../../plugins/store/contract/observations.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -62,7 +62,7 @@ export function keepProbing(
 
   async function askAllDue(): Promise<void> {
     for (let full = true; full && !stopping.signal.aborted;) {
-      const due = await store.observations.dueProbes(clock.now(), CLAIMED_AT_ONCE)
+      const due = await store.observations.dueProbes(dueBy(clock.now()), CLAIMED_AT_ONCE)
       if (due.length > 0) await askAll(due)
       full = due.length === CLAIMED_AT_ONCE
     }
@@ -71,7 +71,7 @@ export function keepProbing(
   async function askAll(due: readonly string[]): Promise<void> {
     const now = clock.now()
     const next = due.map((app_id) => ({ app_id, at: now + jittered() }))
-    const claimed = await store.write((tx) => tx.observations.claimProbes(next, now))
+    const claimed = await store.write((tx) => tx.observations.claimProbes(next, dueBy(now)))
     const left = [...claimed]
     const checks: CheckRecord[] = []
     async function askOn(): Promise<void> {
@@ -83,6 +83,11 @@ export function keepProbing(
     }
     await Promise.all(Array.from({ length: PROBES_AT_ONCE }, askOn))
     if (checks.length > 0) await store.write((tx) => tx.observations.addChecks(checks))
+  }
+
+  /** Twice as far as any is put off, since clocks differ. */
+  function dueBy(now: Instant): ProbesDue {
+    return { now, furthest: now + 2 * every }
   }
 
   /** Undefined for an app that is not published any more. */

@@ -67,6 +67,8 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<PurgeKin
     checks: CHECKED_FOR,
     problems: UNSEEN_FOR,
     observers: SILENT_FOR,
+    deployments: ENDED_FOR,
+    left_aliases: 0,
   }
 }
 

@@ -169,10 +169,10 @@ await t.test('what is archived in the last moment does not go live', async (t) =
   await build(world.platform, held, WORKSHOP)
   await poise(world.platform, held)
   await world.request('DELETE', `/v1/apps/${app}`)
-  await t.rejects(goLive(world.platform, held), { name: 'NotWanted', message: 'app_archived' })
+  await t.rejects(goLive(world.platform, held), { name: 'NotWanted', message: 'canceled' })
   startDeployer(t, world)
   await untilTold(world, body.id)
-  t.match(await read(world, app, body.id), { status: 'failed', error: { code: 'app_archived' } })
+  t.match(await read(world, app, body.id), { status: 'canceled', error: { code: 'canceled' } })
   t.same(await toldOf(world, app), [`app.deploy_failed ${body.id}`])
 })
 

@@ -6,6 +6,7 @@ import { printManifest, readManifest } from '../../plugins/deploy/contract.ts'
 import { createHostedDeployer } from '../../plugins/deploy/hosted.ts'
 import type { Deployment } from '../support/deploys.ts'
 import { deployWorld, publish, publishedApp, rollBack, startDeployer } from '../support/deploys.ts'
+import { createApp } from '../support/edits.ts'
 import type { World } from '../support/world.ts'
 
 const PAGE = '<p>Tea and cake, every day.</p>\n'.repeat(200)
@@ -67,6 +68,7 @@ async function makeLive(
       cancel_at: null,
       attempts: 0,
       announced: false,
+      retire_earlier: false,
     })
     const claim = newId()
     await deployments.claim({ claim, now, lease_until: now + MINUTE, deadline_at: now + MINUTE })
@@ -144,6 +146,28 @@ await t.test('what was made of files is used again, unless something failed sinc
   const next = await publish(world, app, { revision: 3 }, '?wait=25')
   t.equal(next.body.status, 'live')
   t.same(given, [0, 1, 1, 0, 1])
+})
+
+await t.test('a list that is too large to be served fails, and is not kept', async (t) => {
+  const hosted = createHostedDeployer()
+  const sha256 = 'a'.repeat(64)
+  const deployer = {
+    ...hosted,
+    async build() {
+      const files = Array.from({ length: 10_000 }, (_, index) => {
+        const path = `${'long/'.repeat(100)}${index}`
+        const file = { path, sha256, size: 1, type: 'text/plain', immutable: false, encoded: {} }
+        return [path, file] as const
+      })
+      return { files: new Map(files), spa: false }
+    },
+  }
+  const world = await deployWorld(t, { deployer })
+  startDeployer(t, world)
+  const { id: app } = await createApp(world)
+  const { body } = await publish(world, app, {}, '?wait=25')
+  const error = { code: 'release_too_large', class: 'code', step: 'building', retryable: false }
+  t.match(body, { status: 'failed', error, artifact_digest: null })
 })
 
 await t.test('what a rollback that is under way is to serve is named', async (t) => {

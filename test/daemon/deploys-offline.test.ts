@@ -142,6 +142,28 @@ await t.test('archiving takes an app offline first, and restoring leaves it so',
   t.equal(list.find(({ id }) => id === live.id)?.status, 'superseded')
 })
 
+await t.test(
+  'what was under way when its app was archived stays offline, restored or not',
+  async (t) => {
+    const held = createHeldDeployer('activate')
+    const world = await deployWorld(t, { deployer: held.deployer })
+    startDeployer(t, world)
+    const { id: app } = await createApp(world)
+    const { body } = await publish(world, app)
+    await held.untilBegun()
+    const known = () => world.request('GET', `/v1/apps/${app}/deployments/${body.id}`)
+    t.match((await known()).body, { status: 'deploying' })
+    await world.request('DELETE', `/v1/apps/${app}`)
+    await world.request('POST', `/v1/apps/${app}/restore`, { body: {} })
+    held.release()
+    await untilTold(world, body.id)
+    t.match((await known()).body, { status: 'canceled', error: { code: 'canceled' } })
+    t.same(await toldOf(world, app), [`app.deploy_failed ${body.id}`])
+    const { body: status } = await world.request('GET', `/v1/apps/${app}/deploy/status`)
+    t.match(status, { live: null, in_progress: null, publish_state: 'never' })
+  },
+)
+
 await t.test('canceling', async (t) => {
   const held = createHeldDeployer()
   const world = await deployWorld(t, { deployer: held.deployer })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkNext } from '../../daemon/families/settings/domains/check.ts'
+import { checkNext, dueBy } from '../../daemon/families/settings/domains/check.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { keepChecking } from '../../daemon/worker/domains.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time.ts'
@@ -198,7 +198,7 @@ await t.test(
     await world.clock.advance(MINUTE)
     const now = world.clock.now()
     const { store } = world.platform
-    const dead = { claim: 'dead', now, lease_until: now + MINUTE }
+    const dead = { claim: 'dead', ...dueBy(now), lease_until: now + MINUTE }
     const claimed = await store.write((tx) => tx.domains.claimDue(dead))
     t.notOk(await checkAt(now + MINUTE - 1))
     t.ok(await checkAt(now + MINUTE))
@@ -209,6 +209,32 @@ await t.test(
     t.equal((await world.events()).length, 1)
   },
 )
+
+await t.test('a clock that was ahead for a while holds up no look', async (t) => {
+  const world = await openSettings(t)
+  const { kept, checkAt } = worker(world)
+  const { clock, addDomain, setUp, verify } = world
+  const ahead = 400 * DAY
+  clock.set(ahead)
+  const domain = await addDomain('shop.example.com')
+  await clock.advance(MINUTE)
+  t.ok(await checkNext(world.platform, NEVER))
+  clock.set(-ahead)
+  t.ok(await checkAt(clock.now()), 'it is due')
+  t.match(await kept(domain.id), {
+    waiting_since: clock.now(),
+    next_check_at: clock.now() + 15 * MINUTE,
+  })
+  t.notOk(await checkAt(clock.now()), 'once')
+
+  clock.set(ahead)
+  setUp(domain, 'TXT')
+  t.match((await verify(domain.id)).status, 200)
+  clock.set(-ahead)
+  await clock.advance(10 * SECOND)
+  t.match((await verify(domain.id)).status, 200, 'it was not looked at a moment ago')
+  t.equal((await verify(domain.id)).status, 429)
+})
 
 await t.test(
   'the worker looks at what is due, by its own clock, until it is stopped',

@@ -55,6 +55,10 @@ await t.test('SQLite: what is observed is found by an index, however much there 
       () => observations.uptime('app_1', 7),
       /SEARCH app_checks USING (COVERING )?INDEX app_checks_by_app \(app_id=\? AND at>\?\)/,
     ],
+    'probes that are due': [
+      () => observations.dueProbes({ now: 7, furthest: 9 }, 3),
+      /INDEX app_probes_by_time \(due_at<\?\)[^]*INDEX app_probes_by_time \(due_at>\?\)/,
+    ],
     'old checks': [() => purge('checks', 7, 9), 'SEARCH app_checks USING PRIMARY KEY (at<?)'],
     'old problems': [
       () => purge('problems', 7, 9),

@@ -103,21 +103,28 @@ export async function toldOf(world: World, app: string): Promise<readonly string
 
 const TYPES = new Set(['app.deployed', 'app.rolled_back', 'app.unpublished', 'app.deploy_failed'])
 
-/** A deployer whose builds wait until they are let, or fail; it notes what it was asked for. */
-export function createHeldDeployer() {
+/** A deployer whose builds, or activations, wait until they are let, or fail; it notes what it was asked for. */
+export function createHeldDeployer(step: 'build' | 'activate' = 'build') {
   const begun: string[] = []
   const aborted: string[] = []
   const held: ((fault?: unknown) => void)[] = []
   const plain = createMemoryDeployer()
+  async function hold(id: string, signal: AbortSignal): Promise<void> {
+    begun.push(id)
+    signal.addEventListener('abort', () => aborted.push(id))
+    await new Promise<void>((resolve, reject) => {
+      held.push((fault) => (fault === undefined ? resolve() : reject(fault as Error)))
+    })
+  }
   const deployer: Deployer = {
     ...plain,
     async build(task, tools) {
-      begun.push(task.deployment_id)
-      tools.signal.addEventListener('abort', () => aborted.push(task.deployment_id))
-      await new Promise<void>((resolve, reject) => {
-        held.push((fault) => (fault === undefined ? resolve() : reject(fault as Error)))
-      })
+      if (step === 'build') await hold(task.deployment_id, tools.signal)
       return plain.build(task, tools)
+    },
+    async activate(release, tools) {
+      if (step === 'activate') await hold(release.deployment_id, tools.signal)
+      return plain.activate(release, tools)
     },
   }
   return {

@@ -119,10 +119,10 @@ function beatFor(
 
 /** What ends a deployment before it is gone on with. */
 function judgeClaimed(
-  { status, cancel_at, deadline_at, attempts }: DeploymentRecord,
+  { cancel_at, deadline_at, attempts }: DeploymentRecord,
   now: Instant,
 ): Failure | undefined {
-  if (status === 'building' && cancel_at !== null) return FAILURES.canceled
+  if (cancel_at !== null) return FAILURES.canceled
   if (deadline_at !== null && deadline_at <= now) return FAILURES.timed_out
   return attempts > MAX_ATTEMPTS ? FAILURES.worker_lost : undefined
 }

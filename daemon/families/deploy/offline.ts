@@ -37,8 +37,8 @@ export async function takeOffline(
 }
 
 /**
- * Ends the deployment of an app that is under way, or asks whoever builds it to stop. Of an app that is
- * about to be archived: one that is too far for that finds it so.
+ * Ends the deployment of an app that waits, or asks whoever carries it out to stop. Of an app that is
+ * about to be archived, which asks one that is too far for `cancel`.
  */
 export async function cancelInProgress(
   { platform, tx, now }: Pick<Change, 'platform' | 'tx' | 'now'>,

@@ -76,6 +76,7 @@ export function newDeployment(
     cancel_at: null,
     attempts: 0,
     announced: false,
+    retire_earlier: false,
     ...given,
   }
 }

@@ -75,8 +75,7 @@ async function formsBefore(platform: Platform, app_id: string): Promise<DeployTa
   const { deployments } = platform.store
   const live = await deployments.live(app_id)
   if (live === undefined || live.artifact === null) return new Map()
-  const failed = { app_id, statuses: ['failed'], kind: null, limit: 1, after: null } as const
-  const [last] = (await deployments.list(failed)).rows
+  const last = await deployments.lastFailed(app_id)
   if (last !== undefined && last.release > live.release) return new Map()
   const loading = loadManifest(bytesOf(platform), app_id, live.artifact)
   const manifest = await loading.catch(() => undefined)
@@ -117,7 +116,7 @@ export async function goLive(
   { deployment, claim }: Held,
 ): Promise<DeploymentRecord> {
   const { store, clock } = platform
-  const { id, app_id, account_id } = deployment
+  const { id, app_id } = deployment
   const live = await store.write(async (tx) => {
     const now = clock.now()
     if (!(await isStillAllowed(platform, tx, deployment, ['deploy:write'], now))) {
@@ -128,10 +127,20 @@ export async function goLive(
     return tx.deployments.switch(id, claim, now)
   })
   if (live !== undefined) return live
-  const app = await store.apps.get(account_id, app_id)
-  throw app === undefined || app.archived_at === null
-    ? new ClaimLost()
-    : new NotWanted('app_archived')
+  throw await whyNotLive(platform, deployment)
+}
+
+async function whyNotLive(
+  { store: { accounts, apps, deployments } }: Platform,
+  { id, app_id, account_id }: DeploymentRecord,
+): Promise<ClaimLost | NotWanted> {
+  const app = await apps.get(account_id, app_id)
+  const deployment = await deployments.get(app_id, id)
+  if (app === undefined || deployment === undefined) return new ClaimLost()
+  if (deployment.cancel_at !== null) return new NotWanted('canceled')
+  if (app.archived_at !== null) return new NotWanted('app_archived')
+  const isSuspended = ((await accounts.get(account_id))?.suspended_at ?? null) !== null
+  return isSuspended ? new NotWanted('authority_ended') : new ClaimLost()
 }
 
 function deployerOf({ deployer }: Platform): Deployer {

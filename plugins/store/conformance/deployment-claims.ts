@@ -14,7 +14,7 @@ import {
 } from './deployment-samples.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers } from './harness.ts'
-import { BORN, STRANGER } from './samples.ts'
+import { BORN, STRANGER, sampleAccount } from './samples.ts'
 
 const PLACE = { step: 'compressing', done: 3, total: 7 }
 const CANCELED = sampleFailure({ status: 'canceled' })
@@ -210,6 +210,42 @@ const cancelCases: readonly StoreCase[] = [
       await store.write((tx) => tx.deployments.built('dep_2', 'b', FIRST))
       assert.equal(await store.write((tx) => tx.deployments.cancel('dep_2', CANCELED)), 'late')
       assert.equal((await store.deployments.get('app_1', 'dep_2'))?.cancel_at, null)
+    },
+  },
+  {
+    name: 'deployments: archiving stops one that is under way, however far it is, restored or not',
+    async run(harness) {
+      const [store, other] = await openRacers(harness)
+      await insertSites(store, 'app_1', 'app_2')
+      await insertDeployments(store, sampleDeployment('dep_1'))
+      await claimDeployment(store, 'a', BORN)
+      await built(store, 'a')
+      await store.write((tx) => tx.deployments.poise('dep_1', 'a'))
+      await other.write((tx) => tx.apps.archive('app_1', BORN + 2, BORN + 9))
+      await other.write((tx) => tx.apps.restore('app_1', BORN + 3))
+      assert.equal((await deployment(store))?.cancel_at, BORN + 2)
+      assert.equal(await beat(store, 'a', BORN + 4), 'cancel')
+      const move = store.write((tx) => tx.deployments.switch('dep_1', 'a', BORN + 4))
+      assert.equal(await move, undefined)
+      assert.equal(await store.deployments.live('app_1'), undefined)
+      assert.equal(await fail(store, 'a'), true)
+      await store.write((tx) => tx.apps.archive('app_1', BORN + 5, BORN + 9))
+      assert.equal((await deployment(store))?.cancel_at, BORN + 2, 'what ended stays as it is')
+    },
+  },
+  {
+    name: 'deployments: nothing goes live of an account that is suspended',
+    async run({ open }) {
+      const store = await open()
+      await store.write((tx) => tx.accounts.insert(sampleAccount({ suspended_at: BORN })))
+      await insertSites(store, 'app_1')
+      await insertDeployments(store, sampleDeployment('dep_1'))
+      await claimDeployment(store, 'a', BORN)
+      await built(store, 'a')
+      await store.write((tx) => tx.deployments.poise('dep_1', 'a'))
+      const move = store.write((tx) => tx.deployments.switch('dep_1', 'a', BORN + 1))
+      assert.equal(await move, undefined)
+      assert.equal((await deployment(store))?.status, 'deploying')
     },
   },
   {

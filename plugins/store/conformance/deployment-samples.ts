@@ -40,6 +40,7 @@ export function sampleDeployment(id: string, changes: Partial<NewDeployment> = {
     cancel_at: null,
     attempts: 0,
     announced: false,
+    retire_earlier: false,
     ...NO_PLACE,
     ...changes,
   }

@@ -47,6 +47,7 @@ const recordCases: readonly StoreCase[] = [
         deadline_at: BORN + 2,
         cancel_at: BORN + 3,
         attempts: 2,
+        retire_earlier: true,
       })
       const other = sampleDeployment('dep_2', { app_id: 'app_2', edit_id: null, revision: null })
       assert.deepEqual(await insertDeployments(store, full, other), [
@@ -209,5 +210,54 @@ const lineCases: readonly StoreCase[] = [
   },
 ]
 
+const vainCases: readonly StoreCase[] = [
+  {
+    name: 'deployments: what came to nothing goes by its age, oldest first, but for the last of an app',
+    async run({ open }) {
+      const store = await open()
+      await insertSites(store, 'app_1', 'app_2')
+      const end = async (id: string, ended_at: number, app_id = 'app_1') => {
+        await insertDeployments(store, sampleDeployment(id, { app_id }))
+        await claimDeployment(store, id, BORN)
+        await store.write(async (tx) => {
+          await tx.deployments.log(id, [lineOf(id)])
+          await tx.deployments.fail(id, id, sampleFailure({ ended_at }))
+        })
+      }
+      await end('dep_1', BORN + 1)
+      await end('dep_2', BORN + 2)
+      await makeLive(store, 'dep_3', FIRST, BORN)
+      await insertDeployments(store, sampleDeployment('dep_4'))
+      const canceled = sampleFailure({ status: 'canceled', ended_at: BORN + 3 })
+      await store.write((tx) => tx.deployments.cancel('dep_4', canceled))
+      await makeLive(store, 'dep_5', SECOND, BORN)
+      await end('dep_6', BORN + 9)
+      await end('dep_7', BORN + 1, 'app_2')
+      assert.equal((await store.deployments.lastFailed('app_1'))?.id, 'dep_6')
+      assert.equal((await store.deployments.lastFailed('app_9'))?.id, undefined)
+      const purge = (before: number, limit: number) => store.purge('deployments', before, limit)
+      assert.deepEqual([await purge(BORN + 3, 1), await purge(BORN + 3, 9)], [1, 1])
+      assert.deepEqual([await purge(BORN + 99, 9), await purge(BORN + 99, 9)], [1, 0])
+      const { rows } = await store.deployments.list(ALL)
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        ['dep_6', 'dep_5', 'dep_3'],
+      )
+      const lines = async (id: string) => (await store.deployments.lines(id, 0, 9)).length
+      assert.deepEqual(
+        [await lines('dep_1'), await lines('dep_6'), await lines('dep_7')],
+        [0, 1, 1],
+      )
+      const [next] = await insertDeployments(store, sampleDeployment('dep_8'))
+      assert.equal(next?.release, 7)
+    },
+  },
+]
+
 /** Deployments: their records, their lineage and what they did. */
-export const deploymentCases: readonly StoreCase[] = [...recordCases, ...lineageCases, ...lineCases]
+export const deploymentCases: readonly StoreCase[] = [
+  ...recordCases,
+  ...lineageCases,
+  ...lineCases,
+  ...vainCases,
+]

@@ -3,8 +3,10 @@ import type { DomainStanding } from '../contract/domains.ts'
 import type { Store } from '../contract.ts'
 import { sitesTold } from './deployment-samples.ts'
 import {
+  FURTHEST,
   GIVEN_UP,
   VERIFIED,
+  dueBy,
   insertDomains,
   sampleDomain,
   sampleDomainClaim,
@@ -38,7 +40,7 @@ const claimCases: readonly StoreCase[] = [
     name: 'domains: a claim takes what has been due longest, whatever its status, and none twice',
     async run({ open }) {
       const store = await open()
-      assert.equal(await store.domains.isClaimable(DUE), false)
+      assert.equal(await store.domains.isClaimable(dueBy(DUE)), false)
       await insertDomains(
         store,
         sampleDomain('dom_1'),
@@ -47,12 +49,12 @@ const claimCases: readonly StoreCase[] = [
         sampleDomain('dom_4', { next_check_at: DUE + 1 }),
         sampleDomain('dom_5'),
       )
-      assert.equal(await store.domains.isClaimable(DUE - 6), false)
-      assert.equal(await store.domains.isClaimable(DUE), true)
+      assert.equal(await store.domains.isClaimable(dueBy(DUE - 6)), false)
+      assert.equal(await store.domains.isClaimable(dueBy(DUE)), true)
       const claimed: (string | undefined)[] = []
       for (const claim of ['a', 'b', 'c', 'd']) claimed.push(await claimDue(store, claim, DUE))
       assert.deepEqual(claimed, ['dom_2', 'dom_1', 'dom_5', undefined])
-      assert.equal(await store.domains.isClaimable(DUE), false)
+      assert.equal(await store.domains.isClaimable(dueBy(DUE)), false)
       const before = sampleDomain('dom_1')
       assert.deepEqual(await store.domains.get('app_1', 'dom_1'), before)
     },
@@ -100,6 +102,29 @@ const claimCases: readonly StoreCase[] = [
       assert.equal(await claimOne(store, 'dom_1', 'b', looked + 10, looked), 'dom_1')
     },
   },
+  {
+    name: 'domains: a look that a clock ahead of ours put off, and a lease that it gave, hold nobody up',
+    async run({ open }) {
+      const store = await open()
+      const ahead = DUE + 2 ** 40
+      await insertDomains(
+        store,
+        sampleDomain('dom_1', { next_check_at: DUE + FURTHEST }),
+        sampleDomain('dom_2', { next_check_at: DUE + FURTHEST + 1 }),
+        sampleDomain('dom_3', { ...VERIFIED, next_check_at: ahead, checked_at: ahead }),
+      )
+      assert.equal(await store.domains.isClaimable(dueBy(DUE)), true)
+      assert.equal(await claimDue(store, 'a', DUE), 'dom_2')
+      assert.equal(await claimDue(store, 'b', DUE), 'dom_3')
+      assert.equal(await claimDue(store, 'c', DUE), undefined)
+      assert.equal(await store.domains.isClaimable(dueBy(DUE)), false)
+      assert.equal(await claimOne(store, 'dom_1', 'd', ahead), 'dom_1')
+      assert.equal(await claimOne(store, 'dom_1', 'e', ahead - 60_000), undefined, 'held')
+      assert.equal(await claimOne(store, 'dom_1', 'e', DUE), 'dom_1', 'held for too long')
+      const later = DUE + LEASE
+      assert.equal(await claimOne(store, 'dom_3', 'f', later, later - 10), 'dom_3')
+    },
+  },
 ]
 
 const settleCases: readonly StoreCase[] = [
@@ -126,7 +151,7 @@ const settleCases: readonly StoreCase[] = [
       assert.equal(await settle(store, 'dom_1', 'c', GIVEN_UP, 'verified'), 'settled')
       const failed = sampleDomain('dom_1', { ...GIVEN_UP, primary: false })
       assert.deepEqual(await store.domains.get('app_1', 'dom_1'), failed)
-      assert.equal(await store.domains.isClaimable(BORN + 2 ** 40), false)
+      assert.equal(await store.domains.isClaimable(dueBy(BORN + 2 ** 40)), false)
       assert.deepEqual([...failedOf], ['app_1'])
     },
   },

@@ -1,4 +1,4 @@
-import type { DomainClaim, DomainRecord, DomainStanding } from '../contract/domains.ts'
+import type { DomainClaim, DomainRecord, DomainStanding, DomainsDue } from '../contract/domains.ts'
 import type { Store } from '../contract.ts'
 import type { AppRecord } from '../contract/apps.ts'
 import { ACCOUNT, BORN, sampleApp } from './samples.ts'
@@ -53,10 +53,17 @@ export const GIVEN_UP: DomainStanding = {
   next_check_at: null,
 }
 
-/** Leased for a minute. */
+/** Leased for a minute, of two at most; a look is put off for less than a hundred days. */
 export function sampleDomainClaim(claim: string, now: number): DomainClaim {
-  return { claim, now, lease_until: now + 60_000 }
+  return { claim, ...dueBy(now), lease_until: now + 60_000 }
 }
+
+export function dueBy(now: number): DomainsDue {
+  return { now, furthest_check: now + FURTHEST, furthest_lease: now + 120_000 }
+}
+
+/** How far ahead a look can be. */
+export const FURTHEST = 8_640_000_000
 
 /** Answers which of them were inserted. */
 export function insertDomains(

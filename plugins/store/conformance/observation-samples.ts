@@ -5,6 +5,7 @@ import type {
   AccessLine,
   CheckRecord,
   LineQuery,
+  ProbesDue,
   ProblemQuery,
   ProblemRecord,
   ToldProblem,
@@ -135,6 +136,9 @@ export const claimProbes = (store: Store, now: number, next: number, ids: readon
   store.write((tx) =>
     tx.observations.claimProbes(
       ids.map((app_id) => ({ app_id, at: next })),
-      now,
+      probesBy(now),
     ),
   )
+
+/** What is due by an instant, of what is put off for a tenth of a second at most. */
+export const probesBy = (now: number): ProbesDue => ({ now, furthest: now + 100 })

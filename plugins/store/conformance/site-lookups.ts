@@ -38,9 +38,9 @@ const lookupCases: readonly StoreCase[] = [
         await tx.apps.advance(sampleRevision('app_1', 2, { tree: THIRD }), 1)
       })
       await makeLive(store, 'dep_1', FIRST, BORN)
-      await makeLive(store, 'dep_2', THIRD, BORN)
-      await makeLive(store, 'dep_3', FIRST, BORN)
-      await makeLive(store, 'dep_4', SECOND, BORN)
+      await makeLive(store, 'dep_2', THIRD, BORN + 1)
+      await makeLive(store, 'dep_3', FIRST, BORN + 2)
+      await makeLive(store, 'dep_4', SECOND, BORN + 3)
       const found = {
         app_id: 'app_1',
         account_id: ACCOUNT,
@@ -48,7 +48,10 @@ const lookupCases: readonly StoreCase[] = [
         suspended: false,
         deployment_id: 'dep_4',
         artifact: SECOND,
-        earlier: [FIRST, THIRD],
+        earlier: [
+          { artifact: FIRST, replaced_at: BORN + 3 },
+          { artifact: THIRD, replaced_at: BORN + 2 },
+        ],
         tree: THIRD,
         turning: false,
       }
@@ -84,10 +87,35 @@ const lookupCases: readonly StoreCase[] = [
       }
       const { artifact, earlier } = (await store.deployments.siteByAlias('app_1')) ?? {}
       assert.equal(artifact, digests[8])
-      assert.deepEqual(earlier, digests.slice(3, 8).reverse())
+      const found = earlier?.map((one) => one.artifact)
+      assert.deepEqual(found, digests.slice(3, 8).reverse())
       await store.write((tx) => tx.deployments.unpublish(OFF))
       const offline = await store.deployments.siteByAlias('app_1')
       assert.deepEqual([offline?.artifact, offline?.earlier], [null, []])
+    },
+  },
+  {
+    name: 'sites: nothing is found from before what retired it, once that was live',
+    async run({ open }) {
+      const store = await open()
+      await insertSites(store, 'app_1')
+      const found = async () =>
+        (await store.deployments.siteByAlias('app_1'))?.earlier.map(({ artifact }) => artifact)
+      await makeLive(store, 'dep_1', FIRST, BORN)
+      await makeLive(store, 'dep_2', SECOND, BORN)
+      await insertDeployments(store, sampleDeployment('dep_3', { retire_earlier: true }))
+      assert.deepEqual(await found(), [FIRST], 'it is not live yet')
+      await claimDeployment(store, 'a', BORN)
+      await store.write((tx) => tx.deployments.fail('dep_3', 'a', sampleFailure()))
+      assert.deepEqual(await found(), [FIRST], 'nor is it going to be')
+      await makeLive(store, 'dep_4', THIRD, BORN, { retire_earlier: true })
+      assert.deepEqual(await found(), [])
+      await makeLive(store, 'dep_5', SECOND, BORN)
+      assert.deepEqual(await found(), [THIRD], 'nor by what comes later')
+      await makeLive(store, 'dep_6', FIRST, BORN)
+      assert.deepEqual(await found(), [SECOND, THIRD], 'but what was live again since')
+      await makeLive(store, 'dep_7', FIRST, BORN, { retire_earlier: true })
+      assert.deepEqual(await found(), [], 'also by what serves the same')
     },
   },
   {

@@ -148,7 +148,10 @@ const switchCases: readonly StoreCase[] = [
       const ready = await makeReady(store, 'dep_1', 'a')
       await store.write((tx) => tx.apps.archive('app_1', BORN + 1, BORN + 9))
       assert.equal(await switchTo(store, 'dep_1', 'a', BORN + 2), undefined)
-      assert.deepEqual(await store.deployments.get('app_1', 'dep_1'), ready)
+      assert.deepEqual(await store.deployments.get('app_1', 'dep_1'), {
+        ...ready,
+        cancel_at: BORN + 1,
+      })
     },
   },
   {
@@ -223,6 +226,7 @@ const offlineCases: readonly StoreCase[] = [
         cancel_at: null,
         attempts: 0,
         announced: true,
+        retire_earlier: false,
       })
       assert.deepEqual(await store.deployments.get('app_1', offline?.id ?? ''), offline)
       const was = { ...live, status: 'superseded', ended_at: BORN + 50 }

@@ -54,14 +54,22 @@ export interface DomainReads {
   /** The verified domain of this hostname, unless its app is archived. */
   domainByHostname(hostname: string): Promise<DomainRecord | undefined>
   /** Whether `claimDue` would find anything. */
-  isClaimable(now: Instant): Promise<boolean>
+  isClaimable(due: DomainsDue): Promise<boolean>
+}
+
+/** What is due by now. What lies further ahead than anything is put was put there by a clock that was ahead. */
+export interface DomainsDue {
+  readonly now: Instant
+  /** A look that is to come after it is due. */
+  readonly furthest_check: Instant
+  /** A lease that is to end after it has ended. */
+  readonly furthest_lease: Instant
 }
 
 /** A look at a domain, which one process takes at a time. */
-export interface DomainClaim {
+export interface DomainClaim extends DomainsDue {
   /** Unique to this one deed. */
   readonly claim: string
-  readonly now: Instant
   readonly lease_until: Instant
 }
 
@@ -82,7 +90,8 @@ export interface DomainWrites extends DomainReads {
   claimDue(asked: DomainClaim): Promise<DomainRecord | undefined>
   /**
    * Begins a look at this domain, due or not. Undefined, changing nothing, when one is under way, or the
-   * last was after `since`: of concurrent callers one gets it.
+   * last was after `since`, and no further ahead of now than that is behind: of concurrent callers one
+   * gets it.
    */
   claimOne(
     appId: string,

@@ -122,6 +122,13 @@ export interface CheckRecord {
   readonly message: string | null
 }
 
+/** What is due by now. */
+export interface ProbesDue {
+  readonly now: Instant
+  /** No probe is put off beyond it: one that is was so by a clock that was ahead, and is due. */
+  readonly furthest: Instant
+}
+
 /** When an app is to be asked next. */
 export interface NextProbe {
   readonly app_id: string
@@ -156,8 +163,11 @@ export interface ObservationReads {
     appId: string,
     since: Instant,
   ): Promise<{ readonly checks: number; readonly passed: number }>
-  /** Published apps that `claimProbes` would give, those that have waited longest first. */
-  dueProbes(now: Instant, limit: number): Promise<readonly string[]>
+  /**
+   * Apps that `claimProbes` would put off, those that have waited longest first: of what is live each is
+   * due from when it became so, and of what is not none.
+   */
+  dueProbes(due: ProbesDue, limit: number): Promise<readonly string[]>
 }
 
 /** Of an app that is not there nothing is kept, whatever is told of it. */
@@ -185,10 +195,10 @@ export interface ObservationWrites extends ObservationReads {
   resolveProblem(appId: string, id: string, now: Instant): Promise<boolean>
   addChecks(checks: readonly CheckRecord[]): Promise<void>
   /**
-   * Puts off the next probe of each of these apps that is due, and answers which: whoever is answered
-   * probes them. Of concurrent callers each is answered others. An app that was never put off is due.
+   * Puts off the next probe of each of these apps that is due, and answers which of them are served:
+   * whoever is answered probes them. Of concurrent callers each is answered others.
    */
-  claimProbes(next: readonly NextProbe[], now: Instant): Promise<readonly string[]>
+  claimProbes(next: readonly NextProbe[], due: ProbesDue): Promise<readonly string[]>
 }
 
 /** Lines that are looked at for one page of them. */

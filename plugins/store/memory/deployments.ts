@@ -29,6 +29,7 @@ export function deploymentReads(state: Reading): DeploymentReads {
       ),
     live: async (appId) => live(appId),
     inProgress: async (appId) => ofApp(appId).find(isInProgress),
+    lastFailed: async (appId) => ofApp(appId).find(({ status }) => status === 'failed'),
     async before(appId) {
       const { release = Infinity, artifact = null } = live(appId) ?? {}
       return ofApp(appId).find(
@@ -68,8 +69,8 @@ function next({ deployments, deploymentLeases }: State, now: Instant) {
 }
 
 export function deploymentWrites(state: State, changes: ChangeSink): DeploymentWrites {
-  const { apps, deployments, deploymentLeases: leases, deploymentLines, sites } = state
-  const { deploymentsPoised: poised } = state
+  const { accounts, apps, deployments, deploymentLeases: leases, deploymentLines, sites } = state
+  const { deploymentsPoised: poised, probes } = state
   const isHeld = (id: string, claim: string): boolean =>
     isOpen(deployments.get(id)) && leases.get(id)?.claim === claim
   const heldIn = (id: string, claim: string, status: DeploymentRecord['status']): boolean =>
@@ -90,6 +91,8 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
 
   function turn(appId: string, deployment_id: string | null): void {
     change(sites, appId, { deployment_id, turn: (sites.get(appId)?.turn ?? 0) + 1 })
+    if (deployment_id === null) probes.delete(appId)
+    else probes.set(appId, probes.get(appId) ?? 0)
     changes.push({ kind: 'site', id: appId })
   }
 
@@ -126,7 +129,7 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
       leases.set(id, { claim, until: lease_until })
       change(deployments, id, { step, done, total })
       const { cancel_at = null, status } = deployments.get(id) ?? {}
-      return cancel_at === null || status !== 'building' ? 'held' : 'cancel'
+      return cancel_at === null || status === 'live' ? 'held' : 'cancel'
     },
     async release(id, claim, now) {
       if (!isHeld(id, claim)) return false
@@ -147,9 +150,10 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
       return true
     },
     async switch(id, claim, now) {
-      const appId = deployments.get(id)?.app_id ?? ''
-      const isReady = heldIn(id, claim, 'deploying') && poised.has(id)
-      if (!isReady || apps.get(appId)?.archived_at !== null) return undefined
+      const { app_id: appId = '', account_id = '', cancel_at } = deployments.get(id) ?? {}
+      const isReady = heldIn(id, claim, 'deploying') && poised.has(id) && cancel_at === null
+      const isSuspended = (accounts.get(account_id)?.suspended_at ?? null) !== null
+      if (!isReady || isSuspended || apps.get(appId)?.archived_at !== null) return undefined
       const previous_deployment_id = supersede(appId, now)?.id ?? null
       const live = { status: 'live', live_at: now, previous_deployment_id } as const
       change(deployments, id, { ...NO_PLACE, ...live })
@@ -187,6 +191,13 @@ export function deploymentWrites(state: State, changes: ChangeSink): DeploymentW
       const added = lines.map((line, index) => ({ number: kept.length + index + 1, ...line }))
       deploymentLines.set(id, [...kept, ...added])
     },
+  }
+}
+
+/** Asks whoever carries out a deployment of an app to stop, however far that is. */
+export function stopDeployments(state: State, appId: string, now: Instant): void {
+  for (const { id, cancel_at } of releasesOf(state, appId).filter(isInProgress)) {
+    change(state.deployments, id, { cancel_at: cancel_at ?? now })
   }
 }
 

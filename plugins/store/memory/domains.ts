@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { ChangeSink } from '../contract/changes.ts'
-import type { DomainReads, DomainRecord, DomainWrites } from '../contract/domains.ts'
+import type { DomainReads, DomainRecord, DomainWrites, DomainsDue } from '../contract/domains.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, isLeased, pageOf } from './state.ts'
 
@@ -16,7 +16,7 @@ export function domainReads(state: Reading): DomainReads {
       const app = state().apps.get(found?.app_id ?? '')
       return app?.archived_at === null ? found : undefined
     },
-    isClaimable: async (now) => next(state(), now) !== undefined,
+    isClaimable: async (due) => next(state(), due) !== undefined,
   }
 }
 
@@ -26,11 +26,21 @@ function verified({ domains }: State, hostname: string): DomainRecord | undefine
   )
 }
 
-function next({ domains, domainLeases }: State, now: Instant): DomainRecord | undefined {
-  const dueAt = ({ next_check_at }: DomainRecord): Instant => next_check_at ?? Infinity
+function next({ domains, domainLeases }: State, due: DomainsDue): DomainRecord | undefined {
+  const dueAt = ({ next_check_at }: DomainRecord): Instant => next_check_at ?? due.furthest_check
+  const isDue = (at: Instant): boolean => at <= due.now || at > due.furthest_check
   return [...domains.values()]
-    .filter((domain) => dueAt(domain) <= now && !isLeased(domainLeases, domain.id, now))
+    .filter((domain) => isDue(dueAt(domain)) && isFree(domainLeases, domain.id, due))
     .sort((a, b) => dueAt(a) - dueAt(b) || (a.id < b.id ? -1 : 1))[0]
+}
+
+/** Nobody holds it, or for longer than anybody does. */
+function isFree(
+  leases: State['domainLeases'],
+  id: string,
+  { now, furthest_lease }: Pick<DomainsDue, 'now' | 'furthest_lease'>,
+): boolean {
+  return !isLeased(leases, id, now) || isLeased(leases, id, furthest_lease)
 }
 
 export function domainWrites(state: State, changes: ChangeSink): DomainWrites {
@@ -68,14 +78,16 @@ export function domainWrites(state: State, changes: ChangeSink): DomainWrites {
       if (domain?.status === 'verified') noteChange(appId)
       return domain !== undefined && forget(state, id)
     },
-    async claimDue({ claim, now, lease_until }) {
-      const found = next(state, now)
+    async claimDue({ claim, lease_until, ...due }) {
+      const found = next(state, due)
       return found && begin(found, claim, lease_until)
     },
-    async claimOne(appId, id, { claim, now, lease_until, since }) {
+    async claimOne(appId, id, { claim, lease_until, since, ...due }) {
       const domain = await reads.get(appId, id)
-      if (domain === undefined || isLeased(domainLeases, id, now)) return undefined
-      return (domain.checked_at ?? 0) > since ? undefined : begin(domain, claim, lease_until)
+      if (domain === undefined || !isFree(domainLeases, id, due)) return undefined
+      const looked = domain.checked_at ?? 0
+      const isNew = looked > since && looked <= due.now + (due.now - since)
+      return isNew ? undefined : begin(domain, claim, lease_until)
     },
     async settle({ id, status }, claim, standing) {
       const domain = domains.get(id)

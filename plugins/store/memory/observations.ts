@@ -1,11 +1,12 @@
 import type { Instant } from '../../../lib/time.ts'
-import type { SiteRecord } from '../contract/deployments.ts'
+import type { SiteRecord } from '../contract/sites.ts'
 import type {
   AccessLine,
   LineQuery,
   ObservationReads,
   ObservationWrites,
   PlacedLine,
+  ProbesDue,
 } from '../contract/observations.ts'
 import { MOST_LOOKED_AT } from '../contract/observations.ts'
 import { problemReads, recordProblems, resolveProblem } from './problems.ts'
@@ -56,20 +57,22 @@ export function observationReads(state: Reading): ObservationReads {
       const passed = checks.filter(({ status }) => status === 'pass').length
       return { checks: checks.length, passed }
     },
-    async dueProbes(now, limit) {
-      const dueAt = (id: string): Instant => state().probes.get(id) ?? 0
-      return [...state().sites.values()]
-        .filter((site) => isServed(state(), site))
-        .map(({ app_id }) => app_id)
-        .filter((id) => dueAt(id) <= now)
-        .sort((a, b) => dueAt(a) - dueAt(b) || (a < b ? -1 : 1))
+    dueProbes: async (due, limit) =>
+      [...state().probes]
+        .filter(([, at]) => isDue(at, due))
+        .sort(([a, at], [b, then]) => at - then || (a < b ? -1 : 1))
         .slice(0, limit)
-    },
+        .map(([id]) => id),
   }
 }
 
-function isServed({ apps, accounts }: State, site: SiteRecord): boolean {
+function isDue(at: Instant, { now, furthest }: ProbesDue): boolean {
+  return at <= now || at > furthest
+}
+
+function isServed({ apps, accounts }: State, site: SiteRecord | undefined): boolean {
   return (
+    site !== undefined &&
     site.deployment_id !== null &&
     apps.get(site.app_id)?.archived_at === null &&
     (accounts.get(site.account_id)?.suspended_at ?? null) === null
@@ -133,12 +136,14 @@ export function observationWrites(state: State): ObservationWrites {
         if (apps.has(check.app_id) && !checks.has(at)) checks.set(at, Object.freeze({ ...check }))
       }
     },
-    async claimProbes(next, now) {
-      const due = next.filter(
-        ({ app_id }) => apps.has(app_id) && (probes.get(app_id) ?? -Infinity) <= now,
-      )
-      for (const { app_id, at } of due) probes.set(app_id, at)
-      return due.map(({ app_id }) => app_id)
+    async claimProbes(next, due) {
+      const claimed = next.filter(({ app_id }) => {
+        const at = probes.get(app_id)
+        return at !== undefined && isDue(at, due)
+      })
+      for (const { app_id, at } of claimed) probes.set(app_id, at)
+      const ids = claimed.map(({ app_id }) => app_id)
+      return ids.filter((id) => isServed(state, state.sites.get(id)))
     },
   }
 }

@@ -35,6 +35,8 @@ export function deploymentReads(query: Query, t: Tables, dialect: Dialect): Depl
     },
     live: (appId) => first(`WHERE app_id = $1 AND status = 'live'`, [appId]),
     inProgress: (appId) => first(`WHERE app_id = $1 AND ${IN_PROGRESS}`, [appId]),
+    lastFailed: (appId) =>
+      first(`WHERE app_id = $1 AND status = 'failed' ORDER BY id DESC LIMIT 1`, [appId]),
     before: (appId) =>
       first(
         `past WHERE app_id = $1 AND status = 'superseded' AND NOT EXISTS (
@@ -108,6 +110,13 @@ export function deploymentWrites(
       app_id,
       deployment_id,
     ])
+    // A probe is due from when something is live, and never while nothing is.
+    await query(
+      deployment_id === null
+        ? `DELETE FROM ${t.app_probes} WHERE app_id = $1`
+        : `INSERT INTO ${t.app_probes} (app_id, due_at) VALUES ($1, 0) ON CONFLICT DO NOTHING`,
+      [app_id],
+    )
     tell(app_id)
   }
 
@@ -153,7 +162,7 @@ export function deploymentWrites(
         [id, claim, lease_until, step, done, total],
       )
       if (row === undefined) return 'lost'
-      return row['cancel_at'] === null || row['status'] !== 'building' ? 'held' : 'cancel'
+      return row['cancel_at'] === null || row['status'] === 'live' ? 'held' : 'cancel'
     },
     release: (id, claim, now) =>
       changed(
@@ -187,8 +196,11 @@ export function deploymentWrites(
         `UPDATE ${t.deployments} SET live_at = $3, ${NO_PLACE}, previous_deployment_id = (
              SELECT live.id FROM ${t.deployments} live
              WHERE live.app_id = ${t.deployments}.app_id AND live.status = 'live')
-         WHERE ${held(`status = 'deploying' AND poised = 1`)} AND EXISTS (SELECT 1 FROM ${t.apps} app
-           WHERE app.id = ${t.deployments}.app_id AND app.archived_at IS NULL)
+         WHERE ${held(`status = 'deploying' AND poised = 1 AND cancel_at IS NULL`)}
+           AND EXISTS (SELECT 1 FROM ${t.apps} app
+             WHERE app.id = ${t.deployments}.app_id AND app.archived_at IS NULL)
+           AND NOT EXISTS (SELECT 1 FROM ${t.accounts} account
+             WHERE account.id = ${t.deployments}.account_id AND account.suspended_at IS NOT NULL)
          RETURNING app_id`,
         [id, claim, now],
       )
@@ -258,21 +270,4 @@ export function deploymentWrites(
       )
     },
   }
-}
-
-/** Deletes every deployment of an app, and its site. */
-export async function purgeDeployments(
-  query: Query,
-  t: Tables,
-  dialect: Dialect,
-  appId: string,
-): Promise<void> {
-  const rows = await query<{ id: string }>(
-    `DELETE FROM ${t.deployments} WHERE app_id = $1 RETURNING id`,
-    [appId],
-  )
-  await query(`DELETE FROM ${t.deployment_lines} WHERE ${dialect.among('deployment_id', '$1')}`, [
-    JSON.stringify(rows.map(({ id }) => id)),
-  ])
-  await query(`DELETE FROM ${t.sites} WHERE app_id = $1`, [appId])
 }

@@ -6,8 +6,15 @@ import type { Row } from './rows.ts'
 import { assignments, cutPage, integer } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** Of domains, those that could be looked at; $1 is now. */
-const DUE = `WHERE next_check_at <= $1 AND COALESCE(lease_until, 0) <= $1`
+/** Nobody holds it, or for longer than anybody does. */
+function isFree(now: string, furthest: string): string {
+  return `(lease_until IS NULL OR lease_until <= ${now} OR lease_until > ${furthest})`
+}
+
+/** Domains that could be looked at, by when that is due; $1 is now, $2 and $3 are the furthest of looks and leases. */
+const DUE = ['next_check_at <= $1', 'next_check_at > $2'].map(
+  (due) => `WHERE ${due} AND ${isFree('$1', '$3')}`,
+)
 
 export function domainReads(query: Query, t: Tables): DomainReads {
   return {
@@ -41,8 +48,10 @@ export function domainReads(query: Query, t: Tables): DomainReads {
       )
       return row && toDomain(row)
     },
-    async isClaimable(now) {
-      return (await query(`SELECT 1 FROM ${t.domains} ${DUE} LIMIT 1`, [now])).length > 0
+    async isClaimable({ now, furthest_check, furthest_lease }) {
+      const exist = DUE.map((due) => `EXISTS (SELECT 1 FROM ${t.domains} ${due})`)
+      const bind = [now, furthest_check, furthest_lease]
+      return (await query(`SELECT 1 WHERE ${exist.join(' OR ')}`, bind)).length > 0
     },
   }
 }
@@ -100,23 +109,25 @@ export function domainWrites(
       if (row?.['status'] === 'verified') noted(row)
       return row !== undefined
     },
-    async claimDue({ claim, now, lease_until }) {
+    async claimDue({ claim, now, lease_until, furthest_check, furthest_lease }) {
+      const first = DUE.map(
+        (due) => `(SELECT id FROM ${t.domains} ${due}
+           ORDER BY next_check_at, id LIMIT 1 ${dialect.passOver})`,
+      )
       const [row] = await query(
-        `UPDATE ${t.domains} SET claim = $2, lease_until = $3
-         WHERE id = (SELECT id FROM ${t.domains} ${DUE}
-           ORDER BY next_check_at, id LIMIT 1 ${dialect.passOver})
-         RETURNING *`,
-        [now, claim, lease_until],
+        `UPDATE ${t.domains} SET claim = $4, lease_until = $5
+         WHERE id = COALESCE(${first.join(', ')}) RETURNING *`,
+        [now, furthest_check, furthest_lease, claim, lease_until],
       )
       return row && toDomain(row)
     },
-    async claimOne(appId, id, { claim, now, lease_until, since }) {
+    async claimOne(appId, id, { claim, now, lease_until, furthest_lease, since }) {
       const [row] = await query(
         `UPDATE ${t.domains} SET claim = $3, lease_until = $4
-         WHERE id = $1 AND app_id = $2 AND COALESCE(lease_until, 0) <= $5
-           AND COALESCE(checked_at, 0) <= $6
+         WHERE id = $1 AND app_id = $2 AND ${isFree('$5', '$6')}
+           AND (checked_at IS NULL OR checked_at <= $7 OR checked_at > $8)
          RETURNING *`,
-        [id, appId, claim, lease_until, now, since],
+        [id, appId, claim, lease_until, now, furthest_lease, since, now + (now - since)],
       )
       return row && toDomain(row)
     },

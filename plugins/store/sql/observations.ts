@@ -97,15 +97,14 @@ export function observationReads(query: Query, t: Tables): ObservationReads {
       )
       return { checks: integer(row?.['checks']), passed: integer(row?.['passed']) }
     },
-    async dueProbes(now, limit) {
+    async dueProbes({ now, furthest }, limit) {
+      const first = (condition: string): string =>
+        `SELECT * FROM (SELECT app_id, due_at FROM ${t.app_probes} WHERE ${condition}
+           ORDER BY due_at, app_id LIMIT $3) first`
       const rows = await query<{ app_id: string }>(
-        `SELECT site.app_id FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
-           LEFT JOIN ${t.accounts} account ON account.id = site.account_id
-           LEFT JOIN ${t.app_probes} probe ON probe.app_id = site.app_id
-         WHERE site.deployment_id IS NOT NULL AND app.archived_at IS NULL
-           AND account.suspended_at IS NULL AND COALESCE(probe.due_at, 0) <= $1
-         ORDER BY COALESCE(probe.due_at, 0), site.app_id LIMIT $2`,
-        [now, limit],
+        `SELECT app_id FROM (${first('due_at <= $1')} UNION ALL ${first('due_at > $2')}) due
+         ORDER BY due_at, app_id LIMIT $3`,
+        [now, furthest, limit],
       )
       return rows.map(({ app_id }) => app_id)
     },
@@ -193,17 +192,23 @@ export function observationWrites(query: Query, t: Tables, dialect: Dialect): Ob
         ],
       )
     },
-    async claimProbes(next, now) {
-      const rows = await query<{ app_id: string }>(
-        `INSERT INTO ${t.app_probes} (app_id, due_at)
-         SELECT app_id, due_at
+    async claimProbes(next, { now, furthest }) {
+      const claimed = await query<{ app_id: string }>(
+        `UPDATE ${t.app_probes} SET due_at = asked.due_at
          FROM (SELECT ${castEach(PROBE, 'one')} FROM ${dialect.each('$1', 'one')}) asked
-         WHERE ${isThere('asked.app_id')}
-         ON CONFLICT (app_id) DO UPDATE SET due_at = excluded.due_at
-         WHERE ${t.app_probes}.due_at <= $2 RETURNING app_id`,
-        [JSON.stringify(next.map(({ app_id, at }) => [app_id, at])), now],
+         WHERE ${t.app_probes}.app_id = asked.app_id
+           AND (${t.app_probes}.due_at <= $2 OR ${t.app_probes}.due_at > $3)
+         RETURNING ${t.app_probes}.app_id`,
+        [JSON.stringify(next.map(({ app_id, at }) => [app_id, at])), now, furthest],
       )
-      return rows.map(({ app_id }) => app_id)
+      const served = await query<{ app_id: string }>(
+        `SELECT site.app_id FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
+           LEFT JOIN ${t.accounts} account ON account.id = site.account_id
+         WHERE ${dialect.among('site.app_id', '$1')} AND site.deployment_id IS NOT NULL
+           AND app.archived_at IS NULL AND account.suspended_at IS NULL`,
+        [JSON.stringify(claimed.map(({ app_id }) => app_id))],
+      )
+      return served.map(({ app_id }) => app_id)
     },
   }
 }

@@ -1,12 +1,14 @@
+import type { Instant } from '../../../../lib/time.ts'
 import { MINUTE } from '../../../../lib/time.ts'
 import type { StoreTx } from '../../../../plugins/store/contract.ts'
 import type {
   DomainClaim,
   DomainRecord,
   DomainStanding,
+  DomainsDue,
 } from '../../../../plugins/store/contract/domains.ts'
 import type { Platform } from '../../../platform.ts'
-import { judgeDomain } from './judge.ts'
+import { furthestCheck, judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
 import { look } from './look.ts'
 import { describeProblem } from './problems.ts'
@@ -20,10 +22,15 @@ export interface HeldDomain {
 /** Far longer than a look takes: should its process die, another looks then. */
 const LEASE = MINUTE
 
+/** What is to be looked at by now. */
+export function dueBy(now: Instant): DomainsDue {
+  return { now, furthest_check: furthestCheck(now), furthest_lease: now + 2 * LEASE }
+}
+
 /** A look that begins now. */
 export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): DomainClaim {
   const now = clock.now()
-  return { claim: newId(), now, lease_until: now + LEASE }
+  return { claim: newId(), ...dueBy(now), lease_until: now + LEASE }
 }
 
 /**

@@ -36,9 +36,11 @@ export function judgeDomain(
 ): DomainStanding {
   const problem = inUse ? 'domain_in_use' : problemOf(findings)
   if (problem === undefined) return verify(domain, now)
-  const isDue = domain.next_check_at !== null && domain.next_check_at <= now
+  const isDue = isDueBy(domain, now)
   const seen: Standing = {
     ...standingOf(domain),
+    // It has not waited at all if a clock that was ahead says when that began.
+    waiting_since: Math.min(domain.waiting_since, now),
     owned: knownOf(findings.challenge, domain.owned),
     routed: knownOf(findings.route, domain.routed),
     error: problem,
@@ -46,6 +48,15 @@ export function judgeDomain(
   }
   if (domain.status === 'verified') return doubt(seen, problem, isDue, now)
   return wait(domain.status === 'failed' ? { ...seen, ...awaitedSince(now) } : seen, isDue, now)
+}
+
+/** No look is put off beyond it, however much clocks differ. */
+export function furthestCheck(now: Instant): Instant {
+  return now + 2 * VERIFIED_EVERY
+}
+
+function isDueBy({ next_check_at: at }: DomainRecord, now: Instant): boolean {
+  return at !== null && (at <= now || at > furthestCheck(now))
 }
 
 type Standing = DomainStanding & { readonly error: Problem }

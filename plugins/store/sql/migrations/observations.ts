@@ -72,4 +72,15 @@ export const observations: readonly Migration[] = [
       ) ${d.clustered}`,
     ],
   },
+  {
+    name: 'observations/0002-probes-by-time',
+    up: (t) => [
+      `CREATE INDEX ${t.app_probes}_by_time ON ${t.app_probes} (due_at, app_id)`,
+      // An app that is not live has none, and one that is was not always given one before it was first asked.
+      `DELETE FROM ${t.app_probes} WHERE app_id NOT IN (
+        SELECT app_id FROM ${t.sites} WHERE deployment_id IS NOT NULL)`,
+      `INSERT INTO ${t.app_probes} (app_id, due_at)
+       SELECT app_id, 0 FROM ${t.sites} WHERE deployment_id IS NOT NULL ON CONFLICT DO NOTHING`,
+    ],
+  },
 ]
