@@ -25,6 +25,8 @@ await t.test('Retry-After', async (t) => {
     ['-5', null],
     ['2027-01-01', null],
     ['Thu, 99 Foo 2026 00:00:00 GMT', null],
+    [`x${new Date(NOW + HOUR).toUTCString()}`, null],
+    [`${new Date(NOW + HOUR).toUTCString()}+1`, null],
   ]
   for (const [value, expected] of rows) {
     t.equal(parseRetryAfter(value, NOW), expected, JSON.stringify(value))
@@ -150,4 +152,11 @@ await t.test('the health of a webhook', async (t) => {
     }
     t.equal(judgeHealth(HEALTHY, rule, NOW), 'well')
   })
+})
+
+await t.test('only failures count, and only from a first one on', async (t) => {
+  t.equal(isCounted({ verdict: 'succeeded', trigger: 'event' }), false)
+  t.equal(isCounted({ verdict: 'failed', trigger: 'event' }), true)
+  const unknown: WebhookHealth = { ...HEALTHY, consecutive_failures: 100 }
+  t.equal(judgeHealth(unknown, { failures: 3, span: 0 }, NOW), 'well')
 })

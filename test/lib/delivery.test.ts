@@ -180,3 +180,14 @@ await t.test('the retry schedule', async (t) => {
     }
   })
 })
+
+await t.test('a schedule that cannot be read is told by its place', async (t) => {
+  t.throws(() => parseSchedule('1,soon,2'), {
+    code: 'invalid_schedule',
+    details: { element: 'soon' },
+  })
+  t.throws(() => parseSchedule(Array(21).fill('1').join(',')), {
+    code: 'invalid_schedule',
+    details: { steps: 21 },
+  })
+})

@@ -249,3 +249,15 @@ await t.test('delegation', async (t) => {
     )
   })
 })
+
+await t.test('all is more than any list, whatever apps are named', async (t) => {
+  t.equal(withinPins('all', pinned('a', 'l')), false)
+  t.equal(holdsApp('all', 'a1'), true)
+  t.equal(holdsApp(pinned('a1'), 'a1'), true)
+  t.equal(holdsApp(pinned('a1'), 'a2'), false)
+})
+
+await t.test('misuse is told by what was wrong', async (t) => {
+  t.throws(() => effectiveAuthority([]), { message: /the key itself/ })
+  t.throws(() => inheritPins([], 'all'), { message: /at least one app/ })
+})

@@ -276,3 +276,22 @@ await t.test('custom headers', async (t) => {
     },
   )
 })
+
+await t.test('secrets have 24 to 64 bytes', async (t) => {
+  const secretOf = (bytes: number): string => `whsec_${toBase64(zeros(bytes))}`
+  const rows = [23, 24, 64, 65].map((bytes) => [bytes, isSecret(secretOf(bytes))])
+  t.same(rows, [
+    [23, false],
+    [24, true],
+    [64, true],
+    [65, false],
+  ])
+})
+
+await t.test('misuse is told by what was wrong', async (t) => {
+  t.match(signatureHeader(0, BODY, [SECRET]), /^t=0,v1=/)
+  t.throws(() => mintSecret(() => zeros(31)), { message: /32 bytes/ })
+  t.throws(() => signatureHeader(-1, BODY, [SECRET]), { message: /whole seconds/ })
+  t.throws(() => signatureHeader(NOW, BODY, []), { message: /one secret/ })
+  t.throws(() => standardSignature('a.b', NOW, BODY, [SECRET]), { message: /no dot/ })
+})
