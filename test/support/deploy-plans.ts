@@ -106,6 +106,7 @@ export const PLANS: Readonly<
       ends: isSure ? ['canceled'] : ['canceled', 'live'],
       async afterwards() {
         for (const path of others) await stage.daemon.ask('POST', `${path}/cancel`, {})
+        await stage.over(others)
       },
     }
   },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
+import { IN_PROGRESS } from '../../plugins/store/contract/deployments.ts'
 import { freePort } from '../crash/supervisor.ts'
 import type { Env } from './daemon.ts'
 import { until } from './daemon.ts'
@@ -28,6 +29,8 @@ export interface DeployStage {
   served(): Promise<number | string | null>
   /** Resolves once nothing is under way and every end was told of. */
   settle(): Promise<void>
+  /** Resolves once deployments of other apps, by their paths, are no longer under way. */
+  over(paths: readonly string[]): Promise<void>
 }
 
 const FILES = 60
@@ -125,6 +128,17 @@ export async function setTheDeployStage(t: Test, folder: string, env: Env): Prom
       const began = Date.now()
       await until('everything is over and told of', isSettled, SETTLES_WITHIN)
       longest = Math.max(longest, Date.now() - began)
+    },
+    async over(paths) {
+      const isOver = async (path: string): Promise<boolean> => {
+        const { status } = await ask('GET', path)
+        return !IN_PROGRESS.some((one) => one === status)
+      }
+      await until(
+        'they are over',
+        async () => (await Promise.all(paths.map(isOver))).every(Boolean),
+        SETTLES_WITHIN,
+      )
     },
   }
   return stage
