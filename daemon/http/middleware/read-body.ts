@@ -6,13 +6,16 @@ import { httpError } from '../../errors.ts'
 import type { RequestContext, Step } from '../state.ts'
 
 const DEFAULT_LIMIT = 1_048_576
+const NOTHING = Buffer.alloc(0)
 
 /** Reads the body as exact bytes and parses it once; what is validated is what is stored. */
 export function readBody(operation: Operation): Step {
   const limit = operation.bodyLimit ?? DEFAULT_LIMIT
   const takesBody = operation.input.body !== undefined
   return async function readBody(ctx, next) {
-    const bytes = await readBytes(ctx.req, Number(ctx.get('content-length') || 0), limit)
+    const bytes = mayHaveBody(ctx.req)
+      ? await readBytes(ctx.req, Number(ctx.get('content-length') || 0), limit)
+      : NOTHING
     if (bytes.length > 0) {
       if (!takesBody) {
         throw httpError('invalid_request', { message: 'This operation takes no body.' })
@@ -26,6 +29,15 @@ export function readBody(operation: Operation): Step {
     }
     return next()
   }
+}
+
+/** RFC 9112, 6.3: on HTTP/1, what announces no body has none, and waiting for its end costs a turn. */
+function mayHaveBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return (
+    httpVersionMajor !== 1 ||
+    headers['content-length'] !== undefined ||
+    headers['transfer-encoding'] !== undefined
+  )
 }
 
 function requireJson(ctx: RequestContext): void {
