@@ -85,11 +85,6 @@ function afterAttempt(
   if (delay !== null) {
     return { status: 'pending', attempts, automatic, trigger: 'retry', next_at: now + delay }
   }
-  return {
-    ...state,
-    status: FINAL_OF[fact.verdict],
-    attempts,
-    automatic,
-    next_at: null,
-  }
+  const { trigger } = state
+  return { status: FINAL_OF[fact.verdict], attempts, automatic, trigger, next_at: null }
 }

@@ -40,11 +40,13 @@ export async function claimDue(
       ...claim.lanes.flatMap(({ webhook_id, limit }) => [webhook_id, limit]),
     ],
   )
-  return rows.map(({ kept }) => ({
-    ...(JSON.parse(kept) as Kept),
+  const { token, lease_until } = claim
+  const claimed = {
     status: 'delivering',
-    next_at: claim.lease_until,
+    next_at: lease_until,
     done_at: null,
-    claim: claim.token,
-  }))
+    claim: token,
+  } as const
+  // Spread into a larger literal, what was parsed would be copied for six times as long as parsing takes.
+  return rows.map(({ kept }) => Object.assign(JSON.parse(kept) as Kept, claimed))
 }
