@@ -41,6 +41,8 @@ export interface BacklogOptions {
 }
 
 const MAX_CLAIMED_LANES = 50
+/** Deliveries of one claim: how large their bodies are is not known before. */
+const MAX_CLAIMED = 500
 const CLAIM_RETRY: Millis = SECOND
 /** The calendar may be set meanwhile: it is looked at again this often. */
 const LONGEST_SLEEP: Millis = 5 * SECOND
@@ -92,7 +94,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
       return false
     }
     try {
-      await claimFor(turn, Math.max(1, Math.ceil(room / turn.length)))
+      await claimFor(turn, Math.max(1, Math.ceil(Math.min(room, MAX_CLAIMED) / turn.length)))
     } catch (cause) {
       const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
       for (const lane of turn) lanes.learn(lane, again)

@@ -78,7 +78,9 @@ export interface LaneLimits {
 }
 
 /** Deliveries that are claimed and wait for a slot. */
-const MOST_QUEUED = 500
+const MOST_QUEUED = 1500
+/** Of large bodies fewer wait: nothing more is claimed once they have so many bytes. */
+const MOST_BYTES = 67_108_864
 /** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
 const READ_AHEAD = 6
 /** What a paced webhook may hold, so that the queue is not filled with what may not be sent yet. */
@@ -112,7 +114,10 @@ export function createLanes(limits: LaneLimits): Lanes {
   // Asked for early enough that the sends go on while a claim is under way.
   const isHungry = (lane: Lane): boolean => held(lane) < ahead(lane, READ_AHEAD / 2)
   const appetite = (lane: Lane): number => ahead(lane, READ_AHEAD) - held(lane)
-  const left = (): number => MOST_QUEUED - queue.size - expected
+  const left = (): number => {
+    const places = MOST_QUEUED - queue.size - expected
+    return queue.bytes < MOST_BYTES ? places : Math.min(0, places)
+  }
 
   return {
     get busy() {

@@ -10,6 +10,8 @@ export interface Waiter {
 /** What is claimed and waits for a slot, served account by account, and of each lane by lane. */
 export interface Queue<Lane extends Waiter> {
   readonly size: number
+  /** Of the bodies that wait. */
+  readonly bytes: number
   add(lane: Lane, claimed: readonly ClaimedDelivery[]): void
   /** Takes the first of the next lane that may begin a send; undefined when none may. */
   next(mayBegin: (lane: Lane) => boolean): { lane: Lane; claimed: ClaimedDelivery } | undefined
@@ -21,6 +23,7 @@ export function createQueue<Lane extends Waiter>(): Queue<Lane> {
   // Insertion order is the turn, of accounts and of the lanes of each: who was served goes to the end.
   const waiting = new Map<string, Set<Lane>>()
   let size = 0
+  let bytes = 0
 
   /** Puts it behind the others of its account, and the account behind the others. */
   function enlist(lane: Lane): void {
@@ -42,10 +45,14 @@ export function createQueue<Lane extends Waiter>(): Queue<Lane> {
     get size() {
       return size
     },
+    get bytes() {
+      return bytes
+    },
     add(lane, claimed) {
       if (claimed.length === 0) return
       lane.queue.push(...claimed)
       size += claimed.length
+      for (const { body } of claimed) bytes += body.length
       enlist(lane)
     },
     next(mayBegin) {
@@ -55,6 +62,7 @@ export function createQueue<Lane extends Waiter>(): Queue<Lane> {
         if (lane === undefined || claimed === undefined) continue
         giveTurn(account, lanesOf, lane)
         size--
+        bytes -= claimed.body.length
         return { lane, claimed }
       }
       return undefined
@@ -63,6 +71,7 @@ export function createQueue<Lane extends Waiter>(): Queue<Lane> {
       const lanes = [...waiting.values()].flatMap((some) => [...some])
       waiting.clear()
       size = 0
+      bytes = 0
       return lanes.flatMap(({ queue }) => queue.splice(0))
     },
   }

@@ -54,8 +54,25 @@ await t.test('lanes', async (t) => {
     }
     t.same(order.slice(0, 3), ['big', 'small', 'big'])
     t.equal(order.length, 5001)
-    t.equal(lanes.left, 500)
+    t.equal(lanes.left, 1500)
   })
+  await t.test(
+    'claim nothing more while large bodies wait, and again once they are fewer',
+    async (t) => {
+      const lanes = createLanes({ total: 64, perWebhook: 64 })
+      const lane = lanes.get('a', 'acc')
+      const body = new Uint8Array(16_777_216)
+      lanes.enqueue(
+        lane,
+        [0, 1, 2, 3].map((at) => ({ ...claimed('a', at), body })),
+      )
+      t.equal(lanes.left, 0)
+      lanes.next(0)
+      t.equal(lanes.left, 1497)
+      lanes.drain()
+      t.equal(lanes.left, 1500)
+    },
+  )
   await t.test('claim in turn, those with first attempts before those with retries', async (t) => {
     const lanes = createLanes({ total: 8, perWebhook: 2 })
     for (const id of ['r', 'a', 'b', 'later', 'parked']) lanes.get(id, 'acc')
@@ -148,10 +165,10 @@ await t.test('places in the queue are held for births', async (t) => {
   await t.test('when the queue is full, for those alone who have nothing in it', async (t) => {
     const lanes = createLanes({ total: 256, perWebhook: 64 })
     let held = 0
-    for (let index = 0; index < 4; index += 1) {
+    for (let index = 0; index < 6; index += 1) {
       while (lanes.expect(lanes.get(`big${index}`, 'big'))) held += 1
     }
-    t.equal(held, 502, 'and one each for those who had nothing')
+    t.equal(held, 1502, 'and one each for those who had nothing')
     const small = lanes.get('small', 'small')
     t.same([lanes.expect(small), lanes.expect(small)], [true, false])
   })
