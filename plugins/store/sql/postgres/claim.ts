@@ -66,6 +66,9 @@ export function createClaimDue(steady = (): Millis => performance.now()): Groups
 /**
  * Each lane is two walks over the index of due work, past rows that another claim holds; of what they
  * find, first attempts are taken before retries.
+ *
+ * Nobody waits for the disk: a claim that a crash of the server undoes leaves its deliveries due, to be
+ * sent again.
  */
 function claimRows(
   query: Query,
@@ -74,7 +77,9 @@ function claimRows(
   lanes: readonly object[],
 ): Promise<Row[]> {
   return query(
-    `WITH due AS MATERIALIZED (
+    `WITH unsynced AS MATERIALIZED (
+       SELECT set_config('synchronous_commit', 'off', TRUE)
+     ), due AS MATERIALIZED (
        SELECT lane.webhook_id, lane.quota, head.*
        FROM jsonb_to_recordset($4::jsonb)
            AS lane (webhook_id text, quota integer, beginning bigint)
@@ -90,7 +95,8 @@ function claimRows(
          row_number() OVER (PARTITION BY webhook_id ORDER BY retry, next_at, id) AS number
        FROM due)
      UPDATE ${t.deliveries} d SET status = 'delivering', claim = $2, next_at = $3
-     FROM turn WHERE d.id = turn.id AND turn.number <= turn.quota AND d.${statusIn('claimed')}
+     FROM turn, unsynced
+     WHERE d.id = turn.id AND turn.number <= turn.quota AND d.${statusIn('claimed')}
      RETURNING d.*, turn.next_at AS due`,
     [now, token, lease_until, JSON.stringify(lanes)],
   )
