@@ -8,10 +8,13 @@ export interface Child {
 }
 
 const PATIENCE_MS = 5000
+/** As `npm start` has it; the baselines too. */
+const SETTINGS = ['--max-semi-space-size=64']
 
 /** Starts `role`: a module in the folder of roles, which serves. */
 export function startChild(role: string): Child {
   const child = fork(fileURLToPath(new URL(`roles/${role}.js`, import.meta.url)), {
+    execArgv: SETTINGS,
     // What a role prints is no part of the JSON.
     stdio: ['ignore', 2, 2, 'ipc'],
     // JSON would make null of what is no number.
