@@ -175,8 +175,14 @@ for (const place of PLACES) {
         await until('it is refused', async () => (await refused()).length >= expected.length)
         t.strictSame(await refused(), expected)
         if (attempt.frames !== undefined) {
-          const [, ...frames] = page.frames().map((frame) => frame.url())
-          t.strictSame(frames, attempt.frames)
+          const frames = (): string[] =>
+            page
+              .frames()
+              .slice(1)
+              .map((frame) => frame.url())
+          // A frame is there before it is known where it ended.
+          await until('each frame is somewhere', () => frames().every((url) => url !== ''))
+          t.strictSame(frames(), attempt.frames)
         }
         t.equal(await stateOf(stage), before, 'nothing has changed')
         await closeOthers(stage, page)
