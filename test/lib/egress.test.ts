@@ -45,12 +45,28 @@ void t.test('more urls that are refused', (t) => {
     ['https://hooks.example.com:6667/', 'port'],
     ['https://hooks.example.com:1023/', 'port'],
     ['https://8.8.8.8:25/', 'port'],
+    ['https://hooks.example.com\\in', 'backslash'],
+    ['1https://hooks.example.com/', 'malformed'],
+    ['xhttps://hooks.example.com/', 'scheme'],
     [`https://hooks.example.com/${'a'.repeat(2048)}`, 'too_long'],
+    [`https://hooks.example.com/${'a'.repeat(2023)}`, 'too_long'],
+    [`https://hooks.example.com/${'a/../'.repeat(405)}`, 'too_long'],
     [`https://hooks.example.com/${'é'.repeat(1000)}`, 'too_long'],
   ]
   for (const [url, reason] of rows) {
     t.equal(judge(url, [P]), reason, JSON.stringify(url.slice(0, 60)))
   }
+  t.end()
+})
+
+void t.test('up to the edges of what is refused', (t) => {
+  const urls = [
+    `https://hooks.example.com/${'a'.repeat(2022)}`,
+    'https://hooks.example.com:1024/',
+    'https://hooks.example.com/a//',
+    'https://hooks.example.com/a//b@c',
+  ]
+  for (const url of urls) t.equal(judge(url, [P]), 'accepted', url.slice(0, 60))
   t.end()
 })
 
@@ -370,6 +386,12 @@ void t.test('sixteen answers are judged, seventeen refused', (t) => {
   t.equal(judge('https://hooks.example.com/', [...answers, '8.8.4.4']), 'too_many_answers')
   const target = { hostname: 'hooks.example.com', port: 443 }
   t.match(judgeAnswers([P, P, P6], target, OPEN), { ok: true, addresses: [P, P6] })
+  t.strictSame(judgeAnswers([], target, OPEN), { ok: false, reason: 'no_answer' })
+  t.strictSame(
+    judgeAnswers(['8.8.8.8.8'], target, allowing('hooks.example.com')),
+    { ok: false, reason: 'address_malformed' },
+    'whatever is listed',
+  )
   t.end()
 })
 

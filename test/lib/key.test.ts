@@ -65,7 +65,10 @@ await t.test('a minted key', async (t) => {
     t.ok(isToken('', zeros) && isToken('', ones))
   })
   await t.test('is refused by its maker when the randomness is short', async (t) => {
-    t.throws(() => mintToken('k_', () => new Uint8Array(31)), TypeError)
+    t.throws(
+      () => mintToken('k_', () => new Uint8Array(31)),
+      new TypeError('A key needs 32 random bytes, not 31'),
+    )
     t.throws(() => mintToken('k_', () => new Uint8Array(0)), TypeError)
   })
   await t.test('has a prefix that a header carries as it is', async (t) => {

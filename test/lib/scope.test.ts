@@ -28,6 +28,31 @@ await t.test('the grammar is closed', async (t) => {
   }
 })
 
+await t.test('what is refused is told, and quoted if it is no longer than a scope', async (t) => {
+  const told = (list: readonly unknown[]): unknown => {
+    try {
+      return parseScopes(list, universe)
+    } catch (cause) {
+      return cause instanceof KeyhookError ? cause.errors : cause
+    }
+  }
+  const code = 'invalid_scope'
+  t.strictSame(told([]), [{ location: 'scopes', code, message: 'Name 1 to 64 scopes.' }])
+  const longest = 'x'.repeat(65)
+  const rows: readonly (readonly [unknown, string])[] = [
+    ['apps:delete', '"apps:delete"'],
+    [longest, `"${longest}"`],
+    [`${longest}x`, 'This'],
+    [7, 'This'],
+  ]
+  for (const [element, name] of rows) {
+    const message = `${name} is not a scope of this service.`
+    t.strictSame(told([element]), [{ location: 'scopes[0]', code, message }])
+  }
+  t.throws(() => createUniverse({ apps: [] }), { message: 'Scope family apps has no actions' })
+  t.throws(() => createUniverse({ apps: ['Read'] }), { message: '"Read" cannot name a scope' })
+})
+
 await t.test('a scope without its colon is not read as two names', async (t) => {
   const tricky = createUniverse({ rea: ['read'], apps: ['read'] })
   t.equal(parseScope('read', tricky), undefined)
