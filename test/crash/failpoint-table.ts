@@ -28,7 +28,7 @@ const PUBLISH: Statement = { sql: /INSERT INTO keyhook_(publishing|events) /, wi
 const SETTLE: Statement = { sql: /INSERT INTO keyhook_settling|^WITH told AS MATERIALIZED/ }
 const RETRY: Statement = { ...SETTLE, bind: /"pending"/ }
 const CLAIM: Statement = {
-  sql: /^UPDATE keyhook_deliveries SET status = 'delivering'|^WITH due AS/,
+  sql: /^UPDATE keyhook_deliveries SET status = 'delivering'|^WITH unsynced AS/,
 }
 const RECOVER: Statement = {
   sql: /^UPDATE keyhook_deliveries SET status = 'pending', next_at = \S+ claim = NULL WHERE done_at/,
