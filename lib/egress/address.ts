@@ -81,11 +81,8 @@ export function parseCidr(text: string): Cidr | undefined {
   const prefix = prefixText === undefined ? width : Number(prefixText)
   if (prefix > width || !isZeroBeyond(address.bytes, prefix)) return undefined
   const plain = unmap(address)
-  return plain === address ? { ...address, prefix } : unmapBlock(plain, address, prefix)
-}
-
-function unmapBlock(plain: Address, mapped: Address, prefix: number): Cidr {
-  return prefix >= 96 ? { ...plain, prefix: prefix - 96 } : { ...mapped, prefix }
+  // What maps IPv4 has bits up to the 96th, so its prefix reaches at least so far.
+  return { ...plain, prefix: plain === address ? prefix : prefix - 96 }
 }
 
 function isZeroBeyond(bytes: Uint8Array, prefix: number): boolean {

@@ -192,6 +192,14 @@ void t.test('IPv6 is public only within 2000::/3', (t) => {
   t.end()
 })
 
+void t.test('only ::ffff:0:0/96 maps IPv4', (t) => {
+  const lookalikes = ['::ff:808:808', '::ff00:808:808', '1::ffff:808:808', '2001:db8::ffff:808:808']
+  for (const address of lookalikes) t.equal(judgeAddress(address).public, false, address)
+  t.equal(judgeAddress('::ffff:808:808').public, true)
+  t.notOk(inCidr({ family: 4, prefix: 0, bytes: new Uint8Array(4) }, '::ff:808:808'))
+  t.end()
+})
+
 void t.test('addresses are read strictly', (t) => {
   t.strictSame(parseAddress('1.2.3.4'), { family: 4, bytes: Uint8Array.of(1, 2, 3, 4) })
   t.strictSame(parseAddress('::')?.bytes, new Uint8Array(16))
@@ -213,6 +221,8 @@ void t.test('addresses are read strictly', (t) => {
 void t.test('blocks are read strictly, and families never mix', (t) => {
   for (const text of [
     '10.0.0.1/8',
+    '10.128.0.0/8',
+    '10.0.0.0/8/8',
     '10.0.0.0/33',
     '10.0.0.0/08',
     '10.0.0.0/',
