@@ -1,8 +1,13 @@
 import { HOUR, MINUTE } from '../../lib/time.ts'
-import type { RequestReads } from '../../plugins/store/contract/requests.ts'
+import type {
+  AnsweredRequest,
+  IdempotencyRecord,
+  RequestReads,
+} from '../../plugins/store/contract/requests.ts'
 import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
+import { markParts } from './mark-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
 import { answerCommitted, firstAnswer, perform, prepareRun } from './perform.ts'
 import type { RequestContext } from './state.ts'
@@ -56,7 +61,7 @@ async function performInUnit(
     const answered = firstAnswer(operation, committed)
     await tx.requests.claimIdempotency({
       ...place,
-      answer: { status: answered.status, body: withoutSecrets(operation, answered.body) },
+      answer: toKept(operation, answered),
       created_at: call.now,
       expires_at: call.now + REMEMBERED,
     })
@@ -65,49 +70,68 @@ async function performInUnit(
   return answer.replayed ? answer : answerCommitted(operation, call, committed)
 }
 
-async function performClaimed(
-  operation: Answered,
-  call: AnyCall,
-  place: Idempotency,
-): Promise<Answer> {
-  const { store } = call.platform
-  const known = await store.write(async (tx) => {
-    const recalled = await recall(tx.requests, call, place)
-    if (recalled !== undefined) return recalled
-    await tx.requests.claimIdempotency({
-      ...place,
-      answer: null,
-      created_at: call.now,
-      expires_at: call.now + CLAIMED,
-    })
-    return undefined
-  })
-  if (known !== undefined) return known
-  const answered = await perform(operation, call).catch(async (cause: unknown) => {
-    await store.write((tx) => tx.requests.dropIdempotency(place.scope, place.key))
-    throw cause
-  })
-  // Were this to fail the claim stays until it ends: what was done must not be done again at once.
-  const kept = { status: answered.status, body: withoutSecrets(operation, answered.body) }
-  await store.write((tx) =>
-    tx.requests.answerIdempotency(place.scope, place.key, kept, call.now + REMEMBERED),
-  )
-  return answered
-}
-
+/** The answer to a twin of this request; undefined when there was none. */
 async function recall(
   requests: RequestReads,
   call: AnyCall,
   { scope, key }: Idempotency,
 ): Promise<Answer | undefined> {
   const known = await requests.idempotency(scope, key, call.now)
-  if (known === undefined) return undefined
-  if (!call.platform.keyring.matches(call.bodyText, known.fingerprint)) {
+  return known && replay(call, known, call.bodyText)
+}
+
+async function performClaimed(
+  operation: Answered,
+  call: AnyCall,
+  place: Idempotency,
+): Promise<Answer> {
+  const { store, keyring } = call.platform
+  const { heard, asked } = listenTo(call)
+  const known = await store.write(async ({ requests }) => {
+    const twin = await requests.idempotency(place.scope, place.key, call.now)
+    if (twin !== undefined) return twin
+    const { now: created_at } = call
+    const expires_at = created_at + CLAIMED
+    await requests.claimIdempotency({ ...place, answer: null, created_at, expires_at })
+    return undefined
+  })
+  if (known !== undefined) {
+    return replay(call, known, known.answer === null ? call.bodyText : await asked())
+  }
+  const answered = await perform(operation, heard).catch(async (cause: unknown) => {
+    await store.write((tx) => tx.requests.dropIdempotency(place.scope, place.key))
+    throw cause
+  })
+  // Were this to fail the claim stays until it ends: what was done must not be done again at once.
+  const fingerprint = keyring.mark(await asked())
+  const answer = toKept(operation, answered)
+  const expires_at = call.now + REMEMBERED
+  await store.write((tx) =>
+    tx.requests.answerIdempotency({ ...place, fingerprint, answer, expires_at }),
+  )
+  return answered
+}
+
+/** A call whose body, where it is taken in as it comes, can be told from others' once all of it was. */
+function listenTo(call: AnyCall): { heard: AnyCall; asked: () => Promise<string> } {
+  if (call.parts === undefined) return { heard: call, asked: async () => call.bodyText }
+  const { parts, mark } = markParts(call.parts)
+  return { heard: { ...call, parts }, asked: mark }
+}
+
+/** @throws KeyhookError when it was asked for something else, or is not answered yet */
+function replay({ platform }: AnyCall, known: IdempotencyRecord, asked: string): Answer {
+  if (!platform.keyring.matches(asked, known.fingerprint)) {
     throw httpError('idempotency_mismatch')
   }
   if (known.answer === null)
     throw httpError('idempotency_in_progress', { details: { retry_after: 1 } })
   return { ...known.answer, replayed: true }
+}
+
+/** An answer as it is kept. */
+function toKept(operation: Answered, { status, body }: Answer): AnsweredRequest['answer'] {
+  return { status, body: withoutSecrets(operation, body) }
 }
 
 /** What is shown once is shown once: a replay says null in its place. */

@@ -246,18 +246,33 @@ await t.test('an upload is read no faster than it is taken, and held nowhere', a
 await t.test('an upload under an Idempotency-Key is carried out once', async (t) => {
   const { world, bearer, filling } = await boxWorld(t)
   const headers = { ...bearer, 'idempotency-key': 'one' }
-  const formOf = (content: string): FormData => {
+  // Each form draws a boundary of its own.
+  const formOf = (files: Readonly<Record<string, string>>): FormData => {
     const form = new FormData()
-    form.append('file', new Blob([content]), 'a')
+    for (const [name, content] of Object.entries(files)) {
+      form.append('file', new Blob([content]), name)
+    }
     return form
   }
-  const first = await send(world, formOf('abc'), headers)
-  const again = await send(world, formOf('abc'), headers)
+  const given = { a: 'abc', ignored: 'def', large: 'g'.repeat(MIB + 1) }
+  const first = await send(world, formOf(given), headers)
+  t.match(first, { status: 200, body: { files: [{ name: 'a', sha256: digest('abc') }] } })
+  const again = await send(world, formOf(given), headers)
   t.same(again.body, first.body)
   t.equal(again.headers.get('idempotency-replayed'), 'true')
   t.equal(filling.committed, 1)
-  t.match(await send(world, formOf('another length'), headers), {
-    status: 422,
-    body: { error: { code: 'idempotency_mismatch' } },
-  })
+
+  const others = {
+    'another length': { ...given, a: 'abcd' },
+    'another content of the same length': { ...given, a: 'abd' },
+    'another content of what is not read': { ...given, ignored: 'deg' },
+    'another name': { b: 'abc', ignored: 'def', large: given.large },
+    'one file less': { a: 'abc', ignored: 'def' },
+    'another order': { ignored: 'def', a: 'abc', large: given.large },
+  }
+  for (const [what, files] of Object.entries(others)) {
+    const other = await send(world, formOf(files), headers)
+    t.match(other, { status: 422, body: { error: { code: 'idempotency_mismatch' } } }, what)
+  }
+  t.equal(filling.committed, 1)
 })

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../parts.ts'
+import { markParts } from '../mark-parts.ts'
 import type { Step } from '../state.ts'
 import type { Intakes } from './read-parts.ts'
 import { isMultipart, requireMultipart, withParts } from './read-parts.ts'
@@ -27,19 +27,16 @@ interface Collected {
 async function collect(given: AsyncIterable<GivenPart>): Promise<Collected> {
   const texts: Record<string, string> = {}
   const files: Record<string, GivenFile[]> = {}
-  const seen: (readonly string[])[] = []
-  for await (const part of given) {
+  const { parts, mark } = markParts(given)
+  for await (const part of parts) {
     if (part.kind === 'text') {
       texts[part.name] = part.text
-      seen.push([part.name, part.text])
     } else {
       const { name, filename } = part
-      const bytes = await readWhole(part.bytes)
-      ;(files[name] ??= []).push({ filename, bytes })
-      seen.push([name, filename, createHash('sha256').update(bytes).digest('hex')])
+      ;(files[name] ??= []).push({ filename, bytes: await readWhole(part.bytes) })
     }
   }
-  return { form: { texts, files }, mark: `multipart ${JSON.stringify(seen)}` }
+  return { form: { texts, files }, mark: await mark() }
 }
 
 async function readWhole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

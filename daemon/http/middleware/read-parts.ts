@@ -18,7 +18,7 @@ export function readParts(parts: PartsInput, intakes: Intakes): Step {
   return async function readParts(ctx, next) {
     requireMultipart(ctx)
     ctx.state.body = undefined
-    // Boundaries are drawn anew for each attempt: of the same files the length alone is the same.
+    // Until it was taken in, when more is known of it.
     ctx.state.bodyText = `multipart ${ctx.get('content-length')}`
     await withParts(ctx, parts, intakes, async (given) => {
       ctx.state.parts = given

@@ -18,6 +18,8 @@ function record(changes: Partial<IdempotencyRecord> = {}): IdempotencyRecord {
 
 const { scope, key } = record()
 const ANSWER = { status: 201, body: '{"id":"key_2","name":"Ünïcode"}' }
+/** With the mark that is known once the whole body came in. */
+const ANSWERED = { scope, key, fingerprint: 'f3', answer: ANSWER, expires_at: BORN + 5000 }
 
 const AUDIT: AuditRecord = {
   id: 'aud_1',
@@ -62,12 +64,12 @@ export const requestCases: readonly StoreCase[] = [
       const store = await open()
       await store.write(async (tx) => {
         assert.equal(await tx.requests.claimIdempotency(record()), true)
-        await tx.requests.answerIdempotency(scope, key, ANSWER, BORN + 5000)
+        await tx.requests.answerIdempotency(ANSWERED)
       })
       const again = record({ fingerprint: 'f2', created_at: BORN + 999 })
       assert.equal(await store.write((tx) => tx.requests.claimIdempotency(again)), false)
       const kept = await store.requests.idempotency(scope, key, BORN + 999)
-      assert.deepEqual(kept, record({ answer: ANSWER, expires_at: BORN + 5000 }))
+      assert.deepEqual(kept, record(ANSWERED))
     },
   },
   {
@@ -105,12 +107,9 @@ export const requestCases: readonly StoreCase[] = [
       await drop()
       assert.equal(await store.requests.idempotency(scope, key, BORN), undefined)
       assert.equal(await claim(), true)
-      await store.write((tx) => tx.requests.answerIdempotency(scope, key, ANSWER, BORN + 5000))
+      await store.write((tx) => tx.requests.answerIdempotency(ANSWERED))
       await drop()
-      assert.deepEqual(
-        await store.requests.idempotency(scope, key, BORN + 4999),
-        record({ answer: ANSWER, expires_at: BORN + 5000 }),
-      )
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 4999), record(ANSWERED))
     },
   },
   {

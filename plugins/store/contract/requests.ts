@@ -14,6 +14,11 @@ export interface IdempotencyRecord {
   readonly expires_at: Instant
 }
 
+/** The same, once it is answered. */
+export interface AnsweredRequest extends Omit<IdempotencyRecord, 'created_at'> {
+  readonly answer: NonNullable<IdempotencyRecord['answer']>
+}
+
 /** One change, kept for the account's owners. Append-only. */
 export interface AuditRecord {
   readonly id: string
@@ -49,13 +54,11 @@ export interface RequestWrites extends RequestReads {
    * concurrent twins exactly one gets true. A claim that was never answered ends at its expiry.
    */
   claimIdempotency(record: IdempotencyRecord): Promise<boolean>
-  /** Keeps the answer of a claimed key, from now on until `expiresAt`. */
-  answerIdempotency(
-    scope: string,
-    key: string,
-    answer: NonNullable<IdempotencyRecord['answer']>,
-    expiresAt: Instant,
-  ): Promise<void>
+  /**
+   * Keeps the answer of a claimed key, from now on until it expires, and the mark of what was asked, which
+   * may be known no sooner.
+   */
+  answerIdempotency(answered: AnsweredRequest): Promise<void>
   /** Gives a claimed key back, for work that failed. */
   dropIdempotency(scope: string, key: string): Promise<void>
   insertAudit(record: AuditRecord): Promise<void>

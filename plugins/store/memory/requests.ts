@@ -31,8 +31,8 @@ export function requestWrites(state: State): RequestWrites {
       idempotency.set(at, Object.freeze({ ...record }))
       return true
     },
-    async answerIdempotency(scope, key, answer, expiresAt) {
-      change(idempotency, place(scope, key), { answer, expires_at: expiresAt })
+    async answerIdempotency({ scope, key, ...answered }) {
+      change(idempotency, place(scope, key), answered)
     },
     async dropIdempotency(scope, key) {
       const at = place(scope, key)

@@ -54,11 +54,11 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
       )
       return rows.length > 0
     },
-    async answerIdempotency(scope, key, { status, body }, expiresAt) {
+    async answerIdempotency({ scope, key, fingerprint, answer, expires_at }) {
       await query(
-        `UPDATE ${t.idempotency} SET status = $3, body = $4, expires_at = $5
+        `UPDATE ${t.idempotency} SET fingerprint = $3, status = $4, body = $5, expires_at = $6
          WHERE scope = $1 AND key = $2`,
-        [scope, key, status, body, expiresAt],
+        [scope, key, fingerprint, answer.status, answer.body, expires_at],
       )
     },
     async dropIdempotency(scope, key) {
