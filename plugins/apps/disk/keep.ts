@@ -36,20 +36,26 @@ export async function keep(
   throw kernelError('unavailable', { internal: `${path} could not be renamed` })
 }
 
-/** A folder that is not there any more was dropped after it held the file. */
+/**
+ * Makes the name durable, and those of the folders on the way to it; at the same time, for the file system
+ * writes together what is asked for together. A folder that is not there any more was dropped after it
+ * held the file.
+ */
 async function settle(
   root: string,
   settled: Settled,
   [app, inner]: readonly [string, string],
 ): Promise<void> {
-  await unlessMissing(() => syncFolder(inner))
-  const folders = [
-    await unlessMissing(() => identify(inner)),
-    await unlessMissing(() => identify(app)),
-  ]
-  if (folders.every((folder) => folder !== undefined && settled.has(folder))) return
-  await unlessMissing(() => syncFolder(app))
-  await onDisk(() => syncFolder(root))
+  const known = async (path: string): Promise<string | undefined> =>
+    unlessMissing(() => identify(path))
+  // Who they are is asked first: one that takes the place of another meanwhile is not settled by this.
+  const folders = [await known(inner), await known(app)]
+  const [isInnerSettled, isAppSettled] = folders.map((one) => one && settled.has(one))
+  await Promise.all([
+    unlessMissing(() => syncFolder(inner)),
+    isInnerSettled || unlessMissing(() => syncFolder(app)),
+    isAppSettled || onDisk(() => syncFolder(root)),
+  ])
   if (settled.size >= MOST_SETTLED) settled.clear()
   for (const folder of folders) if (folder) settled.add(folder)
 }
