@@ -73,7 +73,8 @@ await t.test('a minted key', async (t) => {
   })
   await t.test('has a prefix that a header carries as it is', async (t) => {
     for (const prefix of ['clé_', 'a b_', 'k-', 'k\n', 'k:']) {
-      t.throws(() => mintToken(prefix, counting), TypeError)
+      const refusal = `${JSON.stringify(prefix)} cannot begin a key`
+      t.throws(() => mintToken(prefix, counting), new TypeError(refusal))
     }
   })
 })
@@ -228,7 +229,8 @@ await t.test('a replaced value', async (t) => {
   })
   await t.test('has no grace outside 0 to 24 hours', async (t) => {
     for (const grace of [-1, MAX_GRACE + 1, 0.5, NaN, Infinity]) {
-      t.throws(() => previousNotAfter(FOR_EVER, grace, NOW), TypeError)
+      const refusal = `A grace is 0 to 86400000 milliseconds, not ${grace}`
+      t.throws(() => previousNotAfter(FOR_EVER, grace, NOW), new TypeError(refusal))
     }
   })
 })
