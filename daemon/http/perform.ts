@@ -6,6 +6,7 @@ import type { Call, Operation, OwnCall } from '../family.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
+import { printJson } from '../print-json.ts'
 import { requireStanding } from './standing.ts'
 
 /** What is answered, before it is HTTP. */
@@ -110,7 +111,7 @@ async function runnerOf(
 /** What is answered the first time. */
 export function firstAnswer(operation: Operation, result: unknown): Answer {
   const status = operation.accepted?.(result) === true ? 202 : (operation.status ?? 200)
-  return { status, body: JSON.stringify(result), replayed: false }
+  return { status, body: printJson(result), replayed: false }
 }
 
 /** What is answered once a unit of work is committed. */

@@ -311,6 +311,28 @@ const TEXTS: readonly string[] = [
   '{}',
 ]
 
+await t.test('data is read back to the byte, alone and in lists', async (t) => {
+  const world = await shopWorld(t)
+  const { key } = await world.mintKey({ scopes: ['events:read'] })
+  const read = async (path: string): Promise<string> => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await fetch(world.baseUrl + path, { headers })).text()
+  }
+  for (const text of TEXTS) {
+    const { body } = await publishText(world, `{"type":"order.paid","data":${text}}`)
+    const shown = await read(`/v1/events/${String(body['id'])}`)
+    t.ok(shown.endsWith(`,"data":${text}}`), text)
+  }
+  const list = await read('/v1/events?order=asc')
+  const places = TEXTS.map((text) => list.indexOf(`,"data":${text}}`))
+  t.notOk(places.includes(-1))
+  t.same(
+    places,
+    [...places].sort((a, b) => a - b),
+  )
+  t.match(JSON.parse(list), { data: TEXTS.map((text) => ({ data: JSON.parse(text) as object })) })
+})
+
 await t.test('data reaches a receiver to the byte, under a signature that holds', async (t) => {
   const world = await shopWorld(t)
   const receiver = await receiverFor(t)

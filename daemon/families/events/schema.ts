@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { memberSpan } from '../../../lib/internal/json-text.ts'
 import { toIso } from '../../../lib/time.ts'
 import { isEventId, isEventType } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
+import { jsonText } from '../../print-json.ts'
 import { appId, instant, pageOf, text } from '../wire.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
@@ -89,14 +91,15 @@ export const eventRecord = z
 export const eventPage = pageOf(eventRecord)
 
 export function toWireEvent(event: PlacedEvent): z.input<typeof eventRecord> {
-  const { data } = JSON.parse(Buffer.from(event.body).toString()) as { data: object }
+  const body = Buffer.from(event.body).toString()
+  const data = memberSpan(body, 0, 'data')
   return {
     id: event.id,
     type: event.type,
     app_id: event.app_id,
     created_at: toIso(event.created_at),
     position: event.place,
-    data: { ...data },
+    data: jsonText(data === undefined ? '{}' : body.slice(data.from, data.to)),
   }
 }
 

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+
+/** Begins a string that stands for a text; nobody outside can know it. */
+const MARK = `json-text-${randomUUID()}:`
+const MARKED = new RegExp(`"${MARK}((?:[^"\\\\]|\\\\.)*)"`, 'g')
+
+/**
+ * An object as the JSON text that was kept of it, which `printJson` prints to the byte: printing anew what
+ * was parsed rounds long numbers and reorders integer-like keys. There is nothing to read in it.
+ */
+export function jsonText(text: string): Readonly<Record<string, unknown>> {
+  return { toJSON: () => MARK + text }
+}
+
+/**
+ * Prints as `JSON.stringify` does, and texts that were kept as they are.
+ *
+ * @example
+ * printJson({ data: jsonText('{"n":12345678901234567890}') }) // '{"data":{"n":12345678901234567890}}'
+ */
+export function printJson(value: unknown): string {
+  const printed = JSON.stringify(value)
+  if (!printed.includes(MARK)) return printed
+  return printed.replaceAll(MARKED, (_, escaped) => JSON.parse(`"${escaped}"`) as string)
+}
