@@ -7,8 +7,8 @@ import { sizeOf, withCopy } from './copies.ts'
 import { onDisk, unlessMissing } from './faults.ts'
 import { openFile } from './folders.ts'
 
-/** Each costs the same to ask for; what is sent slowly holds two of them. */
-const CHUNK = 128 * 1024
+/** As in a database. Each costs the same to ask for; what is sent slowly holds two of them. */
+const CHUNK = 256 * 1024
 
 export async function readWhole(
   root: string,
