@@ -5,32 +5,13 @@ import { createKeyring } from '../../lib/engine/keyring.ts'
 import type { Lane } from '../../lib/engine/lanes.ts'
 import { createLanes } from '../../lib/engine/lanes.ts'
 import { createPace } from '../../lib/engine/pace.ts'
-import type { ClaimedDelivery, LaneHead, Clock } from '../../lib/engine/ports.ts'
+import type { ClaimedDelivery, Clock, LaneHead } from '../../lib/engine/ports.ts'
 import { createSignal } from '../../lib/engine/signal.ts'
 import type { Holder, Slots } from '../../lib/engine/slots.ts'
 import { createSlots, learnFrom } from '../../lib/engine/slots.ts'
 import { createClock } from '../support/clock.ts'
-import { countingRandom, plainWebhook } from '../support/engine.ts'
+import { claimedOf, countingRandom, plainWebhook } from '../support/engine.ts'
 
-const claimed = (webhookId: string, at: number): ClaimedDelivery => ({
-  delivery: {
-    id: `${webhookId}-${String(at).padStart(6, '0')}`,
-    account_id: 'acc',
-    webhook_id: webhookId,
-    event_id: 'evt_1',
-    event_type: 'order.paid',
-    app_id: null,
-    status: 'delivering',
-    attempts: 0,
-    automatic: 0,
-    trigger: 'event',
-    next_at: 1_000_000,
-    created_at: 0,
-    done_at: null,
-    claim: 'c',
-  },
-  body: new Uint8Array(),
-})
 const head = (webhookId: string, due: number): LaneHead => ({
   webhook_id: webhookId,
   account_id: 'acc',
@@ -44,9 +25,9 @@ await t.test('lanes', async (t) => {
     const [big, small] = [lanes.get('big', 'a'), lanes.get('small', 'b')]
     lanes.enqueue(
       big,
-      Array.from({ length: 5000 }, (_, at) => claimed('big', at)),
+      Array.from({ length: 5000 }, (_, at) => claimedOf('big', at)),
     )
-    lanes.enqueue(small, [claimed('small', 0)])
+    lanes.enqueue(small, [claimedOf('small', 0)])
     const order: string[] = []
     for (let next = lanes.next(0); next !== undefined; next = lanes.next(0)) {
       order.push(next.lane.webhook_id)
@@ -64,7 +45,7 @@ await t.test('lanes', async (t) => {
       const body = new Uint8Array(16_777_216)
       lanes.enqueue(
         lane,
-        [0, 1, 2, 3].map((at) => ({ ...claimed('a', at), body })),
+        [0, 1, 2, 3].map((at) => ({ ...claimedOf('a', at), body })),
       )
       t.equal(lanes.left, 0)
       lanes.next(0)
@@ -92,17 +73,17 @@ await t.test('lanes', async (t) => {
     const lanes = createLanes({ total: 64, perWebhook: 1 })
     for (let index = 0; index < 6; index += 1) {
       const lane = lanes.get(`big${index}`, 'big')
-      lanes.enqueue(lane, [claimed(lane.webhook_id, 0)])
+      lanes.enqueue(lane, [claimedOf(lane.webhook_id, 0)])
     }
     const small = lanes.get('small', 'small')
-    lanes.enqueue(small, [claimed('small', 0)])
+    lanes.enqueue(small, [claimedOf('small', 0)])
     const turns = [lanes.next(0), lanes.next(0), lanes.next(0)].map((one) => one?.lane.account_id)
     t.same(turns, ['big', 'small', 'big'])
   })
   await t.test('keep one lane per webhook while the store is asked about it', async (t) => {
     const lanes = createLanes({ total: 9, perWebhook: 1 })
     const lane: Lane = lanes.get('a', 'x')
-    lanes.enqueue(lane, [claimed('a', 0)])
+    lanes.enqueue(lane, [claimedOf('a', 0)])
     lanes.next(0)
     lanes.note(lane, 0, false)
     lanes.forget(lane)
@@ -184,7 +165,7 @@ await t.test('a wake-up is never lost, whenever it comes during a claim', async 
   for (let delay = 0; delay < 60; delay += 1) {
     const { sent, due, woken } = await tinyDispatcher()
     const wake = (webhookId: string): void => {
-      due.push(claimed(webhookId, 1))
+      due.push(claimedOf(webhookId, 1))
       woken.emit({ webhook_id: webhookId, account_id: 'acc', due: 0 })
     }
     wake('a')
@@ -199,7 +180,7 @@ await t.test('what becomes due between a look and the next sleep is not slept ov
   await t.test('because its timer rang a little early', async (t) => {
     const clock = handClock()
     const { sent, due, woken } = await tinyDispatcher(clock)
-    due.push(claimed('a', 1))
+    due.push(claimedOf('a', 1))
     woken.emit({ webhook_id: 'a', account_id: 'acc', due: 100 })
     clock.time = 100
     clock.reads.push(99)
@@ -213,7 +194,7 @@ await t.test('what becomes due between a look and the next sleep is not slept ov
   await t.test('because another wake-up came before its timer rang', async (t) => {
     const clock = handClock()
     const { sent, due, woken } = await tinyDispatcher(clock)
-    due.push(claimed('a', 1))
+    due.push(claimedOf('a', 1))
     woken.emit({ webhook_id: 'a', account_id: 'acc', due: 100 })
     clock.time = 101
     woken.emit({ webhook_id: 'b', account_id: 'acc', due: 200 })

@@ -4,7 +4,13 @@ import type { Engine, EngineOptions } from '../../lib/engine/engine.ts'
 import { createEngine } from '../../lib/engine/engine.ts'
 import type { Keyring } from '../../lib/engine/keyring.ts'
 import { createKeyring } from '../../lib/engine/keyring.ts'
-import type { EngineStore, NewEvent, PublishOutcome } from '../../lib/engine/ports.ts'
+import type {
+  ClaimedDelivery,
+  DeliveryRecord,
+  EngineStore,
+  NewEvent,
+  PublishOutcome,
+} from '../../lib/engine/ports.ts'
 import { secretPlace } from '../../lib/engine/targets.ts'
 import { HOUR, SECOND } from '../../lib/time.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
@@ -43,6 +49,32 @@ export function countingRandom(): (length: number) => Uint8Array {
     new DataView(bytes.buffer).setUint32(length - 4, (asked += 1))
     return bytes
   }
+}
+
+/** A first attempt that is claimed, numbered among those of its webhook. */
+export function claimedOf(
+  webhookId: string,
+  at: number,
+  changes: Partial<DeliveryRecord> = {},
+): ClaimedDelivery {
+  const delivery: DeliveryRecord = {
+    id: `${webhookId}-${String(at).padStart(6, '0')}`,
+    account_id: 'acc',
+    webhook_id: webhookId,
+    event_id: 'evt_1',
+    event_type: EVENT_TYPE,
+    app_id: null,
+    status: 'delivering',
+    attempts: 0,
+    automatic: 0,
+    trigger: 'event',
+    next_at: 1_000_000,
+    created_at: 0,
+    done_at: null,
+    claim: 'c',
+    ...changes,
+  }
+  return { delivery, body: new Uint8Array() }
 }
 
 /** An engine on SQLite in a folder of its own, under a virtual clock, before its start. */
