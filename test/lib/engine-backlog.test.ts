@@ -73,6 +73,10 @@ function stage({ perWebhook = 4, total = 64 } = {}) {
     },
     /** Lets what is under way come to rest; no time passes. */
     rest: () => clock.advance(0),
+    /** The same without timers, those that are due included. */
+    async untimed() {
+      for (let turns = 0; turns < 10; turns += 1) await turn()
+    },
   }
 }
 
@@ -204,7 +208,7 @@ await t.test('places of the queue are shared by the lanes whose turn it is', asy
   const many = stage()
   for (let index = 0; index < 60; index += 1) many.note(`w${index}`)
   many.backlog.start()
-  await many.rest()
+  await many.untimed()
   t.same(
     many.claims.map(({ lanes }) => lanes.length),
     [50, 10],
@@ -295,6 +299,11 @@ await t.test('a claim that failed is tried again in a second, and told of', asyn
   s.store.claim = async () => []
   await s.clock.advance(1)
   t.same([s.claims.length, s.failures.length, s.queued], [2, 1, 1])
+  t.same(
+    s.claims.map(({ renews }) => renews),
+    [false, false],
+    'and by that alone the calendar was not set forward',
+  )
   t.equal(s.lanes.find('a'), undefined)
   await s.backlog.stop()
 })
@@ -417,6 +426,35 @@ await t.test('what became due since the last look is not slept over', async (t) 
   s.backlog.wake(s.lane('c'), START + 500, false)
   await s.clock.advance(0)
   t.same(s.claims[1]?.lanes, [{ webhook_id: 'b', limit: 24 }])
+  await s.backlog.stop()
+})
+
+await t.test('work that found no room is claimed for once any slot is freed', async (t) => {
+  const s = stage({ perWebhook: 250, total: 250 })
+  const fill = (id: string, count: number): void => {
+    const held = Array.from({ length: count }, (_, at) => claimedOf(id, at))
+    s.lanes.enqueue(s.lane(id), held)
+  }
+  fill('full', 1499)
+  fill('a', 1)
+  s.note('a')
+  s.backlog.start()
+  await s.rest()
+  t.same([s.lanes.left, s.claims], [0, []])
+  s.lanes.next(START)
+  s.backlog.freed(s.lane('other'))
+  await s.untimed()
+  t.same(s.claims[0]?.lanes, [{ webhook_id: 'a', limit: 1 }])
+  await s.backlog.stop()
+})
+
+await t.test('work that is due is claimed for as soon as it is told of', async (t) => {
+  const s = stage()
+  s.backlog.start()
+  await s.untimed()
+  s.backlog.wake(s.lane('a'), START, false)
+  await s.untimed()
+  t.equal(s.claims.length, 1)
   await s.backlog.stop()
 })
 
