@@ -46,8 +46,7 @@ async function settle(
   settled: Settled,
   [app, inner]: readonly [string, string],
 ): Promise<void> {
-  const known = async (path: string): Promise<string | undefined> =>
-    unlessMissing(() => identify(path))
+  const known = (path: string): Promise<string | undefined> => unlessMissing(() => identify(path))
   // Who they are is asked first: one that takes the place of another meanwhile is not settled by this.
   const folders = [await known(inner), await known(app)]
   const [isInnerSettled, isAppSettled] = folders.map((one) => one && settled.has(one))

@@ -73,6 +73,17 @@ export const requestCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'answerIdempotency: what was answered is not answered over',
+    async run({ open }) {
+      const store = await open()
+      const late = { ...ANSWERED, fingerprint: 'f4', answer: { status: 200, body: '{}' } }
+      await store.write((tx) => tx.requests.claimIdempotency(record()))
+      await store.write((tx) => tx.requests.answerIdempotency(ANSWERED))
+      await store.write((tx) => tx.requests.answerIdempotency(late))
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN), record(ANSWERED))
+    },
+  },
+  {
     name: 'idempotency: keys are apart by scope; an unknown one is undefined',
     async run({ open }) {
       const store = await open()

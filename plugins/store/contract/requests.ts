@@ -56,7 +56,7 @@ export interface RequestWrites extends RequestReads {
   claimIdempotency(record: IdempotencyRecord): Promise<boolean>
   /**
    * Keeps the answer of a claimed key, from now on until it expires, and the mark of what was asked, which
-   * may be known no sooner.
+   * may be known no sooner. What was answered stays: of two whose claims followed each other the first.
    */
   answerIdempotency(answered: AnsweredRequest): Promise<void>
   /** Gives a claimed key back, for work that failed. */

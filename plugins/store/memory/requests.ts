@@ -32,7 +32,8 @@ export function requestWrites(state: State): RequestWrites {
       return true
     },
     async answerIdempotency({ scope, key, ...answered }) {
-      change(idempotency, place(scope, key), answered)
+      const at = place(scope, key)
+      if (idempotency.get(at)?.answer === null) change(idempotency, at, answered)
     },
     async dropIdempotency(scope, key) {
       const at = place(scope, key)

@@ -57,7 +57,7 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
     async answerIdempotency({ scope, key, fingerprint, answer, expires_at }) {
       await query(
         `UPDATE ${t.idempotency} SET fingerprint = $3, status = $4, body = $5, expires_at = $6
-         WHERE scope = $1 AND key = $2`,
+         WHERE scope = $1 AND key = $2 AND status IS NULL`,
         [scope, key, fingerprint, answer.status, answer.body, expires_at],
       )
     },
