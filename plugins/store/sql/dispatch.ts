@@ -70,7 +70,11 @@ async function renew(
   )
 }
 
-/** Hops from lane to lane over the index of due work, so that its cost is the lanes, not the rows. */
+/**
+ * Hops from lane to lane over the index of due work, so that its cost is the lanes, not the rows. Its
+ * account is that of any of its rows: asked for in the index's order, or a planner that hopes to meet one
+ * early reads the table, where what is due lies behind all that is done.
+ */
 async function lanes(
   query: Query,
   t: Tables,
@@ -88,7 +92,8 @@ async function lanes(
       : `WITH lane (webhook_id) AS (SELECT named.value ->> 0 FROM ${dialect.each('$1', 'named')})`
   const rows = await query(
     `${source} SELECT webhook_id,
-       (SELECT d.account_id FROM ${due} AND d.webhook_id = lane.webhook_id LIMIT 1) AS account_id,
+       (SELECT d.account_id FROM ${due} AND d.webhook_id = lane.webhook_id
+         ORDER BY d.retry, d.next_at, d.id LIMIT 1) AS account_id,
        (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = lane.webhook_id AND d.retry = 0)
          AS first_due,
        (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = lane.webhook_id AND d.retry = 1)

@@ -67,6 +67,9 @@ export function createClaimDue(steady = (): Millis => performance.now()): Groups
  * Each lane is two walks over the index of due work, past rows that another claim holds; of what they
  * find, first attempts are taken before retries.
  *
+ * They are updated by their place, which the walk's lock keeps: joined by their ids alone, the planner
+ * reads the whole table once its statistics say that thousands are due.
+ *
  * Nobody waits for the disk: a claim that a crash of the server undoes leaves its deliveries due, to be
  * sent again.
  */
@@ -85,19 +88,21 @@ function claimRows(
            AS lane (webhook_id text, quota integer, beginning bigint)
          CROSS JOIN (VALUES (0), (1)) AS kind (retry)
          CROSS JOIN LATERAL (
-           SELECT id, retry, next_at FROM ${t.deliveries}
+           SELECT ctid AS place, id, retry, next_at FROM ${t.deliveries}
            WHERE webhook_id = lane.webhook_id AND done_at IS NULL AND retry = kind.retry
              AND next_at >= CASE kind.retry WHEN 0 THEN lane.beginning ELSE 0 END
              AND next_at <= $1
            ORDER BY next_at, id LIMIT lane.quota FOR UPDATE SKIP LOCKED) AS head
      ), turn AS (
-       SELECT id, next_at, quota,
+       SELECT place, id, next_at, quota,
          row_number() OVER (PARTITION BY webhook_id ORDER BY retry, next_at, id) AS number
-       FROM due)
+       FROM due
+     ), taken AS MATERIALIZED (SELECT place, id, next_at FROM turn WHERE number <= quota)
      UPDATE ${t.deliveries} d SET status = 'delivering', claim = $2, next_at = $3
-     FROM turn, unsynced
-     WHERE d.id = turn.id AND turn.number <= turn.quota AND d.${statusIn('claimed')}
-     RETURNING d.*, turn.next_at AS due`,
+     FROM taken, unsynced
+     WHERE d.ctid = ANY (ARRAY(SELECT place FROM taken)) AND d.id = taken.id
+       AND d.${statusIn('claimed')}
+     RETURNING d.*, taken.next_at AS due`,
     [now, token, lease_until, JSON.stringify(lanes)],
   )
 }
