@@ -5,8 +5,10 @@ import type { Round } from '../round.ts'
 import type { Stock } from '../stock.ts'
 import { backlogOf } from '../stock.ts'
 
-/** As many as one webhook may have under way and queued. */
-const BURST = 384
+/** What a process holds in memory, of four webhooks, as one may have 384 under way and queued. */
+const BURST = { webhooks: 4, each: 375 } as const
+/** A part is kept back for who has nothing under way: the others have 64 at once. */
+const SENDING = { KEYHOOK_DISPATCH_CONCURRENCY: '80' }
 const ORIGINS = 1000
 const LOOP = 'a bare undici loop that signs'
 /** What is handed over in memory is not what comes out of the table. */
@@ -17,12 +19,16 @@ async function measureHandover(round: Round, database: Database): Promise<Values
   const { origin } = await round.receiver()
   const { env } = await round.place(database)
   const engine = round.start('engine')
-  const webhook = { account: 'acc_0', type: TYPE, url: `${origin}/in` }
-  await engine.call('open', env)
-  await engine.call('webhooks', [webhook])
+  const webhooks = Array.from({ length: BURST.webhooks }, (_, number) => ({
+    account: 'acc_0',
+    type: `${TYPE}.to_${number}`,
+    url: `${origin}/in`,
+  }))
+  await engine.call('open', { ...env, ...SENDING })
+  await engine.call('webhooks', webhooks)
   const { perSecond, readBack } = await engine.call<{ perSecond: number; readBack: number }>(
     'handOver',
-    { webhook, burst: BURST, seconds: round.seconds },
+    { webhooks, each: BURST.each, seconds: round.seconds },
   )
   await engine.end()
   return {

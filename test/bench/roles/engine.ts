@@ -99,22 +99,25 @@ async function drain(count: number): Promise<number> {
 }
 
 /**
- * Publishes `burst` events at once, each born claimed and handed over in memory, and again when all are
- * recorded; the rate is of the time from their commit to that of their last outcome. `readBack` says which
- * part of them came out of the table after all.
+ * Publishes events for webhooks of one account at once, `each` for each, born claimed and handed over in
+ * memory, and again when all are recorded; the rate is of the time from their commit to that of their last
+ * outcome. `readBack` says which part of them came out of the table after all.
  */
 async function handOver(input: {
-  readonly webhook: BenchWebhook
-  readonly burst: number
+  readonly webhooks: readonly BenchWebhook[]
+  readonly each: number
   readonly seconds: number
 }): Promise<{ perSecond: number; readBack: number }> {
   const { platform, counts } = required()
+  const burst = input.webhooks.length * input.each
   await startSending()
   let published = 0
 
   async function send(): Promise<number> {
-    published += input.burst
-    const events = Array.from({ length: input.burst }, () => newEvent(input.webhook))
+    published += burst
+    const events = input.webhooks.flatMap((webhook) =>
+      Array.from({ length: input.each }, () => newEvent(webhook)),
+    )
     await platform.engine.outbox.publish(events)
     await counts.until(published)
     return now() - counts.committedAt
@@ -126,7 +129,7 @@ async function handOver(input: {
   let took = 0
   while (took < input.seconds * 1e6) {
     took += await send()
-    delivered += input.burst
+    delivered += burst
   }
   return { perSecond: delivered / (took / 1e6), readBack: counts.claimed / published }
 }
