@@ -78,6 +78,11 @@ export class Route {
     return this.#usedAt
   }
 
+  /** How many are open to it. */
+  get connections(): number {
+    return this.#pinned?.pool.stats.connected ?? 0
+  }
+
   get isPending(): boolean {
     return this.#pending !== undefined
   }

@@ -7,7 +7,7 @@ import {
   type EgressPolicy,
   type UrlVerdict,
 } from '../../lib/egress/url.ts'
-import { MINUTE, SECOND, type Millis } from '../../lib/time.ts'
+import { SECOND, type Millis } from '../../lib/time.ts'
 import { MAX_ANSWER_BYTES } from './answer-limit.ts'
 import type {
   EgressClient,
@@ -21,7 +21,8 @@ import { Exchange } from './exchange.ts'
 import { failureOf } from './failures.ts'
 import { createHeaderLayout } from './headers.ts'
 import { createResolver, tryResolve, type Resolve } from './resolve.ts'
-import { Route, type RouteContext, type RouteVerdict } from './route.ts'
+import { type RouteContext, type RouteVerdict } from './route.ts'
+import { Routes } from './routes.ts'
 import { createStreamExchange } from './stream.ts'
 
 export interface EgressClientOptions {
@@ -32,6 +33,8 @@ export interface EgressClientOptions {
   readonly clock?: () => number
   /** Connections, and so requests at once, to one origin. Default 16. */
   readonly maxSocketsPerOrigin?: number
+  /** Connections to all origins, those that wait for a next request included. Default 2048. */
+  readonly maxSockets?: number
   /** For a connection with its TLS handshake, whether its caller still waits or not. Default 10 s. */
   readonly connectTimeout?: Millis
   /** How much of one answer is read off the wire, framing included. Default 16 KiB. */
@@ -41,9 +44,6 @@ export interface EgressClientOptions {
 }
 
 const MAX_TARGETS = 10_000
-const MAX_ROUTES = 2000
-const ROUTE_IDLE: Millis = MINUTE
-const SWEEP_EVERY: Millis = 15 * SECOND
 
 /**
  * Creates the guarded HTTP client. A target is judged three times: its url, every address its name
@@ -72,9 +72,8 @@ class GuardedClient implements EgressClient {
   readonly #clock: () => number
   readonly #layOut = createHeaderLayout()
   readonly #targets = new Map<string, UrlVerdict>()
-  readonly #routes = new Map<string, Route>()
+  readonly #routes: Routes
   readonly #sockets = new Set<Socket>()
-  readonly #sweeper: NodeJS.Timeout
   readonly #closing = new AbortController()
   #inFlight = 0
   #isClosed = false
@@ -94,8 +93,7 @@ class GuardedClient implements EgressClient {
       ca: options.tls?.ca,
       sockets: this.#sockets,
     }
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY)
-    this.#sweeper.unref()
+    this.#routes = new Routes(this.#context, options.maxSockets ?? 2048)
   }
 
   async judge(url: string): Promise<UrlVerdict> {
@@ -158,7 +156,7 @@ class GuardedClient implements EgressClient {
       if (verdict.ok) exchange.dispatch(verdict, wire)
       else exchange.fail(verdict.code, verdict.reason)
     }
-    const verdict = this.#route(target).take(now)
+    const verdict = this.#routes.to(target, now).take(now)
     if (verdict instanceof Promise) void verdict.then(dispatch)
     else dispatch(verdict)
   }
@@ -166,10 +164,8 @@ class GuardedClient implements EgressClient {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#closing.abort()
-    clearInterval(this.#sweeper)
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onDrained = resolve))
-    await Promise.all([...this.#routes.values()].map((route) => route.destroy()))
-    this.#routes.clear()
+    await this.#routes.destroy()
     for (const socket of this.#sockets) socket.destroy()
   }
 
@@ -186,34 +182,6 @@ class GuardedClient implements EgressClient {
     if (this.#targets.size >= MAX_TARGETS) deleteFirst(this.#targets)
     this.#targets.set(url, verdict)
     return verdict
-  }
-
-  #route(target: CanonicalTarget): Route {
-    const known = this.#routes.get(target.origin)
-    if (known) return known
-    const route = new Route(target, this.#context)
-    if (this.#routes.size >= MAX_ROUTES) this.#evict()
-    this.#routes.set(target.origin, route)
-    return route
-  }
-
-  /** Drops the oldest route; not one that is being resolved, since it is about to open a pool. */
-  #evict(): void {
-    for (const [origin, route] of this.#routes) {
-      if (route.isPending) continue
-      route.retire()
-      this.#routes.delete(origin)
-      return
-    }
-  }
-
-  #sweep(): void {
-    const before = this.#clock() - ROUTE_IDLE
-    for (const [origin, route] of this.#routes) {
-      if (route.usedAt >= before || route.isPending) continue
-      route.retire()
-      this.#routes.delete(origin)
-    }
   }
 }
 

@@ -65,6 +65,35 @@ void t.test('concurrent requests share at most the permitted connections', async
   t.equal(receiver.connections, 3)
 })
 
+void t.test(
+  'of many origins, those not used for the longest give up their connections',
+  async (t) => {
+    const receivers = await Promise.all(
+      Array.from({ length: 20 }, () => receiverAt(t, answerWith(OK))),
+    )
+    let now = 0
+    const client = clientFor(t, {
+      maxSocketsPerOrigin: 1,
+      maxSockets: 8,
+      clock: () => (now += 100),
+    })
+    const openNow = (): number => receivers.reduce((sum, { open }) => sum + open, 0)
+    let most = 0
+    for (const receiver of receivers) {
+      t.match(await client.send(requestTo(receiver)), { ok: true, status: 200 })
+      most = Math.max(most, openNow())
+    }
+    t.equal(most, 8)
+    const [first, last] = [receivers[0], receivers.at(-1)]
+    if (first === undefined || last === undefined) throw new Error('there are twenty')
+    await first.allClosed()
+    await client.send(requestTo(last))
+    t.equal(last.connections, 1, 'who was used last kept its own')
+    t.match(await client.send(requestTo(first)), { ok: true }, 'who gave it up gets another')
+    t.equal(first.connections, 2)
+  },
+)
+
 void t.test('connections are pinned', (t) => {
   void t.test('a literal address is judged without a lookup', async (t) => {
     const internal = await receiverAt(t, answerWith(OK), '127.0.0.1')
