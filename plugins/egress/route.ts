@@ -78,7 +78,7 @@ export class Route {
     return this.#usedAt
   }
 
-  /** How many are open to it. */
+  /** How many are open. */
   get connections(): number {
     return this.#pinned?.pool.stats.connected ?? 0
   }

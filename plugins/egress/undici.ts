@@ -21,7 +21,7 @@ import { Exchange } from './exchange.ts'
 import { failureOf } from './failures.ts'
 import { createHeaderLayout } from './headers.ts'
 import { createResolver, tryResolve, type Resolve } from './resolve.ts'
-import { type RouteContext, type RouteVerdict } from './route.ts'
+import type { RouteContext, RouteVerdict } from './route.ts'
 import { Routes } from './routes.ts'
 import { createStreamExchange } from './stream.ts'
 

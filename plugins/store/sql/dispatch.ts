@@ -71,9 +71,9 @@ async function renew(
 }
 
 /**
- * Hops from lane to lane over the index of due work, so that its cost is the lanes, not the rows. Its
- * account is that of any of its rows: asked for in the index's order, or a planner that hopes to meet one
- * early reads the table, where what is due lies behind all that is done.
+ * Hops from lane to lane over the index of due work, so that its cost is the lanes, not the rows. A
+ * lane's account is that of any of its rows: asked for in the index's order, or a planner that hopes to
+ * meet one early reads the table, where what is due lies behind all that is done.
  */
 async function lanes(
   query: Query,
