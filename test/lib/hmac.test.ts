@@ -58,7 +58,7 @@ await t.test('HMAC-SHA256 as Node makes it, whatever the lengths', async (t) => 
   const body = Uint8Array.from({ length: 70_000 }, (_, at) => at % 251)
   const wrong: string[] = []
   for (const keyLength of [0, 1, 63, 64, 65, 200]) {
-    for (const prefix of ['', '1700000000.', 'evt_ü€😀.1.', 'x'.repeat(70_000)]) {
+    for (const prefix of ['', '1700000000.', 'evt_ü€😀.1.', '€', 'x'.repeat(70_000)]) {
       for (const length of [0, 1, 63, 64, 65, 65_524, 65_525, 65_526, 65_536, 70_000]) {
         const key = bytes(keyLength, 0x5c)
         const part = body.subarray(0, length)
@@ -74,7 +74,7 @@ await t.test('HMAC-SHA256 as Node makes it, whatever the lengths', async (t) => 
 })
 
 await t.test('HMAC-SHA256 takes a key as text in UTF-8', async (t) => {
-  const key = 'whsec_ü€😀'
+  const key = 'ü€😀'
   const mac = createHmac('sha256', key).update('1.').update('{}').digest('hex')
   t.equal(hmacSha256(key, '1.', text('{}'), 'hex'), mac)
 })
