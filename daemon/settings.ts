@@ -268,7 +268,7 @@ export const SETTINGS = {
   } satisfies Setting<'none'>,
   dispatchConcurrency: integerSetting({
     env: 'KEYHOOK_DISPATCH_CONCURRENCY',
-    doc: 'Deliveries under way at once; up to eight times as many connections are open.',
+    doc: 'Deliveries under way at once; up to 32 times as many connections are open.',
     fallback: 256,
     min: 1,
     max: 10_000,

@@ -33,7 +33,7 @@ export interface EgressClientOptions {
   readonly clock?: () => number
   /** Connections, and so requests at once, to one origin. Default 16. */
   readonly maxSocketsPerOrigin?: number
-  /** Connections to all origins, those that wait for a next request included. Default 2048. */
+  /** Connections to all origins, those that wait for a next request included. Default 8192. */
   readonly maxSockets?: number
   /** For a connection with its TLS handshake, whether its caller still waits or not. Default 10 s. */
   readonly connectTimeout?: Millis
@@ -93,7 +93,7 @@ class GuardedClient implements EgressClient {
       ca: options.tls?.ca,
       sockets: this.#sockets,
     }
-    this.#routes = new Routes(this.#context, options.maxSockets ?? 2048)
+    this.#routes = new Routes(this.#context, options.maxSockets ?? 8192)
   }
 
   async judge(url: string): Promise<UrlVerdict> {
