@@ -80,8 +80,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   })
 
   options.recovered.listen(() => {
-    fillSlots()
-    backlog.pump()
+    void claimAnew()
   })
   options.woken.listen(({ webhook_id, account_id, due }) => {
     const lane = lanes.get(webhook_id, account_id)
@@ -194,6 +193,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       options.events?.claimFailed?.(cause)
       for (const delivery of deliveries) note(delivery, delivery.next_at ?? now)
     }
+  }
+
+  /**
+   * After an outage of the store what is queued is not sent by its old claim: a server that crashed has
+   * forgotten those that it had not synced, and would give the same deliveries out again.
+   */
+  async function claimAnew(): Promise<void> {
+    await giveBack(lanes.drain().map(({ delivery }) => delivery))
+    fillSlots()
+    backlog.pump()
   }
 
   function note(delivery: DeliveryRecord, due: Instant): void {

@@ -81,6 +81,32 @@ await t.test('outcomes that cannot be recorded', async (t) => {
     t.equal(bench.sender.sent.length, 620)
     t.same(await bench.statuses(webhook.id), { succeeded: 620 })
   })
+  await t.test('are no reason to send what was claimed before and is due again', async (t) => {
+    const bench = await createBench(t, { limits: { total: 8, perWebhook: 4 } })
+    const webhook = await bench.addWebhook('a')
+    await bench.engine.dispatcher.start()
+    bench.sender.hold()
+    await bench.publish(20)
+    await bench.quiet()
+    bench.watched.before.settle = failing
+    bench.sender.letGoOne()
+    await bench.quiet()
+    bench.sender.letGo()
+    await bench.quiet()
+    const sent = bench.sender.sent.length
+    t.ok(sent < 20)
+    // As after a crash of the database's server, which undoes claims that it had not synced.
+    const queued = (await bench.deliveries(webhook.id)).slice(sent)
+    const claims = queued.flatMap(({ delivery: { id, claim } }) =>
+      claim === null ? [] : [{ delivery_id: id, claim }],
+    )
+    t.ok(claims.length > 0)
+    await bench.store.release(claims, bench.clock.now())
+    delete bench.watched.before.settle
+    await bench.clock.advance(2 * SECOND)
+    t.same(await bench.statuses(webhook.id), { succeeded: 20 })
+    t.equal(bench.sender.sent.length, 20, 'each once')
+  })
   await t.test('whose retry fell due meanwhile are tried again at once', async (t) => {
     const bench = await createBench(t)
     const webhook = await bench.addWebhook('a')
