@@ -102,7 +102,9 @@ async function crashServer({ supervisor, ledger, database }: Dying, after: numbe
   const from = Date.now()
   await database.crash?.()
   const isReady = await isReadyWithin(supervisor.origins[0], READY_AGAIN_WITHIN)
-  supervisor.downtimes.push({ from, until: Date.now() })
+  const crash = { from, until: Date.now() }
+  supervisor.downtimes.push(crash)
+  supervisor.serverCrashes.push(crash)
   ledger.check('server.outlived', isReady, () => `not ready within ${READY_AGAIN_WITHIN} ms`)
   checkEnd(ledger, await supervisor.die({ after, signal: 'SIGKILL' }))
 }

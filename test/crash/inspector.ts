@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../support/seeded-random.ts'
 import type { Api } from './api.ts'
 import type { ShownDelivery } from './checks/deliveries.ts'
-import { checkDelivery, checkFanout, createSeenStates } from './checks/deliveries.ts'
+import { checkDelivery, checkFanout, createSeenStates, undone } from './checks/deliveries.ts'
 import { createFeedCheck } from './checks/feed.ts'
 import { createKeyCheck } from './checks/keys.ts'
 import type { Times } from './checks/schedule.ts'
@@ -10,6 +10,7 @@ import type { Jumping } from './checks/settled.ts'
 import { untilSettled } from './checks/settled.ts'
 import type { Secret } from './checks/webhooks.ts'
 import { checkSignature, checkSilence, secretsOver } from './checks/webhooks.ts'
+import type { Span } from './clock/timeline.ts'
 import type { CrashDatabase } from './database.ts'
 import type { DriverLine, Webhook } from './facts.ts'
 import { LEASE } from './facts.ts'
@@ -34,6 +35,7 @@ export interface InspectorOptions {
   readonly jumping: Jumping | undefined
   /** How often each delivery was claimed and not recorded when a daemon died. */
   readonly inFlight: ReadonlyMap<string, number>
+  readonly serverCrashes: readonly Span[]
 }
 
 /** Holds what the API, the database and the journals say against each other. */
@@ -68,7 +70,8 @@ const FEED_GRACE = { sqlite: 0, postgres: 10_000 }
 const ORPHANED = { sqlite: 0, postgres: LEASE + 4000 }
 
 export function createInspector(options: InspectorOptions): Inspector {
-  const { api, database, ledger, webhooks, random, times, jumping, inFlight } = options
+  const { api, database, ledger, webhooks, random, times, jumping } = options
+  const { inFlight, serverCrashes } = options
   const history = createHistory(webhooks)
   const driver = followJournal<DriverLine>(options.journals.driver)
   const receiver = followJournal<Arrival>(options.journals.receiver)
@@ -151,7 +154,7 @@ export function createInspector(options: InspectorOptions): Inspector {
       const came = history.arrivals.get(delivery.id) ?? []
       if (came.length > delivery.attempts.length) totals.repeated++
       const claimed = inFlight.get(delivery.id) ?? 0
-      checkDelivery(webhook, delivery, came, claimed, ledger)
+      checkDelivery(webhook, delivery, came, claimed + undone(came, serverCrashes), ledger)
       // Where processes share a database, claims of the dead are given back once it is sure that they are.
       const orphaned = database.name === 'postgres' ? claimed : 0
       const { late, unplaced } = checkSchedule(delivery, came, times, orphaned, ledger)

@@ -25,7 +25,8 @@ export const INVARIANTS = {
   'fanout.whole': 'an event has exactly one delivery per webhook that names its type',
   'healthy.arrives': 'a delivery to a receiver that answers well arrives and is recorded so',
   'duplicates.same': 'what arrives again bears the same ids and the same bytes',
-  'duplicates.bounded': 'a delivery arrives again only if it was in flight at a kill or failed',
+  'duplicates.bounded':
+    'a delivery arrives again only if it failed, or was in flight at a kill or at a crash of the server',
   'attempts.counted': 'attempts are numbered 1, 2, … and none is recorded that was not made',
   'attempts.grow': 'the number of attempts never falls',
   'schedule.kept': 'a retry never comes before its time, by the clock its daemons had',

@@ -101,6 +101,7 @@ export async function runCrash(options: RunOptions): Promise<RunResult> {
       },
       jumping: clock && database.name === 'sqlite' ? jumpingOf(clock, supervisor) : undefined,
       inFlight: supervisor.inFlight,
+      serverCrashes: supervisor.serverCrashes,
     })
     await supervisor.die(AT_ONCE)
     await driver.say({ orders })

@@ -21,6 +21,8 @@ export interface Supervisor {
   readonly operator: string
   /** When there was no daemon, or no server. */
   readonly downtimes: Span[]
+  /** From each crash of the database's server until the daemon was ready again. */
+  readonly serverCrashes: Span[]
   readonly inFlight: ReadonlyMap<string, number>
   /** Whether the one that dies answers now. */
   readonly isServing: boolean
@@ -81,6 +83,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const journal = openJournal(join(folder, 'supervisor.jsonl'))
   const reachedFile = join(folder, 'reached')
   const downtimes: Span[] = []
+  const serverCrashes: Span[] = []
   const inFlight = new Map<string, number>()
   let diedAt: number | undefined
   let isServing = false
@@ -170,6 +173,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     },
     operator: OPERATOR,
     downtimes,
+    serverCrashes,
     inFlight,
     get isServing() {
       return isServing

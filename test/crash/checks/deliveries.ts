@@ -1,3 +1,4 @@
+import type { Span } from '../clock/timeline.ts'
 import type { Webhook } from '../facts.ts'
 import { mustArrive } from '../facts.ts'
 import type { Ledger } from '../ledger.ts'
@@ -39,6 +40,19 @@ export function checkFanout(
       return `${mark} (${id}) has ${count} deliveries to ${webhook.path}`
     })
   }
+}
+
+/**
+ * A claim on PostgreSQL waits for no sync, which follows within three times the server's
+ * `wal_writer_delay` of 200 ms; until then a crash of the server undoes it.
+ */
+const UNSYNCED = 1000
+
+/** By how many crashes of the server a claim of what arrived so may have been undone. */
+export function undone(came: readonly Arrival[], serverCrashes: readonly Span[]): number {
+  return serverCrashes.filter(({ from, until }) =>
+    came.some(({ at }) => at >= from - UNSYNCED && at <= until),
+  ).length
 }
 
 /** What is recorded of a delivery agrees with what arrived. */
