@@ -12,6 +12,8 @@ import { plainWebhook } from '../support/engine.ts'
 import { checkRun } from './invariants.ts'
 import type { Manner, Receivers } from './receivers.ts'
 import { createReceivers } from './receivers.ts'
+import type { Server } from './server.ts'
+import { createServer } from './server.ts'
 import type { Machine, World } from './world.ts'
 import { createMachine, createWorld } from './world.ts'
 
@@ -57,7 +59,8 @@ export async function simulateEngine(
   const world = createWorld(seed)
   const { random } = world
   const store = createMemoryStore()
-  const scene = createScene(world, store)
+  const server = createServer(world, store)
+  const scene = createScene(world, store, server)
   const published: Published = { acknowledged: new Map(), tried: new Map() }
   const count = 1 + random.below(3)
   let crashes = 0
@@ -104,7 +107,16 @@ export async function simulateEngine(
     })
   }
 
+  function crashServerNowAndThen(): void {
+    world.after(SECOND + random.below(8000), () => {
+      if (!isTroubled) return
+      server.crash()
+      crashServerNowAndThen()
+    })
+  }
+
   await scene.prepare()
+  if (random.oneIn(3)) crashServerNowAndThen()
   world.faults = { lost: 40, crash: 400 }
   for (let index = 0; index < count; index += 1) runProcess(index, 0)
   await world.until(world.now() + TROUBLE)
@@ -150,7 +162,7 @@ interface Stage extends Scene {
   createEngineOn(machine: Machine, id: string, defects: EngineDefects): Engine
 }
 
-function createScene(world: World, store: Store): Stage {
+function createScene(world: World, store: Store, server: Server): Stage {
   const { random } = world
   const bytes = (length: number): Uint8Array => Uint8Array.from({ length }, () => random.below(256))
   const keyring = createKeyring([{ id: 'k1', key: new Uint8Array(32).fill(7) }], bytes)
@@ -175,7 +187,7 @@ function createScene(world: World, store: Store): Stage {
     },
     createEngineOn: (machine, id, defects) =>
       createEngine({
-        store: overNetwork(store, machine, id, defects),
+        store: overNetwork({ store, server, machine, claimant: id }, defects),
         sender: receivers.senderOf(machine),
         clock: machine.clock,
         random: bytes,
@@ -191,33 +203,46 @@ function createScene(world: World, store: Store): Stage {
   }
 }
 
+interface Link {
+  readonly store: Store
+  readonly server: Server
+  readonly machine: Machine
+  readonly claimant: string
+}
+
 /** The store as one process has it: every verb is a question that may be lost on either way. */
 function overNetwork(
-  store: Store,
-  machine: Machine,
-  claimant: string,
+  { store, server, machine, claimant }: Link,
   { settlesLate, answersEarly, leasesForever }: EngineDefects,
 ): EngineStore {
+  const ask = <T>(carryOut: () => Promise<T>): Promise<T> =>
+    machine.ask(() => server.serve(carryOut))
   return {
     changes: store.changes,
     claimant,
-    write: (work) => machine.ask(() => store.write(work)),
+    write: (work) => ask(() => store.write(work)),
     async publish(build) {
       const group = build()
-      const asked = machine.ask(() => store.publish(() => group))
+      const asked = ask(() => store.publish(() => group))
       return answersEarly === true ? asked.catch(() => group.map(() => 'stored' as const)) : asked
     },
-    webhooksOf: (accountId) => machine.ask(() => store.webhooksOf(accountId)),
+    webhooksOf: (accountId) => ask(() => store.webhooksOf(accountId)),
     // Whoever died is not known to be gone: leases alone give back what it held.
     recover: async () => 0,
-    lanes: (ids) => machine.ask(() => store.lanes(ids)),
-    claim: (ask) =>
-      machine.ask(() =>
-        store.claim(leasesForever === true ? () => ({ ...ask(), lease_until: 1e15 }) : ask),
-      ),
-    release: (claims, now) => machine.ask(() => store.release(claims, now)),
+    lanes: (ids) => ask(() => store.lanes(ids)),
+    claim: (build) =>
+      ask(async () => {
+        const claimed = await store.claim(
+          leasesForever === true ? () => ({ ...build(), lease_until: 1e15 }) : build,
+        )
+        server.claimed(
+          claimed.map(({ delivery: { id, claim } }) => ({ delivery_id: id, claim: claim ?? '' })),
+        )
+        return claimed
+      }),
+    release: (claims, now) => ask(() => store.release(claims, now)),
     settle: (attempts) =>
-      machine.ask(async () => {
+      ask(async () => {
         if (settlesLate !== true) return store.settle(attempts)
         const taken = await Promise.all(attempts.map((one) => asHolder(store, one)))
         return store.settle(taken)
