@@ -36,6 +36,12 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
   /** The caller's address, for throttling alone. */
   readonly ip: string
   readonly response: ResponseHead
+  /**
+   * Looks whether the caller still may do this: for what goes on for a while.
+   *
+   * @throws KeyhookError as a request would be refused that came now
+   */
+  admit(): Promise<void>
 }
 
 /** A call inside a unit of work. */

@@ -1,10 +1,14 @@
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import type { AnyCall } from './perform.ts'
-import type { RequestContext } from './state.ts'
+import type { RequestContext, Step } from './state.ts'
 
-/** What a request that was let in hands to its operation. */
-export function toCall(ctx: RequestContext, platform: Platform): AnyCall {
+/**
+ * What a request that was let in hands to its operation.
+ *
+ * @param admit refuses whoever may not do it any more
+ */
+export function toCall(ctx: RequestContext, platform: Platform, admit: Step): AnyCall {
   const { principal, params, query, body, bodyText, parts, requestId, address } = ctx.state
   return {
     platform,
@@ -24,5 +28,6 @@ export function toCall(ctx: RequestContext, platform: Platform): AnyCall {
         ctx.append('Set-Cookie', value)
       },
     },
+    admit: async () => admit(ctx, () => Promise.resolve()),
   }
 }

@@ -111,7 +111,7 @@ function answerOf(operation: Operation, platform: Platform, ways: Ways, admit: S
   const { streams, transfers } = ways
   if (operation.effect === 'stream') return follow(operation, platform, streams, admit)
   if (operation.effect === 'bytes') return handOut(operation, platform, transfers, admit)
-  return answer(operation, platform)
+  return answer(operation, platform, admit)
 }
 
 /** Notes what a key was verified against. */

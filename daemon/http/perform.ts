@@ -1,3 +1,4 @@
+import { KeyhookError } from '../../lib/errors.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
@@ -121,5 +122,11 @@ export async function answerCommitted(
   committed: unknown,
 ): Promise<Answer> {
   const later = operation.effect === 'write' ? operation.afterCommit : undefined
-  return firstAnswer(operation, later === undefined ? committed : await later(call, committed))
+  try {
+    return firstAnswer(operation, later === undefined ? committed : await later(call, committed))
+  } catch (cause) {
+    // How it went on cannot be told, or not to whom it was begun for any more. That it is committed can.
+    if (!(cause instanceof KeyhookError)) throw cause
+    return firstAnswer(operation, committed)
+  }
 }

@@ -115,6 +115,27 @@ for (const { what, goesOn, change } of CHANGES) {
   })
 }
 
+await t.test('who waits for an edit is told nothing once its key is revoked', async (t) => {
+  const world = await authorityWorld(t)
+  const { id } = await createApp(world)
+  const { id: keyId, key } = await world.mintKey({ scopes: ['edits:*'] })
+  const edit = await wish(world, id, key)
+  const reading = world.request('GET', `${at(edit)}/status?wait=25`, { as: key })
+  const asking = world.request<Edit>('POST', `/v1/apps/${id}/edits?wait=25`, {
+    as: key,
+    body: { prompt: PROMPT },
+  })
+  const list = `/v1/apps/${id}/edits`
+  for (let count = 0; count < 2;) {
+    count = (await world.request<{ data: Edit[] }>('GET', list)).body.data.length
+  }
+  const from = Date.now()
+  t.equal((await world.request('DELETE', `/v1/keys/${keyId}`)).status, 200)
+  t.match(await reading, { status: 401, body: { error: { code: 'key_revoked' } } })
+  t.match(await asking, { status: 202, body: { status: 'queued' } }, 'as it was committed')
+  t.ok(Date.now() - from < 20_000, 'before the time is over')
+})
+
 await t.test('an edit is not begun by a key that expired while it waited', async (t) => {
   const clock = createClock(Date.parse('2026-01-31T12:00:00Z'))
   const world = await authorityWorld(t, { clock })

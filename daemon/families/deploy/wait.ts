@@ -1,7 +1,7 @@
 import type { DeploymentRecord } from '../../../plugins/store/contract/deployments.ts'
 import type { Call } from '../../family.ts'
-import type { Platform } from '../../platform.ts'
 import { findApp } from '../apps/service.ts'
+import type { Waiting } from '../wait.ts'
 import { waitUntil } from '../wait.ts'
 import type { WireAnswer } from './schema.ts'
 import { isInProgress } from './schema.ts'
@@ -9,34 +9,31 @@ import { answerWith } from './show.ts'
 
 /** The deployment once it is live or ended, or as it is when the time is over. */
 export function waitForEnd(
-  { store, clock }: Pick<Platform, 'store' | 'clock'>,
+  waiting: Waiting,
   deployment: DeploymentRecord,
   seconds: number,
 ): Promise<DeploymentRecord> {
   const { app_id, id } = deployment
-  const look = () => store.deployments.get(app_id, id)
-  return waitUntil(clock, seconds, deployment, (known) => !isInProgress(known), look)
+  const look = () => waiting.platform.store.deployments.get(app_id, id)
+  return waitUntil(waiting, seconds, deployment, (known) => !isInProgress(known), look)
 }
 
 /** What was asked for, as it is once it is carried out or the caller waits no longer. */
 export async function answerLater(
-  {
-    platform,
-    principal,
-    params,
-    query,
-  }: Pick<Call, 'platform' | 'principal'> & {
-    readonly params: { readonly app_id: string }
-    readonly query: { readonly wait?: number | undefined }
-  },
+  call: Waiting &
+    Pick<Call, 'principal'> & {
+      readonly params: { readonly app_id: string }
+      readonly query: { readonly wait?: number | undefined }
+    },
   committed: WireAnswer,
 ): Promise<WireAnswer> {
+  const { platform, principal, params, query } = call
   const { wait = 0 } = query
   if (wait === 0 || committed.id === null || !isInProgress(committed)) return committed
   const { apps, deployments } = platform.store
   const app = await findApp(apps, principal, params.app_id)
   const deployment = await deployments.get(app.id, committed.id)
   if (deployment === undefined) return committed
-  const known = await waitForEnd(platform, deployment, wait)
+  const known = await waitForEnd(call, deployment, wait)
   return answerWith(platform, deployments, app, known)
 }

@@ -1,5 +1,5 @@
 import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
-import type { Platform } from '../../platform.ts'
+import type { Waiting } from '../wait.ts'
 import { waitUntil } from '../wait.ts'
 
 export function hasEnded({ status }: Pick<EditRecord, 'status'>): boolean {
@@ -8,10 +8,10 @@ export function hasEnded({ status }: Pick<EditRecord, 'status'>): boolean {
 
 /** The edit once it has ended, or as it is when the time is over. */
 export function waitForEnd(
-  { store, clock }: Pick<Platform, 'store' | 'clock'>,
+  waiting: Waiting,
   edit: EditRecord,
   seconds: number,
 ): Promise<EditRecord> {
-  const look = () => store.edits.get(edit.app_id, edit.id)
-  return waitUntil(clock, seconds, edit, hasEnded, look)
+  const look = () => waiting.platform.store.edits.get(edit.app_id, edit.id)
+  return waitUntil(waiting, seconds, edit, hasEnded, look)
 }

@@ -19,8 +19,9 @@ export function follow(
   return async function follow(ctx) {
     const { principal, address } = ctx.state
     const left = new AbortController()
+    const call = toCall(ctx, platform, admit)
     const events = await operation.run({
-      ...toCall(ctx, platform),
+      ...call,
       after: ctx.get('last-event-id'),
       left: left.signal,
     })
@@ -32,7 +33,7 @@ export function follow(
     ctx.body = streams.open({
       events,
       caller: callerOf(principal, address),
-      admit: async () => admit(ctx, () => Promise.resolve()),
+      admit: call.admit,
       leave: () => {
         left.abort()
       },

@@ -5,6 +5,7 @@ import type { Platform } from '../../platform.ts'
 import { httpError } from '../../errors.ts'
 import { toCall } from '../call.ts'
 import { openDownload } from '../download.ts'
+import type { AnyCall } from '../perform.ts'
 import { namesTag, readRange } from '../range.ts'
 import type { RequestContext, Step } from '../state.ts'
 import type { Transfers } from '../transfers.ts'
@@ -21,7 +22,8 @@ export function handOut(
   admit: Step,
 ): Step {
   return async function handOut(ctx) {
-    const file = await operation.run(toCall(ctx, platform))
+    const call = toCall(ctx, platform, admit)
+    const file = await operation.run(call)
     const tag = `"${file.sha256}"`
     if (namesTag(ctx.get('if-none-match'), tag)) {
       ctx.status = 304
@@ -30,23 +32,20 @@ export function handOut(
     }
     const range = askedRange(ctx, file, tag)
     // Nothing is said of the file before it is open: a refusal is no part of it.
-    const bytes = ctx.method === 'HEAD' ? undefined : await open(ctx, file, range)
+    const bytes = ctx.method === 'HEAD' ? undefined : await open(call, file, range)
     describe(ctx, tag)
     present(ctx, file, range)
     if (bytes !== undefined) ctx.body = bytes
   }
 
   async function open(
-    ctx: RequestContext,
+    call: Pick<AnyCall, 'principal' | 'ip' | 'admit'>,
     file: Download,
     range: ByteRange | undefined,
   ): Promise<Readable> {
-    const transfer = transfers.begin('download', ctx.state.principal, ctx.state.address)
+    const transfer = transfers.begin('download', call.principal, call.ip)
     try {
-      const stillAdmitted = async (): Promise<void> => {
-        await admit(ctx, () => Promise.resolve())
-      }
-      const stream = openDownload(await file.open(range), platform.clock, stillAdmitted)
+      const stream = openDownload(await file.open(range), platform.clock, call.admit)
       stream.once('close', transfer.end)
       return stream
     } catch (cause) {

@@ -24,7 +24,7 @@ export const getDeployment = readOperation({
     const { platform, query } = call
     const { store } = platform
     const { app, deployment } = await findDeployment(store, call)
-    const known = await waitForEnd(platform, deployment, query.wait ?? 0)
+    const known = await waitForEnd(call, deployment, query.wait ?? 0)
     return showDeployment(platform, store.deployments, app, known)
   },
 })

@@ -80,12 +80,13 @@ export const createEdit = writeOperation({
   async run(call) {
     return toWireEdit(...(await carry(call, call.prepared)))
   },
-  async afterCommit({ platform, query, params }, committed) {
+  async afterCommit(call, committed) {
+    const { platform, query, params } = call
     if (hasEnded(committed) || (query.wait ?? 0) === 0) return committed
     const { edits } = platform.store
     const edit = await edits.get(params.app_id, committed.id)
     if (edit === undefined) return committed
-    const known = await waitForEnd(platform, edit, query.wait ?? 0)
+    const known = await waitForEnd(call, edit, query.wait ?? 0)
     return toWireEdit(known, await placeOf(edits, known))
   },
 })

@@ -30,9 +30,9 @@ export const getEditStatus = readOperation({
   },
   command: 'edit status',
   async run(call) {
-    const { platform, query } = call
-    const { store } = platform
-    const known = await waitForEnd(platform, await findEdit(store, call), query.wait ?? 0)
+    const { query } = call
+    const { store } = call.platform
+    const known = await waitForEnd(call, await findEdit(store, call), query.wait ?? 0)
     return toWireState(known, await placeOf(store.edits, known))
   },
 })
