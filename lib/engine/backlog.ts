@@ -3,7 +3,7 @@ import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { Leaps } from './leap.ts'
-import type { ClaimedDelivery, Clock, EngineEvents, EngineStore, LaneHead } from './ports.ts'
+import type { Claim, ClaimedDelivery, Clock, EngineEvents, EngineStore, LaneHead } from './ports.ts'
 import type { Recorder } from './recorder.ts'
 import type { Target, Targets } from './targets.ts'
 
@@ -26,7 +26,7 @@ export interface Backlog {
 }
 
 export interface BacklogOptions {
-  readonly store: Pick<EngineStore, 'lanes' | 'claim'>
+  readonly store: Pick<EngineStore, 'lanes' | 'claim' | 'disclaim'>
   readonly targets: Pick<Targets, 'find'>
   readonly lanes: Lanes
   readonly recorder: Pick<Recorder, 'stuck'>
@@ -60,6 +60,8 @@ export function createBacklog(options: BacklogOptions): Backlog {
   /** Work is due that found no room in the queue: the next slot that is freed looks again. */
   let starved = false
   let cancelTimer = (): void => undefined
+  /** A claim whose answer never came: what it took is held by it, and nobody sends that. */
+  let lost: Claim | undefined
 
   function pump(): void {
     if (!running || recorder.stuck) return
@@ -103,18 +105,23 @@ export function createBacklog(options: BacklogOptions): Backlog {
     return true
   }
 
+  async function disclaimLost(): Promise<void> {
+    if (lost === undefined) return
+    await store.disclaim(lost, clock.now())
+    lost = undefined
+  }
+
   async function claimFor(turn: readonly Lane[], share: number): Promise<void> {
     await shapeAll(turn)
     for (const lane of turn) lanes.forget(lane)
+    await disclaimLost()
     const limits = new Map<Lane, number>()
-    let now = 0
-    let renews = false
-    const asked = store.claim(() => {
-      now = clock.now()
+    let asked: Claim | undefined
+    const answer = store.claim(() => {
+      const now = clock.now()
       leaps.look(now)
-      renews = leaps.take()
       for (const lane of turn) limits.set(lane, Math.max(0, Math.min(share, lanes.appetite(lane))))
-      return {
+      asked = {
         lanes: turn.map((lane) => ({
           webhook_id: lane.webhook_id,
           limit: limits.get(lane) ?? 0,
@@ -122,19 +129,22 @@ export function createBacklog(options: BacklogOptions): Backlog {
         now,
         lease_until: now + lease,
         // Set forward, the calendar has ended no claim: what this process holds is not claimed again.
-        renews,
+        renews: leaps.take(),
         token: newClaim(),
       }
+      return asked
     })
-    const claimed = await asked.catch((cause: unknown) => {
-      if (renews) leaps.putBack()
+    const claimed = await answer.catch((cause: unknown) => {
+      if (asked?.renews === true) leaps.putBack()
+      lost = asked
       throw cause
     })
     const short: Lane[] = []
     for (const lane of turn) {
       const got = claimed.filter(({ delivery }) => delivery.webhook_id === lane.webhook_id)
       lanes.enqueue(lane, got)
-      if (got.length > 0 && got.length === limits.get(lane)) lanes.learn(lane, moreOf(got, now))
+      const gaveAll = got.length > 0 && got.length === limits.get(lane)
+      if (gaveAll) lanes.learn(lane, moreOf(got, asked?.now ?? 0))
       else short.push(lane)
     }
     queued()
@@ -212,6 +222,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
       running = false
       await claiming
       cancelTimer()
+      await disclaimLost().catch((cause: unknown) => options.events?.claimFailed?.(cause))
     },
     pump,
     wake(lane, due, retry) {

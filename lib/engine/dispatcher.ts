@@ -32,7 +32,10 @@ export interface Dispatcher extends Handover {
 }
 
 export interface DispatcherOptions {
-  readonly store: Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release' | 'announce'>
+  readonly store: Pick<
+    EngineStore,
+    'recover' | 'lanes' | 'claim' | 'release' | 'disclaim' | 'announce'
+  >
   readonly targets: Pick<Targets, 'find'>
   readonly attempt: MakeAttempt
   readonly recorder: Recorder

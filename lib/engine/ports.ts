@@ -170,6 +170,8 @@ export interface EngineStore {
    * that bear another claim are left alone.
    */
   release(claims: readonly HeldClaim[], now: Instant): Promise<void>
+  /** Hands back, as `release` does, whatever a claim took: for one whose answer never came. */
+  disclaim(claim: Claim, now: Instant): Promise<void>
   /**
    * Records outcomes, all or none, and what they tell of their webhooks' health, in their order. A
    * delivery that no longer bears the claim keeps its state, gets no attempt, and tells nothing; one that

@@ -40,6 +40,7 @@ import { probeCases } from './conformance/probes.ts'
 import { problemCases } from './conformance/problems.ts'
 import { publishCases } from './conformance/publish.ts'
 import { purgeCases } from './conformance/purge.ts'
+import { releaseCases } from './conformance/release.ts'
 import { requestCases } from './conformance/requests.ts'
 import { sealCases } from './conformance/seals.ts'
 import { settleCases } from './conformance/settle.ts'
@@ -59,6 +60,7 @@ export const storeCases: readonly StoreCase[] = [
   ...eventCases,
   ...publishCases,
   ...dispatchCases,
+  ...releaseCases,
   ...settleCases,
   ...deliveryCases,
   ...againCases,

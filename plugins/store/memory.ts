@@ -8,7 +8,7 @@ import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
 import { deploymentReads, deploymentWrites } from './memory/deployments.ts'
 import { domainReads, domainWrites } from './memory/domains.ts'
 import { editReads, editWrites } from './memory/edits.ts'
-import { claim, lanes, recover, release, settle } from './memory/dispatch.ts'
+import { claim, disclaim, lanes, recover, release, settle } from './memory/dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
 import { fileReads, fileWrites } from './memory/files.ts'
 import { keyReads, keyWrites } from './memory/keys.ts'
@@ -60,6 +60,7 @@ export function createMemoryStore(): Store & { readonly changes: OwnChanges } {
     lanes: async (webhookIds) => lanes(committed, webhookIds),
     claim: (ask) => now((state) => claim(state, ask(), CLAIMANT)),
     release: (claims, at) => now((state) => release(state, claims, at)),
+    disclaim: (wanted, at) => now((state) => disclaim(state, wanted, at)),
     settle: (attempts) => now((state) => settle(state, attempts)),
     write: (work) =>
       turns.take(async () => {

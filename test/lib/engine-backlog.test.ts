@@ -220,8 +220,10 @@ await t.test('a claim that failed is tried again in a second, and told of', asyn
   t.same([lane.first_due, lane.asked], [START + 1000, false])
   await s.clock.advance(999)
   t.equal(s.claims.length, 1)
+  t.same(s.disclaimed, [])
   s.store.claim = async () => []
   await s.clock.advance(1)
+  t.same(s.disclaimed, s.claims.slice(0, 1), 'what it may have taken is given back first, and once')
   t.same([s.claims.length, s.failures.length, s.queued], [2, 1, 1])
   t.same(
     s.claims.map(({ renews }) => renews),

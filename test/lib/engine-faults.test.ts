@@ -139,6 +139,40 @@ await t.test('a claim that fails is tried again, whatever of it failed', async (
   }
 })
 
+await t.test('what a claim took whose answer never came', async (t) => {
+  const lost = (): never => {
+    throw new Error('connection lost')
+  }
+  await t.test('is claimed anew, and not when its lease ends', async (t) => {
+    const bench = await createBench(t)
+    const webhook = await bench.addWebhook('a')
+    await bench.engine.dispatcher.start()
+    bench.watched.after.claim = lost
+    bench.watched.before.disclaim = lost
+    await bench.publish(60)
+    await bench.clock.advance(3 * SECOND)
+    t.ok(((await bench.statuses(webhook.id)).delivering ?? 0) > 0)
+    t.equal(bench.watched.calls.claim, 1, 'nothing more is claimed before')
+    delete bench.watched.after.claim
+    delete bench.watched.before.disclaim
+    await bench.clock.advance(2 * SECOND)
+    t.same(await bench.statuses(webhook.id), { succeeded: 60 })
+    t.equal(bench.sender.sent.length, 60)
+  })
+  await t.test('is handed back by a process that stops', async (t) => {
+    const bench = await createBench(t)
+    const webhook = await bench.addWebhook('a')
+    await bench.engine.dispatcher.start()
+    bench.watched.after.claim = lost
+    await bench.publish(60)
+    await bench.quiet()
+    await bench.engine.dispatcher.stop()
+    const { succeeded = 0, pending = 0 } = await bench.statuses(webhook.id)
+    t.ok(pending > 0)
+    t.equal(succeeded + pending, 60)
+  })
+})
+
 await t.test('a release that fails is made good by the lease', async (t) => {
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('a')

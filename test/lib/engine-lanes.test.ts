@@ -243,6 +243,7 @@ async function tinyDispatcher(clock: Clock = createClock(0)) {
   const dispatcher = createDispatcher({
     store: {
       recover: async () => 0,
+      disclaim: async () => undefined,
       lanes: async () => [],
       claim: async (ask) =>
         ask().lanes.flatMap(({ webhook_id }) => {

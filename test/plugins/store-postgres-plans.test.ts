@@ -65,6 +65,7 @@ await t.test(
     const lanes = [{ webhook_id: 'wh_1', limit: 192 }]
     const claimed = await store.claim(sampleClaim(NOW, { lanes }))
     t.equal(claimed.length, 192)
+    await store.disclaim(sampleClaim(NOW, { lanes, token: 'another' })(), NOW)
     await store.settle(claimed.map(({ delivery }) => outcomeOf(delivery, NOW)))
     await publishDeliveries(store, sampleDelivery('new'))
     t.match(await store.lanes(), [{ webhook_id: 'wh_1', first_due: EACH + 193 }])

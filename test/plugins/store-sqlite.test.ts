@@ -254,6 +254,10 @@ await t.test('SQLite: finding due work walks the index of due work, never the ta
     ],
     // A partial index: it holds the live deliveries alone.
     recover: [() => store.recover(NOW), [`SCAN deliveries ${due}`]],
+    disclaim: [
+      () => store.disclaim(sampleClaim(NOW, { lanes })(), NOW),
+      [`SEARCH deliveries ${due} (webhook_id=? AND retry=? AND next_at=?)`],
+    ],
   }
   for (const [title, [act, expected]] of Object.entries(acts)) {
     statements.length = 0

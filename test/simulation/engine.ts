@@ -241,6 +241,7 @@ function overNetwork(
         return claimed
       }),
     release: (claims, now) => ask(() => store.release(claims, now)),
+    disclaim: (claim, now) => ask(() => store.disclaim(claim, now)),
     settle: (attempts) =>
       ask(async () => {
         if (settlesLate !== true) return store.settle(attempts)

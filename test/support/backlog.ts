@@ -20,6 +20,7 @@ export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
   const clock = createClock(START)
   const lanes = createLanes({ total, perWebhook })
   const claims: Claim[] = []
+  const disclaimed: Claim[] = []
   const asked: (readonly string[] | undefined)[] = []
   const failures: unknown[] = []
   let queued = 0
@@ -41,6 +42,9 @@ export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
         asked.push(ids)
         return store.lanes(ids)
       },
+      async disclaim(claim) {
+        disclaimed.push(claim)
+      },
     },
     targets: { find: () => targets.find() },
     lanes,
@@ -57,6 +61,7 @@ export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
     clock,
     lanes,
     claims,
+    disclaimed,
     asked,
     failures,
     store,

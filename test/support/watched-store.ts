@@ -22,6 +22,7 @@ export function watchStore(store: EngineStore): WatchedStore {
     lanes: 0,
     claim: 0,
     release: 0,
+    disclaim: 0,
     settle: 0,
   }
   const before: WatchedStore['before'] = {}
@@ -58,6 +59,7 @@ export function watchStore(store: EngineStore): WatchedStore {
       lanes: (ids) => call('lanes', () => store.lanes(ids)),
       claim: (claim) => call('claim', () => store.claim(claim)),
       release: (claims, now) => call('release', () => store.release(claims, now)),
+      disclaim: (claim, now) => call('disclaim', () => store.disclaim(claim, now)),
       settle: (settlement) => call('settle', () => store.settle(settlement)),
     },
   }

@@ -8,13 +8,11 @@ import {
   STRANGER,
   deliveryOf,
   idsOf,
-  insertWebhooks,
   outcomeOf,
   publicationOf,
   publishDeliveries,
   sampleClaim,
   sampleDelivery,
-  sampleWebhook,
 } from './samples.ts'
 
 const claimCases: readonly StoreCase[] = [
@@ -238,64 +236,4 @@ const laneCases: readonly StoreCase[] = [
   },
 ]
 
-const releaseCases: readonly StoreCase[] = [
-  {
-    name: 'release: hands back what bears the claim, due now, and leaves every other alone',
-    async run({ open, clock }) {
-      const store = await open()
-      const now = clock.now()
-      await insertWebhooks(store, sampleWebhook('wh_1'))
-      const other = sampleDelivery('d2', { status: 'delivering', claim: 'other' })
-      await publishDeliveries(store, sampleDelivery('d1'), other, sampleDelivery('d3'))
-      const lanes = [{ webhook_id: 'wh_1', limit: 1 }]
-      await store.claim(sampleClaim(BORN, { lanes }))
-      const held = ['d1', 'd2', 'd3', 'd9'].map((delivery_id) => ({
-        delivery_id,
-        claim: 'claim 1',
-      }))
-      await store.release(held, now)
-      await store.release([], now)
-      assert.deepEqual(await deliveryOf(store, 'd1'), sampleDelivery('d1', { next_at: now }))
-      assert.deepEqual(await deliveryOf(store, 'd2'), other)
-      assert.deepEqual(await deliveryOf(store, 'd3'), sampleDelivery('d3'))
-    },
-  },
-  {
-    name: 'release: a deleted webhook’s are canceled, which were committed after it went',
-    async run({ open, clock }) {
-      const store = await open()
-      const now = clock.now()
-      await publishDeliveries(store, sampleDelivery('d1'))
-      const [claimed] = await store.claim(sampleClaim(BORN))
-      assert.ok(claimed)
-      await store.release([{ delivery_id: 'd1', claim: 'claim 1' }], now)
-      const canceled = sampleDelivery('d1', { status: 'canceled', done_at: now })
-      assert.deepEqual(await deliveryOf(store, 'd1'), canceled)
-      assert.deepEqual(await store.lanes(), [])
-    },
-  },
-  {
-    name: 'release: a disabled webhook’s become skipped',
-    async run({ open, clock }) {
-      const store = await open()
-      const now = clock.now()
-      await insertWebhooks(store, sampleWebhook('wh_1'), sampleWebhook('wh_2'))
-      await publishDeliveries(
-        store,
-        sampleDelivery('d1'),
-        sampleDelivery('d2', { webhook_id: 'wh_2' }),
-      )
-      const lanes = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 1 }))
-      await store.claim(sampleClaim(BORN, { lanes }))
-      await store.write((tx) => tx.disableWebhook('wh_1', 'manual', now))
-      const held = ['d1', 'd2'].map((delivery_id) => ({ delivery_id, claim: 'claim 1' }))
-      await store.release(held, now + 1)
-      const skipped = sampleDelivery('d1', { status: 'skipped', done_at: now + 1 })
-      assert.deepEqual(await deliveryOf(store, 'd1'), skipped)
-      const pending = sampleDelivery('d2', { webhook_id: 'wh_2', next_at: now + 1 })
-      assert.deepEqual(await deliveryOf(store, 'd2', 'wh_2'), pending)
-    },
-  },
-]
-
-export const dispatchCases: readonly StoreCase[] = [...claimCases, ...laneCases, ...releaseCases]
+export const dispatchCases: readonly StoreCase[] = [...claimCases, ...laneCases]

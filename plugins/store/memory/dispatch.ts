@@ -92,6 +92,15 @@ export function release(state: State, claims: readonly HeldClaim[], now: Instant
   }
 }
 
+export function disclaim(state: State, { token }: Claim, now: Instant): void {
+  const taken = [...state.deliveries.values()].filter((one) => one.claim === token)
+  release(
+    state,
+    taken.map(({ id }) => ({ delivery_id: id, claim: token })),
+    now,
+  )
+}
+
 export function settle(state: State, attempts: readonly SettledAttempt[]): FailedWebhook[] {
   const failed = new Set<string>()
   for (const settled of attempts) {

@@ -1,4 +1,5 @@
 import type {
+  Claim,
   ClaimedDelivery,
   DeliveryRecord,
   EngineStore,
@@ -13,7 +14,10 @@ import { integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 import { statusIn } from './webhooks.ts'
 
-type DispatchStore = Pick<EngineStore, 'recover' | 'lanes' | 'claim' | 'release' | 'settle'>
+type DispatchStore = Pick<
+  EngineStore,
+  'recover' | 'lanes' | 'claim' | 'release' | 'disclaim' | 'settle'
+>
 
 /** The due side of the store: every statement carries its own guard and is its own commit. */
 export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
@@ -34,6 +38,11 @@ export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
     },
     release: (claims, now) =>
       exclusive('claim', (statement) => release(statement, t, dialect, claims, now)),
+    disclaim: (claim, now) =>
+      exclusive('claim', async (statement) => {
+        const taken = await takenBy(statement, t, dialect, claim)
+        if (taken.length > 0) await release(statement, t, dialect, taken, now)
+      }),
     async settle(attempts) {
       const rows = await exclusive('settle', (statement) => groups.settle(statement, t, attempts))
       return rows.map(toFailedWebhook)
@@ -156,6 +165,22 @@ async function release(
        AND ${statusIn('lease_ended')}`,
     [JSON.stringify(claims.map(({ delivery_id, claim }) => [delivery_id, claim])), now],
   )
+}
+
+/** What a claim took is due when its lease ends, and found by that. */
+async function takenBy(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  { lanes, lease_until, token }: Claim,
+): Promise<readonly HeldClaim[]> {
+  const rows = await query<{ id: string }>(
+    `SELECT id FROM ${t.deliveries}
+     WHERE ${dialect.among('webhook_id', '$1')} AND retry IN (0, 1) AND next_at = $2
+       AND done_at IS NULL AND claim = $3`,
+    [JSON.stringify(lanes.map(({ webhook_id }) => webhook_id)), lease_until, token],
+  )
+  return rows.map(({ id }) => ({ delivery_id: id, claim: token }))
 }
 
 function toFailedWebhook(row: Row): FailedWebhook {
