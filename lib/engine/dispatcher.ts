@@ -68,6 +68,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let running = false
   let cancelTurn = (): void => undefined
   let idlers: (() => void)[] = []
+  /** Claimed, and to be given back once the store takes it. */
+  const owed: DeliveryRecord[] = []
 
   const backlog = createBacklog({
     store,
@@ -185,7 +187,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** What cannot be given back now is given back by its lease. */
+  /** What cannot be given back now is soon, and by its lease at the latest. */
   async function giveBack(deliveries: readonly DeliveryRecord[]): Promise<void> {
     const now = clock.now()
     const claims = deliveries.map(({ id, claim }) => ({ delivery_id: id, claim: claim ?? births }))
@@ -195,7 +197,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     } catch (cause) {
       options.events?.claimFailed?.(cause)
       for (const delivery of deliveries) note(delivery, delivery.next_at ?? now)
+      owe(deliveries)
     }
+  }
+
+  function owe(deliveries: readonly DeliveryRecord[]): void {
+    if (owed.length === 0) clock.after(PARK, giveBackOwed)
+    owed.push(...deliveries)
+  }
+
+  function giveBackOwed(): void {
+    const now = clock.now()
+    const held = owed.splice(0).filter(({ next_at }) => (next_at ?? 0) > now)
+    if (running) void giveBack(held)
   }
 
   /**

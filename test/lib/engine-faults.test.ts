@@ -193,6 +193,28 @@ await t.test('a release that fails is made good by the lease', async (t) => {
   t.same(await bench.statuses(webhook.id), { succeeded: 1 })
 })
 
+await t.test('a release that fails is tried again each second', async (t) => {
+  const bench = await createBench(t)
+  const webhook = await bench.addWebhook('a')
+  await bench.engine.dispatcher.start()
+  const lost = (): never => {
+    throw new Error('connection lost')
+  }
+  bench.watched.before.release = lost
+  bench.watched.after.publish = () => {
+    bench.forget()
+    bench.watched.before.webhooksOf = lost
+  }
+  await bench.publish(1)
+  await bench.clock.advance(3 * SECOND)
+  t.equal(bench.watched.calls.release, 4)
+  t.same(await bench.statuses(webhook.id), { delivering: 1 })
+  delete bench.watched.before.release
+  delete bench.watched.before.webhooksOf
+  await bench.clock.advance(2 * SECOND)
+  t.same(await bench.statuses(webhook.id), { succeeded: 1 }, 'and not when its lease ends')
+})
+
 await t.test('an account whose webhooks cannot be read does not spin', async (t) => {
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('a')
