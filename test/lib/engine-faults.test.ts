@@ -1,6 +1,7 @@
 import t from 'tap'
 import { kernelError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
+import type { Bench } from '../support/engine.ts'
 import { ACCOUNT, createBench, START } from '../support/engine.ts'
 import { answered } from '../support/sender.ts'
 
@@ -173,18 +174,23 @@ await t.test('what a claim took whose answer never came', async (t) => {
   })
 })
 
+/** What is born cannot be sent, since its webhook cannot be read; nor can it be given back. */
+function loseReleases({ watched, forget }: Bench): void {
+  const lost = (): never => {
+    throw new Error('connection lost')
+  }
+  watched.before.release = lost
+  watched.after.publish = () => {
+    forget()
+    watched.before.webhooksOf = lost
+  }
+}
+
 await t.test('a release that fails is made good by the lease', async (t) => {
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('a')
   await bench.engine.dispatcher.start()
-  const lost = (): never => {
-    throw new Error('connection lost')
-  }
-  bench.watched.before.release = lost
-  bench.watched.after.publish = () => {
-    bench.forget()
-    bench.watched.before.webhooksOf = lost
-  }
+  loseReleases(bench)
   await bench.publish(1)
   await bench.quiet()
   t.equal(bench.watched.calls.release, 1)
@@ -197,14 +203,7 @@ await t.test('a release that fails is tried again each second', async (t) => {
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('a')
   await bench.engine.dispatcher.start()
-  const lost = (): never => {
-    throw new Error('connection lost')
-  }
-  bench.watched.before.release = lost
-  bench.watched.after.publish = () => {
-    bench.forget()
-    bench.watched.before.webhooksOf = lost
-  }
+  loseReleases(bench)
   await bench.publish(1)
   await bench.clock.advance(3 * SECOND)
   t.equal(bench.watched.calls.release, 4)
