@@ -1,4 +1,13 @@
 import { ATTEMPT_ROWS } from './rows/attempts.ts'
+import { ARGUMENTS } from './rows/arguments.ts'
+import { AUTHORITY } from './rows/authority.ts'
+import { FAIRNESS } from './rows/fairness.ts'
+import { HOSTING } from './rows/hosting.ts'
+import { INPUT } from './rows/input.ts'
+import { OPERATIONS } from './rows/operations.ts'
+import { OPERATORS } from './rows/operators.ts'
+import { OUTCOMES } from './rows/outcomes.ts'
+import { RESPONSES } from './rows/responses.ts'
 import { KEY_ROWS } from './rows/keys.ts'
 import { SIGNATURE_ROWS } from './rows/signatures.ts'
 import { TARGET_ROWS } from './rows/targets.ts'
@@ -48,7 +57,21 @@ export const SIGNATURES: Section = {
   rows: SIGNATURE_ROWS,
 }
 
-export const SECTIONS: readonly Section[] = [KEYS, TARGETS, ATTEMPTS, SIGNATURES]
+export const SECTIONS: readonly Section[] = [
+  KEYS,
+  TARGETS,
+  ATTEMPTS,
+  SIGNATURES,
+  RESPONSES,
+  FAIRNESS,
+  INPUT,
+  AUTHORITY,
+  HOSTING,
+  ARGUMENTS,
+  OUTCOMES,
+  OPERATORS,
+  OPERATIONS,
+]
 
 /** The ids that a section must have, each once. */
 export function idsOf({ letter, size }: Section): readonly string[] {
@@ -60,19 +83,25 @@ export function isOmitted(row: Row): row is OmittedRow {
 }
 
 /**
- * The whole table as Markdown, one heading a section; columns are not aligned.
+ * The page docs/security-cases.md: one heading per section. Columns are not aligned.
  *
  * @example
- * printTable().startsWith('### Keys') // true
+ * printPage().startsWith('# Security cases') // true
  */
-export function printTable(): string {
-  return SECTIONS.map(printSection).join('\n\n')
+export function printPage(): string {
+  const sections = SECTIONS.filter(({ rows }) => rows.length > 0)
+  return [INTRODUCTION, ...sections.map(printSection)].join('\n\n')
 }
+
+const INTRODUCTION = `# Security cases
+
+Every row is a named test in \`test/adversarial\`; the test sees each outcome in backticks. A row that is
+not run says why.`
 
 function printSection({ title, rows }: Section): string {
   const lines = rows.map((row) => {
     const answer = isOmitted(row) ? `Omitted: ${row.omitted}` : row.answer
     return `| ${row.id} | ${row.case} | ${answer} |`
   })
-  return [`### ${title}`, '', '| id | case | answer |', '| - | - | - |', ...lines].join('\n')
+  return [`## ${title}`, '', '| id | case | answer |', '| - | - | - |', ...lines].join('\n')
 }
