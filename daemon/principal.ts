@@ -2,6 +2,7 @@ import type { Authority } from '../lib/grant/authority.ts'
 import type { Instant } from '../lib/time.ts'
 import type { StoreTx } from '../plugins/store/contract.ts'
 import type { Creator, KeyRecord } from '../lib/key/record.ts'
+import { networkOf } from './network.ts'
 
 /** Who asks. Every principal but a key holds full authority over its account. */
 export type Principal = KeyPrincipal | UserPrincipal | OperatorPrincipal
@@ -73,9 +74,9 @@ export function requireAccountId(id: string): void {
   throw new TypeError(`an account id is 1 to 64 letters, digits, _ or -, not ${JSON.stringify(id)}`)
 }
 
-/** Whom requests are counted for. */
+/** Whom requests are counted for: a key, a user, the operator, or the network of an anonymous caller. */
 export function callerOf(principal: Principal | undefined, ip: string): string {
-  if (principal === undefined) return `ip ${ip}`
+  if (principal === undefined) return `network ${networkOf(ip)}`
   if (principal.type === 'key') return `key ${principal.key.id}`
   return principal.type === 'user'
     ? `user ${principal.user_id}`

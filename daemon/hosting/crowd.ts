@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { clientAddress, isTrusted, plainAddress } from '../http/client-address.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from '../network.ts'
 import { createPlaces } from './places.ts'
 import type { Refused } from './refusals.ts'
 import type { Socket } from './slow-readers.ts'

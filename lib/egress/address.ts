@@ -80,7 +80,7 @@ export function parseCidr(text: string): Cidr | undefined {
   if (prefixText !== undefined && !/^(?:0|[1-9]\d{0,2})$/.test(prefixText)) return undefined
   const prefix = prefixText === undefined ? width : Number(prefixText)
   if (prefix > width || !isZeroBeyond(address.bytes, prefix)) return undefined
-  const plain = unmap(address)
+  const plain = unmapAddress(address)
   // What maps IPv4 has bits up to the 96th, so its prefix reaches at least so far.
   return { ...plain, prefix: plain === address ? prefix : prefix - 96 }
 }
@@ -102,7 +102,7 @@ function isZeroBeyond(bytes: Uint8Array, prefix: number): boolean {
  */
 export function inCidr(cidr: Cidr, text: string): boolean {
   const address = parseAddress(text)
-  return address !== undefined && holds(cidr, unmap(address))
+  return address !== undefined && holds(cidr, unmapAddress(address))
 }
 
 function holds(cidr: Cidr, address: Address): boolean {
@@ -118,7 +118,7 @@ function holds(cidr: Cidr, address: Address): boolean {
 }
 
 /** ::ffff:a.b.c.d reaches a.b.c.d (RFC 4291 section 2.5.5.2); everything else stays as it is. */
-function unmap(address: Address): Address {
+export function unmapAddress(address: Address): Address {
   const isMapped =
     address.family === 6 &&
     address.bytes.subarray(0, 10).every((byte) => byte === 0) &&
@@ -140,7 +140,7 @@ export function judgeAddress(text: string): AddressVerdict {
   if (!parsed) {
     return { public: false, reason: text.includes('%') ? 'address_zone' : 'address_malformed' }
   }
-  const address = unmap(parsed)
+  const address = unmapAddress(parsed)
   const refused = REFUSED.find(({ cidr }) => holds(cidr, address))
   if (refused) return { public: false, reason: refused.reason }
   const isPublic = address.family === 4 || holds(GLOBAL_UNICAST, address)

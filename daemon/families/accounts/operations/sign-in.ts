@@ -2,6 +2,7 @@ import { kernelError } from '../../../../lib/errors.ts'
 import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
+import { networkOf } from '../../../network.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import type { Passwords } from '../password.ts'
@@ -28,7 +29,7 @@ export function signIn(passwords: Passwords, throttle: Throttle) {
     async run(call) {
       const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
-      const caller = `${ip} ${body.email}`
+      const caller = `${networkOf(ip)} ${body.email}`
       throttle.attempt(caller, now)
       let opened: OpenedSession | undefined
       try {

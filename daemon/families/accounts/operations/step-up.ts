@@ -1,6 +1,7 @@
 import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
+import { networkOf } from '../../../network.ts'
 import type { Platform } from '../../../platform.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
@@ -24,7 +25,7 @@ export function stepUp(passwords: Passwords, throttle: Throttle) {
     bodyLimit: 8192,
     async prepare({ platform, principal, body, now, ip }) {
       if (principal.type !== 'user') throw httpError('session_required')
-      const caller = `${ip} ${principal.email}`
+      const caller = `${networkOf(ip)} ${principal.email}`
       throttle.attempt(caller, now)
       const proof = prove(platform, passwords, { ...body, email: principal.email })
       const user = await proof.catch((cause: unknown) => {
