@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createFairPool } from '../../daemon/http/fair-pool.ts'
+
+const ignore = (): void => undefined
+
+await t.test('one holder alone may use all of it, and no more', async (t) => {
+  const pool = createFairPool({ limit: 3 })
+  const leases = [1, 2, 3].map(() => pool.take('a', 1, ignore))
+  t.notOk(leases.includes(undefined))
+  t.equal(pool.take('a', 1, ignore), undefined)
+  leases[0]?.release()
+  leases[0]?.release()
+  t.equal(pool.used, 2, 'a lease is released once')
+  t.ok(pool.take('a', 1, ignore))
+})
+
+await t.test(
+  'a newcomer takes the newest leases of the heaviest, up to equal shares',
+  async (t) => {
+    const pool = createFairPool({ limit: 4 })
+    const evicted: string[] = []
+    for (const id of ['a1', 'a2', 'a3', 'a4']) pool.take('a', 1, () => evicted.push(id))
+    t.ok(pool.take('b', 1, ignore))
+    t.ok(pool.take('b', 1, ignore))
+    t.same(evicted, ['a4', 'a3'])
+    t.equal(pool.take('b', 1, ignore), undefined)
+    t.same([pool.heldBy('a'), pool.heldBy('b'), pool.used], [2, 2, 4])
+  },
+)
+
+await t.test('equal holders do not evict each other', async (t) => {
+  const pool = createFairPool({ limit: 2 })
+  t.ok(pool.take('a', 1, t.fail))
+  t.ok(pool.take('b', 1, t.fail))
+  t.equal(pool.take('c', 1, ignore), undefined)
+})
+
+await t.test('a lease grows by the same rule, and not once it was evicted', async (t) => {
+  const pool = createFairPool({ limit: 10 })
+  let evictions = 0
+  const heavy = pool.take('a', 9, () => (evictions += 1))
+  const light = pool.take('b', 1, t.fail)
+  t.notOk(heavy?.add(1), 'the heaviest takes nothing from others')
+  t.ok(light?.add(1))
+  t.equal(evictions, 1)
+  t.notOk(heavy?.add(1), 'an evicted lease holds nothing any more')
+  heavy?.release()
+  t.same([pool.heldBy('a'), pool.heldBy('b'), pool.used], [0, 2, 2])
+})
+
+await t.test('a holder has a limit of its own where one is set', async (t) => {
+  const pool = createFairPool({ limit: 10, each: 4 })
+  const lease = pool.take('a', 3, ignore)
+  t.notOk(lease?.add(2))
+  t.ok(lease?.add(1))
+})
+
+await t.test('totals never pass the limits, and all that is released is free again', async () => {
+  const step = fc.record({
+    holder: fc.constantFrom('a', 'b', 'c'),
+    amount: fc.integer({ min: 0, max: 6 }),
+    act: fc.constantFrom('take', 'add', 'release'),
+    at: fc.nat(20),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const pool = createFairPool({ limit: 12, each: 9 })
+      const leases: { add(n: number): boolean; release(): void }[] = []
+      for (const { holder, amount, act, at } of steps) {
+        const chosen = leases[at % Math.max(1, leases.length)]
+        if (act === 'take') {
+          const lease = pool.take(holder, amount, ignore)
+          if (lease !== undefined) leases.push(lease)
+        } else if (act === 'add') chosen?.add(amount)
+        else chosen?.release()
+        const held = ['a', 'b', 'c'].map((name) => pool.heldBy(name))
+        if (held.some((one) => one > 9 || one < 0)) return false
+        if (pool.used > 12 || held.reduce((a, b) => a + b, 0) !== pool.used) return false
+      }
+      for (const lease of leases) lease.release()
+      return pool.used === 0
+    }),
+  )
+})
