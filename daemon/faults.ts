@@ -1,10 +1,28 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { FieldError } from '../lib/errors.ts'
+
+/** Names listed in a message; more are cut off. */
+const MAX_NAMES_LISTED = 40
+
+/** Options of every parse of input: the message for an unknown name lists the allowed names. */
+export const INPUT_PARSING = { error: describeUnknown }
+
+function describeUnknown(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined
+  return listAllowed(Object.keys(issue.inst.shape))
+}
+
+function listAllowed(names: readonly string[]): string {
+  if (names.length === 0) return 'No name is allowed here.'
+  const more = names.length > MAX_NAMES_LISTED ? ', …' : ''
+  return `Unknown name. Allowed: ${names.slice(0, MAX_NAMES_LISTED).join(', ')}${more}.`
+}
 
 /** What one issue of a schema says to the caller: where, and what is wrong there. */
 export function toFaults(issue: z.core.$ZodIssue, place: string): readonly FieldError[] {
   const at = place + issue.path.map(printStep).join('')
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(at, key))
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => refusedName(at, key, issue.message))
   if (issue.code === 'invalid_union') return closestBranch(issue, at)
   return [{ location: at, code: issue.code, message: issue.message }]
 }
@@ -16,13 +34,14 @@ function closestBranch(issue: z.core.$ZodIssueInvalidUnion, place: string): read
   return closest ?? [{ location: place, code: issue.code, message: issue.message }]
 }
 
-export function unknownField(place: string, name: string): FieldError {
+/** @param allowed the names that the place takes */
+export function unknownField(place: string, name: string, allowed: readonly string[]): FieldError {
+  return refusedName(place, name, listAllowed(allowed))
+}
+
+function refusedName(place: string, name: string, message: string): FieldError {
   const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name
-  return {
-    location: `${place}.${shown}`,
-    code: 'unknown_field',
-    message: 'There is no such field.',
-  }
+  return { location: `${place}.${shown}`, code: 'unknown_field', message }
 }
 
 function printStep(step: PropertyKey): string {

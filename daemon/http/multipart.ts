@@ -92,7 +92,7 @@ export function takeParts(
     const spec = Object.hasOwn(declared, name) ? declared[name] : undefined
     const count = (counts.get(name) ?? 0) + 1
     counts.set(name, count)
-    const refusal = judge(spec, kind, name, count)
+    const refusal = judge(declared, kind, name, count)
     if (refusal !== undefined) fail(refusal)
     return refusal === undefined && spec !== undefined ? { name, spec } : undefined
   }
@@ -221,13 +221,15 @@ async function* bytesOf(
 }
 
 function judge(
-  spec: PartSpec | undefined,
+  declared: PartsInput,
   kind: PartSpec['kind'],
   name: string,
   count: number,
 ): KeyhookError | undefined {
+  const spec = Object.hasOwn(declared, name) ? declared[name] : undefined
   if (spec === undefined) {
-    return httpError('invalid_request', { errors: [unknownField('body', name)] })
+    const errors = [unknownField('body', name, Object.keys(declared))]
+    return httpError('invalid_request', { errors })
   }
   if (spec.kind !== kind) {
     const message = spec.kind === 'file' ? 'Send a file, with a filename.' : 'Send text, no file.'

@@ -7,7 +7,7 @@ import { MAX_EVENT_BYTES, createEventId, serializeEvent } from '../../../lib/web
 import type { z } from 'zod'
 import type { Call } from '../../family.ts'
 import { httpError } from '../../errors.ts'
-import { toFaults } from '../../faults.ts'
+import { INPUT_PARSING, toFaults } from '../../faults.ts'
 import type { Principal } from '../../principal.ts'
 import { accountOf } from '../../principal.ts'
 import { eventError } from './errors.ts'
@@ -41,7 +41,7 @@ export function judgeBatch(
   const list = memberSpan(bodyText, 0, 'events')
   const spans = list === undefined ? [] : elementSpans(bodyText, list.from)
   return elements.map((element, index) => {
-    const result = publishedEvent.safeParse(element)
+    const result = publishedEvent.safeParse(element, INPUT_PARSING)
     if (!result.success) {
       const place = `body.events[${index}]`
       return invalid(result.error.issues.flatMap((issue) => toFaults(issue, place)))

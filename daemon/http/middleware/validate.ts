@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { FieldError } from '../../../lib/errors.ts'
 import type { Operation } from '../../family.ts'
 import { httpError } from '../../errors.ts'
-import { toFaults, unknownField } from '../../faults.ts'
+import { INPUT_PARSING, toFaults, unknownField } from '../../faults.ts'
 import type { Step } from '../state.ts'
 
 type Place = 'body' | 'query' | 'path'
@@ -27,7 +27,7 @@ function checkQuery(
   faults: FieldError[],
 ): Readonly<Record<string, unknown>> {
   if (schema !== undefined) return check(schema, query, 'query', faults) as typeof query
-  for (const name of Object.keys(query)) faults.push(unknownField('query', name))
+  for (const name of Object.keys(query)) faults.push(unknownField('query', name, []))
   return {}
 }
 
@@ -38,7 +38,7 @@ function check(
   faults: FieldError[],
 ): unknown {
   if (schema === undefined) return place === 'path' ? {} : undefined
-  const result = schema.safeParse(value)
+  const result = schema.safeParse(value, INPUT_PARSING)
   if (result.success) return result.data
   faults.push(...result.error.issues.flatMap((issue) => toFaults(issue, place)))
   return undefined
