@@ -17,6 +17,7 @@ import { APP_DIRECTORIES } from './app-directory.ts'
 import { catalogueOf } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { ConfigError } from './config.ts'
+import { allowedModels } from './editor.ts'
 import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
 import type { Family } from './family.ts'
@@ -110,6 +111,7 @@ export function composePlatform(parts: Parts): Platform {
     appsPlace: parts.appsPlace,
     deployer: parts.deployer,
     editor: parts.editor,
+    models: allowedModels(config),
     fileProcessor: parts.fileProcessor,
     embedder: parts.embedder,
     wake: {

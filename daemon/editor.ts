@@ -9,6 +9,11 @@ import { EDITS_AT_ONCE } from './worker/edits.ts'
 /** More than the longest answer that is read of a model, all that the protocol adds included. */
 const MAX_ANSWER = 32 * 1_048_576
 
+/** The models that callers may name: the default one, and those that the operator lists beside it. */
+export function allowedModels({ llmModel, llmModels }: Config): readonly string[] {
+  return [...new Set([...(llmModel === undefined ? [] : [llmModel]), ...llmModels])]
+}
+
 /**
  * What carries out prompts, as the operator configured it.
  *

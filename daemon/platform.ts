@@ -66,6 +66,8 @@ export interface Platform {
   readonly deployer?: Deployer | undefined
   /** What carries out prompts. */
   readonly editor: Editor
+  /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */
+  readonly models: readonly string[]
   /** What reads knowledge files; without it none are taken. */
   readonly fileProcessor?: FileProcessor | undefined
   /** What makes vectors of texts; without it knowledge is searched by words alone. */

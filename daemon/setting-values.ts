@@ -5,6 +5,7 @@ import { judgeAddress, parseAddress, parseCidr } from '../lib/egress/address.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { isEventType } from '../lib/webhook/event.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
+import { MODEL_NAME } from './families/edits/operation-schema.ts'
 import { isHostName } from './hosting/host.ts'
 
 export function parseBaseUrl(text: string): string {
@@ -56,6 +57,13 @@ export function parseModelUrl(text: string): string {
 export function parseModelKey(text: string): string {
   if (/^[\x21-\x7e]{1,4096}$/.test(text)) return text
   throw new Error('must be 1 to 4096 printable characters without spaces')
+}
+
+/** Names as `model` of a request may be, at most 100. */
+export function parseModels(text: string): readonly string[] {
+  const models = elementsOf(text)
+  if (models.length <= 100 && models.every((model) => MODEL_NAME.test(model))) return models
+  throw new Error('must be at most 100 models, each 1 to 100 letters, digits or _ . : / @ + -')
 }
 
 const BILLINGS_TO_COME: ReadonlySet<string> = new Set(['internal', 'stripe'])

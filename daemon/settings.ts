@@ -20,6 +20,7 @@ import {
   parseEventTypes,
   parseModelKey,
   parseModelUrl,
+  parseModels,
   parseNameServers,
   parseOperatorToken,
   parsePort,
@@ -240,6 +241,13 @@ export const SETTINGS = {
     shown: 'none; needed with KEYHOOK_LLM_BASE_URL',
     parse: (text) => text,
   }),
+  llmModels: {
+    env: 'KEYHOOK_LLM_MODELS',
+    doc: 'Models that callers may name beside KEYHOOK_LLM_MODEL, comma separated; any other is refused.',
+    shown: 'none: KEYHOOK_LLM_MODEL only',
+    fallback: [],
+    parse: parseModels,
+  } satisfies Setting<readonly string[]>,
   embeddingsModel: optionalSetting({
     env: 'KEYHOOK_EMBEDDINGS_MODEL',
     doc: 'The model that makes vectors of texts: knowledge is then found by meaning too, not by words alone.',

@@ -3,7 +3,7 @@ import { endOfChain } from '../../lib/key/chain.ts'
 import type { Creator } from '../../lib/key/record.ts'
 import { allows, requiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
-import type { StoreTx } from '../../plugins/store/contract.ts'
+import type { Store } from '../../plugins/store/contract.ts'
 import type { Platform } from '../platform.ts'
 
 /** Work that goes on after it was accepted. */
@@ -24,7 +24,7 @@ export interface Asked {
  */
 export async function isStillAllowed(
   { universe }: Pick<Platform, 'universe'>,
-  tx: Pick<StoreTx, 'accounts' | 'keys'>,
+  tx: Pick<Store, 'accounts' | 'keys'>,
   { account_id, app_id, created_by }: Asked,
   enough: readonly string[],
   now: Instant,

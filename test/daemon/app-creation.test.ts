@@ -10,7 +10,11 @@ import type { AnyBody, World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
 function creationWorld(t: Parameters<typeof createWorld>[0], editor = createMemoryEditor()) {
-  return createWorld(t, { families: [appsFamily, editsFamily, webhooksFamily], editor })
+  return createWorld(t, {
+    families: [appsFamily, editsFamily, webhooksFamily],
+    editor,
+    models: ['a-model'],
+  })
 }
 
 interface Created extends AnyBody {

@@ -152,6 +152,7 @@ await t.test('what stands against publishing', async (t) => {
     status: 'queued',
     prompt: 'Change it',
     model: null,
+    knowledge: 'allowed',
     message: null,
     reverts: null,
     base_revision: null,

@@ -31,6 +31,7 @@ await t.test('discovery shows what the service offers, and where', async (t) => 
     your_scopes: ['*:*'],
     your_apps: null,
     event_types: ['app.deployed', 'webhook.disabled', 'webhook.failing', 'webhook.test'],
+    models: [],
     limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
     interfaces: {
       rest: `${world.baseUrl}/v1`,

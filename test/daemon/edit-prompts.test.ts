@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readConfig } from '../../daemon/config.ts'
-import { openEditor } from '../../daemon/editor.ts'
+import { allowedModels, openEditor } from '../../daemon/editor.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
 import { until } from '../support/daemon.ts'
 import {
@@ -30,10 +30,11 @@ async function promptWorld(t: Parameters<typeof editWorld>[0]): Promise<World> {
     KEYHOOK_LLM_BASE_URL: fake.url,
     KEYHOOK_LLM_API_KEY: KEY,
     KEYHOOK_LLM_MODEL: FAKE_MODEL,
+    KEYHOOK_LLM_MODELS: 'another-model',
   })
   const editor = await openEditor(config, { clock: clockOf({}), random, ownHosts: [] })
   t.teardown(async () => editor.close?.())
-  const world = await editWorld(t, editor)
+  const world = await editWorld(t, editor, allowedModels(config))
   startWorker(t, world)
   return world
 }

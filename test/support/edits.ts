@@ -75,9 +75,13 @@ export function startWorker(
 }
 
 /** A world with apps and edits, and an editor where one is given. */
-export function editWorld(t: Parameters<typeof createWorld>[0], editor?: Editor): Promise<World> {
+export function editWorld(
+  t: Parameters<typeof createWorld>[0],
+  editor?: Editor,
+  models: readonly string[] = [],
+): Promise<World> {
   const families = [appsFamily, editsFamily, webhooksFamily]
-  return createWorld(t, { families, ...(editor === undefined ? {} : { editor }) })
+  return createWorld(t, { families, models, ...(editor === undefined ? {} : { editor }) })
 }
 
 /** Where an edit is. */

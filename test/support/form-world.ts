@@ -7,7 +7,11 @@ import { createWorld } from './world.ts'
 /** A world in which apps are made of forms, and a key that makes them. */
 export async function formWorld(t: Parameters<typeof createWorld>[0]) {
   const families = [appsFamily, editsFamily]
-  const world = await createWorld(t, { families, editor: createMemoryEditor() })
+  const world = await createWorld(t, {
+    families,
+    editor: createMemoryEditor(),
+    models: ['a-model'],
+  })
   const { key } = await world.mintKey({ scopes: ['apps:*', 'edits:*'] })
   return { ...world, key, bearer: { authorization: `Bearer ${key}` } }
 }

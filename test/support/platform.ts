@@ -51,6 +51,8 @@ export interface PlatformOptions {
   readonly deployer?: Deployer
   /** Default: none. */
   readonly editor?: Editor
+  /** Models that callers may name. Default: none. */
+  readonly models?: readonly string[]
   /** Default: one that reads text and markdown, in this very process. */
   readonly fileProcessor?: FileProcessor
   /** Default: none, so that knowledge is searched by words. */
@@ -118,6 +120,7 @@ export async function createPlatform(
     appsPlace: { domain, urlOf: (name) => `https://${name}.${domain}` },
     deployer: options.deployer ?? createMemoryDeployer(),
     editor: options.editor ?? createNoEditor(),
+    models: options.models ?? [],
     fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
     embedder: options.embedder,
     wake: {

@@ -87,9 +87,13 @@ async function carryOut(claimed: Claimed): Promise<void> {
 }
 
 /** What ends an edit before it is begun. */
-function judgeClaimed({ edit, mayGoOn }: Claimed, now: Instant): EditFailure | undefined {
+function judgeClaimed({ platform, edit, mayGoOn }: Claimed, now: Instant): EditFailure | undefined {
   if (edit.cancel_at !== null) return FAILURES.canceled
   if (!mayGoOn) return FAILURES.authority_ended
+  // The operator may have removed it from the list while the edit waited.
+  if (edit.model !== null && !platform.models.includes(edit.model)) {
+    return FAILURES.model_not_allowed
+  }
   if (edit.deadline_at !== null && edit.deadline_at <= now) return FAILURES.timed_out
   return edit.attempts > MAX_ATTEMPTS ? FAILURES.worker_lost : undefined
 }

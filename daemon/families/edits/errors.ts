@@ -6,6 +6,10 @@ export const editError = defineErrors({
     status: 400,
     text: 'Give a prompt, or operations with the base_revision that they apply to, not both.',
   },
+  model_not_allowed: {
+    status: 400,
+    text: 'The operator does not allow this model. details.allowed_models lists those that are.',
+  },
   path_not_allowed: {
     status: 400,
     text: 'A path is none that a file of an app may have. Choose another.',

@@ -27,6 +27,12 @@ export const FAILURES = {
     message: 'The key that asked for the edit, or its account, may not do so any more.',
     retryable: false,
   },
+  model_not_allowed: {
+    code: 'model_not_allowed',
+    class: 'policy',
+    message: 'The operator no longer allows the model that the edit names. Name another one.',
+    retryable: false,
+  },
   revision_conflict: {
     code: 'revision_conflict',
     class: 'request',

@@ -17,11 +17,14 @@ const path = wellFormed(300).meta({ example: 'about.html' })
 
 export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
 
+/** The form of a model's name. */
+export const MODEL_NAME = /^[\w.:/@+-]{1,100}$/
+
 export const model = z
   .string()
-  .regex(/^[\w.:/@+-]{1,100}$/, 'A model is 1 to 100 letters, digits or _ . : / @ + -')
+  .regex(MODEL_NAME, 'A model is 1 to 100 letters, digits or _ . : / @ + -')
   .meta({
-    description: 'One that the language model server knows. Default: as the operator set it up.',
+    description: 'One that the operator allows. Default: KEYHOOK_LLM_MODEL.',
   })
 
 /** A file as it is given: its text, or its bytes in base64. */

@@ -1,3 +1,4 @@
+import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { BilledOperation } from '../../../plugins/billing/contract.ts'
 import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
 import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
@@ -19,9 +20,21 @@ export interface Wish {
   readonly message: string | null
 }
 
-/** @throws KeyhookError `model_not_configured` where nothing carries out prompts */
-export function requireEditor({ editor }: Pick<Platform, 'editor'>): void {
+/**
+ * @param model the one that the caller names; undefined for the default
+ * @throws KeyhookError `model_not_configured` where nothing carries out prompts, `model_not_allowed`
+ */
+export function requireEditor(
+  { editor, models }: Pick<Platform, 'editor' | 'models'>,
+  model: string | undefined,
+): void {
   if (!editor.available) throw editError('model_not_configured')
+  if (model === undefined || models.includes(model)) return
+  const allowed = models.length === 0 ? 'Leave model out.' : `Allowed: ${models.join(', ')}.`
+  throw editError('model_not_allowed', {
+    message: `The operator does not allow this model. ${allowed}`,
+    details: { allowed_models: models },
+  })
 }
 
 /** What is asked for money, and under which id, where that is not an edit of its own. */
@@ -50,7 +63,15 @@ export async function enqueue(
   }
   const isNew = app.status === 'creating' && waiting.length === 0
   const initial = isNew || (await tx.apps.move(app.id, 'failed', 'creating', now))
-  const edit = newEdit(call, app, { ...wish, id, kind: 'prompt', initial, status: 'queued' })
+  const knowledge = mayReadKnowledge(call) ? 'allowed' : 'withheld'
+  const edit = newEdit(call, app, {
+    ...wish,
+    id,
+    kind: 'prompt',
+    initial,
+    status: 'queued',
+    knowledge,
+  })
   const works = [{ operation_id: id, quantity: 1 }]
   await platform.billing.hold(tx, { account_id: app.account_id, operation, works })
   await tx.edits.insert(edit)
@@ -59,6 +80,13 @@ export async function enqueue(
     platform.wake.edits()
   })
   return edit
+}
+
+/** The scope that the model's view of knowledge files needs: a prompt must not read more than its caller. */
+export const KNOWLEDGE_SCOPE = 'files:read'
+
+function mayReadKnowledge({ platform, principal }: Change): boolean {
+  return allows(principal.authority.scopes, requiredScope(KNOWLEDGE_SCOPE, platform.universe))
 }
 
 /** An edit as it is made; nothing of it is done. */
@@ -73,6 +101,7 @@ export function newEdit(
     initial: false,
     prompt: null,
     model: null,
+    knowledge: null,
     message: null,
     reverts: null,
     base_revision: null,

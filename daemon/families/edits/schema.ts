@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { EditLine, EditRecord } from '../../../plugins/store/contract/edits.ts'
-import { EDIT_STATUSES } from '../../../plugins/store/contract/edits.ts'
+import { EDIT_KNOWLEDGE, EDIT_STATUSES } from '../../../plugins/store/contract/edits.ts'
 import { exampleApp, revisionNumber } from '../apps/schema.ts'
 import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 import { model, operations, prompt } from './operation-schema.ts'
@@ -47,6 +47,10 @@ export const editRecord = z
     status,
     prompt: z.string().nullable(),
     model: z.string().nullable().meta({ description: 'Asked for, then the one that answered.' }),
+    knowledge: z.enum(EDIT_KNOWLEDGE).nullable().meta({
+      description:
+        'Whether the model may be shown passages of knowledge files; withheld: the key lacks files:read. Null for operations.',
+    }),
     message: z.string().nullable(),
     reverts: z.string().nullable().meta({ description: 'The edit that it takes back.' }),
     base_revision: z.int().nullable(),
@@ -85,6 +89,7 @@ export function toWireEdit(edit: EditRecord, position: number | null): z.input<t
     status: edit.status,
     prompt: edit.prompt,
     model: edit.model,
+    knowledge: edit.knowledge,
     message: edit.message,
     reverts: edit.reverts,
     base_revision: edit.base_revision,
@@ -163,6 +168,7 @@ export const exampleEdit = {
   status: 'completed',
   prompt: null,
   model: null,
+  knowledge: null,
   message: 'A new headline',
   reverts: null,
   base_revision: 1,
@@ -183,6 +189,7 @@ export const examplePrompt = {
   kind: 'prompt',
   status: 'queued',
   prompt: 'Add a page that says when we are open.',
+  knowledge: 'allowed',
   message: null,
   base_revision: null,
   result_revision: null,

@@ -4,9 +4,11 @@ import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
 import { findPassages } from '../files/find.ts'
 import type { Platform } from '../../platform.ts'
 import type { OperationRefusal } from './apply.ts'
+import { isStillAllowed } from '../standing.ts'
 import { applyOperations, pathsOf } from './apply.ts'
 import type { Base, Held } from './claimed.ts'
 import { ClaimLost } from './claimed.ts'
+import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { readKept } from './read.ts'
 
 /**
@@ -37,6 +39,7 @@ export async function openTools(
       return file && (await read(file.sha256))
     },
     async passages(query, limit) {
+      if (!(await mayReadKnowledge(platform, { edit, claim }))) return []
       const search = { app_id: app.id, query, limit, files: null }
       const { passages } = await findPassages(platform, search)
       return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
@@ -48,6 +51,26 @@ export async function openTools(
   }
   return { base: { number: revision.number, tree, bytes }, tools }
 }
+
+/**
+ * Whether the model may be shown knowledge: only when the caller could read it when they asked, and can now.
+ * The edit's record and log say when not.
+ */
+async function mayReadKnowledge(platform: Platform, { edit, claim }: Held): Promise<boolean> {
+  const { store, clock } = platform
+  const now = clock.now()
+  const isAllowed =
+    edit.knowledge !== 'withheld' &&
+    (await isStillAllowed(platform, store, edit, [KNOWLEDGE_SCOPE], now))
+  if (isAllowed) return true
+  await store.write(async (tx) => {
+    if (!(await tx.edits.found(edit.id, claim, { knowledge: 'withheld' }))) throw new ClaimLost()
+    await tx.edits.log(edit.id, [{ at: now, stage: 'reading', message: WITHHELD }])
+  })
+  return false
+}
+
+const WITHHELD = `Knowledge files were not used: the key that asked lacks ${KNOWLEDGE_SCOPE}.`
 
 /** A fault of all operations together is told of the last that has to do with its path. */
 function toFault(

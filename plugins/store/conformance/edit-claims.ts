@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EditEnd } from '../contract/edits.ts'
+import type { EditEnd, EditWrites } from '../contract/edits.ts'
 import type { Store } from '../contract.ts'
 import { claimEdit, insertEdits, sampleEdit, sampleEditEnd } from './edit-samples.ts'
 import type { StoreCase } from './harness.ts'
@@ -142,7 +142,7 @@ const heldCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       await insertEdits(store, sampleEdit('edit_1', { model: 'asked-for' }))
-      const found = (claim: string, what: { base_revision?: number; model?: string }) =>
+      const found = (claim: string, what: Parameters<EditWrites['found']>[2]) =>
         store.write((tx) => tx.edits.found('edit_1', claim, what))
       assert.equal(await found('a', { base_revision: 4 }), false)
       const claimed = await claimEdit(store, 'a', BORN)
@@ -151,7 +151,10 @@ const heldCases: readonly StoreCase[] = [
       assert.equal(await found('a', { model: 'answers' }), true)
       assert.equal(await found('a', {}), true)
       assert.equal(await found('b', { model: 'never' }), false)
-      assert.deepEqual(await edit(store), { ...claimed, base_revision: 4, model: 'answers' })
+      const noted = { ...claimed, base_revision: 4, model: 'answers' }
+      assert.deepEqual(await edit(store), noted)
+      assert.equal(await found('a', { knowledge: 'withheld' }), true)
+      assert.deepEqual(await edit(store), { ...noted, knowledge: 'withheld' })
     },
   },
   {

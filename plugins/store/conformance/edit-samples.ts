@@ -13,6 +13,7 @@ export function sampleEdit(id: string, changes: Partial<EditRecord> = {}): EditR
     status: 'queued',
     prompt: 'Make the button blue',
     model: null,
+    knowledge: 'allowed',
     message: null,
     reverts: null,
     base_revision: null,

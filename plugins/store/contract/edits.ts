@@ -7,6 +7,14 @@ export const EDIT_STATUSES = ['queued', 'running', 'completed', 'failed', 'cance
 export type EditStatus = (typeof EDIT_STATUSES)[number]
 export type EditKind = 'prompt' | 'structured'
 
+/**
+ * Whether the model may be shown passages of the app's knowledge files: `withheld` when the key that asked
+ * lacks `files:read`.
+ */
+export const EDIT_KNOWLEDGE = ['allowed', 'withheld'] as const
+
+export type EditKnowledge = (typeof EDIT_KNOWLEDGE)[number]
+
 /** Why an edit came to nothing, as its owner sees it. */
 export interface EditFailure {
   readonly code: string
@@ -58,6 +66,8 @@ export interface EditRecord extends EditPlace {
   readonly prompt: string | null
   /** Asked for, then the one that answered. */
   readonly model: string | null
+  /** Null for a structured edit, and for one that was made before this was recorded. */
+  readonly knowledge: EditKnowledge | null
   /** For the revision that it makes. */
   readonly message: string | null
   /** The edit whose revision it takes back. */
@@ -139,11 +149,18 @@ export interface EditWrites extends EditReads {
    * changing nothing, when it is not this claim's any more.
    */
   release(id: string, claim: string, now: Instant): Promise<boolean>
-  /** Notes what a claimed edit applies to, and which model answers. False when the claim is lost. */
+  /**
+   * Notes what a claimed edit applies to, which model answers, and that knowledge is withheld. False when the
+   * claim is lost.
+   */
   found(
     id: string,
     claim: string,
-    what: { readonly base_revision?: number; readonly model?: string },
+    what: {
+      readonly base_revision?: number
+      readonly model?: string
+      readonly knowledge?: EditKnowledge
+    },
   ): Promise<boolean>
   /** Ends a claimed edit. False, changing nothing, when it is not this claim's any more. */
   finish(id: string, claim: string, end: EditEnd): Promise<boolean>

@@ -83,11 +83,12 @@ export function editWrites(state: State): EditWrites {
       editLeases.set(id, { claim, until: now })
       return change(edits, id, { ...NO_PLACE, attempts: (edits.get(id)?.attempts ?? 1) - 1 })
     },
-    found: async (id, claim, { base_revision, model }) =>
+    found: async (id, claim, { base_revision, model, knowledge }) =>
       isHeld(id, claim) &&
       change(edits, id, {
         ...(base_revision !== undefined && { base_revision }),
         ...(model !== undefined && { model }),
+        ...(knowledge !== undefined && { knowledge }),
       }),
     finish: async (id, claim, end) =>
       isHeld(id, claim) && editLeases.delete(id) && change(edits, id, { ...NO_PLACE, ...end }),

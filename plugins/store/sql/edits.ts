@@ -96,12 +96,12 @@ export function editWrites(query: Query, t: Tables, dialect: Dialect): EditWrite
          WHERE ${held} RETURNING id`,
         [id, claim, now],
       ),
-    found: (id, claim, { base_revision, model }) =>
+    found: (id, claim, { base_revision, model, knowledge }) =>
       changed(
         `UPDATE ${t.edits} SET base_revision = COALESCE($3, base_revision),
-           model = COALESCE($4, model)
+           model = COALESCE($4, model), knowledge = COALESCE($5, knowledge)
          WHERE ${held} RETURNING id`,
-        [id, claim, base_revision ?? null, model ?? null],
+        [id, claim, base_revision ?? null, model ?? null, knowledge ?? null],
       ),
     finish(id, claim, end) {
       const { sql, bind } = ending(end, 3)

@@ -38,6 +38,7 @@ export const createApp = writeOperation({
   errors: [
     'invalid_source',
     'template_not_found',
+    'model_not_allowed',
     'path_not_allowed',
     'app_too_large',
     'alias_taken',
@@ -92,8 +93,8 @@ function keep({ platform }: Pick<Call, 'platform'>, files: readonly TemplateFile
 }
 
 async function prepareWished(call: Call<typeof input>, prompt: string): Promise<Prepared> {
-  requireEditor(call.platform)
-  const { files } = call.body
+  const { files, model } = call.body
+  requireEditor(call.platform, model)
   const name = nameOf(prompt)
   if (files === undefined) {
     return { name, kept: await keep(call, (await findTemplate('blank')).files) }

@@ -27,6 +27,7 @@ const answer = z
     event_types: z
       .array(z.string())
       .meta({ description: 'Types of the service itself; yours are in /v1/event-types.' }),
+    models: z.array(z.string()).meta({ description: 'Language models that a prompt may name.' }),
     limits: z.strictObject({ event_bytes: z.int(), events_per_request: z.int(), page: z.int() }),
     interfaces: z.strictObject({ rest: z.string(), openapi: z.string(), docs: z.string() }),
   })
@@ -56,6 +57,7 @@ export const discover = readOperation({
       your_scopes: ['*:read'],
       your_apps: null,
       event_types: ['app.deployed'],
+      models: ['qwen3'],
       limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
       interfaces: {
         rest: 'http://127.0.0.1:8420/v1',
@@ -78,6 +80,7 @@ export const discover = readOperation({
       your_scopes: [...scopes],
       your_apps: pins === 'all' ? null : [...pins].sort(),
       event_types: [...platform.eventTypes.builtIn.keys()].sort(),
+      models: platform.editor.available ? [...platform.models] : [],
       limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
       interfaces: interfacesOf(platform),
     }

@@ -45,6 +45,7 @@ export const createEdit = writeOperation({
     'app_archived',
     'app_not_ready',
     'invalid_edit',
+    'model_not_allowed',
     'path_not_allowed',
     'patch_not_applied',
     'config_not_allowed',
@@ -71,7 +72,7 @@ export const createEdit = writeOperation({
     const { prompt, operations, base_revision, model } = call.body
     const isPrompt = prompt !== undefined && operations === undefined && base_revision === undefined
     if (isPrompt) {
-      requireEditor(call.platform)
+      requireEditor(call.platform, model)
       return undefined
     }
     if (prompt !== undefined || model !== undefined) throw editError('invalid_edit')

@@ -53,4 +53,11 @@ export const edits: readonly Migration[] = [
       ) ${d.clustered}`,
     ],
   },
+  {
+    name: 'edits/0002-knowledge',
+    up: (t) => [
+      `ALTER TABLE ${t.edits} ADD COLUMN knowledge TEXT
+        CHECK (knowledge IN ('allowed', 'withheld'))`,
+    ],
+  },
 ]

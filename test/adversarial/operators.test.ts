@@ -1,0 +1,6 @@
+import t from 'tap'
+import { PROMPT_CHECKS } from './operators/prompts.ts'
+import { runSection } from './run.ts'
+import { OPERATORS } from './rows/operators.ts'
+
+await runSection(t, OPERATORS, { ...PROMPT_CHECKS })
