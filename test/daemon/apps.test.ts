@@ -62,7 +62,7 @@ void t.test('an app is made from a template, with its files, and tells of it onc
     {
       type: 'app.created',
       app_id: id,
-      data: { app_id: id, name: 'My notes', alias: 'my-notes', source_kind: 'template' },
+      data: { app_id: id, alias: 'my-notes', source_kind: 'template' },
     },
   ])
 })

@@ -114,8 +114,11 @@ void t.test('errors are listed, read, resolved once, and come back', async (t) =
   }
   t.same((await read(at)).body, record)
   const resolve = () => world.request('POST', `/v1/apps/${id}${at}/resolve`)
-  const resolved = { ...record, status: 'resolved', resolved_at: toIso(NOW) }
+  const { id: error_id, app_id } = record
+  const ends = { status: 'resolved', resolved_at: toIso(NOW) }
+  const resolved = { id: error_id, error_id, app_id, ...ends }
   t.match(await resolve(), { status: 200, body: resolved })
+  t.same((await read(at)).body, { ...record, ...ends })
   t.same((await resolve()).body, resolved, 'asked again it is resolved all the same')
   t.same(await titles('?status=open'), ['two', 'three'])
   t.same(await titles('?status=resolved'), ['one'])

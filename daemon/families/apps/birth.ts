@@ -94,6 +94,7 @@ export async function bear(
   return { ...app, revision: 1 }
 }
 
-function toCreated({ id, name, alias, status, source }: AppRecord, edit_id: string | null): object {
-  return { app_id: id, name, alias, status, source_kind: source.kind, edit_id }
+/** Identifiers only: whoever may register a webhook receives it, without `apps:read`. */
+function toCreated({ id, alias, status, source }: AppRecord, edit_id: string | null): object {
+  return { app_id: id, alias, status, source_kind: source.kind, edit_id }
 }

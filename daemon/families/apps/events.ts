@@ -10,7 +10,6 @@ export const appEvents: readonly BuiltInEvent[] = [
     description: 'An app is created.',
     sample: {
       app_id: APP,
-      name: 'Shop',
       alias: 'shop',
       status: 'ready',
       source_kind: 'template',

@@ -24,11 +24,11 @@ export const SPECIFIED_EVENTS: readonly BuiltInEvent[] = [
   {
     type: 'file.processed',
     description: 'A knowledge-base file finishes processing.',
-    sample: { app_id: APP, file_id: FILE, name: 'manual.pdf', chunks: 12 },
+    sample: { app_id: APP, file_id: FILE, chunks: 12 },
   },
   {
     type: 'file.failed',
     description: 'A knowledge-base file fails processing.',
-    sample: { app_id: APP, file_id: FILE, name: 'manual.pdf', error: { code: 'unreadable' } },
+    sample: { app_id: APP, file_id: FILE, error: { code: 'unreadable' } },
   },
 ]

@@ -10,7 +10,7 @@ export async function endFile(
   { file, claim }: Held,
   end: FileEnd,
 ): Promise<void> {
-  const { id: file_id, app_id, account_id, name } = file
+  const { id: file_id, app_id, account_id } = file
   const isProcessed = end.status === 'processed'
   const type = isProcessed ? 'file.processed' : 'file.failed'
   const told = isProcessed ? { chunks: end.chunks } : { error: { ...end.error } }
@@ -18,7 +18,8 @@ export async function endFile(
     const now = clock.now()
     if (!(await tx.files.finish(file_id, claim, now, end))) return
     await (isProcessed ? billing.capture(tx, file_id) : billing.release(tx, file_id))
-    const data = { app_id, file_id, name, ...told }
+    // Identifiers only: whoever may register a webhook receives it, without `files:read`.
+    const data = { app_id, file_id, ...told }
     await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
   })
 }

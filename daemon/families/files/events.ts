@@ -3,7 +3,6 @@ import type { BuiltInEvent } from '../../event-types.ts'
 const FILE = {
   app_id: 'k3v9q2m7x4ta',
   file_id: '01890a5d-ac96-774b-bcce-b302099a8057',
-  name: 'opening-hours.pdf',
 }
 
 /** What files tell of themselves: each processing ends once, and exactly one of these tells of it. */

@@ -38,6 +38,16 @@ export const appError = z
 
 export const errorPage = pageOf(appError)
 
+/** What resolving answers: a key that changes apps need not hold `observe:read`. */
+export const resolvedError = appError
+  .pick({ id: true, error_id: true, app_id: true, status: true, resolved_at: true })
+  .meta({ id: 'ResolvedAppError' })
+
+export function toResolved(problem: ProblemRecord): z.input<typeof resolvedError> {
+  const { id, error_id, app_id, status, resolved_at } = toWireError(problem)
+  return { id, error_id, app_id, status, resolved_at }
+}
+
 export function toWireError(problem: ProblemRecord): z.input<typeof appError> {
   return {
     id: problem.id,

@@ -3,7 +3,7 @@ import { writeOperation } from '../../../family.ts'
 import { accountOf } from '../../../principal.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { audit } from '../../audit/note.ts'
-import { appError, errorParams, exampleError, toWireError } from '../error-schema.ts'
+import { errorParams, exampleError, resolvedError, toResolved } from '../error-schema.ts'
 import { findProblem } from '../service.ts'
 
 export const resolveAppError = writeOperation({
@@ -14,11 +14,17 @@ export const resolveAppError = writeOperation({
   // What is observed is only read; what its owner says of it changes the app.
   access: { scope: 'apps:write', pinned: 'allowed' },
   input: { params: errorParams, body: z.strictObject({}).optional() },
-  output: appError,
+  output: resolvedError,
   errors: ['app_not_found', 'app_archived', 'error_not_found'],
   example: {
     params: { app_id: exampleError.app_id, error_id: exampleError.id },
-    response: { ...exampleError, status: 'resolved', resolved_at: '2026-01-31T12:30:00.000Z' },
+    response: {
+      id: exampleError.id,
+      error_id: exampleError.id,
+      app_id: exampleError.app_id,
+      status: 'resolved',
+      resolved_at: '2026-01-31T12:30:00.000Z',
+    },
   },
   command: 'app resolve-error',
   async run(call) {
@@ -35,6 +41,6 @@ export const resolveAppError = writeOperation({
         app_id,
       })
     }
-    return toWireError(await findProblem(tx, call))
+    return toResolved(await findProblem(tx, call))
   },
 })
