@@ -46,15 +46,19 @@ export const FAILED: Page = page(
   'This page could not be read. Please try again in a moment.',
 )
 
-/** Copies of what was taken off are forgotten. */
+/** Browsers drop their copies of an app that is offline. */
 const WITHOUT_COPIES = ['Clear-Site-Data', '"cache"']
 
-/** Nothing of an app is left that has gone: its name may be another's some day. */
-const WITHOUT_TRACE = ['Clear-Site-Data', '"cache", "cookies", "storage"']
+/**
+ * Browsers drop what an archived app kept: another app may get its name some day. "cache" and "storage"
+ * apply to the origin alone. Never "cookies": browsers clear those of the whole registrable domain, which
+ * other apps, the API and its neighbours may share (Clear Site Data, 3.1).
+ */
+const WITHOUT_STORAGE = ['Clear-Site-Data', '"cache", "storage"']
 
 /** What may come back finds again what its visitors kept with it. */
 export const OFFLINE: Readonly<Record<Offline, Page>> = {
   unpublished: page(404, 'Not published', 'This app is not published at present.', WITHOUT_COPIES),
-  archived: page(410, 'No longer here', 'This app was taken down by its owner.', WITHOUT_TRACE),
+  archived: page(410, 'No longer here', 'This app was taken down by its owner.', WITHOUT_STORAGE),
   suspended: page(404, 'Not available', 'This app is not available at present.', WITHOUT_COPIES),
 }

@@ -1,0 +1,7 @@
+import t from 'tap'
+import { ALIAS_CHECKS } from './hosting/aliases.ts'
+import { COOKIE_CHECKS } from './hosting/cookies.ts'
+import { HOSTING } from './rows/hosting.ts'
+import { runSection } from './run.ts'
+
+await runSection(t, HOSTING, { ...COOKIE_CHECKS, ...ALIAS_CHECKS })
