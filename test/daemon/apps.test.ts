@@ -76,7 +76,7 @@ void t.test('what cannot be made is refused, and leaves nothing', async (t) => {
     [{ alias: 'Shop' }, 400, 'invalid_request'],
     [{ alias: 'a--b' }, 400, 'invalid_request'],
     [{ alias: 'ab' }, 400, 'invalid_request'],
-    [{ alias: 'studio' }, 400, 'invalid_request'],
+    [{ alias: 'studio' }, 400, 'alias_reserved'],
     [{ name: ' ' }, 400, 'invalid_request'],
     [{ metadata: { 'a b': '' } }, 400, 'invalid_request'],
     [{ prompt: 'A shop' }, 400, 'invalid_source'],

@@ -66,7 +66,7 @@ export async function bear(
   const account_id = accountOf(principal)
   await requireRoom(tx.apps, account_id)
   const asked = { account_id, app_id: kept.id, now }
-  if (given.alias !== null) await requireFreeAlias(tx.apps, given.alias, asked)
+  if (given.alias !== null) await requireFreeAlias(platform, tx.apps, given.alias, asked)
 
   const created_by = creatorOf(principal)
   const app: AppRecord = {

@@ -15,6 +15,10 @@ export const appError = defineErrors({
     status: 409,
     text: 'Another app has this alias, or had it lately. Choose another.',
   },
+  alias_reserved: {
+    status: 400,
+    text: 'This alias is reserved: it would pass for a part of the service. Choose another.',
+  },
   app_archived: { status: 409, text: 'The app is archived. Restore it first.' },
   app_not_archived: { status: 409, text: 'The app is not archived.' },
   app_not_ready: { status: 409, text: 'The app has no revision yet. Wait until it is made.' },

@@ -13,31 +13,12 @@ import { isLikeAppId } from './id.ts'
 
 export const appParams = z.strictObject({ app_id: plainText })
 
-/** Names that hosts of the service itself may bear. */
-const RESERVED = new Set([
-  'admin',
-  'api',
-  'apps',
-  'assets',
-  'auth',
-  'docs',
-  'localhost',
-  'mail',
-  'preview',
-  'static',
-  'status',
-  'studio',
-  'support',
-  'www',
-])
-
 export const alias = z
   .string()
   .regex(
     /^[a-z0-9](-?[a-z0-9]){2,62}$/,
     'An alias is 3 to 63 lower-case letters, digits and single hyphens between them.',
   )
-  .refine((value) => !RESERVED.has(value), 'This alias is kept for the service.')
   .refine((value) => !isLikeAppId(value), 'This alias could be the id of an app.')
   .meta({ description: 'The name that its address begins with. No two apps have the same.' })
 

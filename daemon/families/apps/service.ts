@@ -14,6 +14,7 @@ import { accountOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { appError } from './errors.ts'
+import { isReservedAlias } from './reserved-names.ts'
 import type { Tree } from './tree.ts'
 import { printTree, readTree } from './tree.ts'
 
@@ -80,12 +81,23 @@ export async function requireRoom(apps: Pick<AppReads, 'count'>, accountId: stri
   if ((await apps.count(accountId)) >= MAX_APPS) throw appError('app_limit_reached')
 }
 
-/** Refuses an alias that another app has, or another account's had lately, as this unit of work sees it. */
+/**
+ * Refuses an alias that is reserved, that another app has, or that another account's had lately, as this
+ * unit of work sees it. An app that had a reserved alias before keeps it: only new ones are judged.
+ *
+ * @throws KeyhookError `alias_reserved`, `alias_taken`
+ */
 export async function requireFreeAlias(
+  { catalogue }: Pick<Platform, 'catalogue'>,
   apps: Pick<AppReads, 'isAliasFree'>,
   alias: string,
   asked: AliasAsked,
 ): Promise<void> {
+  if (isReservedAlias(alias, catalogue.service)) {
+    const code = 'alias_reserved'
+    const message = appError.rows[code].text
+    throw appError(code, { errors: [{ location: 'body.alias', code, message }] })
+  }
   if (!(await apps.isAliasFree(alias, asked))) throw appError('alias_taken')
 }
 

@@ -18,6 +18,7 @@ export const cloneApp = writeOperation({
     'app_archived',
     'app_not_ready',
     'revision_not_found',
+    'alias_reserved',
     'alias_taken',
     'app_limit_reached',
     'key_pinned',
@@ -48,7 +49,7 @@ export const cloneApp = writeOperation({
     await requireRoom(apps, app.account_id)
     if (typeof body?.alias === 'string') {
       const { account_id } = app
-      await requireFreeAlias(apps, body.alias, {
+      await requireFreeAlias(platform, apps, body.alias, {
         account_id,
         app_id: '',
         now: platform.clock.now(),

@@ -41,6 +41,7 @@ export const createApp = writeOperation({
     'model_not_allowed',
     'path_not_allowed',
     'app_too_large',
+    'alias_reserved',
     'alias_taken',
     'app_limit_reached',
     'insufficient_balance',
@@ -72,7 +73,7 @@ export const createApp = writeOperation({
     await requireRoom(apps, account_id)
     if (typeof call.body.alias === 'string') {
       const asked = { account_id, app_id: '', now: call.platform.clock.now() }
-      await requireFreeAlias(apps, call.body.alias, asked)
+      await requireFreeAlias(call.platform, apps, call.body.alias, asked)
     }
     if (prompt !== undefined) return prepareWished(call, prompt)
     if (files !== undefined || model !== undefined) throw appError('invalid_source')

@@ -11,7 +11,7 @@ export const updateApp = writeOperation({
   access: { scope: 'apps:write', pinned: 'allowed' },
   input: { params: appParams, body: appChanges },
   output: appRecord,
-  errors: ['app_not_found', 'app_archived', 'alias_taken'],
+  errors: ['app_not_found', 'app_archived', 'alias_reserved', 'alias_taken'],
   example: {
     params: { app_id: exampleApp.id },
     body: { name: 'Shop' },
@@ -23,7 +23,7 @@ export const updateApp = writeOperation({
     const app = await findLiveApp(tx.apps, principal, params.app_id)
     if (typeof body.alias === 'string' && body.alias !== app.alias) {
       const { id: app_id, account_id } = app
-      await requireFreeAlias(tx.apps, body.alias, { account_id, app_id, now })
+      await requireFreeAlias(platform, tx.apps, body.alias, { account_id, app_id, now })
     }
     const { name, alias, metadata } = body
     const changes = {
