@@ -57,6 +57,11 @@ export interface Engine {
   ): NewEvent
   /** Tells the dispatcher of pending work that was committed beside it, such as a manual retry. */
   wake(work: Woken): void
+  /**
+   * A fencing token of this process. Every claim bears one: a claim that does not name its process is
+   * taken for one that a dead process left.
+   */
+  newClaim(): string
   readonly lease: Millis
 }
 
@@ -90,6 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
   const targets = createTargets(store, keyring)
   const publishIn = createPublishIn({ clock, newId, woken, events })
   const recorder = createRecorder({ store, clock, events, settled, recovered })
+  const newClaim = (): string => `${store.claimant}.${newId()}`
   const chance = (): number => (random(1)[0] ?? 0) / 256
   const dispatcher = createDispatcher({
     store,
@@ -102,7 +108,7 @@ export function createEngine(options: EngineOptions): Engine {
     limits,
     timeout,
     lease,
-    newClaim: () => `${store.claimant}.${newId()}`,
+    newClaim,
     events,
   })
   const outbox = createOutbox({
@@ -119,5 +125,5 @@ export function createEngine(options: EngineOptions): Engine {
   const rule = options.disabling
   watchHealth({ store, settled, publishIn, rule, clock, newEvent, events })
 
-  return { outbox, dispatcher, targets, publishIn, newEvent, wake: woken.emit, lease }
+  return { outbox, dispatcher, targets, publishIn, newEvent, wake: woken.emit, newClaim, lease }
 }

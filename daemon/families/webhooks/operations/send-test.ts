@@ -70,7 +70,7 @@ export const testWebhook = ownOperation({
   },
 })
 
-/** Born under a claim of its own, also for a disabled webhook: should this process die, the lease ends it. */
+/** Enqueued as claimed by this process, also for a disabled webhook: should the process die, the lease ends it. */
 function bearClaimed(
   { engine, newId, clock }: Platform,
   event: NewEvent,
@@ -81,7 +81,7 @@ function bearClaimed(
     ...bear(newId(), event, webhook, now),
     status: 'delivering',
     trigger: 'test',
-    claim: newId(),
+    claim: engine.newClaim(),
     next_at: now + engine.lease,
     done_at: null,
   }
