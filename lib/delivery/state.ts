@@ -35,7 +35,12 @@ export interface DeliveryState {
   readonly trigger: AttemptTrigger
   /** When the next attempt is due; while delivering, when the claim's lease ends; null once final. */
   readonly next_at: Instant | null
+  /** Why it is exhausted, where that is not its own attempts. */
+  readonly end_reason: EndReason | null
 }
+
+/** `webhook_disabled`: it had failed, and its webhook was disabled before the next attempt. */
+export type EndReason = 'webhook_disabled'
 
 /** One finished attempt, as it is kept. */
 export interface Attempt {

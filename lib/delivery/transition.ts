@@ -53,12 +53,25 @@ export function transition(
     case 'lease_ended':
       return { ...state, status: 'pending', next_at: now }
     case 'retry_requested':
-      return { ...state, status: 'pending', trigger: fact.trigger ?? 'manual', next_at: now }
+      return {
+        ...state,
+        status: 'pending',
+        trigger: fact.trigger ?? 'manual',
+        next_at: now,
+        end_reason: null,
+      }
     case 'webhook_disabled':
-      return { ...state, status: 'skipped', next_at: null }
+      return whenDisabled(state)
     case 'webhook_deleted':
       return { ...state, status: 'canceled', next_at: null }
   }
+}
+
+/** What was tried and failed is exhausted; only what was never tried is skipped. */
+function whenDisabled(state: DeliveryState): DeliveryState {
+  return state.attempts === 0
+    ? { ...state, status: 'skipped', next_at: null }
+    : { ...state, status: 'exhausted', next_at: null, end_reason: 'webhook_disabled' }
 }
 
 const FINAL_OF: Readonly<Record<Verdict, DeliveryStatus>> = {
@@ -83,8 +96,10 @@ function afterAttempt(
       ? null
       : nextDelay(schedule, automatic, fact.retryAfter, fact.chance)
   if (delay !== null) {
-    return { status: 'pending', attempts, automatic, trigger: 'retry', next_at: now + delay }
+    const next_at = now + delay
+    return { status: 'pending', attempts, automatic, trigger: 'retry', next_at, end_reason: null }
   }
   const { trigger } = state
-  return { status: FINAL_OF[fact.verdict], attempts, automatic, trigger, next_at: null }
+  const status = FINAL_OF[fact.verdict]
+  return { status, attempts, automatic, trigger, next_at: null, end_reason: null }
 }

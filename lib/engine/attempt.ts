@@ -82,6 +82,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
         automatic: after.automatic,
         trigger: after.trigger,
         next_at: after.next_at,
+        end_reason: after.end_reason,
       },
       done_at: isFinal(after.status) ? now : null,
       attempt: {

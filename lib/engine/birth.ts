@@ -39,6 +39,7 @@ export function bear(
     automatic: 0,
     trigger: 'event',
     next_at: active ? now : null,
+    end_reason: null,
     created_at: now,
     done_at: active ? null : now,
     claim: null,

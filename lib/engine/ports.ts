@@ -114,7 +114,8 @@ export interface EngineTx {
   webhooksOf(accountId: string): Promise<readonly WebhookRecord[]>
   insertPublished(group: readonly Publication[]): Promise<readonly PublishOutcome[]>
   /**
-   * Disables a webhook and skips its pending deliveries. False, changing nothing, when it was not
+   * Disables a webhook and ends its pending deliveries: those that failed are exhausted, those never
+   * tried are skipped. False, changing nothing, when it was not
    * active any more: of two callers one wins.
    */
   disableWebhook(
@@ -165,7 +166,7 @@ export interface EngineStore {
    */
   claim(ask: () => Claim): Promise<readonly ClaimedDelivery[]>
   /**
-   * Hands claimed deliveries back unsent: due now, skipped when their webhook is disabled, or canceled
+   * Hands claimed deliveries back unsent: due now, exhausted or skipped when their webhook is disabled, or canceled
    * when it was deleted. Those
    * that bear another claim are left alone.
    */
@@ -175,7 +176,7 @@ export interface EngineStore {
   /**
    * Records outcomes, all or none, and what they tell of their webhooks' health, in their order. A
    * delivery that no longer bears the claim keeps its state, gets no attempt, and tells nothing; one that
-   * would be tried again is skipped when its webhook was disabled. The instants of the last success and
+   * would be tried again is exhausted when its webhook was disabled. The instants of the last success and
    * the last delivery may lag a second behind.
    *
    * Answers the health of the active webhooks of which failures that count, or a 410, were among them.

@@ -20,6 +20,7 @@ import { againCases } from './conformance/again.ts'
 import { deliveryCases } from './conformance/deliveries.ts'
 import { deploymentClaimCases } from './conformance/deployment-claims.ts'
 import { deploymentCases } from './conformance/deployments.ts'
+import { disabledCases } from './conformance/disabled.ts'
 import { dispatchCases } from './conformance/dispatch.ts'
 import { domainClaimCases } from './conformance/domain-claims.ts'
 import { domainCases } from './conformance/domains.ts'
@@ -62,6 +63,7 @@ export const storeCases: readonly StoreCase[] = [
   ...dispatchCases,
   ...releaseCases,
   ...settleCases,
+  ...disabledCases,
   ...deliveryCases,
   ...againCases,
   ...requestCases,

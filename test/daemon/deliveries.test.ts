@@ -14,55 +14,64 @@ import {
   shopWorld,
 } from '../support/webhooks.ts'
 
-void t.test('disabling skips what is pending; enabling clears the counters', async (t) => {
-  const world = await shopWorld(t, { schedule: [HOUR] })
-  const failing = await receiverFor(t, FAILS)
-  const webhook = await register(world, { url: failing.url })
-  const path = `/v1/webhooks/${webhook.id}`
-  const eventId = await publish(world)
-  const tried = (delivery: Delivery): boolean => delivery.attempts.length === 1
-  t.match(await deliveryOf(world, webhook, eventId, tried), {
-    status: 'pending',
-    trigger: 'event',
-    attempt_count: 1,
-    next_attempt_at: /Z$/,
-    delivered_at: null,
-    response: { status_code: 500, body: null },
-    error: { code: 'http_status' },
-  })
-  t.equal((await world.request('GET', path)).body['consecutive_failures'], 1)
+void t.test(
+  'disabling exhausts what had failed and skips what was never tried; enabling clears the counters',
+  async (t) => {
+    const world = await shopWorld(t, { schedule: [HOUR] })
+    const failing = await receiverFor(t, FAILS)
+    const webhook = await register(world, { url: failing.url })
+    const path = `/v1/webhooks/${webhook.id}`
+    const eventId = await publish(world)
+    const tried = (delivery: Delivery): boolean => delivery.attempts.length === 1
+    t.match(await deliveryOf(world, webhook, eventId, tried), {
+      status: 'pending',
+      trigger: 'event',
+      attempt_count: 1,
+      next_attempt_at: /Z$/,
+      delivered_at: null,
+      response: { status_code: 500, body: null },
+      error: { code: 'http_status' },
+    })
+    t.equal((await world.request('GET', path)).body['consecutive_failures'], 1)
 
-  const disabled = await world.request('PATCH', path, { body: { status: 'disabled' } })
-  t.match(disabled, {
-    status: 200,
-    body: { status: 'disabled', disabled_reason: 'manual', disabled_at: /Z$/ },
-  })
-  t.match(await deliveryOf(world, webhook, eventId, hasStatus('skipped')), {
-    next_attempt_at: null,
-  })
-  const meanwhile = await publish(world)
-  t.match(await deliveryOf(world, webhook, meanwhile, hasStatus('skipped')), { attempts: [] })
+    const disabled = await world.request('PATCH', path, { body: { status: 'disabled' } })
+    t.match(disabled, {
+      status: 200,
+      body: { status: 'disabled', disabled_reason: 'manual', disabled_at: /Z$/ },
+    })
+    t.match(await deliveryOf(world, webhook, eventId, hasStatus('exhausted')), {
+      trigger: 'event',
+      end_reason: 'webhook_disabled',
+      attempt_count: 1,
+      next_attempt_at: null,
+    })
+    const meanwhile = await publish(world)
+    t.match(await deliveryOf(world, webhook, meanwhile, hasStatus('skipped')), {
+      end_reason: 'webhook_disabled',
+      attempts: [],
+    })
 
-  const moved = await world.request('PATCH', path, { body: { url: failing.url.concat('/2') } })
-  t.match(
-    moved.body,
-    { status: 'disabled', consecutive_failures: 1 },
-    'another url does not enable',
-  )
-  const enabled = await world.request('PATCH', path, { body: { status: 'active' } })
-  t.match(enabled.body, {
-    status: 'active',
-    disabled_reason: null,
-    disabled_at: null,
-    consecutive_failures: 0,
-    first_failure_at: null,
-  })
-  const after = await publish(world)
-  await deliveryOf(world, webhook, after, tried)
-  t.match(failing.requests.at(-1)?.head, /^POST \/in\/2 /, 'the change is seen by the next event')
-  const again = await world.request('PATCH', path, { body: { url: failing.url } })
-  t.match(again.body, { status: 'active', consecutive_failures: 0 }, 'another url starts anew')
-})
+    const moved = await world.request('PATCH', path, { body: { url: failing.url.concat('/2') } })
+    t.match(
+      moved.body,
+      { status: 'disabled', consecutive_failures: 1 },
+      'another url does not enable',
+    )
+    const enabled = await world.request('PATCH', path, { body: { status: 'active' } })
+    t.match(enabled.body, {
+      status: 'active',
+      disabled_reason: null,
+      disabled_at: null,
+      consecutive_failures: 0,
+      first_failure_at: null,
+    })
+    const after = await publish(world)
+    await deliveryOf(world, webhook, after, tried)
+    t.match(failing.requests.at(-1)?.head, /^POST \/in\/2 /, 'the change is seen by the next event')
+    const again = await world.request('PATCH', path, { body: { url: failing.url } })
+    t.match(again.body, { status: 'active', consecutive_failures: 0 }, 'another url starts anew')
+  },
+)
 
 void t.test('a webhook that keeps failing is disabled, and another one is told', async (t) => {
   const world = await shopWorld(t, { schedule: [HOUR], disabling: { failures: 2, span: 0 } })

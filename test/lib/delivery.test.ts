@@ -40,6 +40,7 @@ const stateOf = (status: DeliveryStatus, trigger: AttemptTrigger = 'event'): Del
   automatic: 2,
   trigger,
   next_at: isFinal(status) ? null : NOW,
+  end_reason: null,
 })
 const newborn = (trigger: AttemptTrigger): DeliveryState => ({
   ...stateOf('pending', trigger),
@@ -83,7 +84,11 @@ await t.test('transitions', async (t) => {
         FINAL_STATUSES,
         { ...due, trigger: 'replay' },
       ],
-      [{ type: 'webhook_disabled' }, ['pending'], { ...ended, status: 'skipped' }],
+      [
+        { type: 'webhook_disabled' },
+        ['pending'],
+        { ...ended, status: 'exhausted', end_reason: 'webhook_disabled' },
+      ],
       [{ type: 'webhook_deleted' }, ['pending', 'delivering'], { ...ended, status: 'canceled' }],
     ]
     for (const [fact, from, news] of rows) {
@@ -117,6 +122,14 @@ await t.test('transitions', async (t) => {
     t.match(after('succeeded'), { status: 'succeeded', next_at: null })
     t.match(after('gone'), { status: 'exhausted', next_at: null })
     t.match(after('blocked'), { status: 'blocked', next_at: null })
+  })
+  await t.test('skip what was never tried when its webhook is disabled', async (t) => {
+    const fact = { type: 'webhook_disabled' } as const
+    t.match(transition(newborn('event'), fact, NOW, [1]), { status: 'skipped', end_reason: null })
+    const ended = transition(stateOf('pending', 'retry'), fact, NOW, [1])
+    t.match(ended, { status: 'exhausted', end_reason: 'webhook_disabled' })
+    const asked = transition(ended, { type: 'retry_requested' }, NOW, [1])
+    t.match(asked, { status: 'pending', trigger: 'manual', end_reason: null })
   })
   await t.test('make one automatic attempt more than the schedule has steps', async () => {
     fc.assert(

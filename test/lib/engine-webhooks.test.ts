@@ -47,7 +47,7 @@ await t.test('a webhook that fails persistently', async (t) => {
     t.same(disabled, [failing.id])
     await bench.publish(1)
     await bench.clock.advance(2 * HOUR)
-    t.same(await bench.statuses(failing.id), { skipped: 3 })
+    t.same(await bench.statuses(failing.id), { exhausted: 2, skipped: 1 })
     t.equal(sentTo(bench, failing).length, 4)
     const data = JSON.parse(new TextDecoder().decode(bench.sender.sent.at(-1)?.body)) as unknown
     t.match(data, {
@@ -64,7 +64,7 @@ await t.test('a webhook that fails persistently', async (t) => {
     await bench.publish(40)
     await bench.clock.advance(HOUR)
     t.same(sentTo(bench, told), ['webhook.disabled'])
-    t.same(await bench.statuses(failing.id), { skipped: 40 })
+    t.same(await bench.statuses(failing.id), { exhausted: 40 })
   })
   await t.test('is spared when its owner cleared the counters meanwhile', async (t) => {
     const bench = await createBench(t, COUNT_ALONE)
@@ -205,6 +205,7 @@ const bearClaimed = (bench: Bench, webhook_id: string, event_id: string) => ({
   attempts: 0,
   automatic: 0,
   trigger: 'test' as const,
+  end_reason: null,
   created_at: bench.clock.now(),
   done_at: null,
   claim: bench.newId(),

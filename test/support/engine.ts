@@ -69,6 +69,7 @@ export function claimedOf(
     automatic: 0,
     trigger: 'event',
     next_at: 1_000_000,
+    end_reason: null,
     created_at: 0,
     done_at: null,
     claim: 'c',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Attempt, AttemptErrorCode } from '../../../lib/delivery/state.ts'
+import type { Attempt, AttemptErrorCode, AttemptTrigger } from '../../../lib/delivery/state.ts'
+import { isFinal } from '../../../lib/delivery/state.ts'
 import { toIso } from '../../../lib/time.ts'
 import { EGRESS_ERRORS } from '../../../plugins/egress/contract.ts'
 import type { InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
@@ -49,7 +50,12 @@ export const deliveryRecord = z
     app_id: z.string().nullable(),
     status: deliveryStatus,
     trigger: trigger.meta({
-      description: 'Of the last attempt; of the first before there is one.',
+      description:
+        'Of the last attempt, or of the first before there is one; manual or replay as soon as one is queued.',
+    }),
+    end_reason: z.enum(['webhook_disabled']).nullable().meta({
+      description:
+        'webhook_disabled: it was exhausted or skipped because its webhook was disabled; else null.',
     }),
     attempt_count: z.int(),
     next_attempt_at: instant.nullable(),
@@ -89,7 +95,8 @@ export function toWireDelivery({ delivery, attempts }: InspectedDelivery): WireD
     event_type: delivery.event_type,
     app_id: delivery.app_id,
     status: delivery.status,
-    trigger: last?.trigger ?? delivery.trigger,
+    trigger: triggerOf(delivery, last),
+    end_reason: delivery.status === 'skipped' ? 'webhook_disabled' : delivery.end_reason,
     attempt_count: delivery.attempts,
     // While an attempt is under way the row holds the end of its lease, which is no appointment.
     next_attempt_at: delivery.status === 'pending' ? isoOrNull(delivery.next_at) : null,
@@ -100,6 +107,15 @@ export function toWireDelivery({ delivery, attempts }: InspectedDelivery): WireD
     duration_ms: last?.duration_ms ?? null,
     attempts: made,
   }
+}
+
+/** A retry that somebody asked for says so before it is made; an automatic one only then. */
+function triggerOf(
+  { status, trigger }: InspectedDelivery['delivery'],
+  last: WireDelivery['attempts'][number] | undefined,
+): AttemptTrigger {
+  const isAsked = !isFinal(status) && trigger !== 'retry'
+  return last === undefined || isAsked ? trigger : last.trigger
 }
 
 function toWireAttempt(attempt: Attempt): WireDelivery['attempts'][number] {
@@ -124,6 +140,7 @@ export const exampleDelivery = {
   app_id: 'a_3fJ9kQ2x',
   status: 'succeeded',
   trigger: 'event',
+  end_reason: null,
   attempt_count: 1,
   next_attempt_at: null,
   created_at: '2026-01-31T12:00:00.000Z',

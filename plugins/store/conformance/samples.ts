@@ -156,6 +156,7 @@ export function sampleDelivery(id: string, changes: Partial<DeliveryRecord> = {}
     automatic: 0,
     trigger: 'event',
     next_at: final ? null : BORN,
+    end_reason: null,
     created_at: BORN,
     done_at: final ? BORN : null,
     claim: changes.status === 'delivering' ? 'claim at birth' : null,
@@ -229,6 +230,7 @@ export function outcomeOf(
     automatic: 1,
     trigger,
     next_at: null,
+    end_reason: null,
     ...after,
   }
   const failed = state.status !== 'succeeded'

@@ -121,11 +121,16 @@ export function settle(state: State, attempts: readonly SettledAttempt[]): Faile
 
 function record(state: State, { id, webhook_id }: DeliveryRecord, settled: SettledAttempt): void {
   const { attempt, after, done_at } = settled
-  const isSkipped =
+  const isEnded =
     after.status === 'pending' && state.webhooks.get(webhook_id)?.status === 'disabled'
   const at = attempt.started_at + attempt.duration
-  const skipped = { status: 'skipped', next_at: null, done_at: at } as const
-  change(state.deliveries, id, { ...after, done_at, claim: null, ...(isSkipped ? skipped : {}) })
+  const ended = {
+    status: 'exhausted',
+    next_at: null,
+    done_at: at,
+    end_reason: 'webhook_disabled',
+  } as const
+  change(state.deliveries, id, { ...after, done_at, claim: null, ...(isEnded ? ended : {}) })
   const earlier = state.attempts.get(id) ?? []
   state.attempts.set(id, Object.freeze([...earlier, Object.freeze({ ...attempt })]))
 }

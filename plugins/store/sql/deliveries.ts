@@ -104,7 +104,8 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
     async requestRetry(id, now) {
       const rows = await query(
         `UPDATE ${t.deliveries}
-         SET status = 'pending', cause = 'manual', retry = 0, next_at = $2, done_at = NULL
+         SET status = 'pending', cause = 'manual', retry = 0, next_at = $2, done_at = NULL,
+           end_reason = NULL
          WHERE id = $1 AND ${statusIn('retry_requested')} RETURNING id`,
         [id, now],
       )
@@ -113,7 +114,8 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
     async requestRetries({ after, limit, ...failed }, now) {
       const rows = await query<{ id: string }>(
         `UPDATE ${t.deliveries}
-         SET status = 'pending', cause = 'replay', retry = 1, next_at = $6, done_at = NULL
+         SET status = 'pending', cause = 'replay', retry = 1, next_at = $6, done_at = NULL,
+           end_reason = NULL
          WHERE id IN (SELECT id FROM ${t.deliveries}
            WHERE ${failedRows(dialect)} AND (CAST($7 AS TEXT) IS NULL OR id > $7) ORDER BY id LIMIT $8)
          RETURNING id`,
@@ -171,6 +173,7 @@ export function toDelivery(row: Row): DeliveryRecord {
     automatic: integer(row['automatic']),
     trigger: row['cause'] as AttemptTrigger,
     next_at: integerOrNull(row['next_at']),
+    end_reason: textOrNull(row['end_reason']) as DeliveryRecord['end_reason'],
     created_at: integer(row['created_at']),
     done_at: integerOrNull(row['done_at']),
     claim: textOrNull(row['claim']),

@@ -12,7 +12,7 @@ import type { Dialect, Query, SqlClient } from './client.ts'
 import type { Row } from './rows.ts'
 import { integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
-import { statusIn } from './webhooks.ts'
+import { WHEN_DISABLED, statusIn } from './webhooks.ts'
 
 type DispatchStore = Pick<
   EngineStore,
@@ -157,7 +157,9 @@ async function release(
   await statement(
     `UPDATE ${t.deliveries} SET claim = NULL,
        status = CASE COALESCE(${standing}, 'deleted')
-         WHEN 'active' THEN 'pending' WHEN 'disabled' THEN 'skipped' ELSE 'canceled' END,
+         WHEN 'active' THEN 'pending' WHEN 'disabled' THEN ${WHEN_DISABLED.status}
+         ELSE 'canceled' END,
+       end_reason = CASE ${standing} WHEN 'disabled' THEN ${WHEN_DISABLED.end_reason} END,
        next_at = CASE WHEN ${isActive} THEN CAST($2 AS BIGINT) END,
        done_at = CASE WHEN ${isActive} THEN NULL ELSE CAST($2 AS BIGINT) END
      FROM ${dialect.each('$1', 'held')}

@@ -12,6 +12,16 @@ export function statusIn(fact: keyof typeof MOVES): string {
   return `status IN (${MOVES[fact].map((status) => `'${status}'`).join(', ')})`
 }
 
+/** SQL of the status and the reason that end a delivery, as `transition` says. */
+export const WHEN_DISABLED = {
+  status: `CASE WHEN attempts = 0 THEN 'skipped' ELSE 'exhausted' END`,
+  end_reason: `CASE WHEN attempts > 0 THEN 'webhook_disabled' END`,
+} as const
+const ENDED_BY = {
+  webhook_disabled: WHEN_DISABLED,
+  webhook_deleted: { status: `'canceled'`, end_reason: 'NULL' },
+} as const
+
 const HEALTHY = 'consecutive_failures = 0, first_failure_at = NULL, failing_at = NULL'
 
 export function webhookReads(query: Query, t: Tables, dialect: Dialect): WebhookReads {
@@ -71,13 +81,14 @@ export function webhookWrites(
   async function endDeliveries(
     webhookId: string,
     fact: 'webhook_disabled' | 'webhook_deleted',
-    status: 'skipped' | 'canceled',
     now: number,
   ): Promise<void> {
+    const { status, end_reason } = ENDED_BY[fact]
     await query(
-      `UPDATE ${t.deliveries} SET status = $2, next_at = NULL, done_at = $3, claim = NULL
+      `UPDATE ${t.deliveries} SET status = ${status}, end_reason = ${end_reason},
+         next_at = NULL, done_at = $2, claim = NULL
        WHERE webhook_id = $1 AND done_at IS NULL AND ${statusIn(fact)}`,
-      [webhookId, status, now],
+      [webhookId, now],
     )
   }
 
@@ -178,7 +189,7 @@ export function webhookWrites(
          WHERE id = $1 AND status = 'active' RETURNING account_id`,
         [id, reason, now],
       )
-      if (rows.length > 0) await endDeliveries(id, 'webhook_disabled', 'skipped', now)
+      if (rows.length > 0) await endDeliveries(id, 'webhook_disabled', now)
       return noted(rows)
     },
     async markFailing(id, now) {
@@ -191,7 +202,7 @@ export function webhookWrites(
     },
     async delete(id, now) {
       const rows = await query(`DELETE FROM ${t.webhooks} WHERE id = $1 RETURNING account_id`, [id])
-      if (rows.length > 0) await endDeliveries(id, 'webhook_deleted', 'canceled', now)
+      if (rows.length > 0) await endDeliveries(id, 'webhook_deleted', now)
       return noted(rows)
     },
   }

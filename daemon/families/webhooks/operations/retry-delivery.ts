@@ -26,6 +26,7 @@ export const retryDelivery = writeOperation({
     response: {
       ...exampleDelivery,
       status: 'pending',
+      trigger: 'manual',
       next_attempt_at: '2026-01-31T12:30:00.000Z',
     },
   },

@@ -68,6 +68,13 @@ export const events: readonly Migration[] = [
     name: 'events/0003-grouped',
     up: (t, d) => (d.name === 'sqlite' ? [...groupedPublishing(t), ...groupedSettling(t)] : []),
   },
+  {
+    name: 'events/0004-why-exhausted',
+    up: (t, d) => [
+      `ALTER TABLE ${t.deliveries} ADD COLUMN end_reason TEXT`,
+      ...(d.name === 'sqlite' ? exhaustedWhenDisabled(t) : []),
+    ],
+  },
 ]
 
 /**
@@ -104,10 +111,6 @@ function groupedSettling(t: Tables): readonly string[] {
     `CASE WHEN new.status = 'pending' AND EXISTS (SELECT 1 FROM ${t.webhooks} w
        WHERE w.id = ${t.deliveries}.webhook_id AND w.status = 'disabled')
      THEN ${instead} ELSE ${column} END`
-  const at = 'new.started_at + new.duration'
-  const counts = isCountedFailure('new.verdict', 'new.cause')
-  const unlessSuccess = (column: string, success: string): string =>
-    `CASE WHEN new.verdict = 'succeeded' THEN ${success} ELSE ${column} END`
   return [
     `DROP VIEW IF EXISTS ${t.settling}`,
     `CREATE VIEW ${t.settling} AS
@@ -115,12 +118,34 @@ function groupedSettling(t: Tables): readonly string[] {
         started_at, duration, status_code, error, response, NULL AS status,
         NULL AS automatic, NULL AS next_cause, NULL AS next_at, NULL AS done_at
       FROM ${t.attempts}`,
-    `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling} BEGIN
-        UPDATE ${t.deliveries} SET status = ${skipped('new.status', "'skipped'")},
+    settlingTrigger(t, {
+      status: skipped('new.status', "'skipped'"),
+      next_at: skipped('new.next_at', 'NULL'),
+      done_at: skipped('new.done_at', 'new.started_at + new.duration'),
+    }),
+  ]
+}
+
+/** The columns that say whether, when and why a delivery ends. */
+interface Ending {
+  readonly status: string
+  readonly next_at: string
+  readonly done_at: string
+  readonly end_reason?: string
+}
+
+function settlingTrigger(t: Tables, { status, next_at, done_at, end_reason }: Ending): string {
+  const at = 'new.started_at + new.duration'
+  const counts = isCountedFailure('new.verdict', 'new.cause')
+  const unlessSuccess = (column: string, success: string): string =>
+    `CASE WHEN new.verdict = 'succeeded' THEN ${success} ELSE ${column} END`
+  const reason = end_reason === undefined ? '' : `, end_reason = ${end_reason}`
+  return `CREATE TRIGGER ${t.settling}_attempt INSTEAD OF INSERT ON ${t.settling} BEGIN
+        UPDATE ${t.deliveries} SET status = ${status},
             attempts = new.number,
             automatic = new.automatic, cause = new.next_cause, retry = new.next_cause = 'retry',
-            next_at = ${skipped('new.next_at', 'NULL')},
-            done_at = ${skipped('new.done_at', at)}, claim = NULL
+            next_at = ${next_at},
+            done_at = ${done_at}, claim = NULL${reason}
           WHERE id = new.delivery_id AND claim = new.claim AND status = 'delivering';
         INSERT INTO ${t.attempts} (delivery_id, number, cause, started_at, duration, status_code,
             error, response)
@@ -137,6 +162,22 @@ function groupedSettling(t: Tables): readonly string[] {
             last_delivery_at = ${at}
           WHERE id = new.webhook_id AND changes() = 1
             AND ${isWorthWriting("new.verdict <> 'succeeded'", at)};
-      END`,
+      END`
+}
+
+/** The trigger of settling: what would be tried again is exhausted when its webhook was disabled meanwhile. */
+function exhaustedWhenDisabled(t: Tables): readonly string[] {
+  const isDisabled = `new.status = 'pending' AND EXISTS (SELECT 1 FROM ${t.webhooks} w
+       WHERE w.id = ${t.deliveries}.webhook_id AND w.status = 'disabled')`
+  const unlessDisabled = (column: string, instead: string): string =>
+    `CASE WHEN ${isDisabled} THEN ${instead} ELSE ${column} END`
+  return [
+    `DROP TRIGGER IF EXISTS ${t.settling}_attempt`,
+    settlingTrigger(t, {
+      status: unlessDisabled('new.status', "'exhausted'"),
+      next_at: unlessDisabled('new.next_at', 'NULL'),
+      done_at: unlessDisabled('new.done_at', 'new.started_at + new.duration'),
+      end_reason: unlessDisabled('NULL', "'webhook_disabled'"),
+    }),
   ]
 }

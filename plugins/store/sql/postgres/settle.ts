@@ -24,11 +24,9 @@ export async function settleGroup(
  * before those of its deliveries, and two that take them differently would wait for each other.
  */
 function settleStatement(t: Tables): string {
-  // What would be tried again is skipped when its webhook was disabled meanwhile: a failure locks it.
+  // What would be tried again is exhausted when its webhook was disabled meanwhile: a failure locks it.
   const unlessDisabled = (column: string, instead: string): string =>
-    `CASE WHEN o.status = 'pending' AND EXISTS (SELECT 1 FROM locked w
-       WHERE w.id = d.webhook_id AND w.status = 'disabled')
-     THEN ${instead} ELSE o.${column} END`
+    `CASE WHEN ${IS_DISABLED} THEN ${instead} ELSE o.${column} END`
   return `WITH told AS MATERIALIZED (
       ${fieldsOf('$1', TOLD)}
     ), locked AS MATERIALIZED (
@@ -38,11 +36,12 @@ function settleStatement(t: Tables): string {
           FROM told GROUP BY webhook_id) AS news ON news.webhook_id = w.id
       WHERE ${isWorthWriting('news.failed', 'news.at')} ORDER BY w.id FOR NO KEY UPDATE OF w
     ), settled AS (
-      UPDATE ${t.deliveries} d SET status = ${unlessDisabled('status', "'skipped'")},
+      UPDATE ${t.deliveries} d SET status = ${unlessDisabled('status', "'exhausted'")},
         attempts = o.number, automatic = o.automatic, cause = o.next_cause,
         retry = CASE WHEN o.next_cause = 'retry' THEN 1 ELSE 0 END,
         next_at = ${unlessDisabled('next_at', 'NULL')},
-        done_at = ${unlessDisabled('done_at', 'o.started_at + o.duration')}, claim = NULL
+        done_at = ${unlessDisabled('done_at', 'o.started_at + o.duration')}, claim = NULL,
+        end_reason = CASE WHEN ${IS_DISABLED} THEN 'webhook_disabled' END
       FROM told o
       WHERE d.id = o.delivery_id AND d.claim = o.claim AND d.${statusIn('attempted')}
         AND (SELECT count(*) FROM locked) >= 0
@@ -75,6 +74,8 @@ function settleStatement(t: Tables): string {
     ) SELECT * FROM healed WHERE status = 'active' AND is_told`
 }
 
+const IS_DISABLED = `o.status = 'pending' AND EXISTS (SELECT 1 FROM locked w
+  WHERE w.id = d.webhook_id AND w.status = 'disabled')`
 const COUNTS = isCountedFailure('verdict', 'cause')
 /** Failures after the last success among them. */
 const FAILED = `${COUNTS} AND turn > COALESCE(success, -1)`

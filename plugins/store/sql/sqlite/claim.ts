@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
 /** What the claim itself does not say of a delivery. */
-type Kept = Omit<DeliveryRecord, 'status' | 'next_at' | 'done_at' | 'claim'>
+type Kept = Omit<DeliveryRecord, 'status' | 'next_at' | 'end_reason' | 'done_at' | 'claim'>
 
 const KEPT = `json_object('id', id, 'account_id', account_id, 'webhook_id', webhook_id,
   'event_id', event_id, 'event_type', event_type, 'app_id', app_id, 'attempts', attempts,
@@ -45,6 +45,7 @@ export async function claimDue(
     status: 'delivering',
     next_at: lease_until,
     done_at: null,
+    end_reason: null,
     claim: token,
   } as const
   // Spread into a larger literal, what was parsed would be copied for six times as long as parsing takes.
