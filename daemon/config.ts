@@ -7,7 +7,14 @@ type Settings = typeof SETTINGS
 /** The configuration: each setting parsed. */
 export type Config = {
   readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never
-} & { readonly dev: boolean }
+} & {
+  readonly dev: boolean
+  /** Connections to receivers that are kept open. */
+  readonly dispatchSockets: number
+}
+
+/** Connections kept for each delivery in progress: many webhooks share few receivers at a time. */
+const SOCKETS_PER_DELIVERY = 32
 
 export function rateLimitsOf(config: Config): { readonly reads: number; readonly writes: number } {
   return { reads: config.rateReads, writes: config.rateWrites }
@@ -40,7 +47,9 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
     name,
     read(setting as Setting<unknown>, given),
   ])
-  const config = { ...Object.fromEntries(entries), dev } as Config
+  const values = Object.fromEntries(entries) as Omit<Config, 'dev' | 'dispatchSockets'>
+  const dispatchSockets = SOCKETS_PER_DELIVERY * values.dispatchConcurrency
+  const config: Config = { ...values, dev, dispatchSockets }
   for (const [name, host] of Object.entries({
     KEYHOOK_HOST: config.host,
     KEYHOOK_APPS_HOST: config.appsHost ?? config.host,

@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
@@ -12,14 +11,17 @@ import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
 import { documents } from './http/documents.ts'
-import { notReady } from './http/not-ready.ts'
+import { notReady, tooManyRequests } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
-import type { AppsListener } from './hosting/listener.ts'
 import { openAppsListener } from './hosting/listener.ts'
 import { appsPlaceOf, appsPortOf } from './hosting/place.ts'
 import { startHosting } from './hosting/start.ts'
 import { clockOf } from './machine.ts'
-import { closeServer, createLimitedServer, listenLocally, listenOn } from './listen.ts'
+import { closeServer, listenLocally } from './listen.ts'
+import { fitConnections, readDescriptorLimit } from './listener/descriptors.ts'
+import type { Listener } from './listener/listener.ts'
+import { openListener } from './listener/listener.ts'
+import { API_LIMITS, tellRefusals } from './listener/refusals.ts'
 import type { Opened, Roles, Work } from './open.ts'
 import { openPlatform, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
@@ -50,28 +52,27 @@ export interface DaemonRoles extends Roles {
 
 /** Serves: opens the store, migrates it, listens, and sends what is due. */
 export async function startDaemon(
-  config: Config,
+  given: Config,
   log: Log,
   { api = true, dispatch = true }: Partial<DaemonRoles> = {},
 ): Promise<Daemon> {
-  const folder = await takeDataFolder(config.dataDir, 'create')
-  const server = createLimitedServer()
-  let handle: RequestListener = notReady
-  server.on('request', (request, response) => {
-    handle(request, response)
-  })
+  const folder = await takeDataFolder(given.dataDir, 'create')
+  const config = fitToProcess(given, log)
   const leaving = new AbortController()
   let local: Local | undefined
   let work: Work | undefined
-  let apps: AppsListener | undefined
+  let listener: Listener | undefined
+  let apps: Listener | undefined
   let hosting: ReturnType<typeof startHosting> | undefined
 
   async function stop(): Promise<void> {
     leaving.abort()
+    listener?.announceClose()
+    apps?.announceClose()
     // Whoever balances load sees that it is not ready before it stops answering.
     if (work !== undefined) await delay(config.stopDelay * SECOND)
     await hosting?.stop()
-    await Promise.all([closeServer(server, CLOSE_GRACE), apps?.close(CLOSE_GRACE)])
+    await Promise.all([listener?.close(CLOSE_GRACE), apps?.close(CLOSE_GRACE)])
     await work?.stop()
     await local?.close()
     await folder.release()
@@ -79,7 +80,8 @@ export async function startDaemon(
 
   try {
     // Before anything else is touched, so that a port that is taken changes nothing.
-    const address = await listenOn(server, config.host, config.port, 'KEYHOOK_PORT')
+    listener = await openApiListener(config)
+    const { address } = listener
     if (api && config.apps === 'on') apps = await openAppsListener(config)
     const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
     const listeners = [address, ...(apps === undefined ? [] : [apps.address])]
@@ -114,7 +116,11 @@ export async function startDaemon(
       hosting = startHosting(platform, { listener: apps, observer, trustedProxies, log, metrics })
     }
     const handler = app.callback()
-    handle = (request, response) => void handler(request, response)
+    const { clock } = platform
+    listener.serve(
+      (request, response) => void handler(request, response),
+      tellRefusals(local.metrics.clients, log, clock, API_LIMITS),
+    )
     return {
       url: baseUrl,
       platform,
@@ -126,6 +132,37 @@ export async function startDaemon(
     await stop()
     throw cause
   }
+}
+
+function openApiListener(config: Config): Promise<Listener> {
+  return openListener({
+    host: config.host,
+    port: config.port,
+    setting: 'KEYHOOK_PORT',
+    limits: { total: config.connections, perNetwork: config.networkConnections },
+    trustedProxies: config.trustedProxies,
+    notReady,
+    tooMany: tooManyRequests,
+  })
+}
+
+/** The settings with limits of connections that fit the process's open files; logs what was decided. */
+function fitToProcess(given: Config, log: Log): Config {
+  const limit = readDescriptorLimit()
+  const config = fitConnections(given, limit)
+  const decided = {
+    open_files: limit ?? null,
+    connections: config.connections,
+    apps_connections: config.appsConnections,
+    dispatch_concurrency: config.dispatchConcurrency,
+  }
+  const isLowered =
+    config.connections < given.connections ||
+    config.appsConnections < given.appsConnections ||
+    config.dispatchSockets < given.dispatchSockets
+  if (isLowered) log.info(decided, 'connections.lowered to fit the open files of this process')
+  else log.debug(decided, 'connections.limits')
+  return config
 }
 
 export interface Local extends Opened {

@@ -12,16 +12,22 @@ import { mayTakeLong } from './long-requests.ts'
 /** The longest path that every kernel takes for a socket. */
 const MAX_SOCKET_PATH = 100
 
-/** Limits of time, in milliseconds. */
+/**
+ * Limits of time, in milliseconds. Clients that keep connections for 90 s (Go's default) or 60 s (most
+ * load balancers) close an idle one first, so no request meets a connection that is just being closed.
+ * Node announces the time (`Keep-Alive: timeout=95`) and closes a second after it.
+ */
 const LIMITS = {
   requestTimeout: 30 * SECOND,
   headersTimeout: 10 * SECOND,
-  keepAliveTimeout: 5 * SECOND,
+  keepAliveTimeout: 95 * SECOND,
   connectionsCheckingInterval: 5 * SECOND,
 }
 
+export type ServerTimes = typeof LIMITS
+
 /** A server with limits against slow and endless requests; it accepts once it listens. */
-export function createLimitedServer(limits: Partial<typeof LIMITS> = {}): Server {
+export function createLimitedServer(limits: Partial<ServerTimes> = {}): Server {
   const server = createServer({ ...LIMITS, ...limits, maxHeaderSize: 16_384 })
   server.maxHeadersCount = 100
   server.timeout = 2 * MINUTE

@@ -60,7 +60,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
     // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
     maxSocketsPerOrigin: config.dispatchConcurrency,
-    maxSockets: 32 * config.dispatchConcurrency,
+    maxSockets: config.dispatchSockets,
     // What takes longer than an attempt may serves nobody any more.
     connectTimeout: config.webhookTimeoutMs,
   })

@@ -49,6 +49,20 @@ export const SETTINGS = {
     shown: 'http://KEYHOOK_HOST:KEYHOOK_PORT',
     parse: parseBaseUrl,
   }),
+  connections: integerSetting({
+    env: 'KEYHOOK_CONNECTIONS',
+    doc: 'Connections to the API that are open at once; fewer where the process may not open as many files.',
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000,
+  }),
+  networkConnections: integerSetting({
+    env: 'KEYHOOK_NETWORK_CONNECTIONS',
+    doc: 'Connections of one network: an IPv4 address or an IPv6 /64. Through a trusted proxy: requests at once.',
+    fallback: 256,
+    min: 1,
+    max: 1_000_000,
+  }),
   apps: choiceSetting({
     env: 'KEYHOOK_APPS',
     doc: 'Whether this daemon serves published apps: on or off.',
@@ -81,14 +95,14 @@ export const SETTINGS = {
   }),
   appsConnections: integerSetting({
     env: 'KEYHOOK_APPS_CONNECTIONS',
-    doc: 'Connections of visitors of apps that are open at once; more are closed.',
+    doc: 'Connections of visitors of apps that are open at once; fewer where the process may not open as many files.',
     fallback: 10_000,
     min: 1,
     max: 1_000_000,
   }),
   appsNetworkConnections: integerSetting({
     env: 'KEYHOOK_APPS_NETWORK_CONNECTIONS',
-    doc: 'Of those, how many one address may have, of IPv6 one /64; through a trusted proxy, requests at once.',
+    doc: 'Connections of one network: an IPv4 address or an IPv6 /64. Through a trusted proxy: requests at once.',
     fallback: 256,
     min: 1,
     max: 1_000_000,

@@ -3,12 +3,12 @@ import type { Cidr } from '../../lib/egress/address.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Listener } from '../listener/listener.ts'
+import { APPS_LIMITS, tellRefusals } from '../listener/refusals.ts'
 import { keepProbing } from '../worker/probes.ts'
-import type { AppsListener } from './listener.ts'
 import { createSiteLoader } from './load-site.ts'
 import { sharedSite } from './place.ts'
 import { createProbe } from './probe.ts'
-import { tellRefusals } from './refusals.ts'
 import { createHosting } from './serve.ts'
 import type { Observer } from './site.ts'
 import { createSites } from './sites.ts'
@@ -16,7 +16,7 @@ import { createSites } from './sites.ts'
 const TOKEN_BYTES = 16
 
 export interface HostingOptions {
-  readonly listener: AppsListener
+  readonly listener: Listener
   readonly observer: Observer
   readonly trustedProxies: readonly Cidr[]
   readonly log: Log
@@ -47,7 +47,7 @@ export function startHosting(
       studioOrigin: new URL(baseUrl).origin,
       probeToken,
     }),
-    tellRefusals(metrics.visitors, log, clock),
+    tellRefusals(metrics.visitors, log, clock, APPS_LIMITS),
   )
   return keepProbing(platform, log, {
     probe: createProbe({ address: listener.address, token: probeToken, clock }),

@@ -4,6 +4,19 @@ import type { VerifierCounts } from '../../lib/engine/verifier.ts'
 
 type Counts<Name extends string> = Record<Name, number>
 
+/** Connections and requests that a listener refused or closed, by why. */
+export type ConnectionCounts = Counts<
+  'connections' | 'network_connections' | 'network_requests' | 'evicted' | 'slow'
+>
+
+const NO_CONNECTIONS: Readonly<ConnectionCounts> = {
+  connections: 0,
+  network_connections: 0,
+  network_requests: 0,
+  evicted: 0,
+  slow: 0,
+}
+
 export interface Metrics {
   readonly engine: Partial<EngineEvents>
   /** Counted up by the verifier, and read when metrics are. */
@@ -11,7 +24,9 @@ export interface Metrics {
   /** Counted up by what observes apps, and read when metrics are. */
   readonly dropped: { access_lines: number; problems: number }
   /** Counted up by the listener of apps, and read when metrics are. */
-  readonly visitors: Counts<'connections' | 'network_connections' | 'network_requests' | 'slow'>
+  readonly visitors: ConnectionCounts
+  /** Counted up by the listener of the API, and read when metrics are. */
+  readonly clients: ConnectionCounts
   /** Counted up where browsers report to, and read when metrics are. */
   readonly reports: Counts<'too_many' | 'at_once' | 'too_slow' | 'too_large'>
   /** Counts one change that other processes did not acknowledge in time. */
@@ -92,18 +107,22 @@ export function createMetrics(): Metrics {
       dropped,
     ),
   )
-  const visitors: Metrics['visitors'] = {
-    connections: 0,
-    network_connections: 0,
-    network_requests: 0,
-    slow: 0,
-  }
+  const visitors: ConnectionCounts = { ...NO_CONNECTIONS }
   registry.registerMetric(
     counted(
       'keyhook_visitors_refused_total',
       'Connections and requests of visitors of apps that were refused or cut off.',
       'why',
       visitors,
+    ),
+  )
+  const clients: ConnectionCounts = { ...NO_CONNECTIONS }
+  registry.registerMetric(
+    counted(
+      'keyhook_clients_refused_total',
+      'Connections and requests to the API that were refused or closed for a limit of connections.',
+      'why',
+      clients,
     ),
   )
   const reports: Metrics['reports'] = { too_many: 0, at_once: 0, too_slow: 0, too_large: 0 }
@@ -119,6 +138,7 @@ export function createMetrics(): Metrics {
     verifications,
     dropped,
     visitors,
+    clients,
     reports,
     engine: {
       committed(count) {

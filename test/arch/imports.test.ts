@@ -135,8 +135,8 @@ await t.test('only the egress client opens connections, and only the daemon list
     'daemon/cli/ask.ts',
     'daemon/embed/',
     'daemon/http/client-address.ts',
-    'daemon/daemon.ts',
     'daemon/http/not-ready.ts',
+    'daemon/listener/',
     'daemon/hosting/',
   ]
   t.same(

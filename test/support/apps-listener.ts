@@ -1,5 +1,5 @@
 import { readConfig } from '../../daemon/config.ts'
-import type { AppsListener } from '../../daemon/hosting/listener.ts'
+import type { Listener } from '../../daemon/listener/listener.ts'
 import { openAppsListener } from '../../daemon/hosting/listener.ts'
 import type { VirtualClock } from './clock.ts'
 import { createClock } from './clock.ts'
@@ -38,6 +38,6 @@ export async function openEntrance(
   const hosting = await openHosting(test, given)
   const refused: string[] = []
   const [handler] = hosting.server.listeners('request')
-  listener.serve(handler as Parameters<AppsListener['serve']>[0], (why) => void refused.push(why))
+  listener.serve(handler as Parameters<Listener['serve']>[0], (why) => void refused.push(why))
   return { port: listener.address.port, clock, hosting, refused }
 }

@@ -20,9 +20,17 @@ export type Env = Readonly<Record<string, string>>
  * Starts `keyhook serve --dev` from the build and waits until it says where it listens.
  *
  * @param root the folder of the built package, where it is not this repository
+ * @param limits.openFiles what the process may have open; default as many as this one
  */
-export async function startDaemonProcess(env: Env, root: string = ROOT): Promise<DaemonProcess> {
-  const child = spawn(process.execPath, ['dist/daemon/main.js', 'serve', '--dev'], {
+export async function startDaemonProcess(
+  env: Env,
+  root: string = ROOT,
+  { openFiles }: { readonly openFiles?: number } = {},
+): Promise<DaemonProcess> {
+  const serve = [process.execPath, 'dist/daemon/main.js', 'serve', '--dev']
+  const limited = ['sh', '-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, ...serve]
+  const [command = '', ...args] = openFiles === undefined ? serve : limited
+  const child = spawn(command, args, {
     cwd: root,
     env: { PATH: process.env['PATH'], KEYHOOK_PORT: '0', KEYHOOK_APPS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,10 +1,7 @@
-import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { readConfig } from '../../daemon/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
-import type { Crowd } from '../../daemon/hosting/crowd.ts'
-import { createCrowd } from '../../daemon/hosting/crowd.ts'
-import { tellRefusals } from '../../daemon/hosting/refusals.ts'
+import { APPS_LIMITS, tellRefusals } from '../../daemon/listener/refusals.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { createMetrics } from '../../daemon/telemetry/metrics.ts'
 import { MINUTE } from '../../lib/time.ts'
@@ -31,39 +28,68 @@ async function stay(port: number, from?: string) {
   return { ...visitor, isServed: answer?.body.toString() === CANARY }
 }
 
+/** Sites of which one never answers, so that whoever asks for it stays busy. */
+function slowSites() {
+  let waiting = 0
+  return {
+    get waiting() {
+      return waiting
+    },
+    sites: {
+      find(host: string) {
+        if (host !== 'slow.localhost') return undefined
+        waiting += 1
+        return new Promise<undefined>(() => undefined)
+      },
+    },
+  }
+}
+
 await t.test('one network leaves room for others', async (t) => {
   const settings = { KEYHOOK_APPS_NETWORK_CONNECTIONS: '3' }
-  const { port, refused } = await openShop(t, { settings })
-  const crowd = await Promise.all([1, 2, 3].map(() => stay(port)))
-  t.ok(crowd.every(({ isServed }) => isServed))
-  const fourth = await stay(port)
-  t.notOk(fourth.isServed)
-  t.equal((await fourth.closed()).length, 0)
+  const slow = slowSites()
+  const { port, refused } = await openEntrance(t, { settings, hosting: { sites: slow.sites } })
+  const busy = await Promise.all([1, 2, 3].map(() => openRaw(port)))
+  t.teardown(() => busy.forEach((one) => one.destroy()))
+  for (const one of busy) one.send(get('/', { Host: 'slow.localhost' }))
+  await until('all of them are busy', () => slow.waiting === 3)
+  t.equal((await (await openRaw(port)).closed()).length, 0, 'nothing of the network gives way')
   t.strictSame(refused, ['network_connections'])
-  const other = await stay(port, '127.0.0.2')
-  t.ok(other.isServed)
-  crowd[0]?.destroy()
+  const other = await openRaw(port, '127.0.0.1', '127.0.0.2')
+  other.send(get('/'))
+  t.equal((await other.answer())?.status, 404)
+  other.destroy()
+  busy[0]?.destroy()
   await until('there is room again', async () => {
-    const next = await stay(port)
-    t.teardown(() => next.destroy())
-    return next.isServed
+    const next = await openRaw(port)
+    next.send(get('/'))
+    const answer = await next.answer()
+    next.destroy()
+    return answer?.status === 404
   })
-  for (const visitor of [...crowd, other]) visitor.destroy()
 })
 
-await t.test('and all of them for the daemon', async (t) => {
-  const { port, refused } = await openShop(t, { settings: { KEYHOOK_APPS_CONNECTIONS: '2' } })
-  const [first, second] = [await stay(port), await stay(port, '127.0.0.2')]
-  t.ok(first.isServed && second.isServed)
-  t.notOk((await stay(port, '127.0.0.3')).isServed)
-  t.strictSame(refused, ['connections'])
-  first.destroy()
-  await until('there is room again', async () => {
-    const next = await stay(port)
-    t.teardown(() => next.destroy())
-    return next.isServed
-  })
-  second.destroy()
+/** A visitor who sends half a request, and stays. */
+async function linger(port: number, from?: string) {
+  const visitor = await openRaw(port, '127.0.0.1', from)
+  visitor.send('GET / HTTP/1.1\r\n')
+  return visitor
+}
+
+await t.test('the connection that is idle for longest gives way to a new one', async (t) => {
+  const settings = { KEYHOOK_APPS_CONNECTIONS: '2', KEYHOOK_APPS_NETWORK_CONNECTIONS: '2' }
+  const { port, refused } = await openShop(t, { settings })
+  const [first, second] = [await linger(port), await linger(port)]
+  const third = await stay(port)
+  t.ok(third.isServed)
+  t.equal((await first.closed()).length, 0)
+  t.equal((await third.closed()).length, 0, 'of few connections, none is kept')
+  const fourth = await linger(port)
+  const other = await stay(port, '127.0.0.2')
+  t.ok(other.isServed)
+  t.equal((await second.closed()).length, 0)
+  t.strictSame(refused, ['evicted', 'evicted'])
+  for (const visitor of [fourth, other]) visitor.destroy()
 })
 
 await t.test(
@@ -116,22 +142,6 @@ await t.test(
   },
 )
 
-await t.test('networks are told from each other by address, of IPv6 by its first half', (t) => {
-  const crowd = createCrowd({ perNetwork: 1, trustedProxies: [], refused: () => undefined })
-  const from = (remoteAddress: string): boolean => {
-    const socket = Object.assign(new EventEmitter(), { remoteAddress, destroy: () => undefined })
-    return crowd.admitsConnection(socket as unknown as Parameters<Crowd['admitsConnection']>[0])
-  }
-  t.strictSame(
-    ['::ffff:192.0.2.1', '::ffff:192.0.2.2', '192.0.2.1', '2001:db8::1', '2001:db8:0:1::1'].map(
-      from,
-    ),
-    [true, true, false, true, true],
-  )
-  t.notOk(from('2001:db8::ffff:0:0:1'))
-  t.end()
-})
-
 await t.test('what is refused is counted, and what may be mended is logged now and then', (t) => {
   let now = 0
   const { visitors } = createMetrics()
@@ -140,6 +150,7 @@ await t.test('what is refused is counted, and what may be mended is logged now a
     visitors,
     { warn: (...told: unknown[]) => void logged.push(told) },
     { steady: () => now },
+    APPS_LIMITS,
   )
   for (let times = 0; times < 3; times++) refused('network_connections', '192.0.2.1')
   refused('slow')
@@ -165,13 +176,13 @@ await t.test('a daemon says in its metrics whom it refused', async (t) => {
   const daemon = await startDaemon(config, createLog('silent'))
   t.teardown(() => daemon.stop())
   const { port } = new URL(daemon.platform.appsPlace?.urlOf('shop') ?? '')
-  const first = await openRaw(Number(port))
-  first.send(get('/'))
-  t.equal((await first.answer())?.status, 404)
-  t.equal((await (await openRaw(Number(port))).closed()).length, 0)
+  const first = await linger(Number(port))
+  const second = await openRaw(Number(port))
+  t.equal((await first.closed()).length, 0)
   const text = await daemon.metrics()
-  t.match(text, 'keyhook_visitors_refused_total{why="network_connections"} 1\n')
+  t.match(text, 'keyhook_visitors_refused_total{why="evicted"} 1\n')
+  t.match(text, 'keyhook_clients_refused_total{why="evicted"} 0\n')
   t.match(text, 'keyhook_visitors_refused_total{why="slow"} 0\n')
   t.match(text, 'keyhook_reports_dropped_total{why="at_once"} 0\n')
-  first.destroy()
+  second.destroy()
 })

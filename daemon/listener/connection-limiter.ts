@@ -1,0 +1,123 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Cidr } from '../../lib/egress/address.ts'
+import { clientAddress, isTrusted, plainAddress } from '../http/client-address.ts'
+import type { Lease } from '../http/fair-pool.ts'
+import { createFairPool } from '../http/fair-pool.ts'
+import { networkOf } from '../network.ts'
+import type { ConnectionLimits } from './networks.ts'
+import { createNetworks } from './networks.ts'
+import type { Refused } from './refusals.ts'
+
+export type Socket = IncomingMessage['socket']
+
+export interface ConnectionLimiterOptions extends ConnectionLimits {
+  readonly trustedProxies: readonly Cidr[]
+  readonly refused: Refused
+}
+
+/** Limits the connections of one listener and shares them fairly between networks. */
+export interface ConnectionLimiter {
+  /** False for a connection that is refused, and closed. */
+  admitConnection(socket: Socket): boolean
+  /** False for a request that is refused: one that a trusted proxy brings for a network over its limit. */
+  admitRequest(request: IncomingMessage, response: ServerResponse): boolean
+  /** Lets every connection end with its next response, which says `Connection: close`. */
+  announceClose(): void
+}
+
+interface Connection {
+  readonly socket: Socket
+  readonly network: string
+  readonly isProxy: boolean
+  /** Responses in progress, each with what its client's network holds for it. */
+  readonly responses: Map<ServerResponse, Lease | undefined>
+}
+
+/**
+ * A connection is idle while no request is in progress on it; a request whose head is incomplete does not
+ * count, so connections that send half a request are the first to give way.
+ *
+ * Clients behind a trusted proxy share its connections. Each of these counts as a network of its own, and
+ * the requests in progress are counted by the network of their client instead.
+ */
+export function createConnectionLimiter(options: ConnectionLimiterOptions): ConnectionLimiter {
+  const { perNetwork, trustedProxies, refused } = options
+  const networks = createNetworks<Connection>(options)
+  const proxied = createFairPool({ limit: Infinity, each: perNetwork })
+  const connections = new Map<Socket, Connection>()
+  let proxies = 0
+  let isClosing = false
+
+  function describe(socket: Socket): Connection {
+    const peer = plainAddress(socket.remoteAddress ?? '')
+    const isProxy = isTrusted(peer, trustedProxies)
+    if (isProxy) proxies += 1
+    const network = isProxy ? `proxy ${proxies}` : networkOf(peer)
+    return { socket, network, isProxy, responses: new Map() }
+  }
+
+  function forget(connection: Connection): void {
+    const { socket, network, responses } = connection
+    networks.remove(network, connection)
+    connections.delete(socket)
+    // A response that waits for its turn is not told that its connection has ended.
+    for (const lease of responses.values()) lease?.release()
+    responses.clear()
+  }
+
+  function end(connection: Connection, response: ServerResponse): void {
+    const { socket, network, responses } = connection
+    responses.get(response)?.release()
+    if (!responses.delete(response) || responses.size > 0) return
+    networks.setBusy(network, connection, false)
+    // Its head was sent before the close could be announced.
+    if (isClosing) socket.end()
+  }
+
+  return {
+    admitConnection(socket) {
+      const connection = describe(socket)
+      const admission = networks.admit(connection.network, connection)
+      if (!admission.admitted) {
+        refused(admission.limit, plainAddress(socket.remoteAddress ?? ''))
+        socket.destroy()
+        return false
+      }
+      connections.set(socket, connection)
+      socket.once('close', () => {
+        forget(connection)
+      })
+      if (admission.closed !== undefined) {
+        refused('evicted')
+        admission.closed.socket.destroy()
+      }
+      return true
+    },
+
+    admitRequest(request, response) {
+      const connection = connections.get(request.socket)
+      if (connection === undefined) return false
+      const { network, isProxy, responses } = connection
+      const address = isProxy ? clientAddress(request, trustedProxies) : ''
+      const lease = isProxy ? proxied.take(networkOf(address), 1, () => undefined) : undefined
+      networks.setBusy(network, connection, true)
+      responses.set(response, lease)
+      response.once('close', () => {
+        end(connection, response)
+      })
+      if (isClosing || networks.isCrowded(network)) response.shouldKeepAlive = false
+      if (!isProxy || lease !== undefined) return true
+      refused('network_requests', address)
+      return false
+    },
+
+    announceClose() {
+      isClosing = true
+      for (const { responses } of connections.values()) {
+        for (const response of responses.keys()) {
+          if (!response.headersSent) response.shouldKeepAlive = false
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Millis } from '../../lib/time.ts'
+import { MINUTE } from '../../lib/time.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { ConnectionCounts } from '../telemetry/metrics.ts'
+
+type Why = keyof ConnectionCounts
+
+/**
+ * Told of a connection or request that was refused or closed.
+ *
+ * @param address where it came from, where that is why
+ */
+export type Refused = (why: Why, address?: string) => void
+
+/** The settings of a listener's limits. */
+interface LimitSettings {
+  readonly total: string
+  readonly perNetwork: string
+}
+
+export const API_LIMITS: LimitSettings = {
+  total: 'KEYHOOK_CONNECTIONS',
+  perNetwork: 'KEYHOOK_NETWORK_CONNECTIONS',
+}
+
+export const APPS_LIMITS: LimitSettings = {
+  total: 'KEYHOOK_APPS_CONNECTIONS',
+  perNetwork: 'KEYHOOK_APPS_NETWORK_CONNECTIONS',
+}
+
+/** What the log says, at most once a minute of each. A slow reader is not an operator's concern. */
+function messagesOf({ total, perNetwork }: LimitSettings): Readonly<Partial<Record<Why, string>>> {
+  return {
+    connections: `connections refused: ${total} are open and in use`,
+    evicted: `connections closed to admit others: ${total} or ${perNetwork} are open`,
+    network_connections:
+      `connections refused: one network has ${perNetwork} in use; ` +
+      'if it is a proxy of yours, name it in KEYHOOK_TRUSTED_PROXIES',
+    network_requests: `requests refused: one network has ${perNetwork} in progress`,
+  }
+}
+
+/** Counts each, and logs what an operator may want to do something about. */
+export function tellRefusals(
+  counts: ConnectionCounts,
+  log: Pick<Log, 'warn'>,
+  clock: Pick<Clock, 'steady'>,
+  settings: LimitSettings,
+): Refused {
+  const messages = messagesOf(settings)
+  const told = new Map<Why, Millis>()
+  return (why, address) => {
+    counts[why] += 1
+    const message = messages[why]
+    const now = clock.steady()
+    if (message === undefined || now - (told.get(why) ?? -Infinity) < MINUTE) return
+    told.set(why, now)
+    log.warn(address === undefined ? {} : { address }, message)
+  }
+}
