@@ -83,7 +83,10 @@ async function findApp(
 function offlineOf(app: HostedApp, kind: SiteKind): Offline | undefined {
   if (app.archived) return 'archived'
   if (app.suspended) return 'suspended'
-  return (kind === 'preview' ? app.tree : app.artifact) === null ? 'unpublished' : undefined
+  if ((kind === 'preview' ? app.tree : app.artifact) === null) return 'unpublished'
+  // Nothing signs visitors in yet: an app that asks for it must not be open to everyone instead. A preview
+  // stays visible, since only its owner knows its name.
+  return kind === 'published' && app.sign_in ? 'sign_in' : undefined
 }
 
 function previewOf({ bytes }: Ports, { app_id, tree }: HostedApp): WantedSite {

@@ -60,5 +60,11 @@ const WITHOUT_STORAGE = ['Clear-Site-Data', '"cache", "storage"']
 export const OFFLINE: Readonly<Record<Offline, Page>> = {
   unpublished: page(404, 'Not published', 'This app is not published at present.', WITHOUT_COPIES),
   archived: page(410, 'No longer here', 'This app was taken down by its owner.', WITHOUT_STORAGE),
+  sign_in: page(
+    403,
+    'Sign-in required',
+    'This app asks its visitors to sign in, which this service does not support yet.',
+    WITHOUT_COPIES,
+  ),
   suspended: page(404, 'Not available', 'This app is not available at present.', WITHOUT_COPIES),
 }

@@ -16,7 +16,7 @@ export interface Site {
 }
 
 /** Why a host that is known serves nothing. */
-export type Offline = 'unpublished' | 'archived' | 'suspended'
+export type Offline = 'unpublished' | 'archived' | 'suspended' | 'sign_in'
 
 export interface Sites {
   /**

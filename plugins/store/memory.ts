@@ -115,7 +115,7 @@ function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)
     seals: sealWrites(draft),
     domains: domainWrites(draft, changes),
     services: serviceWrites(draft),
-    signIn: signInWrites(draft),
+    signIn: signInWrites(draft, changes),
     webhooksOf: (accountId) => webhooks.ofAccount(accountId),
     insertPublished: (group) => events.insert(group),
     disableWebhook: (id, reason, at) => webhooks.disable(id, reason, at),

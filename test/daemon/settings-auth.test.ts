@@ -15,6 +15,7 @@ await t.test('until it is set nobody signs in; then what is named changes', asyn
     allowed_redirects: [],
     session_ttl: 86_400,
     signup: 'closed',
+    in_use: false,
     updated_at: null,
   }
   t.strictSame((await ask('GET', 'auth')).body, nothing)

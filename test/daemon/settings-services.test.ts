@@ -22,6 +22,7 @@ await t.test('a service is set, read and deleted, and its secrets are never show
     kind: 'database',
     config: body.config,
     secret_names: ['PASSWORD', 'USER'],
+    in_use: false,
     created_at: toIso(START),
     updated_at: toIso(START),
   }

@@ -4,7 +4,15 @@ import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/store/contract/sign-in.ts'
 import { exampleApp } from '../apps/schema.ts'
 import { instant, isoOrNull } from '../wire.ts'
 
-const enabled = z.boolean().meta({ description: 'Whether the app has users who sign in.' })
+const enabled = z.boolean().meta({
+  description:
+    'Whether the app has users who sign in. An app with sign-in enabled cannot be published until this service can sign them in.',
+})
+
+const inUse = z.literal(false).meta({
+  description:
+    'Whether anything reads these settings. Always false in this version: they are only stored.',
+})
 
 const providers = z
   .array(
@@ -75,6 +83,7 @@ export const authRecord = z
     allowed_redirects: z.array(z.string()),
     session_ttl: sessionTtl,
     signup,
+    in_use: inUse,
     updated_at: instant.nullable().meta({ description: 'Null until it is set.' }),
   })
   .meta({ id: 'AuthSettings' })
@@ -91,6 +100,7 @@ export function toWireAuth(
     allowed_redirects: [...allowed_redirects],
     session_ttl,
     signup,
+    in_use: false,
     updated_at: isoOrNull(kept?.updated_at ?? null),
   }
 }
@@ -103,5 +113,6 @@ export const exampleAuth = {
   allowed_redirects: ['https://shop.example.com/signed-in'],
   session_ttl: 86_400,
   signup: 'invite',
+  in_use: false,
   updated_at: '2026-01-30T12:00:00.000Z',
 } as const

@@ -46,6 +46,7 @@ const lookupCases: readonly StoreCase[] = [
         account_id: ACCOUNT,
         archived: false,
         suspended: false,
+        sign_in: false,
         deployment_id: 'dep_4',
         artifact: SECOND,
         earlier: [
@@ -116,6 +117,24 @@ const lookupCases: readonly StoreCase[] = [
       assert.deepEqual(await found(), [SECOND, THIRD], 'but what was live again since')
       await makeLive(store, 'dep_7', FIRST, BORN, { retire_earlier: true })
       assert.deepEqual(await found(), [], 'also by what serves the same')
+    },
+  },
+  {
+    name: 'sites: an app whose visitors must sign in is found as such, and each change is emitted',
+    async run({ open }) {
+      const store = await open()
+      await insertSites(store, 'app_1')
+      const told: unknown[] = []
+      store.changes.listen((change) => told.push(change))
+      const isAsked = async () => (await store.deployments.siteByAlias('app_1'))?.sign_in
+      for (const enabled of [true, false]) {
+        await store.write((tx) => tx.signIn.change('app_1', { enabled }, BORN))
+        assert.equal(await isAsked(), enabled)
+      }
+      await store.write((tx) => tx.signIn.change('app_1', { signup: 'open' }, BORN))
+      assert.equal(await isAsked(), false)
+      const site = { kind: 'site', id: 'app_1' }
+      assert.deepEqual(told, [site, site, site])
     },
   },
   {

@@ -33,6 +33,9 @@ export interface SignInReads {
 }
 
 export interface SignInWrites extends SignInReads {
-  /** Changes the named settings alone; the others stay, or are as `NO_SIGN_IN` says. */
+  /**
+   * Changes the named settings alone; the others stay, or are as `NO_SIGN_IN` says. It emits a change of the
+   * app's site, since hosts serve no app that asks visitors to sign in.
+   */
   change(appId: string, changes: Partial<SignInSettings>, now: Instant): Promise<void>
 }

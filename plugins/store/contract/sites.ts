@@ -34,6 +34,8 @@ export interface HostedApp {
   readonly account_id: string
   readonly archived: boolean
   readonly suspended: boolean
+  /** Whether its settings ask visitors to sign in. */
+  readonly sign_in: boolean
   readonly deployment_id: string | null
   /** The manifest of what is live. */
   readonly artifact: string | null

@@ -54,6 +54,7 @@ export function siteReads(
       account_id: site.account_id,
       archived: app.archived_at !== null,
       suspended: isSuspended(site.account_id),
+      sign_in: state().signIn.get(app.id)?.enabled === true,
       deployment_id: site.deployment_id,
       artifact,
       earlier: artifact === null ? [] : earlierThan(artifact, past),

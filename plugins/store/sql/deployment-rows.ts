@@ -111,6 +111,7 @@ export function toHosted(row: Row): Omit<HostedApp, 'earlier'> {
     account_id: String(row['account_id']),
     archived: integerOrNull(row['archived_at']) !== null,
     suspended: integerOrNull(row['suspended_at']) !== null,
+    sign_in: integerOrNull(row['sign_in']) === 1,
     deployment_id: textOrNull(row['deployment_id']),
     artifact: textOrNull(row['artifact']),
     tree: textOrNull(row['tree']),

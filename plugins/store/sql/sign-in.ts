@@ -1,3 +1,4 @@
+import type { ChangeSink } from '../contract/changes.ts'
 import type {
   SignInReads,
   SignInRecord,
@@ -29,7 +30,7 @@ export function signInReads(query: Query, t: Tables): SignInReads {
   }
 }
 
-export function signInWrites(query: Query, t: Tables): SignInWrites {
+export function signInWrites(query: Query, t: Tables, sink: ChangeSink): SignInWrites {
   return {
     ...signInReads(query, t),
     async change(app_id, changes, updated_at) {
@@ -41,6 +42,7 @@ export function signInWrites(query: Query, t: Tables): SignInWrites {
          SET ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}`,
         bind,
       )
+      sink.push({ kind: 'site', id: app_id })
     },
   }
 }

@@ -16,11 +16,12 @@ export function siteReads(
   dialect: Dialect,
 ): Pick<DeploymentReads, 'standings' | 'siteByAlias' | 'siteByPreview'> {
   const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
-      account.suspended_at, live.artifact, revision.tree, CASE WHEN EXISTS (
+      account.suspended_at, sign_in.enabled AS sign_in, live.artifact, revision.tree, CASE WHEN EXISTS (
         SELECT 1 FROM ${t.deployments} next WHERE next.app_id = site.app_id AND next.poised = 1
           AND next.status IN ('queued', 'building', 'deploying')) THEN 1 ELSE 0 END AS turning
     FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
     LEFT JOIN ${t.accounts} account ON account.id = site.account_id
+    LEFT JOIN ${t.sign_in} sign_in ON sign_in.app_id = site.app_id
     LEFT JOIN ${t.deployments} live ON live.id = site.deployment_id
     LEFT JOIN ${t.revisions} revision
       ON revision.app_id = app.id AND revision.number = app.revision`

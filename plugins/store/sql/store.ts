@@ -67,7 +67,7 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
       seals: sealWrites(query, t, dialect),
       domains: domainWrites(query, t, dialect, changes),
       services: serviceWrites(query, t, dialect),
-      signIn: signInWrites(query, t),
+      signIn: signInWrites(query, t, changes),
       webhooksOf: (accountId) => webhooks.ofAccount(accountId),
       insertPublished: (group) => events.insert(group),
       disableWebhook: (id, reason, now) => webhooks.disable(id, reason, now),

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const OPERATORS: Section = {
   letter: 'P',
   title: 'Prompts, settings and the first minutes of an operator',
-  size: 5,
+  size: 9,
   rows: [
     {
       id: 'P01',
@@ -30,6 +30,26 @@ export const OPERATORS: Section = {
       id: 'P05',
       case: 'the operator removes a model while a prompt that names it waits',
       answer: '`model_not_allowed`: the edit fails and no model is asked',
+    },
+    {
+      id: 'P06',
+      case: 'sign-in is enabled for an app that is published, or about to be',
+      answer: '`501 capability_unavailable`; nothing changes and the app goes on being served',
+    },
+    {
+      id: 'P07',
+      case: 'an app with sign-in enabled is published, rolled back, or published again as it is',
+      answer: '`501 capability_unavailable`, also for a dry run; it can be taken offline',
+    },
+    {
+      id: 'P08',
+      case: 'an app was published with sign-in enabled by an earlier version, or by a race of two requests',
+      answer: '`403`: no host of it serves its files, until sign-in is disabled',
+    },
+    {
+      id: 'P09',
+      case: 'a service or a sign-in setting is stored and taken for something that works',
+      answer: 'the record says `in_use false`',
     },
   ],
 }

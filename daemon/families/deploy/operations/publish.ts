@@ -21,6 +21,7 @@ import {
   planOf,
   requireDeployer,
   requireIdle,
+  requireNoSignIn,
   revisionOf,
 } from '../service.ts'
 import { answerWith, isAccepted } from '../show.ts'
@@ -72,6 +73,7 @@ async function publish(call: WriteCall<typeof input>): Promise<WireAnswer> {
   const { platform, principal, tx, params, body = {} } = call
   requireDeployer(platform)
   const app = await findLiveApp(tx.apps, principal, params.app_id)
+  await requireNoSignIn(tx.signIn, app.id)
   if (app.status !== 'ready') throw appError('app_not_ready')
   const revision = await findRevision(tx.apps, app, body.revision)
   if (body.revision === undefined) {

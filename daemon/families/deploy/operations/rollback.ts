@@ -20,7 +20,14 @@ import {
   message,
   retireEarlier,
 } from '../schema.ts'
-import { enqueue, newDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
+import {
+  enqueue,
+  newDeployment,
+  planOf,
+  requireDeployer,
+  requireIdle,
+  requireNoSignIn,
+} from '../service.ts'
 import { answerWith, isAccepted } from '../show.ts'
 import { answerLater } from '../wait.ts'
 
@@ -84,6 +91,7 @@ async function rollBack(call: WriteCall<typeof input>): Promise<WireAnswer> {
   const { platform, principal, tx, params, body = {} } = call
   requireDeployer(platform)
   const app = await findLiveApp(tx.apps, principal, params.app_id)
+  await requireNoSignIn(tx.signIn, app.id)
   const target = await findTarget(tx.deployments, app, body.deployment_id)
   await requireIdle(tx.deployments, app.id)
   const { revision, edit_id, artifact } = target

@@ -8,7 +8,8 @@ import { exampleService, servicePage, toWireService } from '../services/schema.t
 
 export const listServices = readOperation({
   id: 'settings.list_services',
-  summary: 'List the services of an app by name, without what their secrets hold',
+  summary:
+    'List the services of an app by name, without what their secrets hold. Nothing reads services yet',
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/services',
   access: { scope: 'settings:read', pinned: 'allowed' },

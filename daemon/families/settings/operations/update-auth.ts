@@ -1,4 +1,5 @@
 import { writeOperation } from '../../../family.ts'
+import { requireUnpublished } from '../../deploy/service.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { authChanges, authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
@@ -6,13 +7,14 @@ import { noteSetting } from '../note.ts'
 
 export const updateAuth = writeOperation({
   id: 'settings.update_auth',
-  summary: 'Change how the users of an app sign in; what is not named stays',
+  summary:
+    'Change how the users of an app sign in; what is not named stays. Nothing signs them in yet',
   method: 'PATCH',
   path: '/v1/apps/{app_id}/settings/auth',
   access: { scope: 'settings:write', pinned: 'allowed' },
   input: { params: appParams, body: authChanges },
   output: authRecord,
-  errors: ['app_not_found', 'app_archived'],
+  errors: ['app_not_found', 'app_archived', 'capability_unavailable'],
   example: {
     params: { app_id: exampleApp.id },
     body: { enabled: true, providers: ['password'], signup: 'invite' },
@@ -23,6 +25,7 @@ export const updateAuth = writeOperation({
     const { principal, tx, params, body, now } = call
     const { id } = await findLiveApp(tx.apps, principal, params.app_id)
     const { enabled, providers, allowed_redirects, session_ttl, signup } = body
+    if (enabled === true) await requireUnpublished(tx.deployments, id)
     await tx.signIn.change(
       id,
       {

@@ -75,6 +75,10 @@ export const serviceRecord = z
     kind: z.enum(SERVICE_KINDS),
     config: z.record(z.string(), z.string()),
     secret_names: z.array(z.string()).meta({ description: 'What they hold is never shown.' }),
+    in_use: z.literal(false).meta({
+      description:
+        'Whether anything reads this service. Always false in this version: it is only stored, and no app receives it.',
+    }),
     created_at: instant,
     updated_at: instant,
   })
@@ -90,6 +94,7 @@ export function toWireService(service: ListedService): z.input<typeof serviceRec
     kind: service.kind,
     config: { ...service.config },
     secret_names: service.secrets.map(({ name }) => name),
+    in_use: false,
     created_at: toIso(service.created_at),
     updated_at: toIso(service.updated_at),
   }
@@ -103,6 +108,7 @@ export const exampleService = {
   kind: 'database',
   config: { region: 'eu-central' },
   secret_names: ['PASSWORD'],
+  in_use: false,
   created_at: '2026-01-30T12:00:00.000Z',
   updated_at: '2026-01-30T12:00:00.000Z',
 } as const
