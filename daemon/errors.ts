@@ -1,5 +1,8 @@
 import type { ErrorTable } from '../lib/errors.ts'
 import { defineErrors } from '../lib/errors.ts'
+import type { KeyhookError } from '../lib/errors.ts'
+import type { JsonError } from '../lib/internal/json.ts'
+import { locationOf } from '../lib/internal/json.ts'
 import type { BillingErrorCode } from '../plugins/billing/contract.ts'
 import { billingError } from '../plugins/billing/contract.ts'
 
@@ -38,7 +41,7 @@ export type HttpErrorCode =
 export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>({
   invalid_json: {
     status: 400,
-    text: 'The body must be one JSON value in UTF-8, at most 64 levels deep, without __proto__ or NUL.',
+    text: 'Send one JSON value of valid Unicode in UTF-8, at most 64 levels deep, without __proto__ and NUL.',
   },
   invalid_multipart: {
     status: 400,
@@ -120,3 +123,12 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     text: 'Something went wrong on our side. Quote the request_id when you report it.',
   },
 })
+
+/** The refusal of a JSON text that is `place` of the input, or in it. */
+export function invalidJson(cause: JsonError, place: string): KeyhookError<HttpErrorCode> {
+  const { code, message } = cause
+  return httpError('invalid_json', {
+    details: { reason: code },
+    errors: [{ location: locationOf(cause, place), code, message }],
+  })
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { FieldError } from '../lib/errors.ts'
+import { cutText } from '../lib/internal/text.ts'
 
 /** Names listed in a message; more are cut off. */
 const MAX_NAMES_LISTED = 40
@@ -35,13 +36,22 @@ function closestBranch(issue: z.core.$ZodIssueInvalidUnion, place: string): read
 }
 
 /** @param allowed the names that the place takes */
+export function refusedNames(
+  place: string,
+  names: readonly string[],
+  allowed: readonly string[],
+): readonly FieldError[] {
+  const message = listAllowed(allowed)
+  return names.map((name) => refusedName(place, name, message))
+}
+
+/** @param allowed the names that the place takes */
 export function unknownField(place: string, name: string, allowed: readonly string[]): FieldError {
   return refusedName(place, name, listAllowed(allowed))
 }
 
 function refusedName(place: string, name: string, message: string): FieldError {
-  const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name
-  return { location: `${place}.${shown}`, code: 'unknown_field', message }
+  return { location: `${place}.${cutText(name, 64)}`, code: 'unknown_field', message }
 }
 
 function printStep(step: PropertyKey): string {

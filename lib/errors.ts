@@ -1,15 +1,14 @@
+import type { FieldError } from './internal/error-bounds.ts'
+import { MAX_MESSAGE, boundedDetails, boundedErrors } from './internal/error-bounds.ts'
+import { cutText } from './internal/text.ts'
+
+export type { FieldError } from './internal/error-bounds.ts'
+
 /** Facts about one error code: what a caller sees. A code never changes its meaning and is never reused. */
 export interface ErrorRow {
   readonly status: number
   /** The public sentence. It names the remedy and never anything internal. */
   readonly text: string
-}
-
-/** One faulty place in the input, such as `body.scopes[2]`. */
-export interface FieldError {
-  readonly location: string
-  readonly code: string
-  readonly message: string
 }
 
 export interface ErrorExtras {
@@ -23,7 +22,12 @@ export interface ErrorExtras {
   readonly cause?: unknown
 }
 
-/** An expected refusal with a stable code; whatever else is thrown is a defect. */
+/**
+ * An expected refusal with a stable code; whatever else is thrown is a defect.
+ *
+ * Its message, details and errors may hold text of the caller, and are bounded here: at most 50 errors,
+ * with `details.more_errors` when there are more, and 64 KiB as JSON together with what is around them.
+ */
 export class KeyhookError<Code extends string = string> extends Error {
   override readonly name = 'KeyhookError'
   readonly code: Code
@@ -33,11 +37,13 @@ export class KeyhookError<Code extends string = string> extends Error {
   readonly internal: string | undefined
 
   constructor(code: Code, row: ErrorRow, extras: ErrorExtras = {}) {
-    super(extras.message ?? row.text, 'cause' in extras ? { cause: extras.cause } : undefined)
+    const message = cutText(extras.message ?? row.text, MAX_MESSAGE)
+    super(message, 'cause' in extras ? { cause: extras.cause } : undefined)
+    const { errors, more } = boundedErrors(extras.errors ?? [])
     this.code = code
     this.status = row.status
-    this.details = extras.details
-    this.errors = extras.errors ?? []
+    this.details = boundedDetails(more ? { ...extras.details, more_errors: true } : extras.details)
+    this.errors = errors
     this.internal = extras.internal
   }
 }

@@ -1,5 +1,6 @@
 import { kernelError } from '../../lib/errors.ts'
 import type { NewEvent, PublishOutcome } from '../../lib/engine/ports.ts'
+import { JsonError, requireIJson } from '../../lib/internal/json.ts'
 import {
   MAX_EVENT_BYTES,
   createEventId,
@@ -7,7 +8,7 @@ import {
   serializeEvent,
 } from '../../lib/webhook/event.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
-import { httpError } from '../errors.ts'
+import { httpError, invalidJson } from '../errors.ts'
 import { eventError } from '../families/events/errors.ts'
 import type { Platform } from '../platform.ts'
 import { requireAccountId } from '../principal.ts'
@@ -85,11 +86,22 @@ function toEvent(
   }
   const created_at = clock.now()
   const eventId = id ?? createEventId(created_at, random)
-  const body = serializeEvent({ id: eventId, type, created_at, data })
+  const text = JSON.stringify(data) as string | undefined
+  if (text !== undefined) refuseBrokenText(text)
+  const body = serializeEvent({ id: eventId, type, created_at, data: text ?? data })
   if (body.length > MAX_EVENT_BYTES) {
     throw kernelError('event_too_large', { details: { bytes: body.length } })
   }
   return { id: eventId, account_id, app_id, type, created_at, body, supplied: id !== undefined }
+}
+
+/** The rules of a body over HTTP: what is published here must not break a receiver either. */
+function refuseBrokenText(text: string): void {
+  try {
+    requireIJson(text)
+  } catch (cause) {
+    throw cause instanceof JsonError ? invalidJson(cause, 'data') : cause
+  }
 }
 
 function toPublished({ id }: NewEvent, outcome: PublishOutcome | undefined): Published {

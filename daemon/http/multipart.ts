@@ -3,6 +3,7 @@ import type { Busboy } from 'busboy'
 import busboy from 'busboy'
 import type { Clock } from '../../lib/engine/ports.ts'
 import { KeyhookError } from '../../lib/errors.ts'
+import { cutText } from '../../lib/internal/text.ts'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import { httpError } from '../errors.ts'
@@ -87,7 +88,11 @@ export function takeParts(
     else if (!parser.write(chunk) && !isOver) body.pause()
   }
 
-  function take(kind: PartSpec['kind'], given = ''): Admitted | undefined {
+  function take(kind: PartSpec['kind'], given = '', text = ''): Admitted | undefined {
+    if (`${given}${text}`.includes(REPLACEMENT)) {
+      fail(notUnicode(given))
+      return undefined
+    }
     const name = declaredName(declared, given) ?? given
     const spec = Object.hasOwn(declared, name) ? declared[name] : undefined
     const count = (counts.get(name) ?? 0) + 1
@@ -117,13 +122,13 @@ export function takeParts(
   parser.on('file', (given: string | undefined, stream, { filename }) => {
     // Who reads it hears of its end; when nobody does it must not end the process.
     stream.on('error', () => undefined)
-    const admitted = take(filename === undefined ? 'text' : 'file', given)
+    const admitted = take(filename === undefined ? 'text' : 'file', given, filename)
     if (admitted === undefined || filename === undefined) return
     const bytes = bytesOf(stream, meterOf(admitted))
     hand({ kind: 'file', name: admitted.name, filename, bytes }, stream)
   })
   parser.on('field', (given: string | undefined, text, { valueTruncated }) => {
-    const admitted = take('text', given)
+    const admitted = take('text', given, text)
     if (admitted === undefined) return
     const { name, spec } = admitted
     if (valueTruncated || Buffer.byteLength(text) > spec.limit) fail(tooLarge(name, spec.limit))
@@ -242,6 +247,18 @@ function requireLeast(declared: PartsInput, counts: ReadonlyMap<string, number>)
   for (const [name, { least }] of Object.entries(declared)) {
     if ((counts.get(name) ?? 0) < least) throw faulty(name, 'missing', 'Send this part.')
   }
+}
+
+/** What the parser makes of bytes that are not UTF-8. */
+const REPLACEMENT = '\uFFFD'
+
+function notUnicode(name: string): KeyhookError {
+  const message = 'Send names and texts in UTF-8, without U+FFFD.'
+  const location = `body.${cutText(name, 64)}`
+  return httpError('invalid_multipart', {
+    message,
+    errors: [{ location, code: 'not_unicode', message }],
+  })
 }
 
 function faulty(name: string, code: string, message: string): KeyhookError {

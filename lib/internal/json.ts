@@ -1,10 +1,32 @@
-export type JsonErrorCode = 'invalid_json' | 'json_too_deep' | 'json_forbidden_key' | 'json_nul'
+import { isExpensive } from './json-cost.ts'
+import {
+  ARRAY_CLOSE,
+  ARRAY_OPEN,
+  COMMA,
+  OBJECT_CLOSE,
+  OBJECT_OPEN,
+  QUOTE,
+  isFollowedByColon,
+  stringEnd,
+} from './json-scan.ts'
+import { cutText } from './text.ts'
+
+export type JsonErrorCode =
+  | 'invalid_json'
+  | 'json_too_deep'
+  | 'json_too_complex'
+  | 'json_forbidden_key'
+  | 'json_nul'
+  | 'json_lone_surrogate'
 
 const TEXTS: Readonly<Record<JsonErrorCode, string>> = {
   invalid_json: 'The text is not JSON.',
   json_too_deep: 'Arrays and objects are nested too deeply.',
+  json_too_complex:
+    'There are too many different keys, or too many objects, for the size of the text.',
   json_forbidden_key: 'The key __proto__ is not allowed.',
   json_nul: 'Strings must not contain the character U+0000.',
+  json_lone_surrogate: 'Strings must be valid Unicode; this one contains half of a surrogate pair.',
 }
 
 /**
@@ -24,6 +46,11 @@ export class JsonError extends Error {
   }
 }
 
+/** Where a refused value is, below `place`: `body.items[2]`. */
+export function locationOf({ path }: JsonError, place: string): string {
+  return path === '' || path.startsWith('[') ? place + path : `${place}.${path}`
+}
+
 export interface JsonLimits {
   /** Arrays and objects may nest this deep. Default 64. */
   readonly maxDepth?: number
@@ -32,37 +59,42 @@ export interface JsonLimits {
 const DEFAULT_MAX_DEPTH = 64
 const MAX_PATH_LENGTH = 200
 
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const ARRAY_OPEN = 0x5b
-const BACKSLASH = 0x5c
-const ARRAY_CLOSE = 0x5d
-const OBJECT_OPEN = 0x7b
-const OBJECT_CLOSE = 0x7d
-
 /**
- * Parses JSON as `JSON.parse` does, and refuses nesting beyond 64 levels, the key `__proto__` and
- * U+0000 in strings and keys, however they are escaped.
+ * Parses JSON as `JSON.parse` does, and refuses nesting beyond 64 levels, the key `__proto__`, and
+ * U+0000 and lone surrogates in strings and keys, however they are escaped (I-JSON, RFC 7493, 2.1).
  *
- * The text itself is judged, so that what a duplicate key hides is refused too. Lone surrogates
- * are kept.
+ * The text itself is judged, so that what a duplicate key hides is refused too. A text whose parsing
+ * would block the process for long is refused before it is parsed.
  *
- * @throws JsonError with `invalid_json`, `json_too_deep`, `json_forbidden_key` or `json_nul`.
+ * @throws JsonError with one of the codes of `JsonErrorCode`
  * @example
  * parseJson('{"app_id":"a1"}') // { app_id: 'a1' }
  * parseJson('[[1]]', { maxDepth: 1 }) // throws json_too_deep at path '[0]'
  */
 export function parseJson(text: string, limits?: JsonLimits): unknown {
   const maxDepth = limits?.maxDepth ?? DEFAULT_MAX_DEPTH
+  const isDeep = isTooDeep(text, maxDepth)
+  if (isDeep) refuseFaults(text, maxDepth)
+  if (isExpensive(text)) throw new JsonError('json_too_complex')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
     throw new JsonError('invalid_json', '', { cause })
   }
-  if (isTooDeep(text, maxDepth) || mayHoldForbidden(text)) refuseFaults(text, maxDepth)
+  if (mayHoldForbidden(text)) refuseFaults(text, maxDepth)
   return value
+}
+
+/**
+ * Judges text that is known to be JSON, such as what `JSON.stringify` printed, by the rules of
+ * `parseJson`.
+ *
+ * @throws JsonError
+ */
+export function requireIJson(text: string, limits?: JsonLimits): void {
+  const maxDepth = limits?.maxDepth ?? DEFAULT_MAX_DEPTH
+  if (isTooDeep(text, maxDepth) || mayHoldForbidden(text)) refuseFaults(text, maxDepth)
 }
 
 function isTooDeep(text: string, maxDepth: number): boolean {
@@ -93,17 +125,24 @@ function nestsDeeperThan(text: string, limit: number): boolean {
   return false
 }
 
-/** U+0000 can only be written as an escape; `__proto__` plainly or with one of its letters escaped. */
-const ESCAPED_FORBIDDEN = /\\u00(?:00|5f|6f|7[024])/i
+/**
+ * U+0000 can only be written as an escape; `__proto__` plainly or with one of its letters escaped. Any
+ * escaped surrogate may be a lone one.
+ */
+const ESCAPED_FORBIDDEN = /\\u(?:00(?:00|5f|6f|7[024])|d[89a-f])/i
 
 function mayHoldForbidden(text: string): boolean {
-  return text.includes('__proto__') || (text.includes('u00') && ESCAPED_FORBIDDEN.test(text))
+  return (
+    text.includes('__proto__') ||
+    !text.isWellFormed() ||
+    (text.includes('\\u') && ESCAPED_FORBIDDEN.test(text))
+  )
 }
 
 /** One step of a path: a key of an object or an index of an array. */
 type Step = string | number
 
-/** Reads text that is known to be JSON, and throws at its first fault. */
+/** Throws at the first fault of a JSON text; of text that is not JSON it finds some fault or none. */
 function refuseFaults(text: string, maxDepth: number): void {
   const path: Step[] = []
   let at = 0
@@ -131,28 +170,21 @@ function refuseFaults(text: string, maxDepth: number): void {
 function readString(text: string, open: number, path: Step[]): number {
   const end = stringEnd(text, open)
   const token = text.slice(open, end)
-  const value = token.includes('\\') ? String(JSON.parse(token)) : token.slice(1, -1)
+  const value = token.includes('\\') ? unescape(token) : token.slice(1, -1)
   const isKey = isFollowedByColon(text, end)
-  if (isKey) path[path.length - 1] = value
+  if (isKey && path.length > 0) path[path.length - 1] = value
   if (value.includes('\0')) throw new JsonError('json_nul', printPath(path))
+  if (!value.isWellFormed()) throw new JsonError('json_lone_surrogate', printPath(path))
   if (isKey && value === '__proto__') throw new JsonError('json_forbidden_key', printPath(path))
   return end
 }
 
-function stringEnd(text: string, open: number): number {
-  let at = open + 1
-  for (;;) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) return at + 1
-    at += code === BACKSLASH ? 2 : 1
+function unescape(token: string): string {
+  try {
+    return String(JSON.parse(token))
+  } catch (cause) {
+    throw new JsonError('invalid_json', '', { cause })
   }
-}
-
-/** In JSON a colon follows every key and no value. */
-function isFollowedByColon(text: string, end: number): boolean {
-  let at = end
-  while (text.charCodeAt(at) <= 0x20) at += 1
-  return text.charCodeAt(at) === COLON
 }
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/
@@ -161,9 +193,9 @@ function printPath(path: readonly Step[]): string {
   let printed = ''
   for (const step of path) {
     if (typeof step === 'number') printed += `[${step}]`
-    else if (!PLAIN_KEY.test(step)) printed += `[${JSON.stringify(step)}]`
+    else if (!PLAIN_KEY.test(step)) printed += `[${JSON.stringify(step.slice(0, MAX_PATH_LENGTH))}]`
     else printed += printed === '' ? step : `.${step}`
-    if (printed.length > MAX_PATH_LENGTH) return `${printed.slice(0, MAX_PATH_LENGTH)}…`
+    if (printed.length > MAX_PATH_LENGTH) break
   }
-  return printed
+  return cutText(printed, MAX_PATH_LENGTH)
 }

@@ -128,15 +128,10 @@ await t.test('addresses and passwords that make no sense are refused', async (t)
   for (const email of [...faulty, `${'a'.repeat(65)}@x.org`, `a@${'x.'.repeat(130)}org`]) {
     t.equal(await create(email, PASSWORD), '400 invalid_request', JSON.stringify(email))
   }
-  for (const password of [
-    '',
-    'elevenchars',
-    '😀'.repeat(11),
-    'x'.repeat(129),
-    '\ud800'.repeat(12),
-  ]) {
+  for (const password of ['', 'elevenchars', '😀'.repeat(11), 'x'.repeat(129)]) {
     t.equal(await create(EMAIL, password), '400 invalid_request', password.slice(0, 12))
   }
+  t.equal(await create(EMAIL, '\ud800'.repeat(12)), '400 invalid_json')
   t.equal(await create('müller+keys@bücher.example', '😀'.repeat(12)), '201')
   t.equal(await create('admin@localhost', '😀'.repeat(128)), '201')
   t.equal((await site.signIn('😀'.repeat(128), 'admin@localhost')).status, 200)

@@ -140,7 +140,7 @@ void t.test('what is neither a prompt nor operations with their base is refused'
       { operations: [{ ...write('a', ''), content_base64: '' }], base_revision: 1 },
       'invalid_request',
     ],
-    [{ operations: [write('a', '\ud800')], base_revision: 1 }, 'invalid_request'],
+    [{ operations: [write('a', '\ud800')], base_revision: 1 }, 'invalid_json'],
     [{ operations: [{ op: 'explode', path: 'a' }], base_revision: 1 }, 'invalid_request'],
   ]
   for (const [body, code] of invalid) {

@@ -304,7 +304,7 @@ await t.test('an event is at most 256 KiB, counted over the bytes that are sent'
 const TEXTS: readonly string[] = [
   '{"n":12345678901234567890,"f":1.50,"e":1E+2,"z":-0}',
   '{"b":1,"10":2,"9":3,"a":4}',
-  '{"s":"\\u0061\\/\\u00e9\\ud800","é":"ü€😀"}',
+  '{"s":"\\u0061\\/\\u00e9\\ud83d\\ude00","é":"ü€😀"}',
   '{ "a" :\t[ 1 ,\r\n 2 ] , "b":{ } }',
   '{"a":1,"a":2}',
   '{"s":"}\\"]{\\\\","data":{"data":1}}',

@@ -1,4 +1,4 @@
-import { JsonError, parseJson } from '../../../lib/internal/json.ts'
+import { JsonError, locationOf, parseJson } from '../../../lib/internal/json.ts'
 import { httpError } from '../../errors.ts'
 import type { FormInput, PartSpec } from '../../parts.ts'
 import { MAX_FILE_BYTES } from './tree.ts'
@@ -53,6 +53,7 @@ function readMetadata(text: string): unknown {
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause
     const { code, message } = cause
-    throw httpError('invalid_request', { errors: [{ location: 'body.metadata', code, message }] })
+    const location = locationOf(cause, 'body.metadata')
+    throw httpError('invalid_request', { errors: [{ location, code, message }] })
   }
 }

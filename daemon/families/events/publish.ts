@@ -7,7 +7,7 @@ import { MAX_EVENT_BYTES, createEventId, serializeEvent } from '../../../lib/web
 import type { z } from 'zod'
 import type { Call } from '../../family.ts'
 import { httpError } from '../../errors.ts'
-import { INPUT_PARSING, toFaults } from '../../faults.ts'
+import { createInputReader } from '../../read-input.ts'
 import type { Principal } from '../../principal.ts'
 import { accountOf } from '../../principal.ts'
 import { eventError } from './errors.ts'
@@ -16,6 +16,8 @@ import { publishedEvent } from './schema.ts'
 
 type Published = z.output<typeof publishedEvent>
 type Caller = Pick<Call, 'platform' | 'principal' | 'now' | 'bodyText'>
+
+const readEvent = createInputReader(publishedEvent)
 
 /** An event to publish, or why it cannot be. */
 export type Judged = NewEvent | KeyhookError
@@ -41,12 +43,9 @@ export function judgeBatch(
   const list = memberSpan(bodyText, 0, 'events')
   const spans = list === undefined ? [] : elementSpans(bodyText, list.from)
   return elements.map((element, index) => {
-    const result = publishedEvent.safeParse(element, INPUT_PARSING)
-    if (!result.success) {
-      const place = `body.events[${index}]`
-      return invalid(result.error.issues.flatMap((issue) => toFaults(issue, place)))
-    }
-    return judge(caller, result.data, dataText(bodyText, spans[index]?.from ?? 0), types)
+    const { value, faults } = readEvent(element, `body.events[${index}]`)
+    if (faults !== undefined) return invalid(faults)
+    return judge(caller, value, dataText(bodyText, spans[index]?.from ?? 0), types)
   })
 }
 
@@ -108,6 +107,17 @@ export function toAnswer(
   return { id: event.id, type: event.type, status }
 }
 
-export function toRefused({ code, message, status, errors }: KeyhookError): RefusedEvent {
-  return { status: 'refused', error: { code, message, status, errors: [...errors] } }
+/** Errors that the answer to one batch lists, of all its events together. */
+const MAX_ERRORS = 50
+
+/** Answers the refused events of one batch, in their order. */
+export function createRefusals(): (refusal: KeyhookError) => RefusedEvent {
+  let left = MAX_ERRORS
+  return ({ code, message, status, errors: all, details }) => {
+    const errors = all.slice(0, left)
+    left -= errors.length
+    const isCut = errors.length < all.length || details?.['more_errors'] === true
+    const more = isCut ? { more_errors: true as const } : {}
+    return { status: 'refused', error: { code, message, status, errors, ...more } }
+  }
 }

@@ -62,6 +62,10 @@ const refusedEvent = z
       errors: z.array(
         z.strictObject({ location: z.string(), code: z.string(), message: z.string() }),
       ),
+      more_errors: z
+        .literal(true)
+        .optional()
+        .meta({ description: 'There are more: an answer lists 50, of all its events together.' }),
     }),
   })
   .meta({ id: 'RefusedEvent' })

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { fromUtf8 } from '../../../lib/internal/bytes.ts'
 import { JsonError, parseJson } from '../../../lib/internal/json.ts'
 import type { Operation } from '../../family.ts'
-import { httpError } from '../../errors.ts'
+import { httpError, invalidJson } from '../../errors.ts'
 import type { RequestContext, Step } from '../state.ts'
 
 const DEFAULT_LIMIT = 1_048_576
@@ -59,10 +59,7 @@ function parse(text: string): unknown {
     return parseJson(text)
   } catch (cause) {
     if (!(cause instanceof JsonError)) throw cause
-    throw httpError('invalid_json', {
-      details: { reason: cause.code },
-      errors: [{ location: `body${cause.path ?? ''}`, code: cause.code, message: cause.message }],
-    })
+    throw invalidJson(cause, 'body')
   }
 }
 

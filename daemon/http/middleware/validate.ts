@@ -1,45 +1,47 @@
-import type { z } from 'zod'
 import type { FieldError } from '../../../lib/errors.ts'
-import type { Operation } from '../../family.ts'
+import type { z } from 'zod'
 import { httpError } from '../../errors.ts'
-import { INPUT_PARSING, toFaults, unknownField } from '../../faults.ts'
-import type { Step } from '../state.ts'
-
-type Place = 'body' | 'query' | 'path'
+import type { Operation } from '../../family.ts'
+import { refusedNames } from '../../faults.ts'
+import type { ReadInput } from '../../read-input.ts'
+import { createInputReader } from '../../read-input.ts'
+import type { RequestState, Step } from '../state.ts'
+import { brokenTexts } from '../url-text.ts'
 
 /** Checks every part of the input; a field or parameter that is not declared is refused. */
-export function validate({ input }: Operation): Step {
+export function validate({ path, input }: Operation): Step {
+  const readPath = input.params === undefined ? readNone : createInputReader(input.params)
+  const readQuery = input.query === undefined ? readNoNames : createInputReader(input.query)
+  const readBody = input.body === undefined ? readNothing : createInputReader(input.body)
   return function validate(ctx, next) {
-    const faults: FieldError[] = []
+    const broken = brokenTexts(path, ctx.path, ctx.querystring)
+    if (broken.length > 0) throw httpError('invalid_request', { errors: broken })
     const query = ctx.querystring === '' ? {} : { ...ctx.query }
-    const params = ctx['params'] as unknown
-    ctx.state.params = check(input.params, params, 'path', faults) as typeof ctx.state.params
-    ctx.state.query = checkQuery(input.query, query, faults)
-    ctx.state.body = check(input.body, ctx.state.body, 'body', faults)
+    const read = {
+      params: readPath(ctx['params'], 'path'),
+      query: readQuery(query, 'query'),
+      body: readBody(ctx.state.body, 'body'),
+    }
+    const faults = Object.values(read).flatMap((part) => part.faults ?? [])
     if (faults.length > 0) throw httpError('invalid_request', { errors: faults })
+    ctx.state.params = read.params.value as RequestState['params']
+    ctx.state.query = read.query.value as RequestState['query']
+    ctx.state.body = read.body.value
     return next()
   }
 }
 
-function checkQuery(
-  schema: z.ZodObject | undefined,
-  query: Readonly<Record<string, unknown>>,
-  faults: FieldError[],
-): Readonly<Record<string, unknown>> {
-  if (schema !== undefined) return check(schema, query, 'query', faults) as typeof query
-  for (const name of Object.keys(query)) faults.push(unknownField('query', name, []))
-  return {}
+type Read = ReadInput<z.ZodType>
+
+function readNone(): Read {
+  return { value: {} }
 }
 
-function check(
-  schema: z.ZodType | undefined,
-  value: unknown,
-  place: Place,
-  faults: FieldError[],
-): unknown {
-  if (schema === undefined) return place === 'path' ? {} : undefined
-  const result = schema.safeParse(value, INPUT_PARSING)
-  if (result.success) return result.data
-  faults.push(...result.error.issues.flatMap((issue) => toFaults(issue, place)))
-  return undefined
+function readNothing(): Read {
+  return { value: undefined }
+}
+
+function readNoNames(value: unknown, place: string): Read {
+  const faults: readonly FieldError[] = refusedNames(place, Object.keys(value as object), [])
+  return faults.length > 0 ? { faults } : { value: {} }
 }

@@ -3,6 +3,63 @@ import type { Section } from '../table.ts'
 export const INPUT: Section = {
   letter: 'E',
   title: 'Input and error responses',
-  size: 0,
-  rows: [],
+  size: 11,
+  rows: [
+    {
+      id: 'E01',
+      case: 'a body with 1,000 unknown names, 64 wrong scopes, or 500 wrong files',
+      answer: '`400 invalid_request` with 50 errors and `details: more_errors`, at most 64 KiB',
+    },
+    {
+      id: 'E02',
+      case: '500 events of 1,500 unknown names each, 8 MB',
+      answer: '`202`, each event refused, 50 errors in all, less than 128 KiB',
+    },
+    {
+      id: 'E03',
+      case: '700,000 unknown names; 60,000 of which 9,000 differ',
+      answer: '`400 invalid_json` before it is parsed; `400 invalid_request` with 50 errors',
+    },
+    {
+      id: 'E04',
+      case: '6.9 kB of unknown names sent to the public sign-in',
+      answer: '`400 invalid_request`, smaller than the request',
+    },
+    {
+      id: 'E05',
+      case: 'to every operation that takes JSON, and in place of each of its members: many elements, names, digits, levels, escapes, and long texts',
+      answer: 'never a 5xx; each error lists at most 50 errors and is at most 64 KiB',
+    },
+    {
+      id: 'E06',
+      case: 'names and values of control characters, which JSON escapes at six times their size',
+      answer: '`400 invalid_request` or `400 invalid_scope`, at most 64 KiB',
+    },
+    {
+      id: 'E07',
+      case: 'half of a surrogate pair in a key, a value, a list, a batch, or hidden by a duplicate key; as an escape or as bytes',
+      answer: '`400 invalid_json` with its location; noncharacters are text',
+    },
+    {
+      id: 'E08',
+      case: 'half of a surrogate pair in the body of every operation',
+      answer: '`400 invalid_json` with its location',
+    },
+    {
+      id: 'E09',
+      case: 'an embedder publishes half of a surrogate pair, or a NUL',
+      answer: '`400 invalid_json` with its location; nothing is published',
+    },
+    {
+      id: 'E10',
+      case: 'percent-encoded bytes that are not UTF-8, in a path, a parameter, or its name',
+      answer:
+        '`400 invalid_request` with its location; a percent sign that encodes nothing is text',
+    },
+    {
+      id: 'E11',
+      case: 'names, file names and texts of a multipart body that are not UTF-8',
+      answer: '`400 invalid_multipart` with its location',
+    },
+  ],
 }

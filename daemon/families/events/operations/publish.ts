@@ -5,7 +5,7 @@ import type { StoreTx } from '../../../../plugins/store/contract.ts'
 import { publishOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import type { Judged } from '../publish.ts'
-import { declaredTypes, judgeBatch, judgeOne, toAnswer, toRefused } from '../publish.ts'
+import { createRefusals, declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
 import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../schema.ts'
 
 /** 500 events, of which few are large: whoever has many large ones sends several requests. */
@@ -50,6 +50,7 @@ export const publishEvents = publishOperation({
     const answers = judged.map((one) =>
       one instanceof KeyhookError ? one : toAnswer(one, outcomes[next++]),
     )
+    const toRefused = createRefusals()
     return {
       data: answers.map((one) => (one instanceof KeyhookError ? toRefused(one) : one)),
     }

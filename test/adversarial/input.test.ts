@@ -1,0 +1,7 @@
+import t from 'tap'
+import { ERROR_CHECKS } from './input/errors.ts'
+import { UNICODE_CHECKS } from './input/unicode.ts'
+import { INPUT } from './rows/input.ts'
+import { runSection } from './run.ts'
+
+await runSection(t, INPUT, { ...ERROR_CHECKS, ...UNICODE_CHECKS })
