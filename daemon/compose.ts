@@ -2,6 +2,7 @@ import { createEngine } from '../lib/engine/engine.ts'
 import type { Keyring } from '../lib/engine/keyring.ts'
 import { createVerifier } from '../lib/engine/verifier.ts'
 import { createUuid7 } from '../lib/internal/uuid7.ts'
+import { requiredScope } from '../lib/scope/cover.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { HOUR } from '../lib/time.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
@@ -63,6 +64,11 @@ export function composePlatform(parts: Parts): Platform {
     metrics.unacknowledged()
     log.warn({ processes }, 'a change waited for processes that did not answer')
   })
+  const universe = createUniverse(scopes)
+  const builtIn = families.flatMap((family) => family.events)
+  // A type whose scope nobody can hold is a defect of its family.
+  for (const { scope } of builtIn) requiredScope(scope, universe)
+  const eventTypes = createEventTypes(builtIn, store)
   const engine = createEngine({
     store,
     sender: egress,
@@ -76,6 +82,7 @@ export function composePlatform(parts: Parts): Platform {
     limits: { total: config.dispatchConcurrency, perWebhook: config.webhookConcurrency },
     timeout: config.webhookTimeoutMs,
     lease: config.webhookTimeoutMs + config.webhookLeaseMarginMs,
+    isBuiltIn: eventTypes.isBuiltIn,
     events: {
       ...metrics.engine,
       settleFailed(waiting, cause) {
@@ -122,15 +129,12 @@ export function composePlatform(parts: Parts): Platform {
     },
     // Who mounts no apps has none here.
     appDirectory: APP_DIRECTORIES[families.includes(appsFamily) ? config.appIds : 'any'],
-    eventTypes: createEventTypes(
-      families.flatMap((family) => family.events),
-      store,
-    ),
+    eventTypes,
     keyring,
     clock,
     random,
     newId,
-    universe: createUniverse(scopes),
+    universe,
     catalogue: catalogueOf(config.brand, families),
     names,
     baseUrl,

@@ -1,11 +1,20 @@
 import type { AccountCache } from '../lib/engine/account-cache.ts'
 import { createAccountCache } from '../lib/engine/account-cache.ts'
+import type { IsBuiltIn } from '../lib/webhook/match.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import type { EventReads } from '../plugins/store/contract/events.ts'
+
+/** The scope of a built-in type whose data holds identifiers only: registering the webhook is enough. */
+export const IDENTIFIERS = 'webhooks:write'
+
+/** The scope of every type that an account or the operator declares. */
+export const DECLARED = 'events:read'
 
 /** A type of event that the product itself publishes. */
 export interface BuiltInEvent {
   readonly type: string
+  /** The scope that reads its data: what a key needs to receive it. */
+  readonly scope: string
   readonly description: string
   /** The `data` of an example. */
   readonly sample: object
@@ -14,6 +23,8 @@ export interface BuiltInEvent {
 /** Which types of event there are: the product's own, the operator's, and those of each account. */
 export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'peek'> {
   readonly builtIn: ReadonlyMap<string, BuiltInEvent>
+  /** Whether `*` reaches the type: a built-in one of identifiers only. */
+  readonly isBuiltIn: IsBuiltIn
   /** The types that an account may publish: those that it or the operator declared. */
   declared(accountId: string): Promise<ReadonlySet<string>>
   /** Whether webhooks of the account may name the type. */
@@ -28,7 +39,11 @@ export function createEventTypes(
   // The family that publishes a type knows it best, and comes before those that only name it.
   for (const event of builtIn) if (!own.has(event.type)) own.set(event.type, event)
   const cache = createAccountCache<ReadonlySet<string>>(
-    async (accountId) => new Set((await events.types(accountId)).map(({ type }) => type)),
+    // A type that was declared before a release made it built-in is the service's.
+    async (accountId) =>
+      new Set(
+        (await events.types(accountId)).map(({ type }) => type).filter((type) => !own.has(type)),
+      ),
     () => changes.isCurrent(),
   )
   changes.listen((change) => {
@@ -38,6 +53,7 @@ export function createEventTypes(
   })
   return {
     builtIn: own,
+    isBuiltIn: (type) => own.get(type)?.scope === IDENTIFIERS,
     peek: cache.peek,
     declared: cache.get,
     knows: async (accountId, type) => own.has(type) || (await cache.get(accountId)).has(type),

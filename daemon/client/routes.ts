@@ -46,7 +46,13 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'keys.self', method: 'GET', path: '/v1/keys/self' },
   { id: 'keys.verify', method: 'POST', path: '/v1/keys/verify', body: 'required' },
   { id: 'keys.get', method: 'GET', path: '/v1/keys/{key_id}' },
-  { id: 'keys.update', method: 'PATCH', path: '/v1/keys/{key_id}', body: 'required' },
+  {
+    id: 'keys.update',
+    method: 'PATCH',
+    path: '/v1/keys/{key_id}',
+    query: ['webhooks'],
+    body: 'required',
+  },
   { id: 'keys.rotate', method: 'POST', path: '/v1/keys/{key_id}/rotate', body: 'optional' },
   { id: 'keys.end_previous', method: 'DELETE', path: '/v1/keys/{key_id}/previous' },
   {

@@ -24,7 +24,7 @@ export function eventsMarkdown(families: readonly Family[]): string {
   const events = families.flatMap((family) => family.events)
   return [
     '# Events',
-    'What the service itself publishes. A webhook receives the types it names, and no others.',
+    'What the service itself publishes. A webhook receives the types that it names, those of a family (`app.*`, which needs `events:read`), or all of them (`*`).',
     ...events.map(({ type, description, sample }) =>
       [`## ${type}`, description, `\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``].join(
         '\n\n',

@@ -1,4 +1,5 @@
 import type { Instant } from '../time.ts'
+import type { IsBuiltIn } from '../webhook/match.ts'
 import { matches } from '../webhook/match.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
 import type {
@@ -61,9 +62,10 @@ export function createPublishIn(options: {
   readonly clock: Clock
   readonly newId: () => string
   readonly woken: Signal<Woken>
+  readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
 }): PublishIn {
-  const { clock, newId, woken } = options
+  const { clock, newId, woken, isBuiltIn } = options
   return async (tx, events, except) => {
     const [first] = events
     if (first === undefined) return []
@@ -72,7 +74,7 @@ export function createPublishIn(options: {
     const group = events.map((event) => ({
       event,
       deliveries: webhooks
-        .filter((webhook) => matches(webhook, event))
+        .filter((webhook) => matches(webhook, event, isBuiltIn))
         .map((webhook) => bear(newId(), event, webhook, now)),
     }))
     const outcomes = await tx.insertPublished(group)

@@ -4,6 +4,7 @@ import type { Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import { createEventId, serializeEvent } from '../webhook/event.ts'
 import type { BrandNames } from '../webhook/headers.ts'
+import type { IsBuiltIn } from '../webhook/match.ts'
 import { createAttempt } from './attempt.ts'
 import type { PublishIn, Woken } from './birth.ts'
 import { createPublishIn } from './birth.ts'
@@ -38,6 +39,8 @@ export interface EngineOptions {
   readonly timeout: Millis
   /** How long a claim is held, longer than the timeout. Default: the timeout and 20 s. */
   readonly lease?: Millis
+  /** The types that a subscription to `*` reaches. Default: none. */
+  readonly isBuiltIn?: IsBuiltIn
   readonly events?: Partial<EngineEvents>
 }
 
@@ -74,6 +77,7 @@ export function createEngine(options: EngineOptions): Engine {
   const events = guardListeners(options.events ?? {})
   const lease = options.lease ?? timeout + LEASE_MARGIN
   if (lease <= timeout) throw new TypeError('the lease must be longer than the timeout')
+  const isBuiltIn = options.isBuiltIn ?? (() => false)
   const woken = createSignal<Woken>()
   const settled = createSignal<SettledGroup>()
   const recovered = createSignal<void>()
@@ -93,7 +97,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const targets = createTargets(store, keyring)
-  const publishIn = createPublishIn({ clock, newId, woken, events })
+  const publishIn = createPublishIn({ clock, newId, woken, isBuiltIn, events })
   const recorder = createRecorder({ store, clock, events, settled, recovered })
   const newClaim = (): string => `${store.claimant}.${newId()}`
   const chance = (): number => (random(1)[0] ?? 0) / 256
@@ -120,6 +124,7 @@ export function createEngine(options: EngineOptions): Engine {
     clock,
     newId,
     lease,
+    isBuiltIn,
     events,
   })
   const rule = options.disabling

@@ -1,5 +1,6 @@
 import { KeyhookError, kernelError } from '../errors.ts'
 import type { Millis } from '../time.ts'
+import type { IsBuiltIn } from '../webhook/match.ts'
 import { matches } from '../webhook/match.ts'
 import type { Woken } from './birth.ts'
 import type { Changes } from './changes.ts'
@@ -51,6 +52,7 @@ export interface OutboxOptions {
   readonly newId: () => string
   /** How long a delivery that is born claimed stays claimed. */
   readonly lease: Millis
+  readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
   /** Events that one commit takes; more wait for the next. Default 256. */
   readonly maxGroup?: number
@@ -79,7 +81,7 @@ const MAX_WAITING_BYTES = 64 * 1_048_576
  * window would only add its own length to every answer.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, targets, changes, handover, woken, clock, newId, lease } = options
+  const { store, targets, changes, handover, woken, clock, newId, lease, isBuiltIn } = options
   const maxGroup = options.maxGroup ?? 256
   let waiting: Waiting[] = []
   let waitingBytes = 0
@@ -184,7 +186,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function build(event: NewEvent, known: readonly Target[]): Publication {
     const now = clock.now()
-    const matching = known.filter(({ webhook }) => matches(webhook, event))
+    const matching = known.filter(({ webhook }) => matches(webhook, event, isBuiltIn))
     const deliveries = matching.map((target): DeliveryRecord => {
       const delivery = bear(newId(), event, target.webhook, now)
       const claim = handover.reserve(target)

@@ -1,12 +1,47 @@
 import type { WebhookRecord } from './record.ts'
 
-/** Whether a webhook wants an event: its type is named, and its app is not filtered out. */
+/** Subscribes to every built-in type, also those of later releases. */
+export const EVERY_BUILT_IN = '*'
+
+const FAMILY_SUFFIX = '.*'
+const FAMILY = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){0,2}\.\*$/
+
+/** Whether `*` reaches a type. */
+export type IsBuiltIn = (type: string) => boolean
+
+/**
+ * Whether a subscription names a family: one to three dotted words and `.*`.
+ *
+ * @example
+ * isFamily('order.*') // true
+ * isFamily('*.paid') // false
+ */
+export function isFamily(subscription: string): boolean {
+  return FAMILY.test(subscription)
+}
+
+/**
+ * Whether a subscription covers an event type.
+ *
+ * A type covers itself, `order.*` every type below `order`, and `*` every built-in type.
+ *
+ * @example
+ * covers('order.*', 'order.line.added', () => false) // true
+ */
+export function covers(subscription: string, type: string, isBuiltIn: IsBuiltIn): boolean {
+  if (subscription === type) return true
+  if (subscription === EVERY_BUILT_IN) return isBuiltIn(type)
+  return subscription.endsWith(FAMILY_SUFFIX) && type.startsWith(subscription.slice(0, -1))
+}
+
+/** Whether a webhook receives an event: it subscribes to its type, and its filter holds its app. */
 export function matches(
-  webhook: Pick<WebhookRecord, 'events' | 'apps'>,
-  event: { readonly type: string; readonly app_id: string | null },
+  { events, apps }: Pick<WebhookRecord, 'events' | 'apps'>,
+  { type, app_id }: { readonly type: string; readonly app_id: string | null },
+  isBuiltIn: IsBuiltIn,
 ): boolean {
   return (
-    webhook.events.includes(event.type) &&
-    (webhook.apps === null || (event.app_id !== null && webhook.apps.includes(event.app_id)))
+    (apps === null || (app_id !== null && apps.includes(app_id))) &&
+    events.some((subscription) => covers(subscription, type, isBuiltIn))
   )
 }

@@ -19,6 +19,10 @@ export interface SealedHeaders {
   readonly sealed: string
 }
 
+/** What decides where a webhook's events go, which they are, and who can sign them. */
+export const WEBHOOK_PARTS = ['url', 'events', 'apps', 'secret'] as const
+export type WebhookPart = (typeof WEBHOOK_PARTS)[number]
+
 /** An address that receives events. */
 export interface WebhookRecord extends WebhookHealth {
   readonly id: string
@@ -29,7 +33,7 @@ export interface WebhookRecord extends WebhookHealth {
   /** Only events of these apps; null for all. */
   readonly apps: readonly string[] | null
   readonly status: 'active' | 'disabled'
-  readonly disabled_reason: 'failures' | 'gone' | 'manual' | 'key_revoked' | null
+  readonly disabled_reason: 'failures' | 'gone' | 'manual' | 'key_revoked' | 'key_narrowed' | null
   readonly disabled_at: Instant | null
   readonly standard_headers: boolean
   readonly headers: SealedHeaders | null
@@ -41,6 +45,11 @@ export interface WebhookRecord extends WebhookHealth {
   readonly last_delivery_at: Instant | null
   readonly created_by: Creator
   readonly created_at: Instant
+  /** Who last set one of its parts. */
+  readonly set_by: Creator
+  readonly set_at: Instant
+  /** The key that last set each part; null when a user or the operator did. */
+  readonly set_keys: Readonly<Record<WebhookPart, string | null>>
   readonly updated_at: Instant
   /** The current one first. */
   readonly secrets: readonly SealedSecret[]

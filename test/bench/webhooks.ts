@@ -1,6 +1,7 @@
 import type { Platform } from '../../daemon/platform.ts'
 import { HEALTHY } from '../../lib/delivery/health.ts'
 import { secretPlace } from '../../lib/engine/targets.ts'
+import { createdOrigin } from '../../lib/webhook/origin.ts'
 import { mintSecret } from '../../lib/webhook/secret.ts'
 
 /** A webhook of an account that hears of one type. */
@@ -42,6 +43,7 @@ export async function addWebhooks(
         created_by: { type: 'operator', id: null },
         created_at: now,
         updated_at: now,
+        ...createdOrigin({ type: 'operator', id: null }, now),
         secrets: [
           {
             id: secretId,

@@ -22,6 +22,7 @@ import { ACCOUNT, createBench, plainWebhook } from '../support/engine.ts'
 import { headersOf, receiverFor } from '../support/webhooks.ts'
 import type { AnyBody } from '../support/world.ts'
 
+const OPERATOR = { type: 'operator', id: null } as const
 const random = createRandom()
 const bytesOf = (id: string): Uint8Array => new Uint8Array(32).fill(id.charCodeAt(1))
 const settingOf = (...ids: readonly string[]): string =>
@@ -210,12 +211,12 @@ await t.test('what changes meanwhile is left alone', async (t) => {
   if (!replaced || !deleted || !unread) throw new Error('no webhooks')
   const headers = sealHeaders(replaced.id, { 'X-Own': 'newer' }, old)
   const lost = sealHeaders(unread.id, { 'X-Own': 'lost' }, ringOf('k9'))
-  await store.write((tx) => tx.webhooks.update(unread.id, { headers: lost }, 0))
+  await store.write((tx) => tx.webhooks.update(unread.id, { headers: lost }, OPERATOR, 0))
   const sealedElsewhere: Store['seals']['sealedElsewhere'] = async (kind, ...rest) => {
     const texts = await store.seals.sealedElsewhere(kind, ...rest)
     if (kind === 'webhook_headers') {
       await store.write(async (tx) => {
-        await tx.webhooks.update(replaced.id, { headers }, 0)
+        await tx.webhooks.update(replaced.id, { headers }, OPERATOR, 0)
         await tx.webhooks.delete(deleted.id, 0)
       })
     }

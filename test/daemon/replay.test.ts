@@ -1,4 +1,5 @@
 import t from 'tap'
+import { IDENTIFIERS } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
 import { defineErrors } from '../../lib/errors.ts'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
@@ -27,8 +28,13 @@ const workshop: Family = {
   name: 'workshop',
   scopes: {},
   events: [
-    { type: 'edit.completed', description: 'An edit is completed.', sample: {} },
-    { type: 'file.failed', description: 'A file failed.', sample: {} },
+    {
+      type: 'edit.completed',
+      scope: IDENTIFIERS,
+      description: 'An edit is completed.',
+      sample: {},
+    },
+    { type: 'file.failed', scope: IDENTIFIERS, description: 'A file failed.', sample: {} },
   ],
   errors: defineErrors({}),
   operations: [],

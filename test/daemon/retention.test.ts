@@ -71,6 +71,7 @@ async function note(store: Store, id: string, at: Instant): Promise<void> {
       app_id: null,
       request_id: 'req_1',
       ip: null,
+      origins: null,
     }),
   )
 }

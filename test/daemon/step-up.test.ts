@@ -42,13 +42,16 @@ async function tryAll(ask: Ask, keyId: string, webhookId: string): Promise<reado
     codeOf(await ask('POST', '/v1/keys', KEY)),
     codeOf(await ask('POST', `/v1/keys/${keyId}/rotate`)),
     codeOf(await ask('POST', `/v1/webhooks/${webhookId}/rotate-secret`)),
+    codeOf(await ask('PATCH', `/v1/webhooks/${webhookId}`, { url: `${HOOK.url}${(moves += 1)}` })),
   ]
 }
 
-const OPEN = ['201', '201', '201']
+/** Every redirection leads somewhere else. */
+let moves = 0
+const OPEN = ['201', '201', '201', '200']
 const SHUT = OPEN.map(() => '403 step_up_required')
 
-await t.test('creating and rotating keys and rotating secrets need a recent proof', (t) => {
+await t.test('creating and rotating keys and rotating secrets always need a recent proof', (t) => {
   const sensitive = FAMILIES.flatMap(({ operations }) => operations).filter(({ stepUp }) => stepUp)
   t.same(sensitive.map(({ id }) => id).sort(), [
     'keys.create',
@@ -73,6 +76,8 @@ await t.test('a sign-in opens it for ten minutes, and the password for ten more'
     ['GET', '/v1/keys', undefined],
     ['PATCH', `/v1/keys/${key.id}`, { name: 'renamed' }],
     ['POST', '/v1/webhooks', HOOK],
+    ['PATCH', `/v1/webhooks/${String(webhook['id'])}`, { description: 'renamed' }],
+    ['PATCH', `/v1/webhooks/${String(webhook['id'])}`, { events: HOOK.events }],
   ] as const) {
     t.match(codeOf(await ask(method, path, body)), /^20[01]$/, `${method} ${path} is always open`)
   }
@@ -98,7 +103,8 @@ await t.test('of two sessions the one that proved itself is opened', async (t) =
 await t.test('keys and the operator need no proof', async (t) => {
   const site = await openSite(t, { families })
   const { ask, accountId } = await signIn(site)
-  const { id, key } = (await ask<MintedKey>('POST', '/v1/keys', KEY)).body
+  const { id } = (await ask<MintedKey>('POST', '/v1/keys', KEY)).body
+  const { key } = (await ask<MintedKey>('POST', '/v1/keys', KEY)).body
   const webhook = (await ask('POST', '/v1/webhooks', HOOK)).body
   const webhookId = String(webhook['id'])
   await site.clock.advance(60 * MINUTE)

@@ -15,6 +15,7 @@ import { secretPlace } from '../../lib/engine/targets.ts'
 import { HOUR, SECOND } from '../../lib/time.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
 import type { WebhookRecord } from '../../lib/webhook/record.ts'
+import { createdOrigin } from '../../lib/webhook/origin.ts'
 import { mintSecret } from '../../lib/webhook/secret.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { InspectedDelivery } from '../../plugins/store/contract/deliveries.ts'
@@ -230,6 +231,7 @@ export function plainWebhook(
     created_by: { type: 'operator', id: null },
     created_at: START,
     updated_at: START,
+    ...createdOrigin({ type: 'operator', id: null }, START),
     secrets: [{ ...secret, sealed }],
   }
 }

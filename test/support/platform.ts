@@ -88,6 +88,10 @@ export async function createPlatform(
     },
     resolve: (name) => Promise.resolve(options.names?.[name] ?? []),
   })
+  const eventTypes = createEventTypes(
+    families.flatMap((family) => family.events),
+    store,
+  )
   const engine = createEngine({
     store,
     sender: egress,
@@ -100,6 +104,7 @@ export async function createPlatform(
     disabling: options.disabling ?? { failures: 3, span: 0 },
     limits: { total: 64, perWebhook: 8 },
     timeout: 5 * SECOND,
+    isBuiltIn: eventTypes.isBuiltIn,
   })
   const scopes = Object.fromEntries(
     [SPEC_SCOPES, ...families.map((family) => family.scopes)].flatMap(Object.entries),
@@ -130,10 +135,7 @@ export async function createPlatform(
       bytes: () => undefined,
     },
     appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],
-    eventTypes: createEventTypes(
-      families.flatMap((family) => family.events),
-      store,
-    ),
+    eventTypes,
     keyring,
     clock,
     random,

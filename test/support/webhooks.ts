@@ -1,3 +1,4 @@
+import { IDENTIFIERS } from '../../daemon/event-types.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Family } from '../../daemon/family.ts'
 import type { Answer, ReceivedRequest, Receiver } from './receiver.ts'
@@ -37,7 +38,9 @@ export const FAILS = answerWith('HTTP/1.1 500 Internal Server Error\r\ncontent-l
 const shop: Family = {
   name: 'shop',
   scopes: {},
-  events: [{ type: 'app.deployed', description: 'An app is deployed.', sample: {} }],
+  events: [
+    { type: 'app.deployed', scope: IDENTIFIERS, description: 'An app is deployed.', sample: {} },
+  ],
   errors: { rows: {} },
   operations: [],
 }

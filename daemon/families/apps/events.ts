@@ -1,4 +1,5 @@
 import type { BuiltInEvent } from '../../event-types.ts'
+import { IDENTIFIERS } from '../../event-types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const AT = '2026-01-31T12:00:00.000Z'
@@ -7,6 +8,7 @@ const AT = '2026-01-31T12:00:00.000Z'
 export const appEvents: readonly BuiltInEvent[] = [
   {
     type: 'app.created',
+    scope: IDENTIFIERS,
     description: 'An app is created.',
     sample: {
       app_id: APP,
@@ -18,11 +20,13 @@ export const appEvents: readonly BuiltInEvent[] = [
   },
   {
     type: 'app.deleted',
+    scope: IDENTIFIERS,
     description: 'An app is deleted: archived, and restorable until it is purged.',
     sample: { app_id: APP, archived_at: AT, purge_at: AT },
   },
   {
     type: 'app.restored',
+    scope: IDENTIFIERS,
     description: 'An archived app is restored.',
     sample: { app_id: APP, alias: 'shop' },
   },

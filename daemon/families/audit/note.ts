@@ -1,3 +1,4 @@
+import type { AuditOrigins } from '../../../plugins/store/contract/requests.ts'
 import type { WriteCall } from '../../family.ts'
 import { creatorOf } from '../../principal.ts'
 
@@ -13,11 +14,13 @@ export async function audit(
     readonly target_type: string
     readonly target_id: string
     readonly app_id?: string | null
+    readonly origins?: AuditOrigins
   },
 ): Promise<void> {
   const actor = creatorOf(call.principal)
   await call.tx.requests.insertAudit({
     app_id: null,
+    origins: null,
     ...entry,
     id: call.platform.newId(),
     at: call.now,
@@ -26,4 +29,9 @@ export async function audit(
     request_id: call.requestId,
     ip: call.ip === '' ? null : call.ip,
   })
+}
+
+/** Where a webhook comes from, for an entry about it. */
+export function originsOf({ created_by, set_by }: AuditOrigins): AuditOrigins {
+  return { created_by, set_by }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AuditRecord } from '../../../plugins/store/contract/requests.ts'
-import { instant, pageOf } from '../wire.ts'
+import { creator, instant, pageOf } from '../wire.ts'
 
 export const auditRecord = z
   .strictObject({
@@ -16,6 +16,10 @@ export const auditRecord = z
     app_id: z.string().nullable(),
     ip: z.string().nullable(),
     request_id: z.string(),
+    origins: z.strictObject({ created_by: creator, set_by: creator }).nullable().meta({
+      description:
+        'Of a webhook, after the change: who created it, and who last set its url, events, apps or secret.',
+    }),
   })
   .meta({ id: 'AuditEntry' })
 
@@ -31,6 +35,10 @@ export function toWireAudit(entry: AuditRecord): z.input<typeof auditRecord> {
     app_id: entry.app_id,
     ip: entry.ip,
     request_id: entry.request_id,
+    origins: entry.origins && {
+      created_by: { ...entry.origins.created_by },
+      set_by: { ...entry.origins.set_by },
+    },
   }
 }
 
@@ -43,4 +51,5 @@ export const exampleAudit = {
   app_id: null,
   ip: '127.0.0.1',
   request_id: 'req_3fJ9kQ2xq83vEjRWeJq7zd',
+  origins: null,
 } as const

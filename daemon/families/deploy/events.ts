@@ -1,4 +1,5 @@
 import type { BuiltInEvent } from '../../event-types.ts'
+import { IDENTIFIERS } from '../../event-types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const DEPLOYMENT = '01890a5d-ac96-774b-bcce-b302099a8059'
@@ -12,6 +13,7 @@ const URL = 'https://shop.apps.example.net'
 export const deployEvents: readonly BuiltInEvent[] = [
   {
     type: 'app.deployed',
+    scope: IDENTIFIERS,
     description: 'A production deploy finishes successfully: the address serves the new release.',
     sample: {
       app_id: APP,
@@ -26,6 +28,7 @@ export const deployEvents: readonly BuiltInEvent[] = [
   },
   {
     type: 'app.rolled_back',
+    scope: IDENTIFIERS,
     description: 'A rollback completes: the address serves an earlier release again.',
     sample: {
       app_id: APP,
@@ -40,6 +43,7 @@ export const deployEvents: readonly BuiltInEvent[] = [
   },
   {
     type: 'app.unpublished',
+    scope: IDENTIFIERS,
     description: 'An app is taken offline.',
     sample: {
       app_id: APP,
@@ -51,6 +55,7 @@ export const deployEvents: readonly BuiltInEvent[] = [
   },
   {
     type: 'app.deploy_failed',
+    scope: IDENTIFIERS,
     description: 'A publication or a rollback failed or was canceled; what is live is as it was.',
     sample: {
       app_id: APP,

@@ -1,4 +1,5 @@
 import type { BuiltInEvent } from '../../event-types.ts'
+import { IDENTIFIERS } from '../../event-types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const EDIT = '01890a5d-ac96-774b-bcce-b302099a8057'
@@ -7,6 +8,7 @@ const EDIT = '01890a5d-ac96-774b-bcce-b302099a8057'
 export const editEvents: readonly BuiltInEvent[] = [
   {
     type: 'edit.completed',
+    scope: IDENTIFIERS,
     description: 'An edit, including the initial generation of an app, is completed.',
     sample: {
       app_id: APP,
@@ -19,6 +21,7 @@ export const editEvents: readonly BuiltInEvent[] = [
   },
   {
     type: 'edit.failed',
+    scope: IDENTIFIERS,
     description: 'An edit failed or was canceled; the app is as it was.',
     sample: {
       app_id: APP,

@@ -3,6 +3,7 @@ import { memberSpan } from '../../../lib/internal/json-text.ts'
 import { toIso } from '../../../lib/time.ts'
 import { isEventId, isEventType } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
+import { DECLARED } from '../../event-types.ts'
 import { jsonText } from '../../print-json.ts'
 import { appId, instant, pageOf, text } from '../wire.ts'
 
@@ -126,6 +127,7 @@ export const typeRecord = z
     description: z.string().nullable(),
     schema: jsonObject.nullable(),
     sample: jsonObject.nullable(),
+    scope: z.string().meta({ description: 'The scope that receiving its events needs.' }),
     built_in: z.boolean().meta({ description: 'Published by the service itself.' }),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),
@@ -140,6 +142,7 @@ export function toWireType(record: EventTypeRecord): z.input<typeof typeRecord> 
     description: record.description,
     schema: parse(record.schema),
     sample: parse(record.sample),
+    scope: DECLARED,
     built_in: false,
     created_at: toIso(record.created_at),
     updated_at: toIso(record.updated_at),
@@ -160,6 +163,7 @@ export const exampleType = {
   description: 'An order was paid in full.',
   schema: null,
   sample: { order_id: 'o_42', amount: 1999 },
+  scope: DECLARED,
   built_in: false,
   created_at: '2026-01-31T12:00:00.000Z',
   updated_at: '2026-01-31T12:00:00.000Z',

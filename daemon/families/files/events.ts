@@ -1,4 +1,5 @@
 import type { BuiltInEvent } from '../../event-types.ts'
+import { IDENTIFIERS } from '../../event-types.ts'
 
 const FILE = {
   app_id: 'k3v9q2m7x4ta',
@@ -9,11 +10,13 @@ const FILE = {
 export const fileEvents: readonly BuiltInEvent[] = [
   {
     type: 'file.processed',
+    scope: IDENTIFIERS,
     description: 'A knowledge-base file is processed, and found from now on.',
     sample: { ...FILE, chunks: 12 },
   },
   {
     type: 'file.failed',
+    scope: IDENTIFIERS,
     description: 'A knowledge-base file could not be processed.',
     sample: {
       ...FILE,

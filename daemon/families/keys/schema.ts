@@ -13,6 +13,7 @@ import {
   plainText,
   text,
 } from '../wire.ts'
+import { LISTED, keyWebhooks } from './webhooks.ts'
 
 export const keyParams = z.strictObject({ key_id: plainText })
 
@@ -89,14 +90,34 @@ export const ownKey = keyRecord
   })
   .meta({ id: 'OwnKey' })
 
-export const revokedKey = keyRecord
+/** The record with the webhooks that the key, or a key below it, created or set a part of. */
+export const keyWithWebhooks = keyRecord
   .extend({
-    webhooks: z
-      .array(z.string())
-      .meta({ description: 'Webhooks that the key or its descendants made. They live on.' }),
+    ...keyWebhooks,
+    webhooks: keyWebhooks.webhooks.meta({
+      description:
+        'Webhooks that the key or its descendants created, or whose url, events, apps or secret they last set. They outlive the key.',
+    }),
+  })
+  .meta({ id: 'KeyWithWebhooks' })
+
+export const updatedKey = keyRecord
+  .extend({
+    ...keyWebhooks,
+    webhooks: keyWebhooks.webhooks.meta({
+      description:
+        'Webhooks of the key and its descendants that still receive what this change takes from the key: with scopes, those it may no longer read; with expires_at, all that outlive it.',
+    }),
+  })
+  .meta({ id: 'UpdatedKey' })
+
+export const revokedKey = keyWithWebhooks
+  .extend({
     keys: z
       .array(z.string())
+      .max(LISTED)
       .meta({ description: 'The key itself and every key below it: they end together.' }),
+    keys_total: z.int().meta({ description: 'How many there are; the first 100 are listed.' }),
   })
   .meta({ id: 'RevokedKey' })
 

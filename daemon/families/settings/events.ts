@@ -1,4 +1,5 @@
 import type { BuiltInEvent } from '../../event-types.ts'
+import { IDENTIFIERS } from '../../event-types.ts'
 
 const DOMAIN = {
   app_id: 'k3v9q2m7x4ta',
@@ -10,11 +11,13 @@ const DOMAIN = {
 export const settingsEvents: readonly BuiltInEvent[] = [
   {
     type: 'domain.verified',
+    scope: IDENTIFIERS,
     description: 'A domain is verified, and leads to its app from now on.',
     sample: DOMAIN,
   },
   {
     type: 'domain.failed',
+    scope: IDENTIFIERS,
     description: 'A domain could not be verified for a week, or is not any more for three days.',
     sample: {
       ...DOMAIN,

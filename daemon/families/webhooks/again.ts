@@ -2,7 +2,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { httpError } from '../../errors.ts'
 import type { Change } from '../audit/note.ts'
-import { audit } from '../audit/note.ts'
+import { audit, originsOf } from '../audit/note.ts'
 import { webhookError } from './errors.ts'
 
 /** @throws KeyhookError `webhook_disabled`: what is queued for it would be skipped at once */
@@ -32,10 +32,12 @@ export function spanOf(
 /** Notes what was sent again, and wakes the dispatcher once it is committed. */
 export async function noteAgain(
   call: Change,
-  { account_id, webhook_id }: { readonly account_id: string; readonly webhook_id: string },
+  webhook: WebhookRecord,
   action: 'webhook.failed_retried' | 'webhook.replayed',
 ): Promise<void> {
-  await audit(call, { account_id, action, target_type: 'webhook', target_id: webhook_id })
+  const { account_id, id: webhook_id } = webhook
+  const origins = originsOf(webhook)
+  await audit(call, { account_id, action, target_type: 'webhook', target_id: webhook_id, origins })
   call.tx.afterCommit(() => {
     call.platform.engine.wake({ webhook_id, account_id, due: call.now })
   })

@@ -1,4 +1,5 @@
 import type { BuiltInEvent } from '../../event-types.ts'
+import { IDENTIFIERS } from '../../event-types.ts'
 
 const WEBHOOK = '01890a5d-ac96-774b-bcce-b302099a8060'
 
@@ -9,16 +10,19 @@ export const TEST_EVENT = 'webhook.test'
 export const webhookEvents: readonly BuiltInEvent[] = [
   {
     type: TEST_EVENT,
+    scope: IDENTIFIERS,
     description: 'The test endpoint is called.',
     sample: { webhook_id: WEBHOOK, message: 'This is a test.' },
   },
   {
     type: 'webhook.failing',
+    scope: IDENTIFIERS,
     description: 'A webhook has failed half as much as disables it.',
     sample: { webhook_id: WEBHOOK, consecutive_failures: 10 },
   },
   {
     type: 'webhook.disabled',
+    scope: IDENTIFIERS,
     description: 'A webhook was disabled because it kept failing, or answered 410.',
     sample: { webhook_id: WEBHOOK, reason: 'failures', consecutive_failures: 20 },
   },

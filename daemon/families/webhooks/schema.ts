@@ -27,10 +27,14 @@ const events = z
   .superRefine((types, ctx) => {
     for (const [index, type] of types.entries()) {
       if (types.indexOf(type) === index) continue
-      ctx.addIssue({ code: 'custom', path: [index], message: 'This type stands here twice.' })
+      ctx.addIssue({ code: 'custom', path: [index], message: 'Duplicate event type.' })
     }
   })
-  .meta({ description: 'Types of the service, or declared ones.', example: ['app.deployed'] })
+  .meta({
+    description:
+      'Event types; order.* for every type of a family, * for every built-in type, also later ones. Declared types and families need events:read.',
+    example: ['app.deployed'],
+  })
 const apps = z
   .array(appId)
   .min(1)
@@ -100,7 +104,9 @@ export const webhookRecord = z
     description: z.string().nullable(),
     apps: z.array(z.string()).nullable(),
     status: z.enum(['active', 'disabled']),
-    disabled_reason: z.enum(['failures', 'gone', 'manual', 'key_revoked']).nullable(),
+    disabled_reason: z
+      .enum(['failures', 'gone', 'manual', 'key_revoked', 'key_narrowed'])
+      .nullable(),
     disabled_at: instant.nullable(),
     consecutive_failures: z
       .int()
@@ -122,6 +128,8 @@ export const webhookRecord = z
     created_by: creator,
     created_at: instant,
     updated_at: instant,
+    set_by: creator.meta({ description: 'Who last set its url, events, apps or secret.' }),
+    set_at: instant,
   })
   .meta({ id: 'Webhook' })
 
@@ -156,6 +164,8 @@ export function toWireWebhook(webhook: WebhookRecord): z.input<typeof webhookRec
     created_by: { ...webhook.created_by },
     created_at: toIso(webhook.created_at),
     updated_at: toIso(webhook.updated_at),
+    set_by: { ...webhook.set_by },
+    set_at: toIso(webhook.set_at),
   }
 }
 
@@ -186,7 +196,7 @@ export const replayBody = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'Only these of the types that the webhook names.' }),
+    .meta({ description: 'Only these of the types that the webhook subscribes to.' }),
   dry_run: dryRun,
 })
 
@@ -223,4 +233,6 @@ export const exampleWebhook = {
   created_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
   created_at: '2026-01-30T12:00:00.000Z',
   updated_at: '2026-01-30T12:00:00.000Z',
+  set_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
+  set_at: '2026-01-30T12:00:00.000Z',
 } as const

@@ -4,6 +4,7 @@ import { REFUSALS } from '../../../lib/egress/url.ts'
 import type { Authority } from '../../../lib/grant/authority.ts'
 import { holdsApp, withinPins } from '../../../lib/grant/authority.ts'
 import { refuseDelegation } from '../../../lib/grant/delegate.ts'
+import { EVERY_BUILT_IN, isFamily } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type {
   DeliveryReads,
@@ -13,7 +14,7 @@ import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
-import { audit } from '../audit/note.ts'
+import { audit, originsOf } from '../audit/note.ts'
 import { accountOf } from '../../principal.ts'
 import { webhookError } from './errors.ts'
 
@@ -100,13 +101,18 @@ export async function judgeTarget({ egress }: Platform, url: string): Promise<st
   })
 }
 
-/** @throws KeyhookError `unknown_event_type`, naming every type that nobody publishes to the account */
+/**
+ * @throws KeyhookError `unknown_event_type`, naming every type that nobody publishes to the account and
+ * what is neither a type nor a pattern
+ */
 export async function requireKnownTypes(
   { eventTypes }: Platform,
   accountId: string,
   types: readonly string[],
 ): Promise<void> {
-  const known = await Promise.all(types.map((type) => eventTypes.knows(accountId, type)))
+  const isKnown = async (type: string): Promise<boolean> =>
+    type === EVERY_BUILT_IN || isFamily(type) || (await eventTypes.knows(accountId, type))
+  const known = await Promise.all(types.map(isKnown))
   const errors = types.flatMap((type, index) =>
     known[index] === true
       ? []
@@ -121,12 +127,13 @@ export async function requireKnownTypes(
   if (errors.length > 0) throw webhookError('unknown_event_type', { errors })
 }
 
-/** Notes a change of a webhook. */
+/** Notes a change of a webhook, as it is after the change. */
 export async function noteChange(
   call: Change,
-  webhookId: string,
+  webhook: WebhookRecord,
   action: 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated',
 ): Promise<void> {
-  const account_id = accountOf(call.principal)
-  await audit(call, { account_id, action, target_type: 'webhook', target_id: webhookId })
+  const { account_id, id } = webhook
+  const origins = originsOf(webhook)
+  await audit(call, { account_id, action, target_type: 'webhook', target_id: id, origins })
 }

@@ -3,13 +3,12 @@ import type { Authority } from '../../../lib/grant/authority.ts'
 import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
-import type { Instant, Millis } from '../../../lib/time.ts'
-import { MINUTE } from '../../../lib/time.ts'
 import type { Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
 import { isPinned } from '../../principal.ts'
 import { httpError } from '../../errors.ts'
+import { requireStepUp } from '../../step-up.ts'
 import type { Step } from '../state.ts'
 
 type Params = Readonly<Record<string, string>>
@@ -71,15 +70,6 @@ function scopeCheck(required: RequiredScope, refusePinned: boolean, forService: 
     if (principal.account_id === null && !forService) throw httpError('account_required')
     requireScope(principal.authority, required)
     if (refusePinned && isPinned(principal)) throw kernelError('key_pinned')
-  }
-}
-
-/** How long a sign-in, or a password that was sent again, opens what needs proof. */
-const STEP_UP: Millis = 10 * MINUTE
-
-function requireStepUp(principal: Principal | undefined, now: Instant): void {
-  if (principal?.type === 'user' && principal.authenticated_at + STEP_UP <= now) {
-    throw httpError('step_up_required')
   }
 }
 

@@ -17,6 +17,7 @@ const FAILED: FailedQuery = {
   since: BORN,
   until: BORN + 10,
   apps: null,
+  types: null,
 }
 
 const replayed = (id: string, event: string): DeliveryRecord =>
@@ -68,6 +69,46 @@ export const againCases: readonly StoreCase[] = [
       const page = { ...query, after: null, limit: 9 }
       const asked = store.write((tx) => tx.deliveries.requestRetries(page, clock.now()))
       assert.deepEqual(await asked, [at(1)])
+    },
+  },
+  {
+    name: 'requestRetries: only deliveries of events of the types named',
+    async run({ open, clock }) {
+      const store = await open()
+      const status = 'exhausted'
+      await publishDeliveries(
+        store,
+        sampleDelivery(at(1), { status, event_type: 'order.paid' }),
+        sampleDelivery(at(2), { status, event_type: 'app.deployed' }),
+      )
+      const query = { ...FAILED, types: ['app.deployed'] }
+      assert.equal(await store.deliveries.countFailed(query), 1)
+      const page = { ...query, after: null, limit: 9 }
+      const asked = store.write((tx) => tx.deliveries.requestRetries(page, clock.now()))
+      assert.deepEqual(await asked, [at(2)])
+      assert.equal(await store.deliveries.countFailed({ ...FAILED, types: [] }), 0)
+    },
+  },
+  {
+    name: 'hasUnfinishedBeyond: a pending delivery of another type, of another app or of none',
+    async run({ open }) {
+      const store = await open()
+      await publishDeliveries(
+        store,
+        sampleDelivery(at(1), { event_type: 'order.paid', app_id: 'app_a' }),
+        sampleDelivery(at(2), { event_type: 'app.deployed', status: 'exhausted' }),
+        sampleDelivery(at(3), { webhook_id: 'wh_2' }),
+      )
+      const { hasUnfinishedBeyond } = store.deliveries
+      const free = { types: null, apps: null }
+      assert.equal(await hasUnfinishedBeyond('wh_1', free), false)
+      assert.equal(await hasUnfinishedBeyond('wh_1', { ...free, types: ['order.paid'] }), false)
+      assert.equal(await hasUnfinishedBeyond('wh_1', { ...free, types: ['app.deployed'] }), true)
+      assert.equal(await hasUnfinishedBeyond('wh_1', { ...free, types: [] }), true)
+      assert.equal(await hasUnfinishedBeyond('wh_1', { ...free, apps: ['app_a'] }), false)
+      assert.equal(await hasUnfinishedBeyond('wh_1', { ...free, apps: ['app_b'] }), true)
+      assert.equal(await hasUnfinishedBeyond('wh_2', { ...free, apps: ['app_a'] }), true)
+      assert.equal(await hasUnfinishedBeyond('wh_9', { types: [], apps: [] }), false)
     },
   },
   {

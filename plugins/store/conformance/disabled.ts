@@ -111,6 +111,7 @@ export const disabledCases: readonly StoreCase[] = [
         since: 0,
         until: 2 ** 48 - 1,
         apps: null,
+        types: null,
       }
       const failed = { ...all, after: null, limit: 9 }
       await store.write((tx) => tx.deliveries.requestRetries(failed, now))

@@ -40,7 +40,7 @@ export const keyCases: readonly StoreCase[] = [
       assert.deepEqual(await store.keys.chain(STRANGER, 'key_1'), [])
       assert.equal(await store.keys.get(ACCOUNT, 'key_9'), undefined)
       assert.deepEqual(await store.keys.chain(ACCOUNT, 'key_9'), [])
-      assert.deepEqual(await store.keys.descendants('key_9'), [])
+      assert.deepEqual(await store.keys.descendants('key_9', 9), { ids: [], total: 0 })
       const page = await store.keys.list({
         account_id: STRANGER,
         live_at: null,
@@ -149,7 +149,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'descendants: the key and every key below it, and no other',
+    name: 'descendants: the key and every key below it, the first of them and how many there are',
     async run({ open }) {
       const store = await open()
       await insertKeys(
@@ -160,9 +160,11 @@ export const keyCases: readonly StoreCase[] = [
         sampleKey('key_4', { parent_id: 'key_3', depth: 2 }),
         sampleKey('key_5'),
       )
-      const below = async (id: string) => [...(await store.keys.descendants(id))].sort()
-      assert.deepEqual(await below('key_1'), ['key_1', 'key_2', 'key_3', 'key_4'])
-      assert.deepEqual(await below('key_3'), ['key_3', 'key_4'])
+      const { descendants } = store.keys
+      const all = { ids: ['key_1', 'key_2', 'key_3', 'key_4'], total: 4 }
+      assert.deepEqual(await descendants('key_1', 4), all)
+      assert.deepEqual(await descendants('key_3', 9), { ids: ['key_3', 'key_4'], total: 2 })
+      assert.deepEqual(await descendants('key_1', 2), { ids: ['key_1', 'key_2'], total: 4 })
     },
   },
 ]

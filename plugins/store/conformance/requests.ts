@@ -33,6 +33,7 @@ const AUDIT: AuditRecord = {
   app_id: null,
   request_id: 'req_1',
   ip: '127.0.0.1',
+  origins: null,
 }
 
 const ALL: AuditQuery = {
@@ -136,6 +137,19 @@ export const requestCases: readonly StoreCase[] = [
       const forged = { ...AUDIT, action: 'forged' }
       await assert.rejects(store.write((tx) => tx.requests.insertAudit(forged)))
       assert.deepEqual((await store.requests.audit(ALL)).rows, [AUDIT])
+    },
+  },
+  {
+    name: 'audit: an entry about a webhook names who created and who last set it',
+    async run({ open }) {
+      const store = await open()
+      const origins = {
+        created_by: { type: 'key', id: 'key_1' },
+        set_by: { type: 'operator', id: null },
+      } as const
+      const entry = { ...AUDIT, target_type: 'webhook', target_id: 'wh_1', origins }
+      await store.write((tx) => tx.requests.insertAudit(entry))
+      assert.deepEqual((await store.requests.audit(ALL)).rows, [entry])
     },
   },
   {

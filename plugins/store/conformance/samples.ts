@@ -13,6 +13,7 @@ import type { KeyRecord } from '../../../lib/key/record.ts'
 import { readScopes } from '../../../lib/scope/canonical.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { serializeEvent } from '../../../lib/webhook/event.ts'
+import { createdOrigin } from '../../../lib/webhook/origin.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, UserRecord } from '../contract/accounts.ts'
 import type { AppRecord, RevisionRecord } from '../contract/apps.ts'
@@ -105,6 +106,7 @@ export function sampleWebhook(id: string, changes: Partial<WebhookRecord> = {}):
     created_by: { type: 'key', id: 'key_1' },
     created_at: BORN,
     updated_at: BORN,
+    ...createdOrigin({ type: 'key', id: 'key_1' }, BORN),
     secrets: [],
     ...changes,
   }

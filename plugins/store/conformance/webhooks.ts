@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createdOrigin, setParts } from '../../../lib/webhook/origin.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers, readPages } from './harness.ts'
 import {
@@ -11,10 +12,14 @@ import {
   publishDeliveries,
   sampleClaim,
   sampleDelivery,
+  sampleKey,
   sampleWebhook,
 } from './samples.ts'
 
 const FAILED = { consecutive_failures: 7, first_failure_at: BORN, failing_at: BORN + 1 }
+
+const USER = { type: 'user', id: 'usr_2' } as const
+const keyBy = (id: string) => ({ type: 'key', id }) as const
 
 const secretOf = (id: string, not_after: number | null) => ({
   id,
@@ -123,9 +128,14 @@ const recordCases: readonly StoreCase[] = [
       const webhook = sampleWebhook('wh_1', { ...FAILED, apps: ['app_a'], description: 'old' })
       await insertWebhooks(store, webhook, sampleWebhook('wh_2'))
       const update = (id: string, changes: object) =>
-        store.write((tx) => tx.webhooks.update(id, changes, now))
+        store.write((tx) => tx.webhooks.update(id, changes, USER, now))
       assert.equal(await update('wh_1', { url: 'https://new.example.com/' }), true)
-      const moved = { ...webhook, url: 'https://new.example.com/', updated_at: now }
+      const moved = {
+        ...webhook,
+        ...setParts(webhook, ['url'], USER, now),
+        url: 'https://new.example.com/',
+        updated_at: now,
+      }
       assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), moved)
       const changes = {
         events: ['order.shipped'],
@@ -134,9 +144,63 @@ const recordCases: readonly StoreCase[] = [
         standard_headers: true,
       }
       assert.equal(await update('wh_1', changes), true)
-      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), { ...moved, ...changes })
+      const set = setParts(moved, ['events', 'apps'], USER, now)
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), { ...moved, ...set, ...changes })
       assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_2'), sampleWebhook('wh_2'))
       assert.equal(await update('wh_9', { description: 'x' }), false)
+    },
+  },
+  {
+    name: 'update: what is no part of the target leaves who set it last',
+    async run({ open, clock }) {
+      const store = await open()
+      const webhook = sampleWebhook('wh_1')
+      await insertWebhooks(store, webhook)
+      const changes = { description: 'new', standard_headers: true, rate_limit: 3 }
+      await store.write((tx) => tx.webhooks.update('wh_1', changes, USER, clock.now()))
+      const updated = { ...webhook, ...changes, updated_at: clock.now() }
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), updated)
+    },
+  },
+  {
+    name: 'fromKey: what the key or a key below it created or set a part of, and no other',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await store.write(async (tx) => {
+        await tx.keys.insert(sampleKey('key_1'))
+        await tx.keys.insert(sampleKey('key_2', { parent_id: 'key_1', depth: 1 }))
+        await tx.keys.insert(sampleKey('key_3', { parent_id: 'key_2', depth: 2, revoked_at: now }))
+        await tx.keys.insert(sampleKey('key_4'))
+      })
+      const owned = { created_by: USER, ...createdOrigin(USER, BORN) }
+      const ids = ['wh_1', 'wh_2', 'wh_3', 'wh_4', 'wh_5', 'wh_6']
+      await insertWebhooks(
+        store,
+        ...ids.map((id) => sampleWebhook(id, owned)),
+        sampleWebhook('wh_7', { created_by: keyBy('key_3'), ...createdOrigin(USER, BORN) }),
+        sampleWebhook('wh_8', { ...owned, account_id: STRANGER }),
+      )
+      await store.write(async ({ webhooks }) => {
+        await webhooks.update('wh_1', { url: 'https://a.example.com/' }, keyBy('key_3'), now)
+        await webhooks.update('wh_2', { events: ['order.paid'] }, keyBy('key_2'), now)
+        await webhooks.update('wh_3', { apps: ['app_a'] }, keyBy('key_1'), now)
+        await webhooks.rotateSecret('wh_4', secretOf('s1', null), now, keyBy('key_3'), now)
+        await webhooks.update('wh_5', { url: 'https://b.example.com/' }, keyBy('key_4'), now)
+        // An owner who sets another part takes nothing of this one back.
+        await webhooks.update('wh_1', { events: ['order.paid'] }, USER, now)
+        await webhooks.update('wh_2', { events: ['order.shipped'] }, USER, now)
+        await webhooks.update('wh_8', { url: 'https://c.example.com/' }, keyBy('key_1'), now)
+      })
+      const from = async (id: string) =>
+        (await store.webhooks.fromKey(ACCOUNT, id)).map((webhook) => webhook.id)
+      assert.deepEqual(await from('key_1'), ['wh_1', 'wh_3', 'wh_4', 'wh_7'])
+      assert.deepEqual(await from('key_2'), ['wh_1', 'wh_4', 'wh_7'])
+      assert.deepEqual(await from('key_4'), ['wh_5'])
+      assert.deepEqual(await from('key_9'), [])
+      assert.deepEqual(await store.webhooks.fromKey('acc_9', 'key_1'), [])
+      const [found] = await store.webhooks.fromKey(ACCOUNT, 'key_4')
+      assert.deepEqual(found, await store.webhooks.get(ACCOUNT, 'wh_5'))
     },
   },
 ]
@@ -232,14 +296,18 @@ const healthCases: readonly StoreCase[] = [
       const secrets = [secretOf('s2', null), secretOf('s1', BORN + 1)]
       await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
       const rotate = (id: string, end: number) =>
-        store.write((tx) => tx.webhooks.rotateSecret('wh_1', secretOf(id, null), end, BORN + 5))
+        store.write((tx) =>
+          tx.webhooks.rotateSecret('wh_1', secretOf(id, null), end, USER, BORN + 5),
+        )
       assert.equal(await rotate('s3', BORN + 9), true)
       const kept = [secretOf('s3', null), secretOf('s2', BORN + 9), secretOf('s1', 0)]
       const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
-      assert.deepEqual(rotated, sampleWebhook('wh_1', { secrets: kept, updated_at: BORN + 5 }))
+      const origin = setParts(sampleWebhook('wh_1'), ['secret'], USER, BORN + 5)
+      const after = { secrets: kept, updated_at: BORN + 5, ...origin }
+      assert.deepEqual(rotated, sampleWebhook('wh_1', after))
       assert.equal(
         await store.write((tx) =>
-          tx.webhooks.rotateSecret('wh_9', secretOf('s4', null), BORN, BORN),
+          tx.webhooks.rotateSecret('wh_9', secretOf('s4', null), BORN, USER, BORN),
         ),
         false,
       )
@@ -252,7 +320,7 @@ const healthCases: readonly StoreCase[] = [
       const secrets = [secretOf('s8', null), secretOf('s9', BORN + 50)]
       await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
       await store.write((tx) =>
-        tx.webhooks.rotateSecret('wh_1', secretOf('s7', null), BORN + 5, BORN + 5),
+        tx.webhooks.rotateSecret('wh_1', secretOf('s7', null), BORN + 5, USER, BORN + 5),
       )
       const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
       assert.deepEqual(rotated?.secrets[0], secretOf('s7', null))

@@ -21,6 +21,15 @@ export interface FailedQuery {
   readonly until: Instant
   /** Only deliveries of these apps. */
   readonly apps: readonly string[] | null
+  /** Only deliveries of events of these types. */
+  readonly types: readonly string[] | null
+}
+
+/** What a caller may receive; null where there is no limit. */
+export interface DeliveryLimits {
+  readonly types: readonly string[] | null
+  /** A delivery of an event without an app is beyond any list of apps. */
+  readonly apps: readonly string[] | null
 }
 
 /** Statuses that a bulk retry leads on from. */
@@ -36,6 +45,8 @@ export interface DeliveryReads {
   get(accountId: string, webhookId: string, id: string): Promise<InspectedDelivery | undefined>
   list(query: DeliveryListQuery): Promise<Page<InspectedDelivery>>
   countFailed(query: FailedQuery): Promise<number>
+  /** Whether the webhook has an unfinished delivery beyond these limits. */
+  hasUnfinishedBeyond(webhookId: string, limits: DeliveryLimits): Promise<boolean>
   /**
    * Which of these events the webhook has no delivery of, by their ids.
    *

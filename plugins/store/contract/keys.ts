@@ -12,6 +12,11 @@ export interface KeyListQuery extends PageQuery {
   readonly within: readonly string[] | null
 }
 
+export interface KeyTree {
+  readonly ids: readonly string[]
+  readonly total: number
+}
+
 export interface KeyReads {
   /** The chain behind a value's hash, whatever its state; undefined when nobody holds that value. */
   findChain(hash: string): Promise<KeyChain | undefined>
@@ -19,8 +24,8 @@ export interface KeyReads {
   chain(accountId: string, id: string): Promise<readonly KeyRecord[]>
   get(accountId: string, id: string): Promise<KeyRecord | undefined>
   list(query: KeyListQuery): Promise<Page<KeyRecord>>
-  /** The key and every key minted below it. */
-  descendants(id: string): Promise<readonly string[]>
+  /** The key and every key minted below it: the first `limit` in order of id, and how many there are. */
+  descendants(id: string, limit: number): Promise<KeyTree>
 }
 
 export interface KeyChanges {

@@ -1,3 +1,4 @@
+import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from './page.ts'
 
@@ -33,6 +34,13 @@ export interface AuditRecord {
   readonly request_id: string
   /** Where the request came from; null when it came over the control socket. */
   readonly ip: string | null
+  /** Of a webhook: who created it and who last set a part of it; null for any other target. */
+  readonly origins: AuditOrigins | null
+}
+
+export interface AuditOrigins {
+  readonly created_by: Creator
+  readonly set_by: Creator
 }
 
 export interface AuditQuery extends PageQuery {

@@ -1,3 +1,4 @@
+import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { Page, PageQuery } from './page.ts'
@@ -14,6 +15,11 @@ export interface WebhookReads {
   list(query: WebhookListQuery): Promise<Page<WebhookRecord>>
   /** Every webhook of an account, disabled ones included. */
   ofAccount(accountId: string): Promise<readonly WebhookRecord[]>
+  /**
+   * The webhooks of the account that a key, or any key below it, created or set a part of: whatever
+   * became of those keys, in order of id.
+   */
+  fromKey(accountId: string, keyId: string): Promise<readonly WebhookRecord[]>
 }
 
 export interface WebhookChanges {
@@ -30,10 +36,13 @@ export interface WebhookChanges {
 export interface WebhookWrites extends WebhookReads {
   /** Inserts the webhook with its secrets. */
   insert(webhook: WebhookRecord): Promise<void>
-  /** Changes the named columns alone. False when there is no such webhook. */
-  update(id: string, changes: WebhookChanges, now: Instant): Promise<boolean>
   /**
-   * Adds a secret and makes it the current one; every older one ends at `olderNotAfter` or before. What
+   * Changes the named columns alone; url, events and apps, where named, are set by `by` from then on.
+   * False when there is no such webhook.
+   */
+  update(id: string, changes: WebhookChanges, by: Creator, now: Instant): Promise<boolean>
+  /**
+   * Adds a secret, set by `by`, and makes it the current one; every older one ends at `olderNotAfter` or before. What
    * has ended by `now` is ended for ever, whatever the clock shows later.
    * False when there is no such webhook.
    */
@@ -41,6 +50,7 @@ export interface WebhookWrites extends WebhookReads {
     id: string,
     secret: SealedSecret,
     olderNotAfter: Instant,
+    by: Creator,
     now: Instant,
   ): Promise<boolean>
   /** Makes it active and clears its counters; a webhook that is active keeps them cleared too. */

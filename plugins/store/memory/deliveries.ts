@@ -53,6 +53,13 @@ export function deliveryReads(state: Reading): DeliveryReads {
       return { rows: page.rows.map(inspect), more: page.more }
     },
     countFailed: async (query) => failed(state(), query).length,
+    hasUnfinishedBeyond: async (webhookId, { types, apps }) =>
+      [...state().deliveries.values()]
+        .filter(({ webhook_id, done_at }) => webhook_id === webhookId && done_at === null)
+        .some(
+          ({ event_type, app_id }) =>
+            types?.includes(event_type) === false || apps?.includes(app_id ?? '') === false,
+        ),
     async missing(webhookId, events) {
       const held = new Set(
         [...state().deliveries.values()]
@@ -66,13 +73,14 @@ export function deliveryReads(state: Reading): DeliveryReads {
 
 function failed(
   state: State,
-  { account_id, webhook_id, since, until, apps }: FailedQuery,
+  { account_id, webhook_id, since, until, apps, types }: FailedQuery,
 ): readonly DeliveryRecord[] {
   return [...state.deliveries.values()]
     .filter((one) => one.account_id === account_id && one.webhook_id === webhook_id)
     .filter(({ id }) => id >= uuid7Floor(since) && id < uuid7Floor(until))
     .filter(({ status }) => FAILED_STATUSES.includes(status))
     .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
+    .filter(({ event_type }) => types?.includes(event_type) ?? true)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 

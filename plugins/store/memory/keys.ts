@@ -15,7 +15,9 @@ function lineOf(keys: State['keys'], id: string): readonly KeyRecord[] {
   return key.parent_id === null ? [key] : [...lineOf(keys, key.parent_id), key]
 }
 
-function treeOf(keys: State['keys'], id: string): readonly string[] {
+/** A key and every key below it. */
+export function treeOf(keys: State['keys'], id: string): readonly string[] {
+  if (!keys.has(id)) return []
   const children = [...keys.values()].filter(({ parent_id }) => parent_id === id)
   return [id, ...children.flatMap((child) => treeOf(keys, child.id))]
 }
@@ -52,7 +54,10 @@ export function keyReads(state: Reading): KeyReads {
         page,
       )
     },
-    descendants: async (id) => (state().keys.has(id) ? treeOf(state().keys, id) : []),
+    async descendants(id, limit) {
+      const ids = treeOf(state().keys, id).toSorted()
+      return { ids: ids.slice(0, limit), total: ids.length }
+    },
   }
 }
 

@@ -1,8 +1,10 @@
 import { HEALTHY } from '../../../lib/delivery/health.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import { partsIn, setParts } from '../../../lib/webhook/origin.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import { move } from './deliveries.ts'
+import { treeOf } from './keys.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, isWithin, pageOf } from './state.ts'
 
@@ -19,6 +21,16 @@ export function webhookReads(state: Reading): WebhookReads {
         page,
       ),
     ofAccount: async (accountId) => ofAccount(accountId),
+    async fromKey(accountId, keyId) {
+      const tree = new Set<string | null>(treeOf(state().keys, keyId))
+      return ofAccount(accountId)
+        .filter(
+          ({ created_by, set_keys }) =>
+            (created_by.type === 'key' && tree.has(created_by.id)) ||
+            Object.values(set_keys).some((id) => tree.has(id)),
+        )
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+    },
   }
 }
 
@@ -40,15 +52,20 @@ export function webhookWrites(state: State, changes: ChangeSink): WebhookWrites 
       add(webhooks, webhook.id, webhook)
       noteChange(webhook.id)
     },
-    update: async (id, columns, now) => changeWebhook(id, { ...columns, updated_at: now }),
-    async rotateSecret(id, secret, olderNotAfter, now) {
-      const older = webhooks.get(id)?.secrets.map((one) => {
+    async update(id, columns, by, now) {
+      const webhook = webhooks.get(id)
+      const set = webhook && setParts(webhook, partsIn(columns), by, now)
+      return changeWebhook(id, { ...columns, ...set, updated_at: now })
+    },
+    async rotateSecret(id, secret, olderNotAfter, by, now) {
+      const webhook = webhooks.get(id)
+      if (webhook === undefined) return false
+      const older = webhook.secrets.map((one) => {
         const end = Math.min(one.not_after ?? Infinity, olderNotAfter)
         return { ...one, not_after: end <= now ? 0 : end }
       })
-      return (
-        older !== undefined && changeWebhook(id, { secrets: [secret, ...older], updated_at: now })
-      )
+      const set = setParts(webhook, ['secret'], by, now)
+      return changeWebhook(id, { ...set, secrets: [secret, ...older], updated_at: now })
     },
     async enable(id, now) {
       changeWebhook(id, {

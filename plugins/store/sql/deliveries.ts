@@ -68,6 +68,17 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       )
       return integer(row?.['count'])
     },
+    async hasUnfinishedBeyond(webhookId, { types, apps }) {
+      const rows = await query(
+        `SELECT id FROM ${t.deliveries} WHERE webhook_id = $1 AND done_at IS NULL AND (
+           (CAST($2 AS TEXT) IS NOT NULL AND NOT (${dialect.among('event_type', '$2')}))
+           OR (CAST($3 AS TEXT) IS NOT NULL
+             AND NOT (${dialect.among("COALESCE(app_id, '')", '$3')})))
+         LIMIT 1`,
+        [webhookId, types && JSON.stringify(types), apps && JSON.stringify(apps)],
+      )
+      return rows.length > 0
+    },
     async missing(webhookId, events) {
       const made = events.map(({ created_at }) => created_at)
       const rows = await query<{ event_id: string }>(
@@ -86,16 +97,19 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
   }
 }
 
-/** Rows of a FailedQuery, bound from $1 to $5. */
+/** Rows of a FailedQuery, bound from $1 to $6. */
 function failedRows(dialect: Dialect): string {
   const statuses = FAILED_STATUSES.map((status) => `'${status}'`).join(', ')
   return `webhook_id = $1 AND account_id = $2 AND id >= $3 AND id < $4
-    AND status IN (${statuses}) AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})`
+    AND status IN (${statuses}) AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
+    AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('event_type', '$6')})`
 }
 
-function bindFailed({ webhook_id, account_id, since, until, apps }: FailedQuery): unknown[] {
+function bindFailed(query: FailedQuery): unknown[] {
+  const { webhook_id, account_id, since, until, apps, types } = query
   const bounds = [uuid7Floor(since), uuid7Floor(until)]
-  return [webhook_id, account_id, ...bounds, apps && JSON.stringify(apps)]
+  const limits = [apps && JSON.stringify(apps), types && JSON.stringify(types)]
+  return [webhook_id, account_id, ...bounds, ...limits]
 }
 
 export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): DeliveryWrites {
@@ -114,10 +128,10 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
     async requestRetries({ after, limit, ...failed }, now) {
       const rows = await query<{ id: string }>(
         `UPDATE ${t.deliveries}
-         SET status = 'pending', cause = 'replay', retry = 1, next_at = $6, done_at = NULL,
+         SET status = 'pending', cause = 'replay', retry = 1, next_at = $7, done_at = NULL,
            end_reason = NULL
          WHERE id IN (SELECT id FROM ${t.deliveries}
-           WHERE ${failedRows(dialect)} AND (CAST($7 AS TEXT) IS NULL OR id > $7) ORDER BY id LIMIT $8)
+           WHERE ${failedRows(dialect)} AND (CAST($8 AS TEXT) IS NULL OR id > $8) ORDER BY id LIMIT $9)
          RETURNING id`,
         [...bindFailed(failed), now, after, limit],
       )

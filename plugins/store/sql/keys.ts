@@ -12,6 +12,15 @@ import type { Tables } from './tables.ts'
 /** Live at `$1`; the same comparison as in memory: now = expiry is expired. */
 const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
 
+/** The ids of a key and of every key below it, as the recursive table `tree`. */
+export function treeBelow(t: Tables, parameter: string): string {
+  return `tree AS (
+    SELECT id FROM ${t.keys} WHERE id = ${parameter}
+    UNION ALL
+    SELECT k.id FROM ${t.keys} k JOIN tree ON k.parent_id = tree.id
+  )`
+}
+
 export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
   async function withSecrets(rows: readonly Row[]): Promise<KeyRecord[]> {
     if (rows.length === 0) return []
@@ -82,16 +91,13 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       )
       return cutPage(await withSecrets(rows), limit)
     },
-    async descendants(id) {
-      const rows = await query<{ id: string }>(
-        `WITH RECURSIVE tree AS (
-           SELECT id FROM ${t.keys} WHERE id = $1
-           UNION ALL
-           SELECT k.id FROM ${t.keys} k JOIN tree ON k.parent_id = tree.id
-         ) SELECT id FROM tree`,
-        [id],
+    async descendants(id, limit) {
+      const rows = await query(
+        `WITH RECURSIVE ${treeBelow(t, '$1')}
+         SELECT id, count(*) OVER () AS total FROM tree ORDER BY id LIMIT $2`,
+        [id, limit],
       )
-      return rows.map((row) => row.id)
+      return { ids: rows.map((row) => String(row['id'])), total: integer(rows[0]?.['total'] ?? 0) }
     },
   }
 }

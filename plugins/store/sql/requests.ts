@@ -6,7 +6,7 @@ import type {
 } from '../contract/requests.ts'
 import type { Query } from './client.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer, textOrNull } from './rows.ts'
+import { cutPage, integer, jsonOrNull, textOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function requestReads(query: Query, t: Tables): RequestReads {
@@ -70,8 +70,8 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
     async insertAudit(record) {
       await query(
         `INSERT INTO ${t.audit} (id, account_id, at, actor_type, actor_id, action, target_type,
-           target_id, app_id, request_id, ip)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+           target_id, app_id, request_id, ip, origins)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
         [
           record.id,
           record.account_id,
@@ -84,6 +84,7 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
           record.app_id,
           record.request_id,
           record.ip,
+          record.origins && JSON.stringify(record.origins),
         ],
       )
     },
@@ -103,6 +104,7 @@ function toAudit(row: Row): AuditRecord {
     app_id: textOrNull(row['app_id']),
     request_id: String(row['request_id']),
     ip: textOrNull(row['ip']),
+    origins: jsonOrNull(row['origins']),
   }
 }
 

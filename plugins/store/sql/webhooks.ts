@@ -1,8 +1,18 @@
 import { MOVES } from '../../../lib/delivery/transition.ts'
-import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { Creator } from '../../../lib/key/record.ts'
+import type {
+  SealedHeaders,
+  SealedSecret,
+  WebhookPart,
+  WebhookRecord,
+} from '../../../lib/webhook/record.ts'
+import { WEBHOOK_PARTS } from '../../../lib/webhook/record.ts'
+import type { Origin } from '../../../lib/webhook/origin.ts'
+import { createdOrigin, partsIn } from '../../../lib/webhook/origin.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
+import { treeBelow } from './keys.ts'
 import type { Row } from './rows.ts'
 import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
 import type { Tables } from './tables.ts'
@@ -63,6 +73,15 @@ export function webhookReads(query: Query, t: Tables, dialect: Dialect): Webhook
     },
     ofAccount: (accountId) =>
       select(`(SELECT * FROM ${t.webhooks} WHERE account_id = $1)`, [accountId]),
+    fromKey: (accountId, keyId) =>
+      select(
+        `(WITH RECURSIVE ${treeBelow(t, '$2')}
+          SELECT * FROM ${t.webhooks} WHERE account_id = $1 AND (
+            (created_by_type = 'key' AND created_by_id IN (SELECT id FROM tree))
+            OR ${WEBHOOK_PARTS.map((part) => `${part}_set_key IN (SELECT id FROM tree)`).join(' OR ')}
+          ))`,
+        [accountId, keyId],
+      ),
   }
 }
 
@@ -110,9 +129,10 @@ export function webhookWrites(
         `INSERT INTO ${t.webhooks} (id, account_id, url, events, description, apps, status,
            disabled_reason, disabled_at, consecutive_failures, first_failure_at, failing_at,
            last_success_at, last_delivery_at, standard_headers, headers, rate_limit, concurrency,
-           created_by_type, created_by_id, created_at, updated_at)
+           created_by_type, created_by_id, created_at, updated_at, set_by_type, set_by_id, set_at,
+           url_set_key, events_set_key, apps_set_key, secret_set_key)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-           $19, $20, $21, $22)`,
+           $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)`,
         [
           webhook.id,
           webhook.account_id,
@@ -136,15 +156,23 @@ export function webhookWrites(
           webhook.created_by.id,
           webhook.created_at,
           webhook.updated_at,
+          webhook.set_by.type,
+          webhook.set_by.id,
+          webhook.set_at,
+          webhook.set_keys.url,
+          webhook.set_keys.events,
+          webhook.set_keys.apps,
+          webhook.set_keys.secret,
         ],
       )
       for (const secret of webhook.secrets) await insertSecret(webhook.id, secret)
       noted([{ account_id: webhook.account_id }])
     },
-    async rotateSecret(id, secret, olderNotAfter, now) {
+    async rotateSecret(id, secret, olderNotAfter, by, now) {
+      const set = assignments({ ...originColumns(['secret'], by, now), updated_at: now }, 2)
       const rows = await query(
-        `UPDATE ${t.webhooks} SET updated_at = $2 WHERE id = $1 RETURNING account_id`,
-        [id, now],
+        `UPDATE ${t.webhooks} SET ${set.sql} WHERE id = $1 RETURNING account_id`,
+        [id, ...set.bind],
       )
       if (!noted(rows)) return false
       await query(
@@ -156,7 +184,8 @@ export function webhookWrites(
       await insertSecret(id, secret)
       return true
     },
-    async update(id, { events, apps, standard_headers, headers, ...others }, now) {
+    async update(id, changes, by, now) {
+      const { events, apps, standard_headers, headers, ...others } = changes
       const set = assignments(
         {
           ...others,
@@ -164,6 +193,7 @@ export function webhookWrites(
           ...(apps === undefined ? {} : { apps: apps && JSON.stringify(apps) }),
           ...(standard_headers === undefined ? {} : { standard_headers: standard_headers ? 1 : 0 }),
           ...(headers === undefined ? {} : { headers: headers && JSON.stringify(headers) }),
+          ...originColumns(partsIn(changes), by, now),
           updated_at: now,
         },
         2,
@@ -208,6 +238,37 @@ export function webhookWrites(
   }
 }
 
+/** The columns that change when somebody sets parts of a webhook. */
+function originColumns(
+  parts: readonly WebhookPart[],
+  by: Creator,
+  now: number,
+): Readonly<Record<string, unknown>> {
+  if (parts.length === 0) return {}
+  const key = by.type === 'key' ? by.id : null
+  return {
+    set_by_type: by.type,
+    set_by_id: by.id,
+    set_at: now,
+    ...Object.fromEntries(parts.map((part) => [`${part}_set_key`, key])),
+  }
+}
+
+/** A row from before these columns, or from an older daemon beside this one, is as its creator set it. */
+function toOrigin(row: Row): Origin {
+  if (row['set_by_type'] === null) return createdOrigin(toCreator(row), integer(row['created_at']))
+  return {
+    set_by: { type: row['set_by_type'] as Creator['type'], id: textOrNull(row['set_by_id']) },
+    set_at: integer(row['set_at']),
+    set_keys: {
+      url: textOrNull(row['url_set_key']),
+      events: textOrNull(row['events_set_key']),
+      apps: textOrNull(row['apps_set_key']),
+      secret: textOrNull(row['secret_set_key']),
+    },
+  }
+}
+
 /** Without its secrets. */
 function toWebhook(row: Row): WebhookRecord {
   const apps = textOrNull(row['apps'])
@@ -234,6 +295,7 @@ function toWebhook(row: Row): WebhookRecord {
     created_by: toCreator(row),
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),
+    ...toOrigin(row),
     secrets: [],
   }
 }

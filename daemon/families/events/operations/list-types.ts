@@ -15,13 +15,15 @@ export const listTypes = readOperation({
   example: { response: { data: [exampleType] } },
   command: 'event types',
   async run({ platform, principal }) {
-    const own = await platform.store.events.types(principal.account_id ?? SERVICE_ACCOUNT)
+    const known = await platform.store.events.types(principal.account_id ?? SERVICE_ACCOUNT)
+    const own = known.filter(({ type }) => !platform.eventTypes.builtIn.has(type))
     const builtIn = [...platform.eventTypes.builtIn.values()].map(
-      ({ type, description, sample }) => ({
+      ({ type, scope, description, sample }) => ({
         type,
         description,
         schema: null,
         sample: { ...sample },
+        scope,
         built_in: true,
         created_at: null,
         updated_at: null,

@@ -1,21 +1,26 @@
 import { readOperation } from '../../../family.ts'
-import { exampleKey, keyParams, keyRecord, toWireKey } from '../schema.ts'
+import { exampleKey, keyParams, keyWithWebhooks, toWireKey } from '../schema.ts'
 import { endOf, findKey } from '../service.ts'
+import { listWebhooks } from '../webhooks.ts'
 
 export const getKey = readOperation({
   id: 'keys.get',
-  summary: 'Show one key',
+  summary: 'Show one key and the webhooks that come from it',
   method: 'GET',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:read', pinned: 'allowed' },
   input: { params: keyParams },
-  output: keyRecord,
+  output: keyWithWebhooks,
   errors: ['key_not_found'],
-  example: { params: { key_id: exampleKey.id }, response: exampleKey },
+  example: {
+    params: { key_id: exampleKey.id },
+    response: { ...exampleKey, webhooks: [], webhooks_total: 0 },
+  },
   command: 'key get',
   async run({ platform, principal, params, now }) {
-    const { keys } = platform.store
+    const { keys, webhooks } = platform.store
     const key = await findKey(keys, principal, params.key_id)
-    return toWireKey(key, now, await endOf(keys, key, now))
+    const record = toWireKey(key, now, await endOf(keys, key, now))
+    return { ...record, ...listWebhooks(await webhooks.fromKey(key.account_id, key.id)) }
   },
 })

@@ -3,6 +3,7 @@ import { writeOperation } from '../../../family.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
 import { findKey, loadActor, requireManaged } from '../service.ts'
+import { LISTED, disableWebhooks, listWebhooks, webhooksChoice } from '../webhooks.ts'
 
 export const revokeKey = writeOperation({
   id: 'keys.revoke',
@@ -13,10 +14,7 @@ export const revokeKey = writeOperation({
   input: {
     params: keyParams,
     query: z.strictObject({
-      webhooks: z
-        .enum(['keep', 'disable'])
-        .optional()
-        .meta({ description: 'What becomes of the webhooks that the key made. Default keep.' }),
+      webhooks: webhooksChoice,
       dry_run: z
         .enum(['true', 'false'])
         .optional()
@@ -32,7 +30,9 @@ export const revokeKey = writeOperation({
       status: 'revoked',
       revoked_at: '2026-01-31T12:00:00.000Z',
       webhooks: [],
+      webhooks_total: 0,
       keys: [exampleKey.id],
+      keys_total: 1,
     },
   },
   command: 'key revoke',
@@ -42,16 +42,12 @@ export const revokeKey = writeOperation({
     const key = await findKey(tx.keys, principal, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
 
-    const made = new Set(await tx.keys.descendants(key.id))
-    const webhooks = (await tx.webhooks.ofAccount(key.account_id)).filter(
-      ({ created_by }) => created_by.type === 'key' && made.has(created_by.id ?? ''),
-    )
-    const affected = { webhooks: webhooks.map(({ id }) => id), keys: [...made] }
+    const tree = await tx.keys.descendants(key.id, LISTED)
+    const webhooks = await tx.webhooks.fromKey(key.account_id, key.id)
+    const affected = { ...listWebhooks(webhooks), keys: [...tree.ids], keys_total: tree.total }
     if (query.dry_run === 'true') return { ...toWireKey(key, now), ...affected }
 
-    if (query.webhooks === 'disable') {
-      for (const { id } of webhooks) await tx.webhooks.disable(id, 'key_revoked', now)
-    }
+    if (query.webhooks === 'disable') await disableWebhooks(call, webhooks, 'key_revoked')
     if (await tx.keys.revoke(key.id, now)) {
       await audit(call, {
         account_id: key.account_id,

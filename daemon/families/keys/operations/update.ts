@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { kernelError } from '../../../../lib/errors.ts'
 import type { Authority } from '../../../../lib/grant/authority.ts'
 import { refuseDelegation } from '../../../../lib/grant/delegate.ts'
@@ -6,13 +7,17 @@ import { uncovered } from '../../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../../lib/scope/syntax.ts'
 import { parseScopes } from '../../../../lib/scope/syntax.ts'
 import type { Instant } from '../../../../lib/time.ts'
+import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
+import { mayReceive } from '../../../event-authority.ts'
+import type { WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
-import { exampleKey, keyChanges, keyParams, keyRecord, toWireKey } from '../schema.ts'
+import { exampleKey, keyChanges, keyParams, toWireKey, updatedKey } from '../schema.ts'
 import type { Actor } from '../service.ts'
-import { findKey, loadActor, requireLive, requireManaged } from '../service.ts'
+import { authorityOf, findKey, loadActor, requireLive, requireManaged } from '../service.ts'
+import { disableWebhooks, listWebhooks, webhooksChoice } from '../webhooks.ts'
 
 export const updateKey = writeOperation({
   id: 'keys.update',
@@ -20,8 +25,12 @@ export const updateKey = writeOperation({
   method: 'PATCH',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:write', pinned: 'allowed' },
-  input: { params: keyParams, body: keyChanges },
-  output: keyRecord,
+  input: {
+    params: keyParams,
+    query: z.strictObject({ webhooks: webhooksChoice }),
+    body: keyChanges,
+  },
+  output: updatedKey,
   errors: [
     'key_not_found',
     'key_not_active',
@@ -36,11 +45,11 @@ export const updateKey = writeOperation({
   example: {
     params: { key_id: exampleKey.id },
     body: { name: 'CI' },
-    response: exampleKey,
+    response: { ...exampleKey, webhooks: [], webhooks_total: 0 },
   },
   command: 'key update',
   async run(call) {
-    const { platform, principal, tx, params, body, now } = call
+    const { platform, principal, tx, params, query, body, now } = call
     const actor = await loadActor(call)
     const key = await findKey(tx.keys, principal, params.key_id)
     if (actor.key?.id !== key.id) {
@@ -62,9 +71,29 @@ export const updateKey = writeOperation({
       target_type: 'key',
       target_id: key.id,
     })
-    return toWireKey({ ...key, ...changes, updated_at: now }, now)
+    const webhooks = await outliving(call, key, body)
+    if (query.webhooks === 'disable') await disableWebhooks(call, webhooks, 'key_narrowed')
+    return { ...toWireKey({ ...key, ...changes, updated_at: now }, now), ...listWebhooks(webhooks) }
   },
 })
+
+/**
+ * The webhooks of a key and its descendants that go on with what a change takes from the key: all of
+ * them when it is to expire, and those whose events its scopes no longer read.
+ */
+async function outliving(
+  { platform, tx }: Pick<WriteCall, 'platform' | 'tx'>,
+  { account_id, id }: KeyRecord,
+  changes: { readonly scopes?: unknown; readonly expires_at?: unknown },
+): Promise<readonly WebhookRecord[]> {
+  if (changes.scopes === undefined && (changes.expires_at ?? null) === null) return []
+  const webhooks = await tx.webhooks.fromKey(account_id, id)
+  if ((changes.expires_at ?? null) !== null) return webhooks
+  const authority = authorityOf(await tx.keys.chain(account_id, id))
+  return webhooks.filter(({ events }) =>
+    events.some((subscription) => !mayReceive(platform, authority, subscription)),
+  )
+}
 
 /** Narrowing is by what is covered, not by spelling: `*:read` to `apps:read` narrows. */
 function narrowed(

@@ -1,9 +1,12 @@
 import { HEALTHY } from '../../../../lib/delivery/health.ts'
 import { sealHeaders } from '../../../../lib/engine/targets.ts'
+import { createdOrigin } from '../../../../lib/webhook/origin.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { requireApps } from '../../../app-directory.ts'
+import { requireReceivable } from '../../../event-authority.ts'
 import { writeOperation } from '../../../family.ts'
 import { accountOf, creatorOf } from '../../../principal.ts'
+import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
 import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '../schema.ts'
 import { judgeHeaders } from '../headers.ts'
@@ -26,6 +29,7 @@ export const createWebhook = writeOperation({
     'invalid_url',
     'url_not_public',
     'unknown_event_type',
+    'previous_value_restricted',
     'scope_not_delegable',
     'app_not_found',
     'webhook_limit_reached',
@@ -48,12 +52,15 @@ export const createWebhook = writeOperation({
   async prepare({ platform, principal, body }) {
     const apps = grantApps(principal, body.apps)
     judgeHeaders(platform, body.headers)
+    requireReceivable(platform, principal.authority, body.events, 'body.events')
     await requireKnownTypes(platform, accountOf(principal), body.events)
     return { apps, url: await judgeTarget(platform, body.url) }
   },
   async run(call) {
     const { platform, principal, tx, body, prepared, now } = call
     const account_id = accountOf(principal)
+    const { authority } = await loadActor(call)
+    requireReceivable(platform, authority, body.events, 'body.events')
     await requireApps(call, account_id, body.apps)
     const held = await tx.webhooks.ofAccount(account_id)
     if (held.length >= MAX_WEBHOOKS) throw webhookError('webhook_limit_reached')
@@ -79,10 +86,11 @@ export const createWebhook = writeOperation({
       created_by: creatorOf(principal),
       created_at: now,
       updated_at: now,
+      ...createdOrigin(creatorOf(principal), now),
       secrets: [sealed],
     }
     await tx.webhooks.insert(webhook)
-    await noteChange(call, webhook.id, 'webhook.created')
+    await noteChange(call, webhook, 'webhook.created')
     return { ...toWireWebhook(webhook), secret: value }
   },
 })

@@ -17,7 +17,7 @@ export const deleteWebhook = writeOperation({
     const { principal, tx, params, now } = call
     const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
     await tx.webhooks.delete(webhook.id, now)
-    await noteChange(call, webhook.id, 'webhook.deleted')
+    await noteChange(call, webhook, 'webhook.deleted')
     return toWireWebhook(webhook)
   },
 })

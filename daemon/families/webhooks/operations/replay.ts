@@ -3,10 +3,11 @@ import { bear } from '../../../../lib/engine/birth.ts'
 import type { DeliveryRecord, EventRecord } from '../../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../../lib/internal/uuid7.ts'
 import type { Instant } from '../../../../lib/time.ts'
-import { matches } from '../../../../lib/webhook/match.ts'
+import { covers, matches } from '../../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { EventListQuery, PlacedEvent } from '../../../../plugins/store/contract/events.ts'
 import { httpError } from '../../../errors.ts'
+import { requireReceivable } from '../../../event-authority.ts'
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
@@ -40,10 +41,10 @@ export const replayEvents = ownOperation({
     requireActive(webhook)
     const dry_run = body.dry_run === true
     let queued = 0
-    for await (const events of pastEvents(platform, webhook, {
-      ...spanOf(body, now),
-      types: typesOf(webhook, body.types),
-    })) {
+    const asked = askedOf(platform, webhook, body.types)
+    requireReceivable(platform, principal.authority, asked, body.types && 'body.types')
+    const types = await typesOf(platform, webhook.account_id, asked)
+    for await (const events of pastEvents(platform, webhook, { ...spanOf(body, now), types })) {
       queued += dry_run ? events.length : await queue(call, webhook.id, events)
     }
     return { webhook_id: webhook.id, queued, dry_run }
@@ -54,18 +55,22 @@ export const replayEvents = ownOperation({
 const NOTICES: ReadonlySet<string> = new Set(webhookEvents.map(({ type }) => type))
 
 /** @throws KeyhookError `invalid_request` for types that are not replayed to the webhook */
-function typesOf(
+function askedOf(
+  { eventTypes: { isBuiltIn } }: Platform,
   { events }: WebhookRecord,
   asked: readonly string[] = events.filter((type) => !NOTICES.has(type)),
 ): readonly string[] {
+  const isReceived = (asked: string): boolean =>
+    events.some((subscription) => covers(subscription, asked, isBuiltIn))
   const errors = asked.flatMap((type, index) =>
-    events.includes(type) && !NOTICES.has(type)
+    isReceived(type) && !NOTICES.has(type)
       ? []
       : [
           {
             location: `body.types[${index}]`,
             code: 'not_named',
-            message: 'The webhook does not name this type, or it is a notice about webhooks.',
+            message:
+              'The webhook does not subscribe to this type, or it is a notice about webhooks.',
           },
         ],
   )
@@ -73,13 +78,27 @@ function typesOf(
   return asked
 }
 
+/** The event types that subscriptions stand for now. */
+async function typesOf(
+  { eventTypes }: Platform,
+  accountId: string,
+  asked: readonly string[],
+): Promise<readonly string[]> {
+  const known = [...eventTypes.builtIn.keys(), ...(await eventTypes.declared(accountId))]
+  const covered = known.filter((type) =>
+    asked.some((subscription) => covers(subscription, type, eventTypes.isBuiltIn)),
+  )
+  return covered.filter((type) => !NOTICES.has(type))
+}
+
 /** The events of a span that the webhook has no delivery of, oldest first, in chunks. */
 async function* pastEvents(
-  { store }: Platform,
+  { store, eventTypes }: Platform,
   webhook: WebhookRecord,
   span: Pick<EventListQuery, 'since' | 'until' | 'types'>,
 ): AsyncGenerator<readonly PlacedEvent[]> {
   const { account_id, apps } = webhook
+  const isWanted = (event: PlacedEvent) => matches(webhook, event, eventTypes.isBuiltIn)
   let after: EventListQuery['after'] = null
   for (let more = true; more;) {
     const query: EventListQuery = {
@@ -93,7 +112,7 @@ async function* pastEvents(
     }
     const page = await store.events.list(query)
     const missing = new Set(await store.deliveries.missing(webhook.id, page.rows))
-    yield page.rows.filter((event) => missing.has(event.id) && matches(webhook, event))
+    yield page.rows.filter((event) => missing.has(event.id) && isWanted(event))
     after = page.rows.at(-1)?.place ?? null
     more = page.more
   }
@@ -113,11 +132,10 @@ async function queue(
     const now = platform.clock.now()
     // Judged anew: its types and apps may have been changed since the events were read.
     const deliveries = events
-      .filter((event) => matches(webhook, event))
+      .filter((event) => matches(webhook, event, platform.eventTypes.isBuiltIn))
       .map((event) => bearAgain(event, webhook, now))
     const queued = await tx.deliveries.insertReplayed(deliveries)
-    const place = { account_id: webhook.account_id, webhook_id: webhook.id }
-    await noteAgain({ ...call, tx, now }, place, 'webhook.replayed')
+    await noteAgain({ ...call, tx, now }, webhook, 'webhook.replayed')
     return queued
   })
 }

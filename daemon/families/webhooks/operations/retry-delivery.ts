@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { requireReceivable } from '../../../event-authority.ts'
 import { writeOperation } from '../../../family.ts'
-import { audit } from '../../audit/note.ts'
+import { audit, originsOf } from '../../audit/note.ts'
 import {
   deliveryParams,
   deliveryRecord,
@@ -36,6 +37,7 @@ export const retryDelivery = writeOperation({
     const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
     const find = () => findDelivery(tx.deliveries, principal, webhook.id, params.delivery_id)
     const { delivery } = await find()
+    requireReceivable(platform, principal.authority, [delivery.event_type])
     if (webhook.status === 'disabled') throw webhookError('webhook_disabled')
     if (!(await tx.deliveries.requestRetry(delivery.id, now))) {
       throw webhookError('delivery_in_progress')
@@ -47,6 +49,7 @@ export const retryDelivery = writeOperation({
       target_type: 'delivery',
       target_id: delivery.id,
       app_id,
+      origins: originsOf(webhook),
     })
     tx.afterCommit(() => {
       platform.engine.wake({ webhook_id, account_id, due: now })

@@ -1,4 +1,5 @@
 import type { FailedQuery } from '../../../../plugins/store/contract/deliveries.ts'
+import { receivableTypes, requireReceivable } from '../../../event-authority.ts'
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
@@ -29,11 +30,15 @@ export const retryFailed = ownOperation({
     const { platform, principal, params, body, now } = call
     const { store } = platform
     const webhook = await findWebhook(store.webhooks, principal, params.webhook_id)
+    const { authority } = principal
+    requireReceivable(platform, authority, webhook.events)
     const query: FailedQuery = {
       ...spanOf(body, now),
       account_id: webhook.account_id,
       webhook_id: webhook.id,
       apps: pinsOf(principal),
+      // It may have failed events of types that it subscribed to before.
+      types: await receivableTypes(platform, authority, webhook.account_id),
     }
     const dry_run = body.dry_run === true
     const queued = dry_run ? await store.deliveries.countFailed(query) : await queue(call, query)
@@ -61,10 +66,11 @@ async function retryChunk(
 ): Promise<readonly string[]> {
   const { platform, principal } = call
   return platform.store.write(async (tx) => {
-    requireActive(await findWebhook(tx.webhooks, principal, query.webhook_id))
+    const webhook = await findWebhook(tx.webhooks, principal, query.webhook_id)
+    requireActive(webhook)
     const now = platform.clock.now()
     const ids = await tx.deliveries.requestRetries({ ...query, after, limit: CHUNK }, now)
-    if (ids.length > 0) await noteAgain({ ...call, tx, now }, query, 'webhook.failed_retried')
+    if (ids.length > 0) await noteAgain({ ...call, tx, now }, webhook, 'webhook.failed_retried')
     return ids
   })
 }

@@ -1,5 +1,7 @@
 import { DAY, SECOND } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../family.ts'
+import { creatorOf } from '../../../principal.ts'
+import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
 import {
   createdWebhook,
@@ -23,7 +25,7 @@ export const rotateSecret = writeOperation({
   input: { params: webhookParams, body: secretRotation },
   output: createdWebhook,
   status: 201,
-  errors: ['webhook_not_found', 'secret_limit_reached'],
+  errors: ['webhook_not_found', 'secret_limit_reached', 'previous_value_restricted'],
   example: {
     params: { webhook_id: exampleWebhook.id },
     body: { overlap_seconds: 3600 },
@@ -38,15 +40,17 @@ export const rotateSecret = writeOperation({
   command: 'webhook rotate-secret',
   async run(call) {
     const { platform, principal, tx, params, body, now } = call
+    await loadActor(call)
     const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
     const overlap = body?.overlap_seconds === undefined ? DAY : body.overlap_seconds * SECOND
     const live = webhook.secrets.filter(({ not_after }) => (not_after ?? Infinity) > now)
     if (overlap > 0 && live.length >= MAX_LIVE_SECRETS) throw webhookError('secret_limit_reached')
 
     const { value, sealed } = sealNewSecret(platform, now)
-    await tx.webhooks.rotateSecret(webhook.id, sealed, now + overlap, now)
-    await noteChange(call, webhook.id, 'webhook.secret_rotated')
+    const by = creatorOf(principal)
+    await tx.webhooks.rotateSecret(webhook.id, sealed, now + overlap, by, now)
     const rotated = await findWebhook(tx.webhooks, principal, webhook.id)
+    await noteChange(call, rotated, 'webhook.secret_rotated')
     return { ...toWireWebhook(rotated), secret: value }
   },
 })

@@ -5,7 +5,7 @@ import type { DeliveryRecord, NewEvent } from '../../../../lib/engine/ports.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
-import { audit } from '../../audit/note.ts'
+import { audit, originsOf } from '../../audit/note.ts'
 import { deliveryRecord, exampleDelivery, toWireDelivery } from '../delivery-schema.ts'
 import { webhookError } from '../errors.ts'
 import { TEST_EVENT } from '../events.ts'
@@ -60,6 +60,7 @@ export const testWebhook = ownOperation({
           action: 'webhook.tested',
           target_type: 'webhook',
           target_id: webhook.id,
+          origins: originsOf(webhook),
         },
       )
     })

@@ -3,9 +3,12 @@ import { sealHeaders } from '../../../../lib/engine/targets.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { WebhookChanges } from '../../../../plugins/store/contract/webhooks.ts'
 import { requireApps } from '../../../app-directory.ts'
+import { requireReceivable } from '../../../event-authority.ts'
 import { writeOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
+import { creatorOf } from '../../../principal.ts'
 import { judgeHeaders } from '../headers.ts'
+import { changedTarget, requireRedirect } from '../redirect.ts'
 import {
   exampleWebhook,
   toWireWebhook,
@@ -28,6 +31,8 @@ export const updateWebhook = writeOperation({
     'invalid_url',
     'url_not_public',
     'unknown_event_type',
+    'previous_value_restricted',
+    'step_up_required',
     'scope_not_delegable',
     'app_not_found',
   ],
@@ -40,45 +45,48 @@ export const updateWebhook = writeOperation({
   /** What is not visible is not found, before anything is said about the changes or looked up for them. */
   async prepare({ platform, principal, params, body }) {
     const { store } = platform
-    const { account_id } = await findWebhook(store.webhooks, principal, params.webhook_id)
+    const { account_id, events } = await findWebhook(store.webhooks, principal, params.webhook_id)
     if (body.apps !== undefined) grantApps(principal, body.apps)
     judgeHeaders(platform, body.headers)
-    if (body.events !== undefined) await requireKnownTypes(platform, account_id, body.events)
+    if (body.events !== undefined) {
+      const added = body.events.filter((one) => !events.includes(one))
+      requireReceivable(platform, principal.authority, added)
+      await requireKnownTypes(platform, account_id, body.events)
+    }
     return body.url === undefined ? undefined : judgeTarget(platform, body.url)
   },
   async run(call) {
     const { platform, principal, tx, params, body, prepared: url, now } = call
     const webhook = await findWebhook(tx.webhooks, principal, params.webhook_id)
     await requireApps(call, webhook.account_id, body.apps)
+    const target = changedTarget(webhook, { ...body, url })
+    const enables = body.status === 'active' && webhook.status === 'disabled'
+    await requireRedirect(call, webhook, target, enables)
     const headers = headersOf(platform, webhook, body.headers, url)
-    const changes = { ...changesOf(body, url), ...headers }
-    if (Object.keys(changes).length > 0) await tx.webhooks.update(webhook.id, changes, now)
+    const changes = { ...changesOf(body), ...target, ...headers }
+    if (Object.keys(changes).length > 0) {
+      await tx.webhooks.update(webhook.id, changes, creatorOf(principal), now)
+    }
     // Another address owes nothing to the failures of the one before; to be sent to again, a disabled
     // webhook must still be enabled.
-    const moved = url !== undefined && url !== webhook.url && webhook.status === 'active'
+    const moved = target.url !== undefined && webhook.status === 'active'
     if (body.status === 'disabled') await tx.webhooks.disable(webhook.id, 'manual', now)
     else if (body.status === 'active' || moved) await tx.webhooks.enable(webhook.id, now)
-    await noteChange(call, webhook.id, 'webhook.updated')
-    return toWireWebhook(await findWebhook(tx.webhooks, principal, webhook.id))
+    const updated = await findWebhook(tx.webhooks, principal, webhook.id)
+    await noteChange(call, updated, 'webhook.updated')
+    return toWireWebhook(updated)
   },
 })
 
-function changesOf(
-  {
-    events,
-    description,
-    apps,
-    standard_headers,
-    rate_limit,
-    concurrency,
-  }: z.output<typeof webhookChanges>,
-  url: string | undefined,
-): WebhookChanges {
+/** What changes beside the target. */
+function changesOf({
+  description,
+  standard_headers,
+  rate_limit,
+  concurrency,
+}: z.output<typeof webhookChanges>): WebhookChanges {
   return {
-    ...(url === undefined ? {} : { url }),
-    ...(events === undefined ? {} : { events }),
     ...(description === undefined ? {} : { description }),
-    ...(apps === undefined ? {} : { apps }),
     ...(standard_headers === undefined ? {} : { standard_headers }),
     ...(rate_limit === undefined ? {} : { rate_limit }),
     ...(concurrency === undefined ? {} : { concurrency }),

@@ -31,4 +31,8 @@ export const requests: readonly Migration[] = [
     ],
   },
   { name: 'requests/0002-audit-ip', up: (t) => [`ALTER TABLE ${t.audit} ADD COLUMN ip TEXT`] },
+  {
+    name: 'requests/0003-audit-origins',
+    up: (t) => [`ALTER TABLE ${t.audit} ADD COLUMN origins TEXT`],
+  },
 ]

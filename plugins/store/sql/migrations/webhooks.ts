@@ -45,4 +45,17 @@ export const webhooks: readonly Migration[] = [
       `ALTER TABLE ${t.webhooks} ADD COLUMN concurrency INTEGER`,
     ],
   },
+  {
+    name: 'webhooks/0003-set-by',
+    // Null until somebody sets a part: a webhook from before this step is as its creator set it.
+    up: (t, d) => [
+      `ALTER TABLE ${t.webhooks} ADD COLUMN set_by_type TEXT`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN set_by_id TEXT`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN set_at BIGINT`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN url_set_key ${d.id}`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN events_set_key ${d.id}`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN apps_set_key ${d.id}`,
+      `ALTER TABLE ${t.webhooks} ADD COLUMN secret_set_key ${d.id}`,
+    ],
+  },
 ]

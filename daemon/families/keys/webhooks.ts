@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { Change } from '../audit/note.ts'
+import { audit, originsOf } from '../audit/note.ts'
+
+/** Ids that one answer lists. */
+export const LISTED = 100
+
+/** Of the answers that name webhooks of a key. */
+export const keyWebhooks = {
+  webhooks: z.array(z.string()).max(LISTED),
+  webhooks_total: z.int().meta({ description: 'How many there are; the first 100 are listed.' }),
+}
+
+export const webhooksChoice = z
+  .enum(['keep', 'disable'])
+  .optional()
+  .meta({ description: 'disable: disable all of these webhooks in the same step. Default keep.' })
+
+/** What an answer says of webhooks. */
+export function listWebhooks(webhooks: readonly Pick<WebhookRecord, 'id'>[]): {
+  readonly webhooks: string[]
+  readonly webhooks_total: number
+} {
+  return {
+    webhooks: webhooks.slice(0, LISTED).map(({ id }) => id),
+    webhooks_total: webhooks.length,
+  }
+}
+
+/** Disables webhooks, and notes each that was active for the account's owners. */
+export async function disableWebhooks(
+  call: Change,
+  webhooks: readonly WebhookRecord[],
+  reason: 'key_revoked' | 'key_narrowed',
+): Promise<void> {
+  for (const webhook of webhooks) {
+    if (!(await call.tx.webhooks.disable(webhook.id, reason, call.now))) continue
+    await audit(call, {
+      account_id: webhook.account_id,
+      action: 'webhook.disabled',
+      target_type: 'webhook',
+      target_id: webhook.id,
+      origins: originsOf(webhook),
+    })
+  }
+}
