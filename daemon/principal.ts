@@ -15,8 +15,10 @@ export interface KeyPrincipal extends Acting {
   readonly type: 'key'
   readonly account_id: string
   readonly key: KeyRecord
-  /** `previous`: the value that rotation left working reads and writes, but manages no keys. */
+  /** `previous`: a replaced value in its grace period; it reads and writes, but manages no keys. */
   readonly secret: 'current' | 'previous'
+  /** The version of the value that was presented. */
+  readonly secret_version: number
 }
 
 export interface UserPrincipal extends Acting {

@@ -73,6 +73,7 @@ export type KernelErrorCode =
   | 'invalid_key'
   | 'key_expired'
   | 'key_revoked'
+  | 'key_rotated'
   | 'account_suspended'
   | 'insufficient_scope'
   | 'key_pinned'
@@ -104,6 +105,10 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
   },
   key_expired: { status: 401, text: 'This key has expired. Ask its owner for a new one.' },
   key_revoked: { status: 401, text: 'This key was revoked.' },
+  key_rotated: {
+    status: 401,
+    text: 'This value was replaced by a rotation and its grace period is over. Use the current value of the key.',
+  },
   account_suspended: { status: 403, text: 'The account is suspended.' },
   insufficient_scope: { status: 403, text: 'The key lacks a scope that this operation needs.' },
   key_pinned: { status: 403, text: 'A key that is pinned to apps cannot do this.' },

@@ -53,7 +53,7 @@ export interface Keyhook {
     /**
      * Whose a key is and what it may do right now.
      *
-     * @throws KeyhookError `invalid_key`, `key_expired`, `key_revoked`, `account_suspended`,
+     * @throws KeyhookError `invalid_key`, `key_expired`, `key_revoked`, `key_rotated`, `account_suspended`,
      *   `insufficient_scope`, `app_not_found`, `unavailable`
      */
     verify(value: string, need?: Need): Promise<VerifiedKey>

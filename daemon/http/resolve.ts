@@ -121,8 +121,8 @@ function keptKey({ verifier, names }: Platform, token: string): KeyPrincipal | u
   return verified && asKey(verified)
 }
 
-function asKey({ key, authority, secret }: VerifiedKey): KeyPrincipal {
-  return { type: 'key', account_id: key.account_id, key, authority, secret }
+function asKey({ key, authority, secret, secret_version }: VerifiedKey): KeyPrincipal {
+  return { type: 'key', account_id: key.account_id, key, authority, secret, secret_version }
 }
 
 async function byAccountHeader(ctx: Context, { store }: Platform): Promise<OperatorPrincipal> {

@@ -35,7 +35,7 @@ async function requireAccount(tx: StoreTx, accountId: string): Promise<void> {
 
 async function requireKey(
   tx: StoreTx,
-  { account_id, key, secret }: KeyPrincipal,
+  { account_id, key, secret_version }: KeyPrincipal,
   required: RequiredScope | undefined,
   now: Instant,
 ): Promise<void> {
@@ -44,8 +44,7 @@ async function requireKey(
   if (chain.length === 0) throw kernelError('invalid_key')
   const end = endOfChain(chain, now)
   if (end !== undefined) throw kernelError(`key_${end}`)
-  const version = secret === 'current' ? key.version : key.version - 1
-  if (!isLive(chain.at(-1), version, now)) throw kernelError('key_expired')
+  if (!isLive(chain.at(-1), secret_version, now)) throw kernelError('key_rotated')
   if (required !== undefined) requireScope(effectiveAuthority(chain), required)
 }
 

@@ -33,6 +33,7 @@ const ACCESS_ERRORS: readonly string[] = [
   'invalid_key',
   'key_expired',
   'key_revoked',
+  'key_rotated',
   'session_expired',
   'account_suspended',
   'account_not_found',

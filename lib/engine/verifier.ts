@@ -15,15 +15,17 @@ export interface VerifiedKey {
   readonly key: KeyRecord
   /** The meet over the key and all its ancestors. */
   readonly authority: Authority
-  /** `previous`: the value that rotation left working for a while. */
+  /** `previous`: a replaced value in its grace period. */
   readonly secret: 'current' | 'previous'
+  /** The version of the value itself; `key.version` is the current one's. */
+  readonly secret_version: number
 }
 
 /** Verifies developer keys, from memory where it can. */
 export interface Verifier {
   /**
    * @throws KeyhookError `invalid_key` for whatever the caller does not hold; `key_expired`,
-   *   `key_revoked`, `account_suspended` for who holds the value; `unavailable` when the state cannot
+   *   `key_revoked`, `key_rotated`, `account_suspended` for who holds the value; `unavailable` when the state cannot
    *   be known
    */
   verify(value: string): Promise<VerifiedKey>
@@ -194,7 +196,7 @@ function judgeChain(chain: KeyChain, authority: Authority, now: Instant): Verifi
   const end = endOfChain(chain.chain, now)
   if (end !== undefined) throw kernelError(`key_${end}`)
   const standing = secretStanding(key, chain.secret, key.version, now)
-  if (standing === 'ended') throw kernelError('key_expired')
+  if (standing === 'ended') throw kernelError('key_rotated')
   if (chain.account.suspended) throw kernelError('account_suspended')
-  return { key, authority, secret: standing }
+  return { key, authority, secret: standing, secret_version: chain.secret.version }
 }

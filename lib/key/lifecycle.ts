@@ -19,11 +19,14 @@ export interface KeyTimes {
   readonly revoked_at: Instant | null
 }
 
-/** `rotating`: active, and a previous value still works. */
+/** `rotating`: active, and at least one previous value still works. */
 export type KeyStatus = 'active' | 'rotating' | 'expired' | 'revoked'
 
 /** `previous`: a replaced value in its grace; it reads and writes, but manages no keys. */
 export type SecretStanding = 'current' | 'previous' | 'ended'
+
+/** Values of a key that may be live at once: the current one and four previous ones. */
+export const MAX_LIVE_SECRETS = 5
 
 /** How long a replaced value works when a rotation does not say. */
 export const DEFAULT_GRACE: Millis = DAY
@@ -53,8 +56,8 @@ export function keyStatus(key: KeyTimes, secrets: readonly KeySecret[], now: Ins
 }
 
 /**
- * What one value of a key may still do. Only the version just before the current one can be
- * `previous`: at most two values live, whatever the rows' `not_after` say.
+ * What one value of a key may still do. Every previous value has a grace period of its own, which a
+ * later rotation does not shorten; the store keeps at most `MAX_LIVE_SECRETS` live.
  *
  * @example
  * const secret = { hash: '…', display: 'service_dk_…', version: 1, created_at: 0, not_after: 500 }
@@ -69,8 +72,18 @@ export function secretStanding(
   if (key.revoked_at !== null || reached(key.expires_at, now)) return 'ended'
   if (reached(secret.not_after, now)) return 'ended'
   if (secret.version === currentVersion) return 'current'
-  const justReplaced = secret.version === currentVersion - 1 && secret.not_after !== null
-  return justReplaced ? 'previous' : 'ended'
+  const isReplaced = secret.version < currentVersion && secret.not_after !== null
+  return isReplaced ? 'previous' : 'ended'
+}
+
+/** The previous values that still work, newest first. */
+export function previousSecrets(
+  key: KeyTimes & { readonly version: number; readonly secrets: readonly KeySecret[] },
+  now: Instant,
+): readonly KeySecret[] {
+  return key.secrets
+    .filter((secret) => secretStanding(key, secret, key.version, now) === 'previous')
+    .sort((a, b) => b.version - a.version)
 }
 
 /**

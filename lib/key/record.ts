@@ -29,7 +29,7 @@ export interface KeyRecord {
   readonly last_used_at: Instant | null
   /** Which of its secrets is the current one. */
   readonly version: number
-  /** Its secrets, newest first; at most two are live. */
+  /** Its secrets, newest first; at most `MAX_LIVE_SECRETS` are live. */
   readonly secrets: readonly KeySecret[]
 }
 

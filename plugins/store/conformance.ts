@@ -35,6 +35,7 @@ import { fileCases } from './conformance/files.ts'
 import type { StoreCase } from './conformance/harness.ts'
 import { joinCases } from './conformance/join.ts'
 import { keyChangeCases } from './conformance/key-changes.ts'
+import { keyRotationCases } from './conformance/key-rotations.ts'
 import { keyCases } from './conformance/keys.ts'
 import { observationCases } from './conformance/observations.ts'
 import { probeCases } from './conformance/probes.ts'
@@ -56,6 +57,7 @@ export type { OpenTransaction, StoreCase, StoreHarness } from './conformance/har
 export const storeCases: readonly StoreCase[] = [
   ...accountCases,
   ...keyCases,
+  ...keyRotationCases,
   ...keyChangeCases,
   ...webhookCases,
   ...eventCases,

@@ -32,6 +32,7 @@ await t.test('a key is created with its value shown once and never again', async
     revoked_at: null,
     last_used_at: null,
     previous_valid_until: null,
+    previous_values: [],
   })
 
   const replayed = await world.request('POST', '/v1/keys', asking)

@@ -146,9 +146,9 @@ await t.test('the value that rotation left working is told apart', async (t) => 
   t.match((await ask({ key })).body, { valid: true, key_id: id, value: 'previous' })
   t.match((await ask({ key: second })).body, { valid: true, key_id: id, value: 'current' })
   await clock.advance(HOUR)
-  t.equal(await judge(key), 'key_expired')
+  t.equal(await judge(key), 'key_rotated')
   const third = await rotate(0)
-  t.equal(await judge(second), 'key_expired', 'a grace of 0 ends it at once')
+  t.equal(await judge(second), 'key_rotated', 'a grace of 0 ends it at once')
   t.equal(await judge(third), 'valid')
 })
 

@@ -191,16 +191,18 @@ await t.test(
         secrets: [
           secretOf(values[2], { version: 3 }),
           secretOf(values[1], { version: 2, not_after: NOW + 10 }),
-          // As a store would have it that forgot to end the oldest.
-          secretOf(values[0], { version: 1, not_after: NOW + 10 }),
+          secretOf(values[0], { version: 1, not_after: NOW + 5 }),
         ],
       }),
     )
-    t.match(await verifier.verify(values[2]), { secret: 'current' })
+    t.match(await verifier.verify(values[2]), { secret: 'current', secret_version: 3 })
+    t.match(await verifier.verify(values[1]), { secret: 'previous', secret_version: 2 })
+    t.match(await verifier.verify(values[0]), { secret: 'previous', secret_version: 1 })
+    await clock.advance(5)
+    t.equal(await told(values[0]), 'key_rotated', 'case 34')
     t.match(await verifier.verify(values[1]), { secret: 'previous' })
-    t.equal(await told(values[0]), 'key_expired', 'case 34')
-    await clock.advance(10)
-    t.equal(await told(values[1]), 'key_expired')
+    await clock.advance(5)
+    t.equal(await told(values[1]), 'key_rotated')
     t.equal(await told(values[2]), 'ok')
   },
 )

@@ -188,8 +188,8 @@ function resolverOf(
   return async (ctx) => {
     const value = /^Bearer (.+)$/.exec(ctx.get('authorization'))?.[1]
     if (value === undefined) return principals.get(ctx.get(PRINCIPAL_HEADER))
-    const { key, authority, secret } = await platform.verifier.verify(value)
-    return { type: 'key', account_id: key.account_id, key, authority, secret }
+    const verified = await platform.verifier.verify(value)
+    return { type: 'key', account_id: verified.key.account_id, ...verified }
   }
 }
 

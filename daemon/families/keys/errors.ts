@@ -1,4 +1,5 @@
 import { defineErrors } from '../../../lib/errors.ts'
+import { MAX_LIVE_SECRETS } from '../../../lib/key/lifecycle.ts'
 
 export const keyError = defineErrors({
   key_not_found: { status: 404, text: 'No key with this id is visible to you.' },
@@ -15,6 +16,10 @@ export const keyError = defineErrors({
     text: 'A key may shorten its own expiry, never extend it.',
   },
   no_previous_value: { status: 409, text: 'The key has no previous value that still works.' },
+  rotation_limit_reached: {
+    status: 409,
+    text: `The key has ${MAX_LIVE_SECRETS} values that still work. End the previous ones with DELETE /v1/keys/{key_id}/previous, or rotate with grace_seconds 0.`,
+  },
   rotation_conflict: {
     status: 409,
     text: 'The key was changed by another request. Read it again.',

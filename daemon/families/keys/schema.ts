@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { keyStatus } from '../../../lib/key/lifecycle.ts'
+import { keyStatus, previousSecrets } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { toIso } from '../../../lib/time.ts'
@@ -51,7 +51,7 @@ export const keyRotation = z
       .min(0)
       .max(86_400)
       .optional()
-      .meta({ description: 'How long the old value works on. 24 hours when missing.' }),
+      .meta({ description: 'How long the replaced value still works. 24 hours when missing.' }),
   })
   .optional()
 
@@ -70,7 +70,12 @@ export const keyRecord = z
     expires_at: instant.nullable(),
     revoked_at: instant.nullable(),
     last_used_at: instant.nullable(),
-    previous_valid_until: instant.nullable(),
+    previous_valid_until: instant
+      .nullable()
+      .meta({ description: 'When the last previous value stops working; null: none works.' }),
+    previous_values: z
+      .array(z.strictObject({ prefix: z.string(), valid_until: instant }))
+      .meta({ description: 'Replaced values that still work, newest first; at most four.' }),
   })
   .meta({ id: 'Key' })
 
@@ -129,7 +134,8 @@ export function toWireKey(
 ): z.input<typeof keyRecord> {
   const current = key.secrets.find(({ version }) => version === key.version)
   const status = ended ?? keyStatus(key, key.secrets, now)
-  const previous = key.secrets.find(({ version }) => version === key.version - 1)
+  const previous = status === 'rotating' ? previousSecrets(key, now) : []
+  const ends = previous.map(({ not_after }) => not_after ?? 0)
   return {
     id: key.id,
     name: key.name,
@@ -144,7 +150,11 @@ export function toWireKey(
     expires_at: isoOrNull(key.expires_at),
     revoked_at: isoOrNull(key.revoked_at),
     last_used_at: isoOrNull(key.last_used_at),
-    previous_valid_until: status === 'rotating' ? isoOrNull(previous?.not_after ?? null) : null,
+    previous_valid_until: ends.length === 0 ? null : toIso(Math.max(...ends)),
+    previous_values: previous.map(({ display, not_after }) => ({
+      prefix: display,
+      valid_until: toIso(not_after ?? 0),
+    })),
   }
 }
 
@@ -164,4 +174,5 @@ export const exampleKey = {
   revoked_at: null,
   last_used_at: null,
   previous_valid_until: null,
+  previous_values: [],
 } as const

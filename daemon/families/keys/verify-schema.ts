@@ -21,7 +21,7 @@ export const keyVerdict = z
     valid: z.boolean(),
     code: z.string().nullable().meta({
       description:
-        'Why not: invalid_key, key_expired, key_revoked, account_suspended, insufficient_scope, app_not_found.',
+        'Why not: invalid_key, key_expired, key_revoked, key_rotated, account_suspended, insufficient_scope, app_not_found.',
     }),
     message: z.string().nullable(),
     key_id: z.string().nullable(),
@@ -36,7 +36,7 @@ export const keyVerdict = z
     value: z
       .enum(['current', 'previous'])
       .nullable()
-      .meta({ description: 'previous: the value that rotation left working for a while.' }),
+      .meta({ description: 'previous: a replaced value in its grace period.' }),
   })
   .meta({ id: 'KeyVerdict' })
 

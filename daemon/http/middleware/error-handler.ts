@@ -51,7 +51,12 @@ function answer(ctx: RequestContext, error: KeyhookError, baseUrl: string): void
   }
 }
 
-const TOKEN_ERRORS: ReadonlySet<string> = new Set(['invalid_key', 'key_expired', 'key_revoked'])
+const TOKEN_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_key',
+  'key_expired',
+  'key_revoked',
+  'key_rotated',
+])
 
 /** RFC 6750, 3: only who sent a token is told that it is wrong. */
 function challenge(code: string): string {

@@ -88,6 +88,14 @@ export const purgeCases: readonly StoreCase[] = [
           version: 2,
           secrets: [sampleSecret('h2', { version: 2 }), sampleSecret('h1', { not_after: BORN })],
         }),
+        // Ended at once, but not long ago.
+        sampleKey('key_2', {
+          version: 2,
+          secrets: [
+            sampleSecret('h4', { version: 2, created_at: CUT }),
+            sampleSecret('h3', { not_after: 0 }),
+          ],
+        }),
       )
       const secrets = [ending('s3', null), ending('s2', CUT), ending('s1', BORN)]
       await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
@@ -109,6 +117,7 @@ export const purgeCases: readonly StoreCase[] = [
         key?.secrets.map(({ hash }) => hash),
         ['h2'],
       )
+      assert.equal((await store.keys.get(ACCOUNT, 'key_2'))?.secrets.length, 2)
       const webhook = await store.webhooks.get(ACCOUNT, 'wh_1')
       assert.deepEqual(
         webhook?.secrets.map(({ id }) => id),

@@ -38,10 +38,12 @@ export interface KeyRotation {
   readonly id: string
   /** The new current secret; its version is one above the current. */
   readonly secret: KeySecret
-  /** When the value that was current until now ends. */
+  /** When the value that was current until now ends; 0 ends it at once. */
   readonly previous_not_after: Instant
   readonly now: Instant
 }
+
+export type RotationOutcome = 'rotated' | 'conflict' | 'limit_reached'
 
 export interface KeyWrites extends KeyReads {
   /** Inserts the key with its first secret. */
@@ -52,11 +54,14 @@ export interface KeyWrites extends KeyReads {
    */
   update(judged: KeyRecord, changes: KeyChanges, now: Instant): Promise<boolean>
   /**
-   * Adds a secret and makes it the current one; what was previous before ends at once. False, changing
-   * nothing, when the key is no longer live or was rotated meanwhile: of two callers one wins.
+   * Adds a secret and makes it the current one; earlier previous values keep their own ends, and those
+   * whose grace period is over by now stay ended whatever the clock shows later.
+   *
+   * `conflict`, changing nothing: the key is no longer live or was rotated meanwhile; of two callers one
+   * wins. `limit_reached`, changing nothing: more than `MAX_LIVE_SECRETS` would be live.
    */
-  rotate(rotation: KeyRotation): Promise<boolean>
-  /** Ends the value that rotation left working, for ever whatever the clock shows. False when there is none. */
+  rotate(rotation: KeyRotation): Promise<RotationOutcome>
+  /** Ends all previous values for ever, whatever the clock shows. False when none is live. */
   endPrevious(id: string, now: Instant): Promise<boolean>
   /** Revokes for ever. False, changing nothing, when it was revoked before. */
   revoke(id: string, now: Instant): Promise<boolean>

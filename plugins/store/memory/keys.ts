@@ -1,4 +1,4 @@
-import { keyStatus } from '../../../lib/key/lifecycle.ts'
+import { MAX_LIVE_SECRETS, keyStatus } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { Instant } from '../../../lib/time.ts'
@@ -89,13 +89,18 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
     },
     async rotate({ id, secret, previous_not_after, now }) {
       const key = keys.get(id)
-      if (key === undefined || !isLive(key, now) || key.version !== secret.version - 1) return false
+      const isCurrent = key !== undefined && key.version === secret.version - 1
+      if (!isCurrent || !isLive(key, now)) return 'conflict'
+      const isLeft = (end: Instant | null): boolean => end !== null && end > now
       const replaced = key.secrets.map((one) => {
-        const end = one.version === key.version ? previous_not_after : now
-        return one.not_after === null || one.not_after > now ? { ...one, not_after: end } : one
+        if (one.version === key.version) return { ...one, not_after: previous_not_after }
+        return isLeft(one.not_after) ? one : { ...one, not_after: 0 }
       })
+      const previous = replaced.filter(({ not_after }) => isLeft(not_after))
+      if (previous.length >= MAX_LIVE_SECRETS) return 'limit_reached'
       const secrets = [secret, ...replaced]
-      return changeKey(id, { version: secret.version, secrets, updated_at: now })
+      changeKey(id, { version: secret.version, secrets, updated_at: now })
+      return 'rotated'
     },
     async endPrevious(id, now) {
       const secrets = keys.get(id)?.secrets ?? []

@@ -1,4 +1,6 @@
 import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
+import type { KeySecret } from '../../../lib/key/lifecycle.ts'
+import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { PurgeKind } from '../contract.ts'
 import type { DeploymentRecord } from '../contract/deployments.ts'
@@ -26,15 +28,26 @@ function endedSecrets<T extends { readonly secrets: readonly { not_after: Instan
   owners: Map<string, T>,
   before: Instant,
   limit: number,
+  isOld: (secret: T['secrets'][number], owner: T, before: Instant) => boolean = () => true,
 ): number {
   let deleted = 0
   for (const [id, owner] of owners) {
     const secrets = owner.secrets.filter(
-      ({ not_after }) => deleted >= limit || !ended(before, not_after) || ++deleted === 0,
+      (secret) =>
+        deleted >= limit ||
+        !ended(before, secret.not_after) ||
+        !isOld(secret, owner, before) ||
+        ++deleted === 0,
     )
     owners.set(id, Object.freeze({ ...owner, secrets }))
   }
   return deleted
+}
+
+/** Whether a value was replaced before an instant, however early it was ended. */
+function replacedBefore(secret: KeySecret, { secrets }: KeyRecord, before: Instant): boolean {
+  const next = secrets.find(({ version }) => version === secret.version + 1)
+  return (next?.created_at ?? 0) < before
 }
 
 export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
@@ -48,7 +61,7 @@ export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
     oldest(idempotency, ({ expires_at }) => expires_at < before, limit),
   sessions: ({ sessions }, before, limit) =>
     oldest(sessions, ({ expires_at }) => expires_at < before, limit),
-  key_secrets: ({ keys }, before, limit) => endedSecrets(keys, before, limit),
+  key_secrets: ({ keys }, before, limit) => endedSecrets(keys, before, limit, replacedBefore),
   webhook_secrets: ({ webhooks }, before, limit) => endedSecrets(webhooks, before, limit),
   audit: ({ audit }, before, limit) => oldest(audit, ({ at }) => at < before, limit),
   access_lines: ({ lines }, before, limit) =>

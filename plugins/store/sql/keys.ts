@@ -1,5 +1,6 @@
 import { readPins, printPins } from '../../../lib/grant/authority.ts'
 import type { KeySecret } from '../../../lib/key/lifecycle.ts'
+import { MAX_LIVE_SECRETS } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import { printScopes, readScopes } from '../../../lib/scope/canonical.ts'
 import type { ChangeSink } from '../contract/changes.ts'
@@ -159,21 +160,31 @@ export function keyWrites(
       return noted(judged.id, rows.length > 0)
     },
     async rotate({ id, secret, previous_not_after, now }) {
+      const isCurrent = `id = $2 AND ${LIVE} AND version = $3 - 1`
+      const replaced = previous_not_after > now ? 1 : 0
       const rows = await query(
         `UPDATE ${t.keys} SET version = $3, updated_at = $1
-         WHERE id = $2 AND ${LIVE} AND version = $3 - 1 RETURNING id`,
-        [now, id, secret.version],
+         WHERE ${isCurrent} AND $4 > (SELECT count(*) FROM ${t.key_secrets} s
+           WHERE s.key_id = $2 AND s.not_after > $1) RETURNING id`,
+        [now, id, secret.version, MAX_LIVE_SECRETS - replaced],
       )
-      if (rows.length === 0) return false
+      if (rows.length === 0) {
+        const left = await query(`SELECT id FROM ${t.keys} WHERE ${isCurrent}`, [
+          now,
+          id,
+          secret.version,
+        ])
+        return left.length === 0 ? 'conflict' : 'limit_reached'
+      }
       await query(
         `UPDATE ${t.key_secrets}
-         SET not_after = CASE WHEN version = $2 - 1
-           THEN CAST($3 AS BIGINT) ELSE CAST($4 AS BIGINT) END
-         WHERE key_id = $1 AND (not_after IS NULL OR not_after > $4)`,
+         SET not_after = CASE WHEN version = $2 - 1 THEN CAST($3 AS BIGINT) ELSE 0 END
+         WHERE key_id = $1 AND (version = $2 - 1 OR not_after <= $4)`,
         [id, secret.version, previous_not_after, now],
       )
       await insertSecret(id, secret)
-      return noted(id, true)
+      noted(id, true)
+      return 'rotated'
     },
     async endPrevious(id, now) {
       const rows = await query(

@@ -35,7 +35,15 @@ const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   },
   idempotency: { table: 'idempotency', key: 'scope, key', old: 'expires_at < $1', by: 'instant' },
   sessions: { table: 'sessions', key: 'hash', old: 'expires_at < $1', by: 'instant' },
-  key_secrets: { table: 'key_secrets', key: 'hash', old: 'not_after < $1', by: 'instant' },
+  key_secrets: {
+    table: 'key_secrets',
+    key: 'hash',
+    old: 'not_after < $1',
+    by: 'instant',
+    // What was ended at once has the instant 0; until then its holder is told that it was rotated.
+    only: (t) => `COALESCE((SELECT n.created_at FROM ${t.key_secrets} n
+      WHERE n.key_id = ${t.key_secrets}.key_id AND n.version = ${t.key_secrets}.version + 1), 0) < $1`,
+  },
   webhook_secrets: { table: 'webhook_secrets', key: 'id', old: 'not_after < $1', by: 'instant' },
   audit: { table: 'audit', key: 'id', old: 'at < $1', by: 'instant' },
   access_lines: {

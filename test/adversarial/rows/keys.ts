@@ -143,7 +143,7 @@ const LINES: readonly Line[] = [
   [
     'K34',
     'two rotations within the grace of the first',
-    'two values live: the oldest is `401 key_expired` at once',
+    'each replaced value keeps its own grace: `200` until it ends, then `401 key_rotated`',
   ],
   [
     'K35',
@@ -158,12 +158,12 @@ const LINES: readonly Line[] = [
   [
     'K37',
     'a key is revoked in its grace, or rotated without one',
-    'both values are `401 key_revoked`; the old one is `401 key_expired`, in the same tick',
+    'both values are `401 key_revoked`; the old one is `401 key_rotated`, in the same tick',
   ],
   [
     'K38',
     'two rotations at once, in both orders',
-    'one current value and at most one replaced: by the key itself the loser is `403 previous_value_restricted`',
+    'one current value, the others replaced and in their grace: by the key itself the loser is `403 previous_value_restricted`',
   ],
   // Its end, and what comes at the same time.
   [

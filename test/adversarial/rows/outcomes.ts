@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const OUTCOMES: Section = {
   letter: 'O',
   title: 'Rotation, deliveries and records',
-  size: 4,
+  size: 8,
   rows: [
     {
       id: 'O01',
@@ -24,6 +24,29 @@ export const OUTCOMES: Section = {
       id: 'O04',
       case: 'a manual retry is read while it is queued or in progress, alone and in the list',
       answer: 'its trigger is `manual` from the start',
+    },
+    {
+      id: 'O05',
+      case: 'a key is rotated four times within a day',
+      answer:
+        'five values work, `200`; each replaced one ends 24 hours after its own rotation, then `401 key_rotated`',
+    },
+    {
+      id: 'O06',
+      case: 'a fifth rotation within a day, by the user and by the key itself',
+      answer:
+        '`409 rotation_limit_reached` naming DELETE /v1/keys/{key_id}/previous; that ends all previous values, `401 key_rotated`',
+    },
+    {
+      id: 'O07',
+      case: 'a leaked value is replaced at once while five values work',
+      answer:
+        'grace 0 adds no live value: `201`, the leaked one is `401 key_rotated`; with a grace `409 rotation_limit_reached`',
+    },
+    {
+      id: 'O08',
+      case: 'a key with five live values is narrowed, then revoked',
+      answer: 'it holds for all of them: `403 insufficient_scope`, then `401 key_revoked`',
     },
   ],
 }

@@ -6,7 +6,7 @@ import { findKey, loadActor, requireManaged } from '../service.ts'
 
 export const endPreviousValue = writeOperation({
   id: 'keys.end_previous',
-  summary: 'End the old value of a rotated key now',
+  summary: 'End all previous values of a rotated key now',
   method: 'DELETE',
   path: '/v1/keys/{key_id}/previous',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },

@@ -1,4 +1,5 @@
-import { DEFAULT_GRACE, previousNotAfter } from '../../../../lib/key/lifecycle.ts'
+import { DEFAULT_GRACE, MAX_LIVE_SECRETS, previousNotAfter } from '../../../../lib/key/lifecycle.ts'
+import type { KeyRecord } from '../../../../lib/key/record.ts'
 import { SECOND } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../family.ts'
 import { audit } from '../../audit/note.ts'
@@ -8,7 +9,8 @@ import { findKey, loadActor, mintSecret, requireLive, requireManaged } from '../
 
 export const rotateKey = writeOperation({
   id: 'keys.rotate',
-  summary: 'Give a key a new value; the old one works 24 hours more',
+  summary:
+    'Give a key a new value; the old one works 24 hours more, beside at most three older ones',
   method: 'POST',
   path: '/v1/keys/{key_id}/rotate',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
@@ -21,6 +23,7 @@ export const rotateKey = writeOperation({
     'key_not_managed',
     'previous_value_restricted',
     'rotation_conflict',
+    'rotation_limit_reached',
   ],
   example: {
     params: { key_id: exampleKey.id },
@@ -29,6 +32,7 @@ export const rotateKey = writeOperation({
       ...exampleKey,
       status: 'rotating',
       previous_valid_until: '2026-01-31T13:00:00.000Z',
+      previous_values: [{ prefix: 'service_dk_8kQ2x3fJ', valid_until: '2026-01-31T13:00:00.000Z' }],
       key: 'service_dk_3fJ9kQ2x…',
     },
   },
@@ -45,9 +49,8 @@ export const rotateKey = writeOperation({
     const grace = body?.grace_seconds === undefined ? DEFAULT_GRACE : body.grace_seconds * SECOND
     const previous_not_after = previousNotAfter(key, grace, now)
     const { value, secret } = mintSecret(platform, key.version + 1, now)
-    if (!(await tx.keys.rotate({ id: key.id, secret, previous_not_after, now }))) {
-      throw keyError('rotation_conflict')
-    }
+    const outcome = await tx.keys.rotate({ id: key.id, secret, previous_not_after, now })
+    if (outcome !== 'rotated') throw refusalOf(outcome, key)
     await audit(call, {
       account_id: key.account_id,
       action: 'key.rotated',
@@ -57,3 +60,11 @@ export const rotateKey = writeOperation({
     return { ...toWireKey(await findKey(tx.keys, principal, key.id), now), key: value }
   },
 })
+
+function refusalOf(outcome: 'conflict' | 'limit_reached', { id }: KeyRecord): Error {
+  if (outcome === 'conflict') return keyError('rotation_conflict')
+  return keyError('rotation_limit_reached', {
+    message: `The key has ${MAX_LIVE_SECRETS} values that still work. End the previous ones with DELETE /v1/keys/${id}/previous, or rotate with grace_seconds 0.`,
+    details: { limit: MAX_LIVE_SECRETS },
+  })
+}

@@ -54,6 +54,7 @@ const VERDICTS: ReadonlySet<string> = new Set([
   'invalid_key',
   'key_expired',
   'key_revoked',
+  'key_rotated',
   'account_suspended',
   'insufficient_scope',
   'app_not_found',

@@ -35,4 +35,14 @@ export const keys: readonly Migration[] = [
       )`,
     ],
   },
+  {
+    // A rotation used to end every older value at its own instant. Versions alone said so after the clock
+    // was set back; now that each value has an end of its own, the row says it.
+    name: 'keys/0002-superseded-values-ended',
+    up: (t) => [
+      `UPDATE ${t.key_secrets} SET not_after = 0
+       WHERE not_after IS NOT NULL AND version < (SELECT k.version - 1 FROM ${t.keys} k
+         WHERE k.id = ${t.key_secrets}.key_id)`,
+    ],
+  },
 ]
