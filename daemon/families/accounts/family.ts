@@ -14,7 +14,7 @@ import { stepUp } from './operations/step-up.ts'
 import { resumeAccount, suspendAccount } from './operations/suspend.ts'
 import type { Passwords } from './password.ts'
 import { createPasswords } from './password.ts'
-import { createThrottle } from './throttle.ts'
+import { createGuesses } from './throttle.ts'
 
 /**
  * Accounts, their users and how those sign in.
@@ -25,18 +25,18 @@ import { createThrottle } from './throttle.ts'
  */
 export function createAccountsFamily(options: { readonly passwords?: Passwords } = {}) {
   const passwords = options.passwords ?? createPasswords()
-  const throttle = createThrottle()
+  const guesses = createGuesses()
   return defineFamily({
     name: 'accounts',
     scopes: {},
     events: [],
     errors: accountError,
     operations: [
-      signIn(passwords, throttle),
-      stepUp(passwords, throttle),
+      signIn(passwords, guesses),
+      stepUp(passwords, guesses),
       getSession,
       signOut,
-      setUp(passwords),
+      setUp(passwords, guesses),
       listAccounts,
       createAccount,
       getAccount,

@@ -1,7 +1,8 @@
 import type { BinaryLike, ScryptOptions } from 'node:crypto'
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
-import { createGate } from './gate.ts'
+import type { Turn } from './fair-queue.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 /** What one hash costs: 2^`ln` rounds over blocks of `r` × 128 bytes, `p` times. */
 export interface ScryptCost {
@@ -17,22 +18,28 @@ const HASH_BYTES = 32
 
 /** Hashes at once: each holds 128 MiB and one of the four threads that DNS and files need too. */
 const AT_ONCE = 2
-const WAITING = 20
+/** The last of them waits about 15 s. */
+const WAITING = 100
+/** Of whoever calls from inside the process. */
+const NO_NETWORK: Turn = { network: '' }
 
-/** Hashes passwords and checks them, a few at once. Passwords are the same in any normal form. */
+/**
+ * Hashes passwords and checks them, a few at once, the networks that ask in turn. Passwords are the same in
+ * any normal form.
+ */
 export interface Passwords {
   /**
    * @returns `$scrypt$ln=17,r=8,p=1$salt$hash`, salt and hash in base64 without padding
    * @throws KeyhookError `rate_limited` when too many wait
    */
-  hash(password: string): Promise<string>
+  hash(password: string, turn?: Turn): Promise<string>
   /**
    * Takes the same time when there is nobody to check against.
    *
    * @param kept what `hash` gave; undefined for a user that does not exist
    * @throws KeyhookError `rate_limited` when too many wait
    */
-  check(password: string, kept: string | undefined): Promise<PasswordCheck>
+  check(password: string, kept: string | undefined, turn?: Turn): Promise<PasswordCheck>
 }
 
 export interface PasswordCheck {
@@ -54,18 +61,18 @@ export function createPasswords(
 ): Passwords {
   const cost = options.cost ?? DEFAULT_COST
   const random = options.random ?? randomBytes
-  const gate = createGate({ atOnce: AT_ONCE, waiting: WAITING })
+  const queue = createFairQueue({ atOnce: AT_ONCE, waiting: WAITING })
   const nobody: KeptHash = { cost, salt: random(SALT_BYTES), hash: random(HASH_BYTES) }
 
   return {
-    async hash(password) {
+    async hash(password, turn = NO_NETWORK) {
       const salt = random(SALT_BYTES)
-      return print({ cost, salt, hash: await gate(() => derive(password, salt, cost)) })
+      return print({ cost, salt, hash: await queue(turn, () => derive(password, salt, cost)) })
     },
-    async check(password, kept) {
+    async check(password, kept, turn = NO_NETWORK) {
       const known = kept === undefined ? undefined : parse(kept)
       const against = known ?? nobody
-      const hash = await gate(() => derive(password, against.salt, against.cost))
+      const hash = await queue(turn, () => derive(password, against.salt, against.cost))
       const equal = timingSafeEqual(hash, against.hash)
       return { matches: equal && known !== undefined, outdated: !isSameCost(against.cost, cost) }
     },

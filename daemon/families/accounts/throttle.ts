@@ -59,3 +59,54 @@ export function createThrottle(
     },
   }
 }
+
+/** Who guesses a password, and whose. */
+export interface Guess {
+  readonly network: string
+  readonly email: string
+}
+
+/** Bounds guesses of passwords, on every path that checks one. */
+export interface Guesses {
+  /**
+   * Runs one check of a password. Only what answers undefined counts as a failed guess.
+   *
+   * @throws KeyhookError `rate_limited` when the network has failed too often
+   */
+  check<T>(guess: Guess, now: Instant, work: () => Promise<T | undefined>): Promise<T | undefined>
+}
+
+/** Failures of one network on all email addresses together. */
+const OF_NETWORK = 30
+
+/**
+ * Counts failed guesses by network, and by network and email address; never by address alone, since then
+ * anybody could keep its owner from signing in. What slows guesses at one address from many networks is the
+ * queue of password hashes, which runs one at a time for each address.
+ */
+export function createGuesses(): Guesses {
+  const ofNetwork = createThrottle({ limit: OF_NETWORK, callers: 50_000 })
+  const ofEmail = createThrottle({ callers: 50_000 })
+  return {
+    async check({ network, email }, now, work) {
+      const caller = `${network} ${email}`
+      ofEmail.attempt(caller, now)
+      try {
+        ofNetwork.attempt(network, now)
+      } catch (cause) {
+        ofEmail.undo(caller)
+        throw cause
+      }
+      const outcome = await work().catch((cause: unknown) => {
+        ofEmail.undo(caller)
+        ofNetwork.undo(network)
+        throw cause
+      })
+      if (outcome === undefined) return undefined
+      ofEmail.clear(caller)
+      // An account of one's own must not clear the failures on those of others.
+      ofNetwork.undo(network)
+      return outcome
+    },
+  }
+}

@@ -1,5 +1,6 @@
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
+import { networkOf } from '../../../network.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { isFirst } from '../first-user.ts'
@@ -8,10 +9,11 @@ import { exampleCredentials, exampleSession, sessionRecord, setupBody } from '..
 import { insertAccount, insertUser } from '../service.ts'
 import type { OpenedSession } from '../session.ts'
 import { hashSecret, openSession, requireSessionCookie } from '../session.ts'
+import type { Guesses } from '../throttle.ts'
 
 type SetUpCall = Call<{ readonly body: typeof setupBody }>
 
-export function setUp(passwords: Passwords) {
+export function setUp(passwords: Passwords, guesses: Guesses) {
   return ownOperation({
     id: 'accounts.set_up',
     summary: 'Create the first user with the setup link, and sign in',
@@ -27,24 +29,31 @@ export function setUp(passwords: Passwords) {
     },
     bodyLimit: 8192,
     async run(call) {
-      const { platform, body, response } = call
+      const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
       // Once there is a user, a request costs no hash.
       if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
-      const opened = await claim(call, await passwords.hash(body.password))
+      const network = networkOf(ip)
+      const opened = await guesses.check({ network, email: '' }, now, async () =>
+        claim(call, await passwords.hash(body.password, { network })),
+      )
+      if (opened === undefined) throw accountError('setup_closed')
       response.setCookie(cookie.set(opened.value))
       return opened.record
     },
   })
 }
 
-/** The link is used up together with what it makes: of concurrent claims one wins. */
-function claim(call: SetUpCall, passwordHash: string): Promise<OpenedSession> {
+/**
+ * The link is used up together with what it makes: of concurrent claims one wins. Undefined for a link that
+ * is not open.
+ */
+function claim(call: SetUpCall, passwordHash: string): Promise<OpenedSession | undefined> {
   const { platform, body, now } = call
   return platform.store.write(async (tx) => {
     const open = await isFirst(tx)
     if (!open || !(await tx.accounts.takeSetupLink(hashSecret(body.token), now))) {
-      throw accountError('setup_closed')
+      return undefined
     }
     const account = await insertAccount(tx, { id: platform.newId(), name: body.email }, now)
     const user = await insertUser(tx, platform, account, { email: body.email, passwordHash }, now)

@@ -10,11 +10,11 @@ import { exampleCredentials, exampleSession, sessionRecord, signInBody } from '.
 import { findAccount } from '../service.ts'
 import type { OpenedSession } from '../session.ts'
 import { openSession, requireSessionCookie } from '../session.ts'
-import type { Throttle } from '../throttle.ts'
+import type { Guesses } from '../throttle.ts'
 
 type SignInCall = Call<{ readonly body: typeof signInBody }>
 
-export function signIn(passwords: Passwords, throttle: Throttle) {
+export function signIn(passwords: Passwords, guesses: Guesses) {
   return ownOperation({
     id: 'accounts.sign_in',
     summary: 'Sign in to Studio; the session is in a cookie',
@@ -29,17 +29,9 @@ export function signIn(passwords: Passwords, throttle: Throttle) {
     async run(call) {
       const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
-      const caller = `${networkOf(ip)} ${body.email}`
-      throttle.attempt(caller, now)
-      let opened: OpenedSession | undefined
-      try {
-        opened = await open(call, passwords)
-      } catch (cause) {
-        throttle.undo(caller)
-        throw cause
-      }
+      const guess = { network: networkOf(ip), email: body.email }
+      const opened = await guesses.check(guess, now, () => open(call, passwords, guess.network))
       if (opened === undefined) throw accountError('invalid_credentials')
-      throttle.clear(caller)
       response.setCookie(cookie.set(opened.value))
       return opened.record
     },
@@ -47,12 +39,17 @@ export function signIn(passwords: Passwords, throttle: Throttle) {
 }
 
 /** Undefined for a wrong password and for an unknown user alike, after the same work. */
-async function open(call: SignInCall, passwords: Passwords): Promise<OpenedSession | undefined> {
+async function open(
+  call: SignInCall,
+  passwords: Passwords,
+  network: string,
+): Promise<OpenedSession | undefined> {
   const { platform, body } = call
+  const turn = { network, subject: body.email }
   const user = await platform.store.accounts.userByEmail(body.email)
-  const { matches, outdated } = await passwords.check(body.password, user?.password)
+  const { matches, outdated } = await passwords.check(body.password, user?.password, turn)
   if (user === undefined || !matches) return undefined
-  const rehashed = outdated ? await passwords.hash(body.password) : undefined
+  const rehashed = outdated ? await passwords.hash(body.password, turn) : undefined
   return openChecked(call, user, rehashed)
 }
 

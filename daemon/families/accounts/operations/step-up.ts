@@ -9,9 +9,9 @@ import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, stepUpBody } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import { toWireSession } from '../session.ts'
-import type { Throttle } from '../throttle.ts'
+import type { Guess, Guesses } from '../throttle.ts'
 
-export function stepUp(passwords: Passwords, throttle: Throttle) {
+export function stepUp(passwords: Passwords, guesses: Guesses) {
   return writeOperation({
     id: 'accounts.step_up',
     summary: 'Prove who you are once more, which opens what is sensitive for ten minutes',
@@ -25,16 +25,11 @@ export function stepUp(passwords: Passwords, throttle: Throttle) {
     bodyLimit: 8192,
     async prepare({ platform, principal, body, now, ip }) {
       if (principal.type !== 'user') throw httpError('session_required')
-      const caller = `${networkOf(ip)} ${principal.email}`
-      throttle.attempt(caller, now)
-      const proof = prove(platform, passwords, { ...body, email: principal.email })
-      const user = await proof.catch((cause: unknown) => {
-        // What came to no outcome was no guess.
-        throttle.undo(caller)
-        throw cause
-      })
+      const guess = { network: networkOf(ip), email: principal.email }
+      const user = await guesses.check(guess, now, () =>
+        prove(platform, passwords, guess, body.password),
+      )
       if (user === undefined) throw accountError('invalid_credentials')
-      throttle.clear(caller)
       return user
     },
     async run(call) {
@@ -60,9 +55,13 @@ export function stepUp(passwords: Passwords, throttle: Throttle) {
 async function prove(
   { store }: Pick<Platform, 'store'>,
   passwords: Passwords,
-  { email, password }: { readonly email: string; readonly password: string },
+  { network, email }: Guess,
+  password: string,
 ): Promise<UserRecord | undefined> {
   const user = await store.accounts.userByEmail(email)
-  const { matches } = await passwords.check(password, user?.password)
+  const { matches } = await passwords.check(password, user?.password, {
+    network,
+    subject: email,
+  })
   return matches ? user : undefined
 }

@@ -1,0 +1,177 @@
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:http'
+import type { Test } from 'tap'
+import { createAccountsFamily } from '../../../daemon/families/accounts/family.ts'
+import type { ScryptCost } from '../../../daemon/families/accounts/password.ts'
+import { createPasswords } from '../../../daemon/families/accounts/password.ts'
+import { createResolver } from '../../../daemon/http/resolve.ts'
+import { parseBlocks } from '../../../daemon/setting-values.ts'
+import { EMAIL, PASSWORD, TOKEN, cookieOf } from '../../support/site.ts'
+import type { World } from '../../support/world.ts'
+import { createWorld } from '../../support/world.ts'
+import type { Checks } from '../run.ts'
+
+const WRONG = 'wrong horse battery'
+/** A few milliseconds a hash, so that a flood fills the queue and a test does not take minutes. */
+const COST = { ln: 11, r: 8, p: 1 }
+
+/** A caller that comes from an address of its own, or that a trusted proxy brings. */
+interface From {
+  /** An address of this machine. */
+  readonly local?: string
+  readonly forwarded?: string
+}
+
+interface Door extends World {
+  /** The status and code that an attempt to sign in gets over a connection of its own. */
+  tries(from: From, password: string, email?: string): Promise<string>
+}
+
+/** Sign-in over HTTP, with one user. */
+async function openDoor(t: Test, proxies = '', cost: ScryptCost = COST): Promise<Door> {
+  const world = await createWorld(t, {
+    families: [createAccountsFamily({ passwords: createPasswords({ cost }) })],
+    resolve: (platform) => createResolver({ platform, operatorToken: TOKEN }),
+    trustedProxies: parseBlocks(proxies),
+  })
+  const body = { email: EMAIL, password: PASSWORD }
+  const made = await world.request('POST', '/v1/users', { as: TOKEN, body })
+  t.equal(made.status, 201)
+  return {
+    ...world,
+    tries: (from, password, email = EMAIL) =>
+      post(`${world.baseUrl}/v1/session`, from, { email, password }),
+  }
+}
+
+function post(url: string, { local, forwarded }: From, body: unknown): Promise<string> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }),
+  }
+  return new Promise((resolve, reject) => {
+    const asking = request(
+      url,
+      {
+        method: 'POST',
+        headers,
+        agent: false,
+        ...(local !== undefined && { localAddress: local }),
+      },
+      (response) => {
+        void readAll(response).then((text) => {
+          const { error } = JSON.parse(text) as { error?: { code: string } }
+          resolve([response.statusCode, error?.code].filter(Boolean).join(' '))
+        }, reject)
+      },
+    )
+    asking.once('error', reject)
+    asking.end(JSON.stringify(body))
+  })
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+/** How often the owner signs in while other networks guess without end. */
+async function signInDuring(
+  door: Door,
+  flood: { readonly networks: number; readonly each: number; readonly email: () => string },
+  times: number,
+): Promise<{ readonly signedIn: number; readonly guesses: number }> {
+  let isOver = false
+  let guesses = 0
+  const guess = async (local: string): Promise<void> => {
+    while (!isOver) {
+      await door.tries({ local }, WRONG, flood.email())
+      guesses += 1
+    }
+  }
+  const guessers = Array.from(
+    { length: flood.networks },
+    (_, index) => `127.0.1.${index + 1}`,
+  ).flatMap((local) => Array.from({ length: flood.each }, () => guess(local)))
+  let signedIn = 0
+  for (let time = 0; time < times; time += 1) {
+    if ((await door.tries({ local: '127.0.0.9' }, PASSWORD)) === '200') signedIn += 1
+  }
+  isOver = true
+  await Promise.all(guessers)
+  return { signedIn, guesses }
+}
+
+let names = 0
+const unknown = (): string => `nobody-${(names += 1)}@example.com`
+
+export const SIGN_IN_CHECKS: Checks = {
+  async F09(t, saw) {
+    const door = await openDoor(t)
+    const flood = { networks: 3, each: 10, email: unknown }
+    const { signedIn, guesses } = await signInDuring(door, flood, 25)
+    saw(`${signedIn} of 25`)
+    t.ok(guesses > 30, `${guesses} guesses`)
+  },
+
+  async F10(t, saw) {
+    const door = await openDoor(t)
+    const flood = { networks: 10, each: 5, email: () => (names % 2 ? EMAIL : unknown()) }
+    const { signedIn, guesses } = await signInDuring(door, flood, 50)
+    saw(`${signedIn} of 50`)
+    t.ok(guesses > 100, `${guesses} guesses`)
+  },
+
+  async F11(t, saw) {
+    const door = await openDoor(t, '127.0.0.1')
+    const answers = new Map<string, number>()
+    for (let host = 1; host <= 30; host += 1) {
+      const answer = await door.tries({ forwarded: `2001:db8::${host.toString(16)}` }, WRONG)
+      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+    }
+    for (const [answer, count] of answers) saw(`${count} times ${answer}`)
+    saw(await door.tries({ forwarded: '2001:db8:0:1::1' }, PASSWORD))
+  },
+
+  async F12(t, saw) {
+    const door = await openDoor(t)
+    const answers = new Map<string, number>()
+    for (let address = 0; address < 40; address += 1) {
+      const answer = await door.tries({ local: '127.0.0.2' }, WRONG, unknown())
+      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+    }
+    for (const [answer, count] of answers) saw(`${count} times ${answer}`)
+    saw(await door.tries({ local: '127.0.0.3' }, PASSWORD))
+  },
+
+  async F13(t, saw) {
+    const door = await openDoor(t, '', { ...COST, ln: 14 })
+    const other = 'other@example.com'
+    const body = { email: other, password: PASSWORD }
+    await door.request('POST', '/v1/users', { as: TOKEN, body })
+    let answered = 0
+    const guesses = Array.from({ length: 20 }, async (_, index) => {
+      await door.tries({ local: `127.0.1.${index + 1}` }, WRONG)
+      answered += 1
+    })
+    t.equal(await door.tries({ local: '127.0.0.2' }, PASSWORD, other), '200')
+    saw(answered < 10 ? 'before half of the guesses' : `after ${answered} guesses`)
+    await Promise.all(guesses)
+  },
+
+  async F14(t, saw) {
+    const door = await openDoor(t)
+    const signedIn = await door.request('POST', '/v1/session', {
+      as: null,
+      body: { email: EMAIL, password: PASSWORD },
+    })
+    const headers = { cookie: cookieOf(signedIn), 'sec-fetch-site': 'same-origin' }
+    const stepUp = (password: string) =>
+      door.request('POST', '/v1/session/step-up', { as: null, headers, body: { password } })
+    for (let guess = 0; guess < 5; guess += 1) t.equal((await stepUp(WRONG)).status, 401)
+    saw(`${(await stepUp(PASSWORD)).status} to a step-up`)
+    saw(`${await door.tries({ local: '127.0.0.1' }, PASSWORD)} to a sign-in`)
+    saw(`${await door.tries({ local: '127.0.0.2' }, PASSWORD)} from another network`)
+  },
+}
