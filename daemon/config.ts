@@ -16,8 +16,15 @@ export type Config = {
 /** Connections kept for each delivery in progress: many webhooks share few receivers at a time. */
 const SOCKETS_PER_DELIVERY = 32
 
-export function rateLimitsOf(config: Config): { readonly reads: number; readonly writes: number } {
-  return { reads: config.rateReads, writes: config.rateWrites }
+interface Rates {
+  readonly reads: number
+  readonly writes: number
+}
+
+export function rateLimitsOf(config: Config): Rates & { readonly account: Rates } {
+  const { rateReads: reads, rateWrites: writes, rateAccountReads, rateAccountWrites } = config
+  const account = { reads: rateAccountReads ?? reads, writes: rateAccountWrites ?? writes }
+  return { reads, writes, account }
 }
 
 /** A setting that cannot be used, with the whole name of it. */

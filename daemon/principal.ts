@@ -84,3 +84,14 @@ export function callerOf(principal: Principal | undefined, ip: string): string {
     ? `user ${principal.user_id}`
     : `operator ${principal.account_id ?? ''}`
 }
+
+/** The account whose share a caller uses: of its keys and users, not of the operator. */
+export function memberAccountOf(principal: Principal | undefined): string | undefined {
+  return principal === undefined || principal.type === 'operator' ? undefined : principal.account_id
+}
+
+/** Whom shares of the process are counted for: the account of its members, any other caller itself. */
+export function holderOf(principal: Principal | undefined, ip: string): string {
+  const account = memberAccountOf(principal)
+  return account === undefined ? callerOf(principal, ip) : `account ${account}`
+}

@@ -36,6 +36,12 @@ export function parsePort(text: string): number {
   throw new Error('must be a whole number from 0 to 65535')
 }
 
+/** Requests a minute; 0 is no limit. */
+export function parseRate(text: string): number {
+  if (/^\d{1,7}$/.test(text) && Number(text) <= 1_000_000) return Number(text)
+  throw new Error('must be a whole number from 0 to 1000000')
+}
+
 /** Reached by a name they could be anybody's, and nobody's model is there. */
 const NO_MODEL: ReadonlySet<string> = new Set([
   'address_link_local',

@@ -24,6 +24,7 @@ import {
   parseNameServers,
   parseOperatorToken,
   parsePort,
+  parseRate,
   parseRetrySchedule,
   parseScopeFamilies,
 } from './setting-values.ts'
@@ -304,17 +305,29 @@ export const SETTINGS = {
   }),
   rateReads: integerSetting({
     env: 'KEYHOOK_RATE_READS',
-    doc: 'Reads a minute and caller; 0 is no limit.',
+    doc: 'Reads a minute of one caller: a key, a user, or an anonymous network; 0 is no limit.',
     fallback: 600,
     min: 0,
     max: 1_000_000,
   }),
   rateWrites: integerSetting({
     env: 'KEYHOOK_RATE_WRITES',
-    doc: 'Changes a minute and caller; 0 is no limit. Publishing events is not counted.',
+    doc: 'Changes a minute of one caller; 0 is no limit. Publishing events is not counted.',
     fallback: 120,
     min: 0,
     max: 1_000_000,
+  }),
+  rateAccountReads: optionalSetting({
+    env: 'KEYHOOK_RATE_ACCOUNT_READS',
+    doc: 'Reads a minute of all keys and users of an account together; 0 is no limit.',
+    shown: 'KEYHOOK_RATE_READS',
+    parse: parseRate,
+  }),
+  rateAccountWrites: optionalSetting({
+    env: 'KEYHOOK_RATE_ACCOUNT_WRITES',
+    doc: 'Changes a minute of all keys and users of an account together; 0 is no limit.',
+    shown: 'KEYHOOK_RATE_WRITES',
+    parse: parseRate,
   }),
   retentionDays: integerSetting({
     env: 'KEYHOOK_RETENTION_DAYS',

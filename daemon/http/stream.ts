@@ -6,19 +6,22 @@ import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { httpError } from '../errors.ts'
 import type { StreamEvent } from '../family.ts'
+import { createFairPool } from './fair-pool.ts'
 
 /** How often a stream in which nothing happens shows that it lives, and its caller is looked at anew. */
 const BEAT: Millis = 5 * SECOND
 /** What a client waits before it comes back. */
 const COME_BACK: Millis = SECOND
-/** Streams that one caller, and one process, may have open. */
+/** Streams that one caller may have open, and all accounts of the process together. */
 const PER_CALLER = 20
 const IN_ALL = 2000
 
 export interface StreamSource {
   readonly events: AsyncIterable<StreamEvent>
-  /** Whom it is counted for. */
+  /** Whom it is counted for, such as a key. */
   readonly caller: string
+  /** Whose share of the process's streams it takes: the caller's account. */
+  readonly holder: string
   /** Rejects when the caller may not read it any more. */
   admit(): Promise<unknown>
   /** Told once nobody reads it any more: a generator that waits hears of its return only when it goes on. */
@@ -28,7 +31,10 @@ export interface StreamSource {
 /** The server-sent events that one process has open. */
 export interface Streams {
   /**
-   * Opens a stream. Its caller is admitted anew before each piece of it, and at once when anything
+   * Opens a stream. Once the process has as many as it may, the account with most loses its newest, which
+   * ends with an error event; its client resumes later.
+   *
+   * Its caller is admitted anew before each piece of it, and at once when anything
    * changed that could end what they may do; who is not admitted reads why, and nothing else.
    *
    * @throws KeyhookError `too_many_streams`
@@ -46,7 +52,8 @@ export function createStreams(options: {
 }): Streams {
   const { changes, clock, leaving } = options
   const pulses = new Set<Pulse>()
-  const counts = new Map<string, number>()
+  const perCaller = createFairPool({ limit: Infinity, each: PER_CALLER })
+  const shared = createFairPool({ limit: IN_ALL })
   const raiseAll = (): void => {
     for (const pulse of pulses) pulse.raise()
   }
@@ -55,21 +62,25 @@ export function createStreams(options: {
   })
   leaving.addEventListener('abort', raiseAll)
 
-  function begin(caller: string): Pulse {
-    const own = counts.get(caller) ?? 0
-    if (own >= PER_CALLER || pulses.size >= IN_ALL) throw httpError('too_many_streams')
-    counts.set(caller, own + 1)
+  /** Answers the pulse of a stream, and what gives back its places. */
+  function begin({ caller, holder }: StreamSource): { pulse: Pulse; end: () => void } {
     const pulse = createPulse(clock)
+    const own = perCaller.take(caller, 1, () => undefined)
+    const share = own && shared.take(holder, 1, pulse.evict)
+    if (share === undefined) {
+      own?.release()
+      throw httpError('too_many_streams')
+    }
     pulses.add(pulse)
-    return pulse
-  }
-
-  function end(caller: string, pulse: Pulse): void {
-    pulses.delete(pulse)
-    pulse.raise()
-    const left = (counts.get(caller) ?? 1) - 1
-    if (left === 0) counts.delete(caller)
-    else counts.set(caller, left)
+    return {
+      pulse,
+      end() {
+        pulses.delete(pulse)
+        pulse.raise()
+        own?.release()
+        share.release()
+      },
+    }
   }
 
   async function* print({ events, admit }: StreamSource, pulse: Pulse): AsyncGenerator<string> {
@@ -84,6 +95,7 @@ export function createStreams(options: {
       yield `retry: ${COME_BACK}\n\n`
       for (let next = pull(); !leaving.aborted;) {
         const came = await Promise.race([next, pulse.beat()])
+        if (pulse.isEvicted()) throw httpError('too_many_streams')
         await admit()
         if (came === undefined) yield ':\n\n'
         else if (came.done === true) return
@@ -103,11 +115,11 @@ export function createStreams(options: {
 
   return {
     open(source) {
-      const pulse = begin(source.caller)
+      const { pulse, end } = begin(source)
       // One piece at most is made before it is read.
       const stream = Readable.from(print(source, pulse), { objectMode: false, highWaterMark: 1 })
       stream.once('close', () => {
-        end(source.caller, pulse)
+        end()
         source.leave?.()
       })
       return stream
@@ -118,19 +130,29 @@ export function createStreams(options: {
 /** What wakes a stream that waits. */
 interface Pulse {
   raise(): void
+  /** Raises it for good: the stream lost its place. */
+  evict(): void
+  isEvicted(): boolean
   /** Resolves after a beat, or once it was raised since the last one. */
   beat(): Promise<undefined>
 }
 
 function createPulse(clock: Pick<Clock, 'after'>): Pulse {
   let raised = false
+  let evicted = false
   let wake = (): void => undefined
   let cancelTimer = (): void => undefined
+  function raise(): void {
+    raised = true
+    wake()
+  }
   return {
-    raise() {
-      raised = true
-      wake()
+    raise,
+    evict() {
+      evicted = true
+      raise()
     },
+    isEvicted: () => evicted,
     beat() {
       cancelTimer()
       return new Promise((resolve) => {

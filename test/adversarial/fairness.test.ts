@@ -1,7 +1,14 @@
 import t from 'tap'
+import { ACCOUNT_CHECKS } from './fairness/accounts.ts'
 import { CONNECTION_CHECKS } from './fairness/connections.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
+import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { runSection } from './run.ts'
 
-await runSection(t, FAIRNESS, { ...CONNECTION_CHECKS, ...KEEP_ALIVE_CHECKS })
+await runSection(t, FAIRNESS, {
+  ...CONNECTION_CHECKS,
+  ...KEEP_ALIVE_CHECKS,
+  ...SIGN_IN_CHECKS,
+  ...ACCOUNT_CHECKS,
+})

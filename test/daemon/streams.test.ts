@@ -184,6 +184,7 @@ await t.test('a stream in which nothing happens', async (t) => {
     const stream = streams.open({
       events: source(),
       caller: 'a',
+      holder: 'a',
       async admit() {
         admitted += 1
       },
@@ -205,6 +206,7 @@ await t.test('a stream in which nothing happens', async (t) => {
       const stream = streams.open({
         events: source(),
         caller,
+        holder: caller,
         async admit() {
           if (isEnded && caller === 'a') throw appError('app_archived')
         },
@@ -237,16 +239,16 @@ await t.test('a stream in which nothing happens', async (t) => {
     const streams = createStreams({ changes: createChanges(), clock, leaving })
     const admit = async (): Promise<void> => undefined
     const opened = Array.from({ length: 20 }, () =>
-      streams.open({ events: source(), caller: 'a', admit }),
+      streams.open({ events: source(), caller: 'a', holder: 'a', admit }),
     )
-    t.throws(() => streams.open({ events: source(), caller: 'a', admit }), {
+    t.throws(() => streams.open({ events: source(), caller: 'a', holder: 'a', admit }), {
       code: 'too_many_streams',
       status: 429,
     })
-    opened.push(streams.open({ events: source(), caller: 'b', admit }))
+    opened.push(streams.open({ events: source(), caller: 'b', holder: 'b', admit }))
     opened[0]?.destroy()
     await clock.advance(0)
-    opened.push(streams.open({ events: source(), caller: 'a', admit }))
+    opened.push(streams.open({ events: source(), caller: 'a', holder: 'a', admit }))
     for (const stream of opened) stream.destroy()
   })
 })

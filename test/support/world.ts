@@ -6,6 +6,7 @@ import Koa from 'koa'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import type { Family } from '../../daemon/family.ts'
 import { mountAlone } from './mounted.ts'
+import type { RateLimits } from '../../daemon/http/middleware/rate-limit.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
@@ -28,6 +29,8 @@ export interface WorldOptions extends PlatformOptions {
   readonly plan?: Plan
   /** Proxies whose word on who asks is believed. Default none. */
   readonly trustedProxies?: readonly Cidr[]
+  /** Default none. */
+  readonly rateLimits?: RateLimits
   /** Replaces how callers are told from each other; undefined leaves the request to the world. */
   readonly resolve?: (platform: Platform) => PrincipalResolver
 }
@@ -157,7 +160,7 @@ function apiOf(
   families: readonly Family[],
   principals: ReadonlyMap<string, Principal>,
   defects: Map<string, unknown>,
-  { resolve, trustedProxies = [] }: WorldOptions,
+  { resolve, trustedProxies = [], rateLimits = { reads: 0, writes: 0 } }: WorldOptions,
 ): RequestListener {
   const app = new Koa<RequestState>()
   const own = resolverOf(platform, principals)
@@ -167,7 +170,7 @@ function apiOf(
       platform,
       families,
       resolve: async (ctx) => (await given?.(ctx)) ?? own(ctx),
-      rateLimits: { reads: 0, writes: 0 },
+      rateLimits,
       trustedProxies,
       onError: (error, request) => {
         if (error.code === 'internal_error') defects.set(request.id, error.cause)

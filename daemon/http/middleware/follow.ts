@@ -1,6 +1,6 @@
 import type { Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
-import { callerOf } from '../../principal.ts'
+import { callerOf, holderOf } from '../../principal.ts'
 import { toCall } from '../call.ts'
 import type { Step } from '../state.ts'
 import type { Streams } from '../stream.ts'
@@ -33,6 +33,7 @@ export function follow(
     ctx.body = streams.open({
       events,
       caller: callerOf(principal, address),
+      holder: holderOf(principal, address),
       admit: call.admit,
       leave: () => {
         left.abort()

@@ -103,7 +103,10 @@ export const CONNECTION_CHECKS: Checks = {
   async F01(t, saw) {
     const { daemon, control, port, appsPort } = await openSmallDaemon(t)
     const receiver = await openReceiver(t)
-    const webhook = await control('POST', '/v1/webhooks', { url: receiver.url, events: ['app.created'] })
+    const webhook = await control('POST', '/v1/webhooks', {
+      url: receiver.url,
+      events: ['app.created'],
+    })
     await sendHalves(t, [port, appsPort], HALF_REQUESTS)
     t.match(daemon.output(), 'connections.lowered')
     const api = await askFrom(OTHER, port, '/healthz')

@@ -117,7 +117,7 @@ export const SIGN_IN_CHECKS: Checks = {
 
   async F10(t, saw) {
     const door = await openDoor(t)
-    const flood = { networks: 10, each: 5, email: () => (names % 2 ? EMAIL : unknown()) }
+    const flood = { networks: 10, each: 10, email: () => (names % 2 ? EMAIL : unknown()) }
     const { signedIn, guesses } = await signInDuring(door, flood, 50)
     saw(`${signedIn} of 50`)
     t.ok(guesses > 100, `${guesses} guesses`)

@@ -46,9 +46,68 @@ const CONNECTION_ROWS: readonly Row[] = [
   },
 ]
 
+const SIGN_IN_ROWS: readonly Row[] = [
+  {
+    id: 'F09',
+    case: 'Three networks guess passwords without end, ten at once each, while the owner signs in from another.',
+    answer: 'Password hashing serves the networks in turn: `25 of 25` sign-ins.',
+  },
+  {
+    id: 'F10',
+    case: 'Ten networks flood sign-in, for the address of the owner and for unknown ones.',
+    answer: 'The owner signs in from elsewhere: `50 of 50`.',
+  },
+  {
+    id: 'F11',
+    case: 'Thirty addresses of one IPv6 /64 guess the password of one email address.',
+    answer:
+      'They are one network: `5 times 401 invalid_credentials`, then `25 times 429 rate_limited`; the owner gets `200` from another /64.',
+  },
+  {
+    id: 'F12',
+    case: 'One network guesses once for each of forty email addresses.',
+    answer:
+      '`30 times 401 invalid_credentials`, then `10 times 429 rate_limited`; another network gets `200`.',
+  },
+  {
+    id: 'F13',
+    case: 'Twenty networks guess the password of one email address at once, and another user signs in.',
+    answer:
+      'Hashes for one address run one at a time, so the user is served `before half of the guesses`.',
+  },
+  {
+    id: 'F14',
+    case: 'Somebody with a session guesses its password through step-up instead of sign-in.',
+    answer:
+      'Both count together: after five failures `429 to a step-up` and `429 rate_limited to a sign-in`; `200 from another network`.',
+  },
+]
+
+const ACCOUNT_ROWS: readonly Row[] = [
+  {
+    id: 'F15',
+    case: 'Three keys of one account write as fast as they can, where the limit of writes is 120 a minute.',
+    answer:
+      'The account has the limit, however many keys it mints: `120 writes`, then `429 rate_limited`; `201 to another account`.',
+  },
+  {
+    id: 'F16',
+    case: 'A hundred keys of one account open all 2,000 streams of the process.',
+    answer:
+      'Another account opens `20 streams`; the newest of the first account end with `too_many_streams`, and their clients resume.',
+  },
+  {
+    id: 'F17',
+    case: 'A caller that has used its limit makes 10,000 others appear, so that its bucket is forgotten and starts anew.',
+    answer: 'The fullest buckets are forgotten first: it has `0 left`.',
+  },
+]
+
+const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS]
+
 export const FAIRNESS: Section = {
   letter: 'F',
   title: 'Connections, shares of accounts, sign-in',
-  size: CONNECTION_ROWS.length,
-  rows: CONNECTION_ROWS,
+  size: ROWS.length,
+  rows: ROWS,
 }
