@@ -1,7 +1,7 @@
 import { kernelError } from '../lib/errors.ts'
 import type { Authority } from '../lib/grant/authority.ts'
 import { allows, requiredScope } from '../lib/scope/cover.ts'
-import { EVERY_BUILT_IN, covers, isFamily } from '../lib/webhook/match.ts'
+import { EVERY_BUILT_IN, isFamily, subscribesTo } from '../lib/webhook/match.ts'
 import { DECLARED, IDENTIFIERS } from './event-types.ts'
 import type { Platform } from './platform.ts'
 
@@ -22,11 +22,13 @@ export function scopesToReceive(
   if (subscription === EVERY_BUILT_IN) return [IDENTIFIERS]
   if (!isFamily(subscription)) return [DECLARED]
   // Types of any family may be declared later.
-  const family = [...builtIn.values()].filter(({ type }) => covers(subscription, type, () => false))
+  const family = [...builtIn.values()].filter(({ type }) =>
+    subscribesTo(subscription, type, () => false),
+  )
   return [...new Set([DECLARED, ...family.map(({ scope }) => scope)])]
 }
 
-/** Whether an authority may receive the data that a subscription covers, through any channel. */
+/** Whether an authority may receive the data that a subscription includes, through any channel. */
 export function mayReceive(platform: Types, { scopes }: Scopes, subscription: string): boolean {
   return scopesToReceive(platform, subscription).every((scope) =>
     allows(scopes, requiredScope(scope, platform.universe)),

@@ -21,14 +21,14 @@ export function isFamily(subscription: string): boolean {
 }
 
 /**
- * Whether a subscription covers an event type.
+ * Whether a subscription includes an event type.
  *
- * A type covers itself, `order.*` every type below `order`, and `*` every built-in type.
+ * A type includes itself, `order.*` every type below `order`, and `*` every built-in type.
  *
  * @example
- * covers('order.*', 'order.line.added', () => false) // true
+ * subscribesTo('order.*', 'order.line.added', () => false) // true
  */
-export function covers(subscription: string, type: string, isBuiltIn: IsBuiltIn): boolean {
+export function subscribesTo(subscription: string, type: string, isBuiltIn: IsBuiltIn): boolean {
   if (subscription === type) return true
   if (subscription === EVERY_BUILT_IN) return isBuiltIn(type)
   return subscription.endsWith(FAMILY_SUFFIX) && type.startsWith(subscription.slice(0, -1))
@@ -42,6 +42,6 @@ export function matches(
 ): boolean {
   return (
     (apps === null || (app_id !== null && apps.includes(app_id))) &&
-    events.some((subscription) => covers(subscription, type, isBuiltIn))
+    events.some((subscription) => subscribesTo(subscription, type, isBuiltIn))
   )
 }

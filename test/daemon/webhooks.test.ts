@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Family } from '../../daemon/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Delivery, Page, Webhook } from '../support/webhooks.ts'
 import {
@@ -110,6 +111,32 @@ void t.test('a webhook names each type once, and only types that are known', asy
     tx.events.putType({ ...declared, account_id: account.id, type: 'order.paid' }),
   )
   t.equal((await create(['order.paid'])).status, 201, 'a type that the account declared')
+})
+
+void t.test('a type of the service may need a scope of its own, and * leaves it out', async (t) => {
+  const till: Family = {
+    name: 'till',
+    scopes: { till: ['read'] },
+    events: [{ type: 'till.opened', scope: 'till:read', description: 'A till opens.', sample: {} }],
+    errors: { rows: {} },
+    operations: [],
+  }
+  const world = await shopWorld(t, { families: [till] })
+  const create = (scopes: readonly string[], events: readonly string[]): Promise<unknown> =>
+    world.mintKey({ scopes: ['webhooks:write', ...scopes] }).then(({ key: as }) => {
+      const body = { url: 'https://hooks.example.com/in', events }
+      return world.request('POST', '/v1/webhooks', { as, body })
+    })
+  const lacks = (...missing_scopes: readonly string[]): object => ({
+    status: 403,
+    body: { error: { code: 'insufficient_scope', details: { missing_scopes } } },
+  })
+  t.match(await create(['events:read'], ['till.opened']), lacks('till:read'))
+  t.match(await create([], ['till.*']), lacks('events:read', 'till:read'))
+  t.match(await create(['till:read'], ['till.*']), lacks('events:read'))
+  t.match(await create(['till:read'], ['till.opened', '*']), { status: 201 })
+  const { eventTypes } = world.platform
+  t.same([eventTypes.isBuiltIn('till.opened'), eventTypes.isBuiltIn('app.deployed')], [false, true])
 })
 
 void t.test('an account has at most 50 webhooks', async (t) => {

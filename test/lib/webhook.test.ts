@@ -5,6 +5,7 @@ import { fromUtf8, toBase64 } from '../../lib/internal/bytes.ts'
 import { parseJson } from '../../lib/internal/json.ts'
 import { createEventId, isEventId, isEventType, serializeEvent } from '../../lib/webhook/event.ts'
 import { brandNames, customHeaderProblem, deliveryHeaders } from '../../lib/webhook/headers.ts'
+import { isFamily, matches } from '../../lib/webhook/match.ts'
 import { isSecret, mintSecret, secretBytes, secretDisplay } from '../../lib/webhook/secret.ts'
 import { signatureHeader, standardSignature } from '../../lib/webhook/sign.ts'
 
@@ -74,6 +75,27 @@ await t.test('event types are 2 to 4 lower-case segments of at most 100 characte
   }
   const wrong = ['', 'app', 'a.b.c.d.e', 'App.x', 'a..b', '.a.b', 'a.b.', 'a.9', 'a._b', 'a-b.c']
   for (const type of [...wrong, 'a.b\n', `${longest}b`]) t.notOk(isEventType(type), type)
+})
+
+await t.test('what a webhook subscribes to', async (t) => {
+  const isBuiltIn = (type: string): boolean => type.startsWith('app.')
+  const types = ['order.paid', 'order.line.added', 'orders.paid', 'app.deployed', 'app.deploy.done']
+  const reached = (...events: readonly string[]): readonly string[] =>
+    types.filter((type) => matches({ events, apps: null }, { type, app_id: null }, isBuiltIn))
+  t.same(reached('order.paid'), ['order.paid'])
+  t.same(reached('order.*'), ['order.paid', 'order.line.added'])
+  t.same(reached('order.line.*'), ['order.line.added'])
+  t.same(reached('*'), ['app.deployed', 'app.deploy.done'])
+  t.same(reached('app.*', 'order.paid'), ['order.paid', 'app.deployed', 'app.deploy.done'])
+  t.same(reached('order', 'order.', 'app.deploy', '*.paid'), [])
+  const filtered = { events: ['*'], apps: ['a1'] }
+  const appIds = ['a1', 'a2', null].filter((app_id) =>
+    matches(filtered, { type: 'app.deployed', app_id }, isBuiltIn),
+  )
+  t.same(appIds, ['a1'])
+  for (const family of ['order.*', 'order.line.*', 'a_1.b.c.*']) t.ok(isFamily(family), family)
+  const none = ['*', '.*', 'order*', 'Order.*', 'order.**', '*.*', 'a.b.c.d.*', 'order.*\n', '']
+  for (const text of none) t.notOk(isFamily(text), text)
 })
 
 await t.test('a serialised event', async (t) => {

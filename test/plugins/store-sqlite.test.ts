@@ -18,6 +18,8 @@ import {
   sampleAccount,
   sampleClaim,
   sampleDelivery,
+  sampleKey,
+  sampleWebhook,
 } from '../../plugins/store/conformance/samples.ts'
 import { openSqliteStore, openStore } from '../../plugins/store/open.ts'
 import type { Query, SqlClient } from '../../plugins/store/sql/client.ts'
@@ -59,6 +61,26 @@ await t.test('SQLite: the first opening migrates, the second finds nothing to do
   const second = await openSqliteStore(file)
   t.same(second.migrated, [])
   await second.store.close()
+})
+
+await t.test('SQLite: a webhook of an earlier release is as its creator set it', async (t) => {
+  const file = newFile()
+  const { store } = await openSqliteStore(file)
+  t.teardown(() => store.close())
+  const webhook = sampleWebhook('wh_1')
+  await store.write(async (tx) => {
+    await tx.keys.insert(sampleKey('key_1'))
+    await tx.webhooks.insert(webhook)
+  })
+  const client = await openSqlite(file)
+  t.teardown(() => client.close())
+  const { webhooks } = nameTables('keyhook_')
+  await client.transaction((query) =>
+    query(`UPDATE ${webhooks} SET set_by_type = NULL, set_by_id = NULL, set_at = NULL,
+      url_set_key = NULL, events_set_key = NULL, apps_set_key = NULL, secret_set_key = NULL`),
+  )
+  t.same(await store.webhooks.get(ACCOUNT, 'wh_1'), webhook)
+  t.same(await store.webhooks.fromKey(ACCOUNT, 'key_1'), [webhook])
 })
 
 await t.test('SQLite: what was committed survives, and claims of the boot before', async (t) => {

@@ -3,7 +3,7 @@ import { bear } from '../../../../lib/engine/birth.ts'
 import type { DeliveryRecord, EventRecord } from '../../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../../lib/internal/uuid7.ts'
 import type { Instant } from '../../../../lib/time.ts'
-import { covers, matches } from '../../../../lib/webhook/match.ts'
+import { matches, subscribesTo } from '../../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { EventListQuery, PlacedEvent } from '../../../../plugins/store/contract/events.ts'
 import { httpError } from '../../../errors.ts'
@@ -61,7 +61,7 @@ function askedOf(
   asked: readonly string[] = events.filter((type) => !NOTICES.has(type)),
 ): readonly string[] {
   const isReceived = (asked: string): boolean =>
-    events.some((subscription) => covers(subscription, asked, isBuiltIn))
+    events.some((subscription) => subscribesTo(subscription, asked, isBuiltIn))
   const errors = asked.flatMap((type, index) =>
     isReceived(type) && !NOTICES.has(type)
       ? []
@@ -86,7 +86,7 @@ async function typesOf(
 ): Promise<readonly string[]> {
   const known = [...eventTypes.builtIn.keys(), ...(await eventTypes.declared(accountId))]
   const covered = known.filter((type) =>
-    asked.some((subscription) => covers(subscription, type, eventTypes.isBuiltIn)),
+    asked.some((subscription) => subscribesTo(subscription, type, eventTypes.isBuiltIn)),
   )
   return covered.filter((type) => !NOTICES.has(type))
 }
