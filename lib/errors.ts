@@ -128,7 +128,7 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
   delegation_too_deep: { status: 403, text: 'Keys can be delegated through at most 8 levels.' },
   previous_value_restricted: {
     status: 403,
-    text: 'The previous value of a rotated key cannot create, rotate or change keys. Use the current value.',
+    text: 'The previous value of a rotated key cannot create, rotate or change keys, nor create or redirect webhooks. Use the current value.',
   },
   key_not_managed: {
     status: 403,
