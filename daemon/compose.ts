@@ -137,6 +137,7 @@ export function composePlatform(parts: Parts): Platform {
     universe,
     catalogue: catalogueOf(config.brand, families),
     names,
+    standardHeaders: config.webhookStandardHeaders === 'on',
     baseUrl,
   }
 }

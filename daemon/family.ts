@@ -103,6 +103,10 @@ interface Declaration<
   readonly secret?: readonly string[]
   /** The CLI command it also is, such as `key create`. */
   readonly command?: string
+  /**
+   * What the CLI says, exiting 1, where the answer is a 2xx that tells of a failure; undefined for a success.
+   */
+  readonly failure?: (answer: Readonly<Record<string, unknown>>) => string | undefined
   /** A user must have proved who they are within the last ten minutes. */
   readonly stepUp?: boolean
   /** Bytes of the largest body. Default 1 MiB. */

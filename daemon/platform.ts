@@ -84,6 +84,8 @@ export interface Platform {
   readonly universe: ScopeUniverse
   readonly catalogue: Catalogue
   readonly names: BrandNames
+  /** Whether webhooks that do not say also get the headers of Standard Webhooks. */
+  readonly standardHeaders: boolean
   /** The address that clients see, without a trailing slash. */
   readonly baseUrl: string
 }

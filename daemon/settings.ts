@@ -237,6 +237,12 @@ export const SETTINGS = {
     min: 1000,
     max: 600_000,
   }),
+  webhookStandardHeaders: choiceSetting({
+    env: 'KEYHOOK_WEBHOOK_STANDARD_HEADERS',
+    doc: 'Whether new webhooks that do not say also get the headers of Standard Webhooks: on or off.',
+    fallback: 'off',
+    choices: ['on', 'off'],
+  }),
   llmBaseUrl: optionalSetting({
     env: 'KEYHOOK_LLM_BASE_URL',
     doc: 'Where the API of a language model begins, spoken as OpenAI does: http://127.0.0.1:11434/v1.',

@@ -83,6 +83,7 @@ function flagOf({ name, kind }: Field): string {
 const SHOWN: Readonly<Record<FieldKind, string>> = {
   text: ' <text>',
   time: ' <time>',
+  expiry: ' <time>',
   integer: ' <number>',
   number: ' <number>',
   list: ' <list>',
@@ -96,6 +97,7 @@ const SHOWN: Readonly<Record<FieldKind, string>> = {
 const WRITTEN: Readonly<Record<FieldKind, string>> = {
   text: '',
   time: 'Such as 2030-01-31T12:00:00Z.',
+  expiry: 'From now, such as 12h, 30d or 2w, or an instant such as 2030-01-31T12:00:00Z.',
   integer: '',
   number: '',
   list: 'Comma separated.',

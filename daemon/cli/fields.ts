@@ -3,7 +3,7 @@ import type { PartsInput } from '../parts.ts'
 
 /** How the text of a field is read. */
 export type FieldKind =
-  'text' | 'time' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret' | 'files'
+  'text' | 'time' | 'expiry' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret' | 'files'
 
 /** One field of an operation's input, as a command line gives it. */
 export interface Field {
@@ -73,12 +73,18 @@ function readField(
   return {
     name,
     place,
-    kind: place === 'body' && SECRET.has(name) ? 'secret' : kindOf(value),
+    kind: kindIn(place, name, value),
     required,
     nullable: values.length < forms.length,
     description: property.description ?? value?.description ?? '',
     choices: value?.enum?.map(String),
   }
+}
+
+function kindIn(place: Field['place'], name: string, value: Schema | undefined): FieldKind {
+  if (place === 'body' && SECRET.has(name)) return 'secret'
+  const kind = kindOf(value)
+  return kind === 'time' && place === 'body' && name === 'expires_at' ? 'expiry' : kind
 }
 
 /** Fields that hold what lets somebody in. */

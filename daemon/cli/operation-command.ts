@@ -82,16 +82,18 @@ function answerOf(
 
 function show(answer: Answer, spec: CommandSpec, shared: Shared, ports: CommandPorts): void {
   const { terminal, exit } = ports
-  const failed = answer.status >= 400
-  if (failed) exit(1)
+  const { secret = [], failure } = spec.operation
+  const body = JSON.parse(answer.text) as Wire
+  const refused = answer.status >= 400
+  const failed = refused ? undefined : failure?.(body)
+  if (refused || failed !== undefined) exit(1)
   if (shared.json === true) {
     terminal.out(`${answer.text}\n`)
     return
   }
-  const body = JSON.parse(answer.text) as Wire
-  const { secret = [] } = spec.operation
-  if (failed) terminal.err(printError(body))
+  if (refused) terminal.err(printError(body))
   else if (shared.raw === true)
     terminal.out(secret.map((name) => `${String(body[name])}\n`).join(''))
   else terminal.out(printAnswer(body, secret))
+  if (failed !== undefined) terminal.err(`keyhook: ${failed}\n`)
 }

@@ -7,6 +7,7 @@ const TELLING = [
   'at',
   'action',
   'name',
+  'scopes',
   'url',
   'type',
   'event_type',

@@ -1,5 +1,7 @@
 import { basename, isAbsolute, relative, sep } from 'node:path'
 import { InvalidArgumentError } from 'commander'
+import type { Instant, Millis } from '../../lib/time.ts'
+import { DAY, HOUR, MINUTE } from '../../lib/time.ts'
 import type { CommandSpec } from './command.ts'
 import type { Field, FieldKind } from './fields.ts'
 
@@ -42,6 +44,7 @@ export function readValue(field: Field, text: string, before?: unknown): unknown
 const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
   text: (text) => text,
   time: (text) => text,
+  expiry: (text) => readExpiry(text, Date.now()),
   secret: (text) => text,
   files: (text) => [text],
   flag: (text) => text === 'true',
@@ -53,6 +56,35 @@ const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
       .map((item) => item.trim())
       .filter((item) => item !== ''),
   json: readJson,
+}
+
+/** Milliseconds of the units of a duration. */
+const UNITS: Readonly<Record<string, Millis>> = {
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+  w: 7 * DAY,
+}
+
+/**
+ * The instant that an expiry means: a duration from now, or the instant itself.
+ *
+ * @throws InvalidArgumentError for a text that is neither, and for an instant that has passed
+ */
+function readExpiry(text: string, now: Instant): string {
+  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
+  const at =
+    count === undefined ? readInstant(text) : now + Number(count) * (UNITS[unit] ?? Number.NaN)
+  if (at <= now) throw new InvalidArgumentError(`Must be in the future, and ${text} is not.`)
+  return count === undefined ? text : new Date(at).toISOString()
+}
+
+function readInstant(text: string): Instant {
+  const at = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(at)) return at
+  throw new InvalidArgumentError(
+    'Must be a duration such as 12h, 30d or 2w, or an instant such as 2030-01-31T12:00:00Z.',
+  )
 }
 
 function readNumber(text: string, fits: (value: number) => boolean, refusal: string): number {

@@ -119,7 +119,8 @@ await t.test('every example of the help can be typed', async (t) => {
     const [group = '', verb = ''] = command.split(' ')
     const { out } = await run([group, verb, '--help'])
     const [, example = ''] = /Example:\n {2}keyhook (.+)\n/.exec(out) ?? []
-    const ran = await run(words(example), { input: 'a password' })
+    const answers = [{ status: 200, text: '{"id":"r1","status":"succeeded"}' }]
+    const ran = await run(words(example), { answers, input: 'a password' })
     t.match(ran, { code: 0, err: '', asked: { length: 1 } }, example)
   }
 })
@@ -130,3 +131,62 @@ function words(line: string): readonly string[] {
     word.replaceAll(/'([^']*)'|\\(.)/g, '$1$2'),
   )
 }
+
+await t.test('webhook test exits 1 when the test was not delivered, and says why', async (t) => {
+  const answered = (status: string, attempts: readonly object[]): Answer => ({
+    status: 200,
+    text: JSON.stringify({ id: 'd1', status, attempts }),
+  })
+  const test = (answer: Answer, ...more: readonly string[]) =>
+    run(['webhook', 'test', 'w1', ...more], { answers: [answer] })
+  const error = { code: 'http_status', message: 'The receiver did not answer with a 2xx status.' }
+  const failed = answered('exhausted', [{ response: { status_code: 500 }, error }])
+  t.match(await test(failed), {
+    code: 1,
+    out: /exhausted/,
+    err: /^keyhook: The test was not delivered, the receiver answered 500: The receiver did not/,
+  })
+  const json = await test(failed, '--json')
+  t.match(json, { code: 1, err: '' })
+  t.match(JSON.parse(json.out), { status: 'exhausted' })
+  const unreached = answered('exhausted', [{ response: null, error }])
+  t.match(await test(unreached), { code: 1, err: /not delivered: The receiver/ })
+  t.match(await test(answered('delivering', [])), { code: 1, err: /it is delivering/ })
+  t.match(await test(answered('succeeded', [])), { code: 0, err: '' })
+})
+
+await t.test(
+  'an expiry is a duration from now or an instant, and lies in the future',
+  async (t) => {
+    const create = (expires: string) =>
+      run(['key', 'create', '--name', 'CI', '--scopes', 'a:read', '--expires', expires])
+    const DAY = 86_400_000
+    const durations = { '30d': 30 * DAY, '12h': DAY / 2, '2w': 14 * DAY, '90m': DAY / 16 }
+    for (const [text, span] of Object.entries(durations)) {
+      const from = Date.now()
+      const { asked, code } = await create(text)
+      const to = Date.now()
+      t.equal(code, 0, text)
+      const sent = JSON.parse(asked[0]?.body ?? '') as { readonly expires_at: string }
+      const at = Date.parse(sent.expires_at)
+      t.ok(at >= from + span && at <= to + span, `${text} is ${sent.expires_at}`)
+    }
+    const instant = '2999-01-31T12:00:00Z'
+    t.match((await create(instant)).asked[0]?.body, `"expires_at":"${instant}"`)
+    for (const past of ['2020-01-31T12:00:00Z', '0d']) {
+      t.match(await create(past), { code: 2, asked: [], err: /in the future/ }, past)
+    }
+    for (const text of ['30', 'd', '30 days', '-1d', 'tomorrow', '2030-01-31', '1e3d']) {
+      t.match(await create(text), { code: 2, asked: [], err: /such as 12h, 30d or 2w/ }, text)
+    }
+    t.match((await run(['key', 'create', '--help'])).out, /--expires <time> .*30d/)
+  },
+)
+
+await t.test('key list shows what each key may do', async (t) => {
+  const data = [{ id: 'k1', name: 'CI', scopes: ['apps:read', 'deploy:*'], status: 'active' }]
+  const text = JSON.stringify({ data, has_more: false, next_cursor: null })
+  const { out } = await run(['key', 'list'], { answers: [{ status: 200, text }] })
+  t.match(out, /ID +NAME +SCOPES +STATUS/)
+  t.match(out, 'apps:read, deploy:*')
+})

@@ -11,6 +11,7 @@ import {
   shopWorld,
 } from '../support/webhooks.ts'
 import type { AnyBody } from '../support/world.ts'
+import { createWorld } from '../support/world.ts'
 
 void t.test('a webhook is created with its secret shown once and sealed at rest', async (t) => {
   const world = await shopWorld(t)
@@ -310,3 +311,16 @@ void t.test(
     t.same([...codes], [], 'and every code of the family has an operation that answers it')
   },
 )
+
+void t.test('the operator may have new webhooks get standard headers', async (t) => {
+  const world = await createWorld(t, { families: [webhooksFamily], standardHeaders: true })
+  const body = { url: 'https://93.184.215.14/in', events: ['webhook.disabled'] }
+  const make = async (changes: object) =>
+    (await world.request('POST', '/v1/webhooks', { body: { ...body, ...changes } })).body
+  const made = await make({})
+  t.equal(made['standard_headers'], true)
+  t.equal((await make({ standard_headers: false }))['standard_headers'], false)
+  const path = `/v1/webhooks/${String(made['id'])}`
+  const off = await world.request('PATCH', path, { body: { standard_headers: false } })
+  t.equal(off.body['standard_headers'], false)
+})

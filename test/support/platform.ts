@@ -51,6 +51,8 @@ export interface PlatformOptions {
   readonly deployer?: Deployer
   /** Default: none. */
   readonly editor?: Editor
+  /** Whether new webhooks get the headers of Standard Webhooks. Default false. */
+  readonly standardHeaders?: boolean
   /** Models that callers may name. Default: none. */
   readonly models?: readonly string[]
   /** Default: one that reads text and markdown, in this very process. */
@@ -143,6 +145,7 @@ export async function createPlatform(
     universe: createUniverse(scopes),
     catalogue: catalogueOf('service', families),
     names,
+    standardHeaders: options.standardHeaders ?? false,
     baseUrl,
   }
 }

@@ -63,9 +63,10 @@ const concurrency = z
   .max(64)
   .nullable()
   .meta({ description: 'Deliveries under way to it at once at most; null: as many as to any.' })
-const standardHeaders = z
-  .boolean()
-  .meta({ description: 'Also send the headers of Standard Webhooks.' })
+const standardHeaders = z.boolean().meta({
+  description:
+    'Also send the headers of Standard Webhooks. Default for a new webhook: KEYHOOK_WEBHOOK_STANDARD_HEADERS.',
+})
 
 export const webhookCreation = z.strictObject({
   url,

@@ -77,7 +77,7 @@ export const createWebhook = writeOperation({
       status: 'active',
       disabled_reason: null,
       disabled_at: null,
-      standard_headers: body.standard_headers ?? false,
+      standard_headers: body.standard_headers ?? platform.standardHeaders,
       headers: sealHeaders(id, body.headers ?? {}, platform.keyring),
       rate_limit: body.rate_limit ?? null,
       concurrency: body.concurrency ?? null,

@@ -36,6 +36,7 @@ export const testWebhook = ownOperation({
     },
   },
   command: 'webhook test',
+  failure: failureOf,
   async run(call) {
     const { platform, principal, params } = call
     const { store, engine } = platform
@@ -70,6 +71,17 @@ export const testWebhook = ownOperation({
     return toWireDelivery(sent)
   },
 })
+
+/** Why the test did not arrive, in words. */
+function failureOf(answer: Readonly<Record<string, unknown>>): string | undefined {
+  const { status, attempts = [] } = answer as Partial<z.input<typeof deliveryRecord>>
+  if (status === 'succeeded') return undefined
+  const last = attempts.at(-1)
+  if (last === undefined) return `The test was not delivered: it is ${status}.`
+  const { error, response } = last
+  const answered = response === null ? '' : `, the receiver answered ${response.status_code}`
+  return `The test was not delivered${answered}: ${error?.message ?? status}`
+}
 
 /** Enqueued as claimed by this process, also for a disabled webhook: should the process die, the lease ends it. */
 function bearClaimed(
