@@ -1,5 +1,8 @@
+import type { Attempt } from '../lib/delivery/state.ts'
+import { isFinal } from '../lib/delivery/state.ts'
 import { createEngine } from '../lib/engine/engine.ts'
 import type { Keyring } from '../lib/engine/keyring.ts'
+import type { AttemptedDelivery } from '../lib/engine/ports.ts'
 import { createVerifier } from '../lib/engine/verifier.ts'
 import { createUuid7 } from '../lib/internal/uuid7.ts'
 import { requiredScope } from '../lib/scope/cover.ts'
@@ -13,6 +16,7 @@ import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
+import type { StoredFacts } from '../plugins/registry.ts'
 import type { Store, StoreTx } from '../plugins/store/contract.ts'
 import { APP_DIRECTORIES } from './app-directory.ts'
 import { catalogueOf } from './catalogue.ts'
@@ -85,6 +89,10 @@ export function composePlatform(parts: Parts): Platform {
     isBuiltIn: eventTypes.isBuiltIn,
     events: {
       ...metrics.engine,
+      attempted(attempt, of) {
+        metrics.engine.attempted?.(attempt, of)
+        if (attempt.error !== null) logFailure(log, attempt, of)
+      },
       settleFailed(waiting, cause) {
         metrics.engine.settleFailed?.(waiting, cause)
         log.error({ waiting, err: cause }, 'outcomes could not be recorded and are tried again')
@@ -142,6 +150,23 @@ export function composePlatform(parts: Parts): Platform {
   }
 }
 
+/** One line for each failed attempt, of ids and codes: what was sent and answered, and where, is not logged. */
+function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
+  const { status } = of.after
+  const fields = {
+    delivery_id: of.delivery_id,
+    webhook_id: of.webhook_id,
+    account_id: of.account_id,
+    attempt: attempt.number,
+    error: attempt.error,
+    status_code: attempt.status_code,
+    duration_ms: attempt.duration,
+    delivery_status: status,
+  }
+  // Only what is not tried again needs somebody.
+  log[isFinal(status) ? 'warn' : 'info'](fields, 'delivery.failed')
+}
+
 /**
  * Declares the operator's types that the configuration names; what the API said of them stays.
  *
@@ -176,6 +201,20 @@ export async function declareEventTypes(
 }
 
 /**
+ * Refuses a brand other than that of an existing database, before anything of it is changed.
+ *
+ * @throws ConfigError
+ */
+export async function requireBrand(stored: StoredFacts, brand: string): Promise<void> {
+  const kept = await stored.meta('brand')
+  if (kept !== undefined && kept !== brand) throw otherBrand(brand, kept)
+}
+
+function otherBrand(brand: string, kept: string): ConfigError {
+  return new ConfigError(`KEYHOOK_BRAND is ${brand}, but this database was made as ${kept}`)
+}
+
+/**
  * Refuses a brand other than the one of the first start: keys and receivers know it.
  *
  * @throws ConfigError
@@ -184,7 +223,5 @@ export async function keepBrand(store: Store, brand: string): Promise<void> {
   const kept =
     (await store.accounts.meta('brand')) ??
     (await store.write((tx) => tx.accounts.putMetaOnce('brand', brand)))
-  if (kept !== brand) {
-    throw new ConfigError(`KEYHOOK_BRAND is ${brand}, but this database was made as ${kept}`)
-  }
+  if (kept !== brand) throw otherBrand(brand, kept)
 }

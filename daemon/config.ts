@@ -67,6 +67,9 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
       )
     }
   }
+  for (const [name, needed] of incomplete(config)) {
+    throw new ConfigError(`${name} is set, and ${needed} must be set with it`)
+  }
   const { appsDomain, appsUrl } = config
   if (appsDomain !== undefined && appsUrl !== undefined && !leadsTo(appsUrl, appsDomain)) {
     throw new ConfigError(
@@ -74,6 +77,19 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
     )
   }
   return config
+}
+
+/** Settings that mean nothing alone, each with what it needs. */
+function incomplete(config: Config): readonly (readonly [name: string, needed: string])[] {
+  const { ownerEmail, ownerPassword, llmBaseUrl, llmModel } = config
+  const pairs = [
+    ['KEYHOOK_OWNER_EMAIL', ownerEmail, 'KEYHOOK_OWNER_PASSWORD', ownerPassword],
+    ['KEYHOOK_OWNER_PASSWORD', ownerPassword, 'KEYHOOK_OWNER_EMAIL', ownerEmail],
+    ['KEYHOOK_LLM_BASE_URL', llmBaseUrl, 'KEYHOOK_LLM_MODEL', llmModel],
+  ] as const
+  return pairs.flatMap(([name, value, needed, other]) =>
+    value !== undefined && other === undefined ? [[name, needed] as const] : [],
+  )
 }
 
 function leadsTo(address: string, domain: string): boolean {
@@ -86,7 +102,10 @@ function read<T>(setting: Setting<T>, env: Readonly<NodeJS.ProcessEnv>): T {
   try {
     return setting.parse(text)
   } catch (cause) {
-    throw new ConfigError(`${setting.env} ${messageOf(cause)}`, { cause })
+    const message = messageOf(cause)
+    // A parser that quotes what it was given must not print a secret.
+    const shown = setting.secret === true && message.includes(text) ? 'cannot be used' : message
+    throw new ConfigError(`${setting.env} ${shown}`, { cause })
   }
 }
 

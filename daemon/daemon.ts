@@ -11,6 +11,7 @@ import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
 import { documents } from './http/documents.ts'
+import { frontPage } from './http/front-page.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
@@ -23,7 +24,7 @@ import type { Listener } from './listener/listener.ts'
 import { openListener } from './listener/listener.ts'
 import { API_LIMITS, tellRefusals } from './listener/refusals.ts'
 import type { Opened, Roles, Work } from './open.ts'
-import { openPlatform, startWork } from './open.ts'
+import { inspectStored, openPlatform, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
 import { servePages } from './studio/serve.ts'
@@ -95,7 +96,11 @@ export async function startDaemon(
     const owner = { email, password, baseUrl }
     const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
     const families = api ? FAMILIES : []
-    const pages = [documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)), servePages()]
+    const pages = [
+      frontPage(platform.catalogue),
+      documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)),
+      servePages(),
+    ]
     const app = createApp({
       platform,
       families,
@@ -181,7 +186,10 @@ export async function openLocal(
 ): Promise<Local> {
   const place = config.databaseUrl ?? folder.file('keyhook.db')
   const isPostgres = place.startsWith('postgres')
-  const { store, migrated, client } = await openDatabase(place)
+  const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
+  const { store, migrated, client } = await openDatabase(place, {
+    inspect: (stored) => inspectStored(stored, config, masterKeyFile),
+  })
   if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
   let appBytes: AppBytes | undefined
   try {
@@ -196,7 +204,7 @@ export async function openLocal(
       families: FAMILIES,
       store,
       appBytes,
-      masterKeyFile: isPostgres ? undefined : folder.file('master-key'),
+      masterKeyFile,
       appsPlace: appsPlaceOf(config, appsPort),
       baseUrl,
       ownHosts,

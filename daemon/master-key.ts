@@ -3,6 +3,7 @@ import { open, readFile } from 'node:fs/promises'
 import type { Keyring, MasterKey } from '../lib/engine/keyring.ts'
 import { createKeyring, parseMasterKeys } from '../lib/engine/keyring.ts'
 import type { RandomBytes } from '../lib/engine/ports.ts'
+import type { StoredFacts } from '../plugins/registry.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { SEALED_NAMES } from '../plugins/store/contract/seals.ts'
 import { ConfigError } from './config.ts'
@@ -27,10 +28,7 @@ export async function openKeyring(
   const kept = await store.accounts.meta(CHECK_NAME)
   const keys = configured ?? (file && (await readKeyFile(file, kept === undefined)))
   if (keys === undefined || keys === '') {
-    throw new ConfigError(
-      'KEYHOOK_MASTER_KEY must be given: it seals secrets in this database. ' +
-        `Make one with: echo "k1:$(openssl rand -base64 32)"`,
-    )
+    throw missing()
   }
   const keyring = createKeyring(keys, random)
   const check =
@@ -48,6 +46,52 @@ export async function openKeyring(
     )
   }
   return keyring
+}
+
+/**
+ * Refuses keys that cannot open what an existing database holds, before anything of it is changed.
+ *
+ * @throws ConfigError
+ */
+export async function requireMasterKey(
+  configured: readonly MasterKey[] | undefined,
+  file: string | undefined,
+  stored: StoredFacts,
+  random: RandomBytes,
+): Promise<void> {
+  const kept = await stored.meta(CHECK_NAME)
+  if (kept === undefined) {
+    if (configured === undefined && file === undefined) throw missing()
+    return
+  }
+  const keys = configured ?? (file === undefined ? undefined : await readKeyFile(file, false))
+  if (keys === undefined) throw missing()
+  requireOpens(createKeyring(keys, random), kept)
+}
+
+function missing(): ConfigError {
+  return new ConfigError(
+    'KEYHOOK_MASTER_KEY must be given: it encrypts secrets in this database. ' +
+      `Make one with: echo "k1:$(openssl rand -base64 32)"`,
+  )
+}
+
+function requireOpens(keyring: Keyring, check: string): void {
+  const [, id = ''] = check.split('.', 2)
+  if (!keyring.ids.includes(id)) {
+    throw new ConfigError(
+      `KEYHOOK_MASTER_KEY lacks the key ${id}, under which secrets of this database are sealed. ` +
+        `Put it back, behind the first: ${keyring.ids.join(':…,')}:…,${id}:…`,
+    )
+  }
+  try {
+    keyring.open(check, CHECK_NAME)
+  } catch (cause) {
+    throw new ConfigError(
+      'KEYHOOK_MASTER_KEY is not the key this database was made with. Restore that key',
+      { cause },
+    )
+  }
 }
 
 /** A key that was taken away too early is named, with what it is needed for. */

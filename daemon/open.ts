@@ -1,8 +1,9 @@
 import type { AppBytes } from '../plugins/apps/contract.ts'
+import type { StoredFacts } from '../plugins/registry.ts'
 import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../plugins/registry.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
-import { composePlatform, declareEventTypes, keepBrand } from './compose.ts'
+import { composePlatform, declareEventTypes, keepBrand, requireBrand } from './compose.ts'
 import type { Config } from './config.ts'
 import { openEditor } from './editor.ts'
 import { openEmbedder } from './embedder.ts'
@@ -14,7 +15,7 @@ import { publicAppsDomain } from './families/settings/domains/records.ts'
 import type { Family } from './family.ts'
 import { openFileProcessor } from './file-processor.ts'
 import { clockOf, createRandom } from './machine.ts'
-import { openKeyring } from './master-key.ts'
+import { openKeyring, requireMasterKey } from './master-key.ts'
 import type { AppsPlace, Platform } from './platform.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Observer } from './hosting/site.ts'
@@ -48,6 +49,20 @@ export interface Opening {
   readonly baseUrl: string
   /** Addresses of this process' own, which no webhook may reach. */
   readonly ownHosts: readonly string[]
+}
+
+/**
+ * Refuses a brand or a master key that does not fit an existing database, before its schema is touched.
+ *
+ * @throws ConfigError
+ */
+export async function inspectStored(
+  stored: StoredFacts,
+  { brand, masterKey }: Config,
+  masterKeyFile: string | undefined,
+): Promise<void> {
+  await requireBrand(stored, brand)
+  await requireMasterKey(masterKey, masterKeyFile, stored, createRandom())
 }
 
 /** Puts the platform over a store whose schema is up to date; nothing is sent yet. */

@@ -21,7 +21,7 @@ import type { FileProcessorOptions } from './files/extract.ts'
 import type { OpenOptions, OpenedStore } from './store/open.ts'
 
 export { untilAged } from './store/hold.ts'
-export type { OpenOptions } from './store/open.ts'
+export type { OpenOptions, StoredFacts } from './store/open.ts'
 export { isSequelize } from './store/sequelize.ts'
 export type { SequelizeLike } from './store/sequelize.ts'
 
@@ -36,6 +36,15 @@ export async function openDatabase(
 ): Promise<OpenedStore> {
   const { openStore } = await import('./store/open.ts')
   return openStore(database, options)
+}
+
+/**
+ * Connects to a PostgreSQL server and answers its host and port; nothing is changed.
+ *
+ * @throws Error that names host, port and cause, and no credentials
+ */
+export async function reachPostgres(url: string): Promise<string> {
+  return (await import('./store/open.ts')).reachPostgres(url)
 }
 
 /** Where the bytes of apps may lie. */

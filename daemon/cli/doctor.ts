@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import sqlite3 from 'sqlite3'
 import type { z } from 'zod'
 import { MINUTE } from '../../lib/time.ts'
+import { reachPostgres } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
 import { readConfig } from '../config.ts'
 import { openLocal } from '../daemon.ts'
@@ -70,6 +72,7 @@ async function checkClock(config: Config): Promise<Check> {
 }
 
 async function checkFolder(config: Config): Promise<readonly Check[]> {
+  if (!existsSync(config.dataDir)) return checkFresh(config)
   const running = await attempt('data folder', async () => {
     const answer = await askSocket(config, { method: 'GET', path: '/readyz', body: undefined })
     return { detail: 'held by a running daemon', answer }
@@ -108,6 +111,31 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
   } finally {
     await folder.release()
   }
+}
+
+/** Before the first start there is nothing to hold: what `serve` would do is told, and nothing is made. */
+async function checkFresh(config: Config): Promise<readonly Check[]> {
+  const folder = {
+    name: 'data folder',
+    ok: true,
+    detail: `${resolve(config.dataDir)} is not there yet. \`keyhook serve\` creates it`,
+  }
+  if (!usesPostgres(config)) {
+    const file = databaseFile(config)
+    const detail = existsSync(file) ? `${file} is there` : `${file} will be created`
+    const key = config.masterKey === undefined ? 'will be created in the data folder' : 'given'
+    return [
+      folder,
+      { name: 'database', ok: true, detail },
+      { name: 'master key', ok: true, detail: key },
+    ]
+  }
+  const reached = await attempt('database', async () => ({
+    detail: `${await reachPostgres(config.databaseUrl ?? '')} answers`,
+  }))
+  const isGiven = config.masterKey !== undefined
+  const detail = isGiven ? 'given' : 'KEYHOOK_MASTER_KEY must be given with PostgreSQL'
+  return [folder, reached.check, { name: 'master key', ok: isGiven, detail }]
 }
 
 function quickCheck(file: string): Promise<{ readonly detail: string }> {

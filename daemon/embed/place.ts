@@ -1,7 +1,8 @@
-import type { OpenOptions } from '../../plugins/registry.ts'
+import type { OpenOptions, StoredFacts } from '../../plugins/registry.ts'
 import { isSequelize, openDatabase } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
 import { holdFile, takeDataFolder } from '../data-folder.ts'
+import { inspectStored } from '../open.ts'
 import type { Platform } from '../platform.ts'
 
 /** Where an embedded Keyhook keeps its records. */
@@ -24,7 +25,8 @@ export async function openPlace(
   if (database === undefined) return openFolder(config, naming)
   const release = await hold(database, naming)
   try {
-    const { store } = await openDatabase(database, naming)
+    const inspect = (stored: StoredFacts): Promise<void> => inspectStored(stored, config, undefined)
+    const { store } = await openDatabase(database, { ...naming, inspect })
     return {
       store,
       masterKeyFile: undefined,
@@ -42,10 +44,14 @@ export async function openPlace(
 async function openFolder(config: Config, naming: OpenOptions): Promise<Place> {
   const folder = await takeDataFolder(config.dataDir, 'create')
   try {
-    const { store } = await openDatabase(config.databaseUrl ?? folder.file('keyhook.db'), naming)
+    const masterKeyFile = folder.file('master-key')
+    const { store } = await openDatabase(config.databaseUrl ?? folder.file('keyhook.db'), {
+      ...naming,
+      inspect: (stored) => inspectStored(stored, config, masterKeyFile),
+    })
     return {
       store,
-      masterKeyFile: folder.file('master-key'),
+      masterKeyFile,
       async close() {
         await store.close()
         await folder.release()

@@ -9,6 +9,7 @@ import { apart } from './middleware/apart.ts'
 import { errorHandler } from './middleware/error-handler.ts'
 import type { ErrorListener } from './middleware/error-handler.ts'
 import { hostCheck } from './middleware/host-check.ts'
+import { logRequests } from './middleware/log-requests.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
 import { requestId } from './middleware/request-id.ts'
 import { mount } from './mount.ts'
@@ -41,6 +42,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>()
   app.silent = true
   app.use(requestId(platform.random))
+  app.use(logRequests(log))
   app.use(apart())
   app.use(errorHandler(platform.baseUrl, onError))
   const checks = options.hosts === undefined ? [] : [hostCheck(options.hosts)]

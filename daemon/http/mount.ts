@@ -89,6 +89,7 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, w
   const isUnguarded = operation.effect === 'publish' || operation.effect === 'own'
   const again = isUnguarded ? [unlessUnchanged(platform, compose(admit))] : []
   return [
+    nameOperation(operation),
     ...admit,
     ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
@@ -96,6 +97,14 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, w
     ...readingOf(operation, { clock: platform.clock, transfers: ways.transfers }, again),
     answerOf(operation, platform, ways, compose(admit)),
   ]
+}
+
+/** For the log of requests. */
+function nameOperation({ id }: Operation): Step {
+  return function nameOperation(ctx, next) {
+    ctx.state.operation = id
+    return next()
+  }
 }
 
 /** Parts are read by their operation while they come in, any other body before it. */

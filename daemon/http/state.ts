@@ -9,6 +9,8 @@ export interface RequestState {
   /** Where the request comes from; empty over the control socket. */
   address: string
   principal: Principal | undefined
+  /** The id of the operation; undefined for what is none. */
+  operation: string | undefined
   /** What a key was verified against before its request's body was read, and when. */
   admitted: { readonly edition: number | undefined; readonly at: Instant } | undefined
   /** The body's exact text; empty when there is none. */

@@ -156,7 +156,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   function record(finished: FinishedAttempt, recorded?: () => void): void {
-    options.events?.attempted?.(finished.attempt)
+    options.events?.attempted?.(finished.attempt, finished)
     recorder.add(finished, () => {
       noteRetry(finished)
       recorded?.()

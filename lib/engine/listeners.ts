@@ -21,7 +21,7 @@ export function guardListeners(events: Partial<EngineEvents>): EngineEvents {
   }
   return {
     committed: (count) => tell(() => events.committed?.(count)),
-    attempted: (attempt) => tell(() => events.attempted?.(attempt)),
+    attempted: (attempt, of) => tell(() => events.attempted?.(attempt, of)),
     settled: (attempts) => tell(() => events.settled?.(attempts)),
     settleFailed: (waiting, cause) => tell(() => events.settleFailed?.(waiting, cause)),
     claimFailed: (cause) => tell(() => events.claimFailed?.(cause)),

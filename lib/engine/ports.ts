@@ -204,10 +204,19 @@ export interface Sender {
 }
 
 /** Typed moments of the engine, for metrics and logs. What a listener throws changes nothing. */
+/** What an attempt belongs to. */
+export interface AttemptedDelivery {
+  readonly delivery_id: string
+  readonly webhook_id: string
+  readonly account_id: string
+  /** The delivery after the attempt. */
+  readonly after: Pick<DeliveryState, 'status'>
+}
+
 export interface EngineEvents {
   /** A group was committed. */
   committed(events: number): void
-  attempted(attempt: Attempt): void
+  attempted(attempt: Attempt, of: AttemptedDelivery): void
   settled(attempts: number): void
   /** Outcomes could not be recorded; they wait in memory and are tried again. */
   settleFailed(waiting: number, cause: unknown): void

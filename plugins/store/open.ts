@@ -25,6 +25,16 @@ export interface OpenedStore {
 export interface OpenOptions {
   /** Begins the name of every table. Default `keyhook_`. */
   readonly tablePrefix?: string
+  /**
+   * Judges what an existing database holds before its schema is touched; what it throws ends the opening,
+   * and nothing was changed.
+   */
+  readonly inspect?: (stored: StoredFacts) => void | Promise<void>
+}
+
+/** Facts that an existing database keeps about itself; a fresh one has none. */
+export interface StoredFacts {
+  meta(name: string): Promise<string | undefined>
 }
 
 /**
@@ -62,8 +72,14 @@ export async function openSqliteStore(
   options: OpenOptions = {},
 ): Promise<OpenedStore> {
   const tables = tablesOf(options)
+  if (/^\w+:\/\//.test(file)) {
+    // The address may hold a password: it is not repeated.
+    throw new TypeError(
+      'the database is the path of a SQLite file or postgres://…, no other address',
+    )
+  }
   const { openSqlite } = await import('./sql/sqlite.ts')
-  return openOver(await openSqlite(file), tables)
+  return openOver(await openSqlite(file), tables, options)
 }
 
 /**
@@ -81,9 +97,10 @@ export async function openPostgresStore(
 ): Promise<OpenedStore> {
   const tables = tablesOf(options)
   const source = await sourceOf(database)
+  await requireReachable(source, database)
   const presence = createPresence(source, tables)
   const client = openPostgres(source, tables, presence)
-  return openOver(client, tables, async () => {
+  return openOver(client, tables, options, async () => {
     await client.transaction((query) => keepEra(query, tables))
     await presence.start()
   })
@@ -96,9 +113,11 @@ function tablesOf({ tablePrefix = 'keyhook_' }: OpenOptions): Tables {
 async function openOver(
   client: SqlClient,
   tables: Tables,
+  { inspect }: OpenOptions,
   prepare: () => Promise<void> = async () => undefined,
 ): Promise<OpenedStore> {
   try {
+    if (inspect !== undefined) await inspect(factsOf(client, tables))
     const migrated = await migrate(client, tables)
     await prepare()
     return { store: createSqlStore(client, tables), migrated, client }
@@ -106,6 +125,58 @@ async function openOver(
     await client.close()
     throw cause
   }
+}
+
+/** @throws Error that names host, port and cause, and no credentials */
+export async function reachPostgres(url: string): Promise<string> {
+  const source = await fromUrl(url)
+  await requireReachable(source, url)
+  await source.end()
+  return placeOf(url)
+}
+
+/** Reads of a schema of any version, or of none. */
+function factsOf(client: SqlClient, { meta }: Tables): StoredFacts {
+  const isThere =
+    client.dialect.name === 'sqlite'
+      ? `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1`
+      : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
+  return {
+    meta: (name) =>
+      client.transaction(async (query) => {
+        if ((await query(isThere, [meta])).length === 0) return undefined
+        const sql = `SELECT value FROM ${meta} WHERE name = $1`
+        const [row] = await query<{ value: string }>(sql, [name])
+        return row?.value
+      }),
+  }
+}
+
+/**
+ * Connects once, so that a server that cannot be reached is named with the reason.
+ *
+ * @throws Error that names host, port and cause, and no credentials
+ */
+async function requireReachable(source: PgSource, database: unknown): Promise<void> {
+  try {
+    const { giveBack } = await source.borrow()
+    giveBack()
+  } catch (cause) {
+    await source.end()
+    const place = typeof database === 'string' ? ` at ${placeOf(database)}` : ''
+    throw new Error(`PostgreSQL${place} cannot be reached: ${reasonOf(cause)}`)
+  }
+}
+
+function placeOf(url: string): string {
+  const parsed = URL.parse(url)
+  return `${parsed?.hostname || 'localhost'}:${parsed?.port || '5432'}`
+}
+
+/** The addresses of one name may fail each for itself. */
+function reasonOf(cause: unknown): string {
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error ? first.message : String(first)
 }
 
 async function sourceOf(database: unknown): Promise<PgSource> {

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const OPERATORS: Section = {
   letter: 'P',
   title: 'Prompts, settings and the first minutes of an operator',
-  size: 9,
+  size: 16,
   rows: [
     {
       id: 'P01',
@@ -50,6 +50,42 @@ export const OPERATORS: Section = {
       id: 'P09',
       case: 'a service or a sign-in setting is stored and taken for something that works',
       answer: 'the record says `in_use false`',
+    },
+    {
+      id: 'P10',
+      case: 'an address of another database, with a password in it, is given as the database',
+      answer: '`refused`; the password is not printed',
+    },
+    {
+      id: 'P11',
+      case: 'the daemon starts while PostgreSQL cannot be reached',
+      answer: '`host, port and cause`, and no password',
+    },
+    {
+      id: 'P12',
+      case: 'a newer version starts on an older database with another brand, or another master key',
+      answer: '`refused`; nothing is migrated',
+    },
+    {
+      id: 'P13',
+      case: 'an email is given for the first user without a password, or a password without an email',
+      answer: '`refused`, naming the setting that is missing',
+    },
+    {
+      id: 'P14',
+      case: 'the doctor is asked before the first start',
+      answer: '`ok`: it says what serve would create, and creates nothing',
+    },
+    {
+      id: 'P15',
+      case: 'a person, and a program, open the address of the API',
+      answer: '`200 html` for the person, with links and no script, `200 json` for the program',
+    },
+    {
+      id: 'P16',
+      case: 'a receiver fails and a request bears a secret in its query, with the log at debug',
+      answer:
+        '`delivery.failed` and `request` with ids and codes; no body, address or query is logged',
     },
   ],
 }
