@@ -69,6 +69,28 @@ export const deliveryCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'deliveries: a page ends with the attempts that reach its bytes',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await publishDeliveries(store, ...['d1', 'd2', 'd3', 'd4'].map((id) => sampleDelivery(id)))
+      const outcomes = (await store.claim(sampleClaim(now))).map(({ delivery }) =>
+        outcomeOf(delivery, now),
+      )
+      // Two bytes each in UTF-8.
+      const response = 'é'.repeat(50)
+      await store.settle(outcomes.map((one) => ({ ...one, attempt: { ...one.attempt, response } })))
+      const list = async (query: Partial<DeliveryListQuery>) => {
+        const { rows, more } = await store.deliveries.list({ ...ALL, ...query })
+        return [...rows.map(({ delivery }) => delivery.id), more]
+      }
+      assert.deepEqual(await list({ bytes: 1 }), ['d4', true])
+      assert.deepEqual(await list({ bytes: 101 }), ['d4', 'd3', true])
+      assert.deepEqual(await list({ bytes: 101, after: 'd3' }), ['d2', 'd1', false])
+      assert.deepEqual(await list({ bytes: 301 }), ['d4', 'd3', 'd2', 'd1', false])
+    },
+  },
+  {
     name: 'deliveries: lists by status, event type, event and apps',
     async run({ open }) {
       const store = await open()

@@ -59,6 +59,27 @@ const recordCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'edits: a page ends with the texts that reach its bytes',
+    async run({ open }) {
+      const store = await open()
+      const changed = [{ path: 'x'.repeat(100), change: 'added' }] as const
+      await insertEdits(
+        store,
+        sampleEdit('edit_1', { prompt: 'é'.repeat(50) }),
+        sampleEdit('edit_2', { prompt: null, summary: 'x'.repeat(100) }),
+        sampleEdit('edit_3', { prompt: null, changed }),
+        sampleEdit('edit_4'),
+      )
+      const list = async (query: Partial<EditListQuery>) => {
+        const { rows, more } = await store.edits.list({ ...ALL, ...query })
+        return [...rows.map(({ id }) => id), more]
+      }
+      assert.deepEqual(await list({ bytes: 1 }), ['edit_4', true])
+      assert.deepEqual(await list({ bytes: 100 }), ['edit_4', 'edit_3', true])
+      assert.deepEqual(await list({ bytes: 103, after: 'edit_3' }), ['edit_2', 'edit_1', false])
+    },
+  },
+  {
     name: 'edits: lists go by app, status, kind, and whether they make the app',
     async run({ open }) {
       const store = await open()

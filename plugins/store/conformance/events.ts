@@ -93,6 +93,35 @@ const readCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'events: a page ends with the body that reaches its bytes, and goes on after it',
+    async run({ open }) {
+      const store = await open()
+      for (const [index, size] of [10, 500, 10, 10].entries()) {
+        const event = { ...sampleEvent(`evt_${index}`), body: new Uint8Array(size).fill(120) }
+        await store.publish(() => [{ event, deliveries: [] }])
+      }
+      const pages: (readonly string[])[] = []
+      let after: string | null = null
+      for (let more = true; more && pages.length < 9;) {
+        const page = await store.events.list({ ...FEED, after, limit: 3, bytes: 20 })
+        pages.push(page.rows.map(({ id, body }) => `${id} ${body.length}`))
+        after = page.rows.at(-1)?.place ?? after
+        more = page.more
+      }
+      assert.deepEqual(pages, [
+        ['evt_0 10', 'evt_1 500'],
+        ['evt_2 10', 'evt_3 10'],
+      ])
+      const one = await store.events.list({ ...FEED, order: 'desc', bytes: 1 })
+      assert.deepEqual(
+        one.rows.map(({ id }) => id),
+        ['evt_3'],
+      )
+      assert.equal(one.more, true)
+      assert.deepEqual(await listIds(store, { bytes: 530 }), ['evt_0', 'evt_1', 'evt_2', 'evt_3'])
+    },
+  },
+  {
     name: 'events: who reads on from the last place misses none that is published meanwhile',
     async run(harness) {
       const [a, b] = await openRacers(harness)

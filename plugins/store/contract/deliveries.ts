@@ -1,9 +1,9 @@
 import type { Attempt, DeliveryStatus } from '../../../lib/delivery/state.ts'
 import type { DeliveryRecord, EventRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { Page, PageQuery } from './page.ts'
+import type { Page, SizedPageQuery } from './page.ts'
 
-export interface DeliveryListQuery extends PageQuery {
+export interface DeliveryListQuery extends SizedPageQuery {
   readonly account_id: string
   readonly webhook_id: string
   readonly status: DeliveryStatus | null

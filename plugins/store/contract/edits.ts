@@ -1,6 +1,6 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { Page, PageQuery } from './page.ts'
+import type { Page, SizedPageQuery } from './page.ts'
 
 export const EDIT_STATUSES = ['queued', 'running', 'completed', 'failed', 'canceled'] as const
 
@@ -91,7 +91,7 @@ export interface EditRecord extends EditPlace {
   readonly attempts: number
 }
 
-export interface EditListQuery extends PageQuery {
+export interface EditListQuery extends SizedPageQuery {
   readonly app_id: string
   readonly status: EditStatus | null
   readonly kind: EditKind | null

@@ -35,6 +35,8 @@ export interface EventListQuery {
   /** Events beyond this place, in the order asked for. */
   readonly after: string | null
   readonly limit: number
+  /** As in `SizedPageQuery`, of bodies. */
+  readonly bytes?: number
 }
 
 /** An event with its place in the order of commits: opaque, at most 80 of [A-Za-z0-9_-]. */

@@ -4,6 +4,16 @@ export interface PageQuery {
   readonly after: string | null
 }
 
+/** A page of records that may be large: it ends by bytes as well as by count. */
+export interface SizedPageQuery extends PageQuery {
+  /**
+   * Bytes of text after which the page ends, with `more` set where records are left. The record that
+   * reaches it is still on the page, so one always fits; larger ones behind it are not read. Default: no
+   * limit.
+   */
+  readonly bytes?: number
+}
+
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly more: boolean

@@ -12,7 +12,7 @@ import type {
 } from '../contract/deliveries.ts'
 import { FAILED_STATUSES } from '../contract/deliveries.ts'
 import type { Reading, State } from './state.ts'
-import { add, pageOf } from './state.ts'
+import { add, endPage, pageOf } from './state.ts'
 
 /** Moves a delivery as the law of transitions says. False where the fact does not apply. */
 export function move(
@@ -50,7 +50,10 @@ export function deliveryReads(state: Reading): DeliveryReads {
         .filter((delivery) => event_id === null || delivery.event_id === event_id)
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
       const page = pageOf(wanted, query)
-      return { rows: page.rows.map(inspect), more: page.more }
+      const inspected = { rows: page.rows.map(inspect), more: page.more }
+      return endPage(inspected, query.bytes, ({ attempts }) =>
+        attempts.reduce((sum, { response }) => sum + Buffer.byteLength(response ?? ''), 0),
+      )
     },
     countFailed: async (query) => failed(state(), query).length,
     hasUnfinishedBeyond: async (webhookId, { types, apps }) =>

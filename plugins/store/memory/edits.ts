@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, isLeased, pageOf } from './state.ts'
+import { add, change, endPage, isLeased, pageOf } from './state.ts'
 
 /** Of what is not under way. */
 const NO_PLACE = { stage: null, done: 0, total: null }
@@ -12,20 +12,23 @@ export function editReads(state: Reading): EditReads {
       const edit = state().edits.get(id)
       return edit?.app_id === appId ? edit : undefined
     },
-    list: async ({ app_id, status, kind, initial, ...page }) =>
-      pageOf(
-        [...state().edits.values()]
-          .filter((edit) => edit.app_id === app_id)
-          .filter((edit) => status === null || edit.status === status)
-          .filter((edit) => kind === null || edit.kind === kind)
-          .filter((edit) => initial === null || edit.initial === initial),
-        page,
-      ),
+    list: async ({ app_id, status, kind, initial, bytes, ...page }) => {
+      const edits = [...state().edits.values()]
+        .filter((edit) => edit.app_id === app_id)
+        .filter((edit) => status === null || edit.status === status)
+        .filter((edit) => kind === null || edit.kind === kind)
+        .filter((edit) => initial === null || edit.initial === initial)
+      return endPage(pageOf(edits, page), bytes, sizeOf)
+    },
     waiting: async (appId) => waiting(state()).filter(({ app_id }) => app_id === appId),
     lines: async (id, after, limit) =>
       (state().editLines.get(id) ?? []).filter(({ number }) => number > after).slice(0, limit),
     isClaimable: async (now) => next(state(), now) !== undefined,
   }
+}
+
+function sizeOf({ prompt, summary, changed }: EditRecord): number {
+  return Buffer.byteLength((prompt ?? '') + (summary ?? '') + JSON.stringify(changed))
 }
 
 /** Queued and running ones of all apps, the oldest first. */

@@ -3,7 +3,7 @@ import { sameEvent } from '../../../lib/webhook/same-event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { EventReads, EventWrites } from '../contract/events.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, place } from './state.ts'
+import { add, change, endPage, place } from './state.ts'
 
 const LAST_PLACE = 'feed_place'
 
@@ -16,7 +16,7 @@ export function eventReads(state: Reading): EventReads {
         .filter(({ account_id }) => account_id === accountId || account_id === '')
         .sort((a, b) => (a.type < b.type ? -1 : 1)),
     get: async (accountId, id) => state().events.get(place(accountId, id)),
-    async list({ account_id, types, since, until, apps, order, bodies, after, limit }) {
+    async list({ account_id, types, since, until, apps, order, bodies, after, limit, bytes }) {
       const way = order === 'asc' ? 1 : -1
       const beyond = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
@@ -25,9 +25,9 @@ export function eventReads(state: Reading): EventReads {
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
         .filter(({ place }) => after === null || way * (Number(place) - Number(after)) > 0)
         .sort((a, b) => way * (Number(a.place) - Number(b.place)))
-      const rows = beyond.slice(0, limit)
-      const more = beyond.length > limit
-      return { rows: bodies ? rows : rows.map((event) => ({ ...event, body: NO_BODY })), more }
+      const page = { rows: beyond.slice(0, limit), more: beyond.length > limit }
+      if (bodies) return endPage(page, bytes, ({ body }) => body.length)
+      return { ...page, rows: page.rows.map((event) => ({ ...event, body: NO_BODY })) }
     },
     isPlace: (text) => /^\d{1,15}$/.test(text),
   }

@@ -224,3 +224,16 @@ export function pageOf<T extends { readonly id: string }>(
     .sort((a, b) => (a.id > b.id ? -1 : 1))
   return { rows: beyond.slice(0, limit), more: beyond.length > limit }
 }
+
+/** Ends a page with the record that reaches `bytes`. */
+export function endPage<T>(
+  { rows, more }: Page<T>,
+  bytes: number | undefined,
+  sizeOf: (row: T) => number,
+): Page<T> {
+  let left = bytes ?? Infinity
+  const fit = rows.findIndex((row) => (left -= sizeOf(row)) <= 0) + 1
+  return fit === 0 || fit === rows.length
+    ? { rows, more }
+    : { rows: rows.slice(0, fit), more: true }
+}

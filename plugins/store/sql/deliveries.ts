@@ -11,7 +11,8 @@ import type {
 import { FAILED_STATUSES } from '../contract/deliveries.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer, integerOrNull, textOrNull } from './rows.ts'
+import { integer, integerOrNull, textOrNull } from './rows.ts'
+import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 import { statusIn } from './webhooks.ts'
 
@@ -39,15 +40,19 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       const [inspected] = await withAttempts(rows)
       return inspected
     },
-    async list({ account_id, webhook_id, status, event_type, event_id, apps, limit, after }) {
-      const rows = await query(
-        `SELECT * FROM ${t.deliveries}
-         WHERE webhook_id = $1 AND account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
-           AND (CAST($4 AS TEXT) IS NULL OR status = $4) AND (CAST($5 AS TEXT) IS NULL OR event_type = $5)
-           AND (CAST($6 AS TEXT) IS NULL OR event_id = $6)
-           AND (CAST($7 AS TEXT) IS NULL OR ${dialect.among('app_id', '$7')})
-         ORDER BY id DESC LIMIT $8`,
-        [
+    async list({ account_id, webhook_id, status, event_type, event_id, apps, ...asked }) {
+      const { limit, after, bytes } = asked
+      const page = await readSizedPage(query, {
+        table: t.deliveries,
+        key: ['id'],
+        order: 'desc',
+        size: `(SELECT COALESCE(sum(octet_length(response)), 0) FROM ${t.attempts}
+          WHERE delivery_id = ${t.deliveries}.id)`,
+        where: `webhook_id = $1 AND account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
+          AND (CAST($4 AS TEXT) IS NULL OR status = $4) AND (CAST($5 AS TEXT) IS NULL OR event_type = $5)
+          AND (CAST($6 AS TEXT) IS NULL OR event_id = $6)
+          AND (CAST($7 AS TEXT) IS NULL OR ${dialect.among('app_id', '$7')})`,
+        bind: [
           webhook_id,
           account_id,
           after,
@@ -55,10 +60,10 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
           event_type,
           event_id,
           apps && JSON.stringify(apps),
-          limit + 1,
         ],
-      )
-      const page = cutPage(rows, limit)
+        limit,
+        bytes,
+      })
       return { rows: await withAttempts(page.rows), more: page.more }
     },
     async countFailed(failed) {

@@ -1,7 +1,8 @@
 import type { EditEnd, EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
 import type { Dialect, Query } from './client.ts'
 import { COLUMNS, toEdit, toLine, toTexts, toValues } from './edit-rows.ts'
-import { assignments, cutPage, insertion, integer } from './rows.ts'
+import { assignments, insertion, integer } from './rows.ts'
+import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
 /** As the indexes of what waits say it, word for word, so that they serve. */
@@ -16,16 +17,22 @@ export function editReads(query: Query, t: Tables): EditReads {
       ])
       return row && toEdit(row)
     },
-    async list({ app_id, status, kind, initial, limit, after }) {
-      const rows = await query(
-        `SELECT * FROM ${t.edits} WHERE app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
-           AND (CAST($3 AS TEXT) IS NULL OR status = $3)
-           AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
-           AND (CAST($5 AS SMALLINT) IS NULL OR initial = $5)
-         ORDER BY id DESC LIMIT $6`,
-        [app_id, after, status, kind, initial === null ? null : Number(initial), limit + 1],
-      )
-      return cutPage(rows.map(toEdit), limit)
+    async list({ app_id, status, kind, initial, limit, after, bytes }) {
+      const { rows, more } = await readSizedPage(query, {
+        table: t.edits,
+        key: ['id'],
+        order: 'desc',
+        size: `octet_length(COALESCE(prompt, '')) + octet_length(COALESCE(summary, ''))
+          + octet_length(changed)`,
+        where: `app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
+          AND (CAST($3 AS TEXT) IS NULL OR status = $3)
+          AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
+          AND (CAST($5 AS SMALLINT) IS NULL OR initial = $5)`,
+        bind: [app_id, after, status, kind, initial === null ? null : Number(initial)],
+        limit,
+        bytes,
+      })
+      return { rows: rows.map(toEdit), more }
     },
     async waiting(appId) {
       const rows = await query(

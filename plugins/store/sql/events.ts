@@ -10,6 +10,7 @@ import type { ChangeSink } from '../contract/changes.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
 import { cutPage, integer, textOrNull } from './rows.ts'
+import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
 /** What is known of an event without its body, beside its place. */
@@ -35,24 +36,30 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       ])
       return row && toPlaced(row)
     },
-    async list({ account_id, types, since, until, apps, order, bodies, after, limit }) {
+    async list({ account_id, types, since, until, apps, order, bodies, after, limit, bytes }) {
+      const where = `account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR ${feed.beyond(order, '$2')})
+        AND (CAST($3 AS TEXT) IS NULL OR ${dialect.among('type', '$3')})
+        AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('app_id', '$4')})
+        AND created_at >= $5 AND created_at < $6
+        AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}`
+      const bind = [
+        account_id,
+        after,
+        types && JSON.stringify(types),
+        apps && JSON.stringify(apps),
+        since ?? 0,
+        until ?? Number.MAX_SAFE_INTEGER,
+      ]
+      if (bodies) {
+        const size = 'octet_length(body)'
+        const page = { table: t.events, key: feed.key, order, size, where, bind, limit, bytes }
+        const { rows, more } = await readSizedPage(query, page)
+        return { rows: rows.map(toPlaced), more }
+      }
       const rows = await query(
-        `SELECT ${bodies ? '*' : outline} FROM ${t.events}
-         WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR ${feed.beyond(order, '$2')})
-           AND (CAST($3 AS TEXT) IS NULL OR ${dialect.among('type', '$3')})
-           AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('app_id', '$4')})
-           AND created_at >= $5 AND created_at < $6
-           AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}
+        `SELECT ${outline} FROM ${t.events} WHERE ${where}
          ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $7`,
-        [
-          account_id,
-          after,
-          types && JSON.stringify(types),
-          apps && JSON.stringify(apps),
-          since ?? 0,
-          until ?? Number.MAX_SAFE_INTEGER,
-          limit + 1,
-        ],
+        [...bind, limit + 1],
       )
       return cutPage(rows.map(toPlaced), limit)
     },
