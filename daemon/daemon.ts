@@ -104,6 +104,7 @@ export async function startDaemon(
     const app = createApp({
       platform,
       families,
+      traffic: local.traffic,
       resolve: createResolver({ platform, operatorToken: config.operatorToken }),
       rateLimits: rateLimitsOf(config),
       trustedProxies: config.trustedProxies,
@@ -232,13 +233,14 @@ export async function openLocal(
 }
 
 function openControl(
-  { platform, metrics }: Opened,
+  { platform, metrics, traffic }: Opened,
   log: Log,
   folder: DataFolder,
 ): ReturnType<typeof listenLocally> {
   const app = createApp({
     platform,
     families: FAMILIES,
+    traffic,
     resolve: createControlResolver(platform),
     rateLimits: { reads: 0, writes: 0 },
     hosts: undefined,

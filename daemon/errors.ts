@@ -31,8 +31,10 @@ export type HttpErrorCode =
   | 'misdirected_host'
   | 'idempotency_mismatch'
   | 'rate_limited'
+  | 'too_many_bytes'
   | 'too_many_streams'
   | 'too_many_transfers'
+  | 'body_too_slow'
   | 'body_consumed'
   | 'capability_unavailable'
   | 'internal_error'
@@ -83,6 +85,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     status: 408,
     text: 'Whoever asked left before it was begun; nothing was done.',
   },
+  body_too_slow: {
+    status: 408,
+    text: 'The body arrived slower than 1 KiB per second, or stopped. Nothing was done.',
+  },
   idempotency_in_progress: {
     status: 409,
     text: 'A request with this Idempotency-Key is under way. Try again shortly.',
@@ -102,6 +108,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     text: 'This Idempotency-Key was used with another body. Use a new one.',
   },
   rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
+  too_many_bytes: {
+    status: 429,
+    text: 'Too many bytes of requests and responses are in progress. Read what was sent to you, and try again shortly.',
+  },
   too_many_streams: {
     status: 429,
     text: 'Too many streams are open at once. Close one, or ask for the status instead.',

@@ -6,8 +6,9 @@ import type { Store } from '../plugins/store/contract.ts'
 const systemClock: Clock = {
   now: () => Date.now(),
   steady: () => performance.now(),
-  after(delay, run) {
+  after(delay, run, kind) {
     const timer = setTimeout(run, delay)
+    if (kind === 'background') timer.unref()
     return () => {
       clearTimeout(timer)
     }

@@ -14,6 +14,8 @@ import { FILE_TIMES } from './families/files/process.ts'
 import { publicAppsDomain } from './families/settings/domains/records.ts'
 import type { Family } from './family.ts'
 import { openFileProcessor } from './file-processor.ts'
+import type { Traffic } from './http/traffic.ts'
+import { createTraffic } from './http/traffic.ts'
 import { clockOf, createRandom } from './machine.ts'
 import { openKeyring, requireMasterKey } from './master-key.ts'
 import type { AppsPlace, Platform } from './platform.ts'
@@ -33,6 +35,8 @@ import { keepTimed, purgeExpired } from './worker/retention.ts'
 export interface Opened {
   readonly platform: Platform
   readonly metrics: Metrics
+  /** What requests and responses of this process hold together, on all its listeners. */
+  readonly traffic: Traffic
 }
 
 export interface Opening {
@@ -101,7 +105,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     baseUrl,
   })
   await declareEventTypes(platform, config.eventTypes)
-  return { platform, metrics }
+  return { platform, metrics, traffic: createTraffic({ clock: platform.clock }) }
 }
 
 const USES_EVERY = 30 * SECOND

@@ -12,6 +12,14 @@ export function jsonText(text: string): Readonly<Record<string, unknown>> {
   return { toJSON: () => MARK + text }
 }
 
+const texts = new WeakMap<object, string>()
+
+/** Remembers how a value prints, so that it is not printed twice. The value must not change afterwards. */
+export function printedAs<T extends object>(value: T, text: string): T {
+  texts.set(value, text)
+  return value
+}
+
 /**
  * Prints as `JSON.stringify` does, and texts that were kept as they are.
  *
@@ -19,6 +27,8 @@ export function jsonText(text: string): Readonly<Record<string, unknown>> {
  * printJson({ data: jsonText('{"n":12345678901234567890}') }) // '{"data":{"n":12345678901234567890}}'
  */
 export function printJson(value: unknown): string {
+  const known = typeof value === 'object' && value !== null ? texts.get(value) : undefined
+  if (known !== undefined) return known
   const printed = JSON.stringify(value)
   if (!printed.includes(MARK)) return printed
   return printed.replaceAll(MARKED, (_, escaped) => JSON.parse(`"${escaped}"`) as string)

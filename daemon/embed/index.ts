@@ -150,7 +150,7 @@ function assemble(
   { config, log, served, database }: Setting,
   stop: () => Promise<void>,
 ): Keyhook {
-  const { platform, metrics } = opened
+  const { platform, metrics, traffic } = opened
   const { verifier, universe, engine, store } = platform
   const transactions = createTransactions(store, database)
   const pages = documents(apiPages(served, errorRows(served), platform.baseUrl))
@@ -162,6 +162,7 @@ function assemble(
       resolve,
       rateLimits: limited ? rateLimitsOf(config) : { reads: 0, writes: 0 },
       trustedProxies: config.trustedProxies,
+      traffic,
       // The embedder's own server decides which hosts it answers for.
       hosts: undefined,
       operatorToken: config.operatorToken,

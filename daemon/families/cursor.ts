@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Page } from '../../plugins/store/contract/page.ts'
 import { httpError } from '../errors.ts'
+import { PAGE_BYTES } from '../limits.ts'
+import { printJson, printedAs } from '../print-json.ts'
 
 const DEFAULT_LIMIT = 20
 
@@ -9,7 +11,12 @@ export interface Paging {
   readonly limit: number
   /** The last place of the page before; null for the first page. */
   readonly after: string | null
-  /** The answer of a page, its records already as the wire shows them. */
+  /** Bytes of records to read at most, for a list whose records may be large. */
+  readonly bytes: number
+  /**
+   * The answer of a page, its records already as the wire shows them. It ends by bytes too: at the last
+   * record that fits `PAGE_BYTES`, though one always does.
+   */
   answer<T, Wire>(
     page: Page<T>,
     place: (row: T) => string,
@@ -31,17 +38,37 @@ export function paging(
   return {
     limit: query.limit ?? DEFAULT_LIMIT,
     after: query.cursor === undefined ? null : readCursor(query.cursor, mark),
+    bytes: PAGE_BYTES,
     answer(page, place, toWire) {
-      const last = page.rows.at(-1)
-      const end = page.next ?? (last === undefined ? null : place(last))
-      const next = page.more ? end : null
-      return {
-        data: page.rows.map(toWire),
-        has_more: page.more,
-        next_cursor: next === null ? null : printCursor(next, mark),
-      }
+      const { data, texts } = fill(page.rows, toWire)
+      const isCut = data.length < page.rows.length
+      const last = page.rows[data.length - 1]
+      const end = (isCut ? undefined : page.next) ?? (last === undefined ? null : place(last))
+      const has_more = isCut || page.more
+      const next_cursor = has_more && end !== null ? printCursor(end, mark) : null
+      const rest = JSON.stringify({ has_more, next_cursor }).slice(1)
+      return printedAs({ data, has_more, next_cursor }, `{"data":[${texts.join(',')}],${rest}`)
     },
   }
+}
+
+/** Prints records while they fit a page. */
+function fill<T, Wire>(
+  rows: readonly T[],
+  toWire: (row: T) => Wire,
+): { readonly data: Wire[]; readonly texts: readonly string[] } {
+  const data: Wire[] = []
+  const texts: string[] = []
+  let left = PAGE_BYTES
+  for (const row of rows) {
+    const wire = toWire(row)
+    const text = printJson(wire)
+    left -= Buffer.byteLength(text) + 1
+    if (left < 0 && data.length > 0) break
+    data.push(wire)
+    texts.push(text)
+  }
+  return { data, texts }
 }
 
 function printCursor(after: string, mark: string): string {

@@ -1,12 +1,20 @@
 import type { RequestListener } from 'node:http'
+import type { Millis } from '../../lib/time.ts'
+import { SECOND } from '../../lib/time.ts'
 import type { Config } from '../config.ts'
+import type { ReadersPace } from '../http/slow-readers.ts'
+import { watchReader } from '../http/slow-readers.ts'
 import type { Listener } from '../listener/listener.ts'
 import { openListener } from '../listener/listener.ts'
 import { clockOf } from '../machine.ts'
 import { PLAIN } from './headers.ts'
 import { appsPortOf } from './place.ts'
-import type { ReadersPace } from './slow-readers.ts'
-import { watchReader } from './slow-readers.ts'
+
+/**
+ * Longer than a client of the API has: a phone loses its network now and then, and the system between
+ * tells of what was taken in large pieces. With the look that finds it, a minute.
+ */
+const PATIENCE: Millis = 55 * SECOND
 
 /**
  * The listener of apps, separate from the API's: nothing that one of them answers is found on the other.
@@ -27,7 +35,7 @@ export function openAppsListener(
     notReady,
     tooMany,
     connected: (socket, refused) => {
-      watchReader(socket, pace, () => {
+      watchReader(socket, { patience: PATIENCE, ...pace }, () => {
         refused('slow')
       })
     },

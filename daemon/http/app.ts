@@ -6,8 +6,9 @@ import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { apart } from './middleware/apart.ts'
-import { errorHandler } from './middleware/error-handler.ts'
+import { answerError, errorHandler } from './middleware/error-handler.ts'
 import type { ErrorListener } from './middleware/error-handler.ts'
+import { holdOthers } from './middleware/hold.ts'
 import { hostCheck } from './middleware/host-check.ts'
 import { logRequests } from './middleware/log-requests.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
@@ -17,6 +18,8 @@ import type { IsOperator } from './operator-token.ts'
 import { operatorCheck } from './operator-token.ts'
 import { probes } from './probes.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
+import type { Traffic } from './traffic.ts'
+import { createTraffic } from './traffic.ts'
 
 export interface AppOptions {
   readonly platform: Platform
@@ -24,6 +27,8 @@ export interface AppOptions {
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   readonly trustedProxies?: readonly Cidr[]
+  /** What requests and responses of this process hold together. Default: of this app alone. */
+  readonly traffic?: Traffic
   /** Accepted values of `Host`; undefined accepts any, as on the control socket. */
   readonly hosts: ReadonlySet<string> | undefined
   readonly operatorToken: string | undefined
@@ -44,6 +49,13 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.use(requestId(platform.random))
   app.use(logRequests(log))
   app.use(apart())
+  const traffic = options.traffic ?? createTraffic({ clock: platform.clock })
+  const trustedProxies = options.trustedProxies ?? []
+  app.use(
+    holdOthers(traffic, trustedProxies, (ctx, cause) => {
+      answerError(ctx, cause, platform.baseUrl)
+    }),
+  )
   app.use(errorHandler(platform.baseUrl, onError))
   const checks = options.hosts === undefined ? [] : [hostCheck(options.hosts)]
   const operations = mount({
@@ -51,7 +63,8 @@ export function createApp(options: AppOptions): Koa<RequestState> {
     families,
     resolve: options.resolve,
     rateLimits: options.rateLimits,
-    trustedProxies: options.trustedProxies ?? [],
+    trustedProxies,
+    traffic,
     before: checks,
     leaving: options.leaving,
   })

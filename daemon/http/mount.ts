@@ -12,6 +12,7 @@ import { authorize } from './middleware/authorize.ts'
 import { csrf } from './middleware/csrf.ts'
 import { follow } from './middleware/follow.ts'
 import { handOut } from './middleware/hand-out.ts'
+import { holdAnswer } from './middleware/hold.ts'
 import type { RateLimits } from './middleware/rate-limit.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
@@ -22,6 +23,8 @@ import { validate } from './middleware/validate.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 import type { Streams } from './stream.ts'
 import { createStreams } from './stream.ts'
+import type { Traffic } from './traffic.ts'
+import { createTraffic } from './traffic.ts'
 import type { Transfers } from './transfers.ts'
 import { createTransfers } from './transfers.ts'
 
@@ -35,6 +38,8 @@ export interface MountOptions {
   readonly before: readonly Step[]
   /** Aborts when the process stops; default never. */
   readonly leaving?: AbortSignal
+  /** What requests and responses of this process hold together. Default: of these operations alone. */
+  readonly traffic?: Traffic
   /** Proxies in front whose word on who asks is believed. Default none. */
   readonly trustedProxies?: readonly Cidr[]
 }
@@ -60,7 +65,8 @@ export function mount(options: MountOptions): Mounted {
     clock: platform.clock,
     leaving: options.leaving ?? new AbortController().signal,
   })
-  const ways = { streams, transfers: createTransfers() }
+  const traffic = options.traffic ?? createTraffic({ clock: platform.clock })
+  const ways = { streams, transfers: createTransfers(), traffic }
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
   for (const operation of operations) {
@@ -79,6 +85,7 @@ export function mount(options: MountOptions): Mounted {
 interface Ways {
   readonly streams: Streams
   readonly transfers: Transfers
+  readonly traffic: Traffic
 }
 
 function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, ways: Ways): Step[] {
@@ -94,7 +101,8 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, w
     ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
     rateLimit,
-    ...readingOf(operation, { clock: platform.clock, transfers: ways.transfers }, again),
+    ...readingOf(operation, { ...ways, clock: platform.clock }, again),
+    holdAnswer(operation, ways.traffic),
     answerOf(operation, platform, ways, compose(admit)),
   ]
 }
@@ -111,7 +119,7 @@ function nameOperation({ id }: Operation): Step {
 function readingOf(operation: Operation, intakes: Intakes, again: readonly Step[]): Step[] {
   const { parts, form } = operation.input
   if (parts !== undefined) return [validate(operation), readParts(parts, intakes)]
-  const body = readBody(operation)
+  const body = readBody(operation, intakes.traffic)
   const either = form === undefined ? body : readForm(form, intakes, body)
   return [either, ...again, validate(operation)]
 }

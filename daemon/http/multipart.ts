@@ -24,6 +24,8 @@ type Body = RequestContext['req']
 export interface Intake {
   /** Read at most once. What stands against the whole body is thrown, and ends the file under way. */
   readonly parts: AsyncIterable<GivenPart>
+  /** Ends it with an error, unless it has ended. */
+  refuse(cause: KeyhookError): void
   /** Reads nothing more; what still comes is dropped. */
   end(): void
 }
@@ -49,7 +51,7 @@ export function takeParts(
   body: Body,
   declared: PartsInput,
   clock: Pick<Clock, 'after' | 'steady'>,
-  transfer: Transfer,
+  transfer: Pick<Transfer, 'hold'>,
 ): Intake {
   const limit = mostBytes(declared)
   const counts = new Map<string, number>()
@@ -162,7 +164,7 @@ export function takeParts(
   }
 
   function giveUp(): void {
-    fail(httpError('invalid_request', { message: TOO_SLOW }))
+    fail(httpError('body_too_slow'))
   }
 
   async function* parts(): AsyncGenerator<GivenPart> {
@@ -182,11 +184,10 @@ export function takeParts(
     }
   }
 
-  return { parts: parts(), end }
+  return { parts: parts(), refuse: fail, end }
 }
 
 const CUT_OFF = 'The request was cut off.'
-const TOO_SLOW = 'The body came too slowly, or stopped. Send less at once.'
 
 function openParser(body: Body, declared: PartsInput): Busboy {
   const texts = Object.values(declared).filter(({ kind }) => kind === 'text')

@@ -1,12 +1,10 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
+import { LEAST_PACE, PATIENCE } from '../limits.ts'
 
-/** The least that a transfer moves on average, in bytes a second. */
-const LEAST = 1024
-/** How far behind a transfer may be: at its beginning, and whenever it was fast before. */
-const PATIENCE: Millis = 30 * SECOND
-const LOOK_EVERY: Millis = 5 * SECOND
+/** How often transfers are looked at. */
+export const LOOK_EVERY: Millis = 5 * SECOND
 
 /** What a transfer that is watched tells. */
 export interface Pace {
@@ -28,34 +26,43 @@ export interface PaceOptions {
   tooSlow(): void
 }
 
-/**
- * Watches that a transfer does not crawl: who moves a byte now and then would hold its place for ever.
- *
- * Time spends patience, and bytes earn it back at the least pace, up to what there was at first.
- */
-export function watchPace({
-  clock,
-  least = LEAST,
-  patience = PATIENCE,
-  isWaiting,
-  tooSlow,
-}: PaceOptions): Pace {
+/** Patience with a transfer: time spends it, and bytes earn it back up to what there was at first. */
+export interface Patience {
+  moved(bytes: number): void
+  /** False once there is none left. */
+  waited(time: Millis): boolean
+}
+
+/** @param least bytes that earn a second */
+export function createPatience(patience: Millis = PATIENCE, least: number = LEAST_PACE): Patience {
   let left = patience
+  return {
+    moved(bytes) {
+      left = Math.min(patience, left + (bytes * SECOND) / least)
+    },
+    waited(time) {
+      left -= time
+      return left >= 0
+    },
+  }
+}
+
+/** Watches that a transfer does not crawl: who moves a byte now and then would hold its place for ever. */
+export function watchPace({ clock, least, patience, isWaiting, tooSlow }: PaceOptions): Pace {
+  const { moved, waited } = createPatience(patience, least)
   let looked = clock.steady()
   let cancel = clock.after(LOOK_EVERY, look)
 
   function look(): void {
     const now = clock.steady()
-    if (isWaiting()) left -= now - looked
+    const isFine = !isWaiting() || waited(now - looked)
     looked = now
-    if (left < 0) tooSlow()
-    else cancel = clock.after(LOOK_EVERY, look)
+    if (isFine) cancel = clock.after(LOOK_EVERY, look)
+    else tooSlow()
   }
 
   return {
-    moved(bytes) {
-      left = Math.min(patience, left + (bytes * SECOND) / least)
-    },
+    moved,
     stop() {
       cancel()
     },

@@ -3,6 +3,18 @@ import type { Instant } from '../../lib/time.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Principal } from '../principal.ts'
 
+/** What a response holds of the process, until its socket took all of it or is gone. */
+export interface Hold {
+  /**
+   * Counts so many bytes for it, unless it has as many already.
+   *
+   * @throws KeyhookError `too_many_bytes`
+   */
+  most(bytes: number): void
+  /** From now on it is cut when its reader is too slow, or when others need the bytes more. */
+  begin(): void
+}
+
 /** What the steps of one request hand on to each other. */
 export interface RequestState {
   requestId: string
@@ -13,6 +25,8 @@ export interface RequestState {
   operation: string | undefined
   /** What a key was verified against before its request's body was read, and when. */
   admitted: { readonly edition: number | undefined; readonly at: Instant } | undefined
+  /** What the response of an operation holds; undefined before it runs. */
+  hold: Hold | undefined
   /** The body's exact text; empty when there is none. */
   bodyText: string
   body: unknown

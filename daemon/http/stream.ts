@@ -22,6 +22,8 @@ export interface StreamSource {
   readonly caller: string
   /** Whose share of the process's streams it takes: the caller's account. */
   readonly holder: string
+  /** Told of each piece before it is handed on; what it throws ends the stream. */
+  prints?(bytes: number): void
   /** Rejects when the caller may not read it any more. */
   admit(): Promise<unknown>
   /** Told once nobody reads it any more: a generator that waits hears of its return only when it goes on. */
@@ -83,7 +85,10 @@ export function createStreams(options: {
     }
   }
 
-  async function* print({ events, admit }: StreamSource, pulse: Pulse): AsyncGenerator<string> {
+  async function* print(
+    { events, admit, prints }: StreamSource,
+    pulse: Pulse,
+  ): AsyncGenerator<string> {
     const source = events[Symbol.asyncIterator]()
     const pull = (): Promise<IteratorResult<StreamEvent>> => {
       const next = source.next()
@@ -100,7 +105,9 @@ export function createStreams(options: {
         if (came === undefined) yield ':\n\n'
         else if (came.done === true) return
         else {
-          yield printEvent(came.value)
+          const piece = printEvent(came.value)
+          prints?.(Buffer.byteLength(piece))
+          yield piece
           next = pull()
         }
       }

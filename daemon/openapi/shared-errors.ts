@@ -11,6 +11,8 @@ export function sharedErrors(operation: Operation): readonly string[] {
     'unavailable',
     // A body is measured before an operation that takes none refuses it.
     'payload_too_large',
+    'body_too_slow',
+    'too_many_bytes',
     ...(access === 'public' ? [] : ACCESS_ERRORS),
     ...(typeof access === 'object' ? SCOPE_ERRORS : []),
     ...(access === 'operator' ? ['operator_required'] : []),

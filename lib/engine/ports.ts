@@ -19,8 +19,12 @@ export interface Clock {
   now(): Instant
   /** Milliseconds that never go back or jump, whatever becomes of the calendar. */
   steady(): Millis
-  /** Runs `run` once after `delay`; the answer cancels it. */
-  after(delay: Millis, run: () => void): () => void
+  /**
+   * Runs `run` once after `delay`; the answer cancels it.
+   *
+   * @param kind `background` does not keep the process alive
+   */
+  after(delay: Millis, run: () => void, kind?: 'background'): () => void
   /** Resolves once what has arrived by now was taken in; it waits for nothing else. */
   taken(): Promise<void>
 }

@@ -190,7 +190,7 @@ await t.test('a body that stops coming is given up', async (t) => {
   await clock.advance(30 * SECOND)
   t.equal(filling.reading, 1, 'there was a byte')
   await clock.advance(30 * SECOND)
-  t.match(await answer, /^HTTP\/1\.1 400[^]*too slowly/)
+  t.match(await answer, /^HTTP\/1\.1 408[^]*body_too_slow/)
   t.equal(filling.reading, 0)
 })
 

@@ -8,6 +8,8 @@ import type { Family } from '../../daemon/family.ts'
 import { mountAlone } from './mounted.ts'
 import type { RateLimits } from '../../daemon/http/middleware/rate-limit.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
+import type { Traffic, TrafficOptions } from '../../daemon/http/traffic.ts'
+import { createTraffic } from '../../daemon/http/traffic.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
@@ -31,6 +33,8 @@ export interface WorldOptions extends PlatformOptions {
   readonly trustedProxies?: readonly Cidr[]
   /** Default none. */
   readonly rateLimits?: RateLimits
+  /** What requests and responses may hold. Default: as in production. */
+  readonly traffic?: Omit<TrafficOptions, 'clock'>
   /** Replaces how callers are told from each other; undefined leaves the request to the world. */
   readonly resolve?: (platform: Platform) => PrincipalResolver
 }
@@ -65,6 +69,8 @@ export interface MintedKey {
 export interface World {
   readonly platform: Platform
   readonly baseUrl: string
+  /** What requests and responses hold. */
+  readonly traffic: Traffic
   readonly account: AccountRecord
   /** The account's user. */
   readonly user: UserPrincipal
@@ -104,7 +110,8 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   const platform = await createPlatform(t.testdir(), { ...options, baseUrl, families })
   const principals = new Map<string, Principal>()
   const defects = new Map<string, unknown>()
-  const api = apiOf(platform, families, principals, defects, options)
+  const traffic = createTraffic({ ...options.traffic, clock: platform.clock })
+  const api = apiOf(platform, families, principals, defects, { ...options, traffic })
   server.on('request', await mounting.serve(api))
   await platform.engine.dispatcher.start()
   t.teardown(() => close(server, platform))
@@ -139,6 +146,7 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   return {
     platform,
     baseUrl,
+    traffic,
     account,
     user,
     userOf,
@@ -160,18 +168,22 @@ function apiOf(
   families: readonly Family[],
   principals: ReadonlyMap<string, Principal>,
   defects: Map<string, unknown>,
-  { resolve, trustedProxies = [], rateLimits = { reads: 0, writes: 0 } }: WorldOptions,
+  given: Pick<WorldOptions, 'rateLimits' | 'resolve' | 'trustedProxies'> & {
+    readonly traffic: Traffic
+  },
 ): RequestListener {
   const app = new Koa<RequestState>()
+  const { traffic, trustedProxies = [], rateLimits = { reads: 0, writes: 0 } } = given
   const own = resolverOf(platform, principals)
-  const given = resolve?.(platform)
+  const resolve = given.resolve?.(platform)
   app.use(
     mountAlone({
       platform,
       families,
-      resolve: async (ctx) => (await given?.(ctx)) ?? own(ctx),
+      resolve: async (ctx) => (await resolve?.(ctx)) ?? own(ctx),
       rateLimits,
       trustedProxies,
+      traffic,
       onError: (error, request) => {
         if (error.code === 'internal_error') defects.set(request.id, error.cause)
       },

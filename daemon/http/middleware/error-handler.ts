@@ -19,13 +19,13 @@ export function errorHandler(baseUrl: string, told: ErrorListener): Step {
       await next()
     } catch (cause) {
       const error = cause instanceof Refusal ? cause : httpError('internal_error', { cause })
-      answer(ctx, error, baseUrl)
+      answerError(ctx, error, baseUrl)
       told(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
     }
   }
 }
 
-function answer(ctx: RequestContext, error: KeyhookError, baseUrl: string): void {
+export function answerError(ctx: RequestContext, error: KeyhookError, baseUrl: string): void {
   const { code, message, status, details, errors } = error
   ctx.status = status
   if (status === 401) ctx.set('WWW-Authenticate', challenge(code))

@@ -17,7 +17,7 @@ export function follow(
   admit: Step,
 ): Step {
   return async function follow(ctx) {
-    const { principal, address } = ctx.state
+    const { principal, address, hold } = ctx.state
     const left = new AbortController()
     const call = toCall(ctx, platform, admit)
     const events = await operation.run({
@@ -35,6 +35,8 @@ export function follow(
       caller: callerOf(principal, address),
       holder: holderOf(principal, address),
       admit: call.admit,
+      // One piece waits to be written while another waits to be taken.
+      prints: (bytes) => hold?.most(2 * bytes),
       leave: () => {
         left.abort()
       },

@@ -3,6 +3,7 @@ import type { ByteRange } from '../../../plugins/apps/contract.ts'
 import type { Download, Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import { httpError } from '../../errors.ts'
+import { DOWNLOAD_BYTES } from '../../limits.ts'
 import { toCall } from '../call.ts'
 import { openDownload } from '../download.ts'
 import type { AnyCall } from '../perform.ts'
@@ -32,6 +33,7 @@ export function handOut(
     }
     const range = askedRange(ctx, file, tag)
     // Nothing is said of the file before it is open: a refusal is no part of it.
+    if (ctx.method !== 'HEAD') ctx.state.hold?.most(DOWNLOAD_BYTES)
     const bytes = ctx.method === 'HEAD' ? undefined : await open(call, file, range)
     describe(ctx, tag)
     present(ctx, file, range)

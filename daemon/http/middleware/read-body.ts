@@ -1,33 +1,58 @@
 import type { IncomingMessage } from 'node:http'
+import type { KeyhookError } from '../../../lib/errors.ts'
 import { fromUtf8 } from '../../../lib/internal/bytes.ts'
 import { JsonError, parseJson } from '../../../lib/internal/json.ts'
+import type { Millis } from '../../../lib/time.ts'
 import type { Operation } from '../../family.ts'
 import { httpError, invalidJson } from '../../errors.ts'
+import { BODY_PATIENCE } from '../../limits.ts'
+import type { BodyLease } from '../body-lease.ts'
+import { leaseBody } from '../body-lease.ts'
+import { createPatience } from '../pace.ts'
 import type { RequestContext, Step } from '../state.ts'
+import type { Swept } from '../sweep.ts'
+import type { Traffic } from '../traffic.ts'
+import { tooManyBytes } from '../traffic.ts'
 
 const DEFAULT_LIMIT = 1_048_576
 const NOTHING = Buffer.alloc(0)
 
-/** Reads the body as exact bytes and parses it once; what is validated is what is stored. */
-export function readBody(operation: Operation): Step {
+/**
+ * Reads the body as exact bytes and parses it once; what is validated is what is stored. Its bytes are
+ * counted until the operation has ended.
+ */
+export function readBody(operation: Operation, traffic: Traffic): Step {
   const limit = operation.bodyLimit ?? DEFAULT_LIMIT
   const takesBody = operation.input.body !== undefined
   return async function readBody(ctx, next) {
-    const bytes = mayHaveBody(ctx.req)
-      ? await readBytes(ctx.req, Number(ctx.get('content-length') || 0), limit)
-      : NOTHING
-    if (bytes.length > 0) {
-      if (!takesBody) {
-        throw httpError('invalid_request', { message: 'This operation takes no body.' })
+    ctx.state.bodyText = ''
+    ctx.state.body = undefined
+    if (!mayHaveBody(ctx.req)) return next()
+    const body = new BodyReader(ctx.req, limit)
+    let lease: BodyLease | undefined
+    try {
+      if (Number(ctx.get('content-length') || 0) > limit) throw tooLarge(limit)
+      lease = leaseBody(ctx, traffic, () => {
+        body.refuse(tooManyBytes())
+      })
+      const bytes = await body.read(lease, traffic)
+      if (bytes.length > 0) {
+        if (!takesBody) {
+          throw httpError('invalid_request', { message: 'This operation takes no body.' })
+        }
+        requireJson(ctx)
+        ctx.state.bodyText = decode(bytes)
+        ctx.state.body = parse(ctx.state.bodyText)
       }
-      requireJson(ctx)
-      ctx.state.bodyText = decode(bytes)
-      ctx.state.body = parse(ctx.state.bodyText)
-    } else {
+      return await next()
+    } finally {
+      lease?.release()
+      // The response may wait for its reader, and the request with it.
       ctx.state.bodyText = ''
       ctx.state.body = undefined
+      // What is left of it is not read, so nothing can follow it on this connection.
+      if (!ctx.req.complete) ctx.set('Connection', 'close')
     }
-    return next()
   }
 }
 
@@ -63,36 +88,79 @@ function parse(text: string): unknown {
   }
 }
 
+function tooLarge(limit_bytes: number): KeyhookError {
+  return httpError('payload_too_large', { details: { limit_bytes } })
+}
+
 /** Event listeners, not an async iterator: the iterator costs a tenth of the requests per second. */
-function readBytes(req: IncomingMessage, announced: number, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const refuse = (): void => {
-      req.pause()
-      req.removeAllListeners('data')
-      reject(httpError('payload_too_large', { details: { limit_bytes: limit } }))
-    }
-    if (announced > limit) {
-      refuse()
-      return
-    }
+class BodyReader implements Swept {
+  readonly #req: IncomingMessage
+  readonly #limit: number
+  readonly #patience = createPatience(BODY_PATIENCE)
+  #chunks: Buffer[] = []
+  #size = 0
+  #looked = 0
+  #isOver = false
+  #refused = (_cause: KeyhookError): void => undefined
+
+  constructor(req: IncomingMessage, limit: number) {
+    this.#req = req
+    this.#limit = limit
+  }
+
+  /** Reads no more; once all of it was read this changes nothing. */
+  refuse(cause: KeyhookError): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#req.pause()
+    this.#req.removeAllListeners('data')
+    this.#chunks = []
+    this.#refused(cause)
+  }
+
+  look(now: Millis): void {
+    const isFine = this.#patience.waited(now - this.#looked)
+    this.#looked = now
+    if (!isFine) this.refuse(httpError('body_too_slow'))
+  }
+
+  read(lease: BodyLease, { moving, clock }: Traffic): Promise<Buffer> {
+    const req = this.#req
     // Nothing would come any more, and the request would wait for ever.
-    if (req.readableEnded) {
-      reject(httpError('body_consumed'))
-      return
-    }
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      chunks.push(chunk)
-      if (size > limit) refuse()
+    if (req.readableEnded) return Promise.reject(httpError('body_consumed'))
+    this.#looked = clock.steady()
+    moving.add(this)
+    return new Promise((resolve, reject) => {
+      this.#refused = (cause) => {
+        moving.delete(this)
+        reject(cause)
+      }
+      req.on('data', (chunk: Buffer) => {
+        this.#take(chunk, lease)
+      })
+      req.once('end', () => {
+        if (this.#isOver) return
+        this.#isOver = true
+        moving.delete(this)
+        const [first = NOTHING] = this.#chunks
+        resolve(this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first)
+        this.#chunks = []
+      })
+      req.once('error', (cause) => {
+        moving.delete(this)
+        reject(cause)
+      })
+      req.once('aborted', () => {
+        this.refuse(httpError('invalid_request', { message: 'The request was cut off.' }))
+      })
     })
-    req.once('end', () => {
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
-    })
-    req.once('error', reject)
-    req.once('aborted', () => {
-      reject(httpError('invalid_request', { message: 'The request was cut off.' }))
-    })
-  })
+  }
+
+  #take(chunk: Buffer, lease: BodyLease): void {
+    this.#size += chunk.length
+    this.#patience.moved(chunk.length)
+    if (this.#size > this.#limit) this.refuse(tooLarge(this.#limit))
+    else if (lease.came(chunk.length)) this.#chunks.push(chunk)
+    else this.refuse(tooManyBytes())
+  }
 }

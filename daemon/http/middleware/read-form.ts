@@ -9,12 +9,12 @@ export function readForm({ parts, toBody }: FormInput, intakes: Intakes, otherwi
   return async function readForm(ctx, next) {
     if (!isMultipart(ctx)) return otherwise(ctx, next)
     requireMultipart(ctx)
-    await withParts(ctx, parts, intakes, async (given) => {
+    await withParts(ctx, parts, intakes, undefined, async (given) => {
       const { form, mark } = await collect(given)
       ctx.state.body = toBody(form)
       ctx.state.bodyText = mark
+      await next()
     })
-    return next()
   }
 }
 

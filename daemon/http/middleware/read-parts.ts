@@ -1,16 +1,23 @@
 import type { Clock } from '../../../lib/engine/ports.ts'
+import type { KeyhookError } from '../../../lib/errors.ts'
 import { httpError } from '../../errors.ts'
+import { STREAMED_BODY_BYTES } from '../../limits.ts'
 import { allowLong } from '../../long-requests.ts'
 import type { GivenPart, PartsInput } from '../../parts.ts'
 import { mostBytes } from '../../parts.ts'
+import { leaseBody } from '../body-lease.ts'
+import type { Intake } from '../multipart.ts'
 import { takeParts } from '../multipart.ts'
 import type { RequestContext, Step } from '../state.ts'
+import type { Traffic } from '../traffic.ts'
+import { tooManyBytes } from '../traffic.ts'
 import type { Transfers } from '../transfers.ts'
 
 /** What takes in multipart bodies. */
 export interface Intakes {
   readonly clock: Pick<Clock, 'after' | 'steady'>
   readonly transfers: Transfers
+  readonly traffic: Traffic
 }
 
 /** Hands a multipart body on before it is read: the operation takes its parts as they come in. */
@@ -20,30 +27,43 @@ export function readParts(parts: PartsInput, intakes: Intakes): Step {
     ctx.state.body = undefined
     // Until it was taken in, when more is known of it.
     ctx.state.bodyText = `multipart ${ctx.get('content-length')}`
-    await withParts(ctx, parts, intakes, async (given) => {
+    await withParts(ctx, parts, intakes, STREAMED_BODY_BYTES, async (given) => {
       ctx.state.parts = given
       await next()
     })
   }
 }
 
-/** Takes in a body while `work` is under way; what is left of it then is not waited for. */
+/**
+ * Takes in a body while `work` is under way; what is left of it then is not waited for.
+ *
+ * @param amount bytes of it that are held at once; undefined for all of it
+ */
 export async function withParts(
   ctx: RequestContext,
   parts: PartsInput,
-  { clock, transfers }: Intakes,
+  { clock, transfers, traffic }: Intakes,
+  amount: number | undefined,
   work: (given: AsyncIterable<GivenPart>) => Promise<void>,
 ): Promise<void> {
   try {
     requireFit(ctx, mostBytes(parts))
-    const transfer = transfers.begin('upload', ctx.state.principal, ctx.state.address)
-    const noLonger = allowLong(ctx.req.socket)
+    let intake: Intake | undefined
+    const lease = leaseBody(ctx, traffic, () => intake?.refuse(tooManyBytes()), amount)
     try {
-      const intake = takeParts(ctx.req, parts, clock, transfer)
-      await work(intake.parts).finally(intake.end)
+      const transfer = transfers.begin('upload', ctx.state.principal, ctx.state.address)
+      const noLonger = allowLong(ctx.req.socket)
+      try {
+        const hold = (bytes: number): KeyhookError | undefined =>
+          transfer.hold(bytes) ?? (lease.came(bytes) ? undefined : tooManyBytes())
+        intake = takeParts(ctx.req, parts, clock, { hold })
+        await work(intake.parts).finally(intake.end)
+      } finally {
+        noLonger()
+        transfer.end()
+      }
     } finally {
-      noLonger()
-      transfer.end()
+      lease.release()
     }
   } finally {
     if (!ctx.req.complete) ctx.set('Connection', 'close')

@@ -3,6 +3,83 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 0,
-  rows: [],
+  size: 14,
+  rows: [
+    {
+      id: 'R01',
+      case: 'A key lists 100 events of 250 KB, newest first and as a feed.',
+      answer:
+        '`200` with at most 2 MiB of records and has_more; following next_cursor, or the position of the last event, gives every event once, in order.',
+    },
+    {
+      id: 'R02',
+      case: 'The page is made of 100 such events: what is read of the database for it.',
+      answer: 'At most 2 MiB and one event more.',
+    },
+    {
+      id: 'R03',
+      case: 'A record alone is larger than a page.',
+      answer: 'It is a page of its own, and the next cursor leads beyond it.',
+    },
+    {
+      id: 'R04',
+      case: 'A key lists 100 edits whose prompts have 80 KB each.',
+      answer: '`200` with at most 2 MiB of records and has_more; following next_cursor gives all.',
+    },
+    {
+      id: 'R05',
+      case: 'A read-only key asks for pages of 2 MiB over 60 connections and never reads.',
+      answer:
+        'What responses hold stays within the limit of the process, and the requests beyond it are `429 too_many_bytes` with Retry-After. Nothing is held once the connections are gone.',
+    },
+    {
+      id: 'R06',
+      case: 'Another account asks while one that never reads has all bytes of responses.',
+      answer:
+        'It gets `200`, and as much as the first when it asks for it: the newest responses of the account that holds most are cut.',
+    },
+    {
+      id: 'R07',
+      case: 'An account whose responses hold all it may have asks for a change.',
+      answer: '`429 too_many_bytes` before anything is done.',
+    },
+    {
+      id: 'R08',
+      case: 'A caller pipelines 100 reads over one connection, reads nothing, and leaves.',
+      answer: 'Each is counted while it waits, and none afterwards.',
+    },
+    {
+      id: 'R09',
+      case: 'A caller reads a response of 2 MiB slower than 1 KiB/s.',
+      answer: 'The connection is cut, and its bytes are given back.',
+    },
+    {
+      id: 'R10',
+      case: 'A stream is idle for ten minutes.',
+      answer: 'It goes on: only bytes that wait are slow.',
+    },
+    {
+      id: 'R11',
+      case: 'A key sends 40 bodies of 16 MiB by half.',
+      answer:
+        'Bodies hold at most the limit of the process, counted before they are read; the others are `429 too_many_bytes`, and their connections are closed.',
+    },
+    {
+      id: 'R12',
+      case: 'Another account sends a body meanwhile, with its length or in chunks.',
+      answer:
+        'It is taken with `200`; the newest body of the other is refused with `429 too_many_bytes`.',
+    },
+    {
+      id: 'R13',
+      case: 'A JSON body, or a form, has started and arrives slower than 1 KiB/s.',
+      answer: '`408 body_too_slow`, and the connection is closed.',
+    },
+    {
+      id: 'R14',
+      case: 'The same in a server of the embedder: plain http, Koa, Express, Fastify.',
+      answer:
+        'The same limits: `429 too_many_bytes` for the body and for the response that do not fit.',
+    },
+  ],
 }

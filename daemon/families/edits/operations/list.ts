@@ -42,8 +42,8 @@ export const listEdits = readOperation({
       initial: query.initial === undefined ? null : query.initial === 'true',
     }
     const pages = paging(query, { list: 'edits', ...filters })
-    const { limit, after } = pages
-    const page = await edits.list({ ...filters, limit, after })
+    const { limit, after, bytes } = pages
+    const page = await edits.list({ ...filters, limit, after, bytes })
     const waits = page.rows.some(({ status }) => status === 'queued')
     const places = waits ? await placesOf(edits, app.id) : undefined
     return pages.answer(

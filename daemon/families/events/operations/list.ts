@@ -58,6 +58,7 @@ export const listEvents = readOperation({
       bodies: true,
       after,
       limit: pages.limit,
+      bytes: pages.bytes,
     })
     return pages.answer(page, ({ place }) => place, toWireEvent)
   },

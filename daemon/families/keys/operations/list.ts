@@ -36,14 +36,15 @@ export const listKeys = readOperation({
       limit: pages.limit,
       after: pages.after,
     })
-    const answer = pages.answer(
+    const ends = new Map(
+      await Promise.all(
+        page.rows.map(async (key) => [key, await endOf(platform.store.keys, key, now)] as const),
+      ),
+    )
+    return pages.answer(
       page,
       ({ id }) => id,
-      (key) => key,
+      (key) => toWireKey(key, now, ends.get(key)),
     )
-    const data = answer.data.map(async (key) =>
-      toWireKey(key, now, await endOf(platform.store.keys, key, now)),
-    )
-    return { ...answer, data: await Promise.all(data) }
   },
 })

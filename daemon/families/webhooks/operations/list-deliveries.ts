@@ -48,6 +48,7 @@ export const listDeliveries = readOperation({
       ...filters,
       account_id: webhook.account_id,
       limit: pages.limit,
+      bytes: pages.bytes,
       after: pages.after,
     })
     return pages.answer(page, ({ delivery }) => delivery.id, toWireDelivery)

@@ -1,33 +1,27 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
-import { SECOND } from '../../lib/time.ts'
-import { watchPace } from '../http/pace.ts'
+import { watchPace } from './pace.ts'
+import type { RequestContext } from './state.ts'
 
-export type Socket = IncomingMessage['socket']
-
-/**
- * Longer than a client of the API has: a phone loses its network now and then, and the system between
- * tells of what was taken in large pieces. With the look that finds it, a minute.
- */
-const PATIENCE: Millis = 55 * SECOND
+export type Socket = RequestContext['req']['socket']
 
 export interface ReadersPace {
   readonly clock: Pick<Clock, 'after' | 'steady'>
-  /** The least that a visitor takes on average, in bytes a second; default 1 KiB. */
+  /** The least that a reader takes on average, in bytes a second; default 1 KiB. */
   readonly least?: number
+  /** Default 30 seconds. */
+  readonly patience?: Millis
 }
 
 /**
- * Breaks a connection off whose visitor takes too slowly what waits for them. What they took is counted
- * for the connection, whatever was asked for over it: one answer or many in turn.
+ * Cuts a connection whose peer takes too slowly what waits for it. What it took is counted for the
+ * connection, whatever was asked for over it: one response or many in turn.
  *
- * @param cut called once, when it is broken off
+ * @param cut called once, when it is cut
  */
 export function watchReader(socket: Socket, pace: ReadersPace, cut: () => void): void {
   let seen = 0
   const watched = watchPace({
-    patience: PATIENCE,
     ...pace,
     isWaiting() {
       const taken = takenOf(socket)
@@ -37,11 +31,18 @@ export function watchReader(socket: Socket, pace: ReadersPace, cut: () => void):
     },
     tooSlow() {
       cut()
-      // Closed in order, the system would go on holding what it has of the answer.
-      socket.resetAndDestroy()
+      cutOff(socket)
     },
   })
   socket.once('close', watched.stop)
+}
+
+/** Closes a connection at once: closed in order, the system would go on holding what it has to send. */
+export function cutOff(socket: Socket): void {
+  const { _handle: handle } = socket as { readonly _handle?: unknown }
+  // Only TCP can be reset: not TLS, nor a socket of the file system.
+  if (handle?.constructor.name === 'TCP') socket.resetAndDestroy()
+  else socket.destroy()
 }
 
 /** What the system took so far, to the byte: of a large piece a stream tells only once all of it is. */

@@ -1,0 +1,33 @@
+import { holderOf } from '../principal.ts'
+import type { RequestContext } from './state.ts'
+import type { Traffic } from './traffic.ts'
+import { tooManyBytes } from './traffic.ts'
+
+/** What a request's body holds of the process. */
+export interface BodyLease {
+  /** Counts bytes that came in; false when they are too many. */
+  came(bytes: number): boolean
+  release(): void
+}
+
+/**
+ * Reserves a body before it is read: all of it where its length is announced, else as it comes in.
+ *
+ * @param amount what it holds where that is not its length
+ * @param evict told when others need the bytes more
+ * @throws KeyhookError `too_many_bytes`
+ */
+export function leaseBody(
+  ctx: RequestContext,
+  { bodies }: Pick<Traffic, 'bodies'>,
+  evict: () => void,
+  amount?: number,
+): BodyLease {
+  const announced = amount ?? Number(ctx.get('content-length') || 0)
+  const lease = bodies.take(holderOf(ctx.state.principal, ctx.state.address), announced, evict)
+  if (lease === undefined) throw tooManyBytes()
+  return {
+    came: (bytes) => announced > 0 || lease.add(bytes),
+    release: lease.release,
+  }
+}

@@ -1,0 +1,70 @@
+import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
+import { holderOf } from '../principal.ts'
+import type { Socket } from './slow-readers.ts'
+import { cutOff, watchReader } from './slow-readers.ts'
+import type { Hold, RequestContext } from './state.ts'
+import type { Traffic } from './traffic.ts'
+import { tooManyBytes } from './traffic.ts'
+
+/**
+ * Reserves a response before it is made.
+ *
+ * @throws KeyhookError `too_many_bytes`
+ */
+export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
+  const { socket } = ctx.req
+  const { responses, moving, clock } = traffic
+  let held = RESERVED_RESPONSE_BYTES
+  let isBegun = false
+  const lease = responses.take(holderOf(ctx.state.principal, ctx.state.address), held, () => {
+    // Before that nothing is written, and what was reserved is refused when it is asked for.
+    if (isBegun) cutOff(socket)
+  })
+  if (lease === undefined) throw tooManyBytes()
+  const reader = { look: () => watchWaiting(socket, clock) }
+  onceOver(ctx, () => {
+    lease.release()
+    moving.delete(reader)
+  })
+  return {
+    most(bytes) {
+      if (bytes <= held) return
+      if (!lease.add(bytes - held)) throw tooManyBytes()
+      held = bytes
+    },
+    begin() {
+      if (isBegun) return
+      isBegun = true
+      moving.add(reader)
+    },
+  }
+}
+
+const watched = new WeakSet<Socket>()
+
+/** Most sockets take a response at once: only one that did not is watched. */
+function watchWaiting(socket: Socket, clock: Traffic['clock']): void {
+  if (!(socket.writableLength > 0) || watched.has(socket)) return
+  watched.add(socket)
+  watchReader(socket, { clock }, () => undefined)
+}
+
+const queued = new WeakMap<Socket, Set<() => void>>()
+
+/** Calls back once a response was taken, or nobody is there any more to take it. */
+function onceOver({ req, res }: RequestContext, run: () => void): void {
+  res.once('finish', run)
+  res.once('close', run)
+  if (res.socket !== null) return
+  // Behind another response of its connection it is not told that the connection is gone.
+  const { socket } = req
+  const known = queued.get(socket)
+  const waiting = known ?? new Set()
+  waiting.add(run)
+  res.once('close', () => waiting.delete(run))
+  if (known !== undefined) return
+  queued.set(socket, waiting)
+  socket.once('close', () => {
+    for (const end of waiting) end()
+  })
+}

@@ -1,0 +1,142 @@
+import { BODY_BYTES } from '../../../daemon/limits.ts'
+import { SECOND } from '../../../lib/time.ts'
+import { boxWorld, PATH as BOX } from '../../support/box-world.ts'
+import { createClock } from '../../support/clock.ts'
+import { mountIn } from '../../support/mounting.ts'
+import { BOUNDARY, MULTIPART, headerOf } from '../../support/multipart.ts'
+import type { World } from '../../support/world.ts'
+import type { Checks } from '../run.ts'
+import type { Client } from './world.ts'
+import {
+  FULL_PAGE,
+  MIB,
+  addNeighbour,
+  holder,
+  openClient,
+  openWorld,
+  outcomeOf,
+  posting,
+  publishLarge,
+  until,
+} from './world.ts'
+
+const JSON_TYPE = 'content-type: application/json'
+const LARGEST = 16 * MIB
+const FIT = BODY_BYTES / LARGEST
+
+/** Sends the head and the first bytes of bodies of 16 MiB. */
+function sendHalves(world: World, key: string, count: number): Promise<readonly Client[]> {
+  const head = posting(world, '/v1/apps', key, [JSON_TYPE, `content-length: ${LARGEST}`])
+  return Promise.all(
+    Array.from({ length: count }, () => openClient(world, head, `{"name":"${'x'.repeat(1000)}`)),
+  )
+}
+
+/** As `429 too_many_bytes`. */
+function outcomeIn(response: string): string {
+  const [, status = ''] = /^HTTP\/1\.1 (\d+)/.exec(response) ?? []
+  const [, code = ''] = /"code":"(\w+)"/.exec(response) ?? []
+  return `${status} ${code}`
+}
+
+export const BODY_CHECKS: Checks = {
+  async R11(t, saw) {
+    const world = await openWorld(t)
+    const { key, traffic } = world
+    const clients = await sendHalves(world, key, 40)
+    const refused = () => clients.filter((client) => client.isClosed())
+    for (const { socket } of clients) socket.resume()
+    await until('the others are refused', () => refused().length === 40 - FIT)
+    t.equal(traffic.bodies.used, BODY_BYTES)
+    const [late] = await sendHalves(world, key, 1)
+    const response = (await late?.rest()) ?? ''
+    saw(outcomeIn(response))
+    t.match(response, /connection: close/i)
+    t.match(response, /retry-after: 2/i)
+    for (const { socket } of clients) socket.destroy()
+    await until('everything is given back', () => traffic.bodies.used === 0)
+  },
+
+  async R12(t, saw) {
+    const world = await openWorld(t)
+    const { key, traffic, request, account } = world
+    const other = await addNeighbour(world)
+    const clients = await sendHalves(world, key, FIT)
+    await until('no more fits', () => traffic.bodies.used === BODY_BYTES)
+    const body = { name: 'a key', scopes: ['events:read'] }
+    const made = await request('POST', '/v1/keys', { as: other.key, body })
+    saw(made.status === 201 ? '200' : outcomeOf(made))
+    const newest = clients.at(-1)
+    saw(outcomeIn((await newest?.rest()) ?? ''))
+    t.equal(traffic.bodies.heldBy(holder(account)), BODY_BYTES - LARGEST)
+    // In chunks, while the pool is full again.
+    const again = await sendHalves(world, key, 1)
+    await until('no more fits', () => traffic.bodies.used === BODY_BYTES)
+    const head = posting(world, '/v1/keys', other.key, [
+      JSON_TYPE,
+      'transfer-encoding: chunked',
+      'connection: close',
+    ])
+    const text = JSON.stringify(body)
+    const chunked = await openClient(
+      world,
+      head,
+      `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
+    )
+    t.match(await chunked.rest(), /^HTTP\/1\.1 201/)
+    for (const { socket } of [...clients, ...again]) socket.destroy()
+    await until('everything is given back', () => traffic.bodies.used === 0)
+  },
+
+  async R13(t, saw) {
+    const world = await openWorld(t)
+    const { key, traffic, clock } = world
+    const head = posting(world, '/v1/events', key, [JSON_TYPE, 'content-length: 100000'])
+    const client = await openClient(world, head, '{')
+    await until('it is being read', () => traffic.bodies.used === 100_000)
+    const rest = client.rest()
+    // A byte now and then earns nothing.
+    for (let second = 0; second < 40 && !client.isClosed(); second += 1) {
+      client.socket.write('x')
+      await clock.advance(SECOND)
+    }
+    const response = await rest
+    saw(outcomeIn(response))
+    t.match(response, /connection: close/i)
+    t.equal(traffic.bodies.used, 0)
+
+    const steady = createClock(Date.parse('2026-01-31T12:00:00Z'))
+    const boxes = await boxWorld(t, {}, { clock: steady })
+    const form = posting(boxes.world, BOX, boxes.key, [
+      `content-type: ${MULTIPART['content-type']}`,
+      'content-length: 100000',
+    ])
+    const part = `--${BOUNDARY}\r\n${headerOf({ name: 'file', filename: 'a' })}\r\n\r\na`
+    const slow = await openClient(boxes.world, form, part)
+    await until('it is being read', () => boxes.filling.reading === 1)
+    const answer = slow.rest()
+    await steady.advance(60 * SECOND)
+    t.equal(outcomeIn(await answer), '408 body_too_slow')
+  },
+
+  async R14(t, saw) {
+    for (const host of ['http', 'koa', 'express', 'fastify'] as const) {
+      mountIn(host)
+      const limits = { bodyBytes: MIB, responseBytes: 3 * MIB }
+      const world = await openWorld(t, { traffic: limits })
+      const { key, traffic, request, account } = world
+      await publishLarge(world, key, 8)
+      const other = traffic.bodies.take(holder(account), MIB / 2, () => undefined)
+      const head = posting(world, '/v1/events', key, [JSON_TYPE, `content-length: ${MIB}`])
+      const client = await openClient(world, head, '{')
+      t.match(await client.rest(), '"too_many_bytes"', host)
+      other?.release()
+      const held = traffic.responses.take(holder(account), 2 * MIB, () => undefined)
+      saw(outcomeOf(await request('GET', FULL_PAGE, { as: key })))
+      held?.release()
+      t.equal((await request('GET', FULL_PAGE, { as: key })).status, 200, host)
+      await until('everything is given back', () => traffic.responses.used === 0)
+      t.equal(traffic.bodies.used, 0)
+    }
+  },
+}
