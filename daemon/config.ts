@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ANY, TEXT, declareArguments, optional, optionsOf } from '../lib/internal/arguments.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -27,9 +28,19 @@ export function rateLimitsOf(config: Config): Rates & { readonly account: Rates 
   return { reads, writes, account }
 }
 
+const readError = declareArguments('ConfigError', {
+  message: TEXT,
+  options: optionsOf({ cause: optional(ANY) }),
+})
+
 /** A setting that cannot be used, with the whole name of it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+
+  constructor(...args: readonly [message: string, options?: ErrorOptions]) {
+    readError(args)
+    super(...args)
+  }
 }
 
 /** What `--dev` sets where the environment says nothing: receivers on this machine, quick retries. */

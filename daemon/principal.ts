@@ -66,14 +66,8 @@ export function accountOf(principal: Principal): string {
 }
 
 /** Whether a text is such as ids of accounts are: opaque, and safe in a header. */
-export function isAccountId(text: string): boolean {
-  return /^[A-Za-z0-9_-]{1,64}$/.test(text)
-}
-
-/** @throws TypeError for an id that no other part of the API could name */
-export function requireAccountId(id: string): void {
-  if (isAccountId(id)) return
-  throw new TypeError(`an account id is 1 to 64 letters, digits, _ or -, not ${JSON.stringify(id)}`)
+export function isAccountId(text: unknown): text is string {
+  return typeof text === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(text)
 }
 
 /** Whom requests are counted for: a key, a user, the operator, or the network of an anonymous caller. */

@@ -1,6 +1,21 @@
 import type { FieldError } from './internal/error-bounds.ts'
-import { MAX_MESSAGE, boundedDetails, boundedErrors } from './internal/error-bounds.ts'
+import { MAX_ERRORS, MAX_MESSAGE, boundedDetails, boundedErrors } from './internal/error-bounds.ts'
 import { cutText } from './internal/text.ts'
+import type { Kind } from './internal/arguments.ts'
+import {
+  ANY,
+  NAME,
+  OBJECT,
+  POSITIVE,
+  TEXT,
+  anyListOf,
+  declareArguments,
+  mapOf,
+  oneOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from './internal/arguments.ts'
 
 export type { FieldError } from './internal/error-bounds.ts'
 
@@ -22,6 +37,28 @@ export interface ErrorExtras {
   readonly cause?: unknown
 }
 
+const ROW = { ...recordOf({ status: POSITIVE, text: TEXT }), allowed: 'a row { status, text }' }
+
+const FIELD_ERROR = recordOf({ location: TEXT, code: TEXT, message: TEXT })
+
+/** A list may have more errors than an error keeps: those beyond cost nothing here. */
+const FIELD_ERRORS: Kind = {
+  ...anyListOf(FIELD_ERROR),
+  accepts: (value) => Array.isArray(value) && value.slice(0, MAX_ERRORS).every(FIELD_ERROR.accepts),
+}
+
+const readError = declareArguments('KeyhookError', {
+  code: NAME,
+  row: ROW,
+  extras: optionsOf({
+    message: optional(TEXT),
+    details: optional(OBJECT),
+    errors: optional(FIELD_ERRORS),
+    internal: optional(TEXT),
+    cause: optional(ANY),
+  }),
+})
+
 /**
  * An expected refusal with a stable code; whatever else is thrown is a defect.
  *
@@ -36,7 +73,9 @@ export class KeyhookError<Code extends string = string> extends Error {
   readonly errors: readonly FieldError[]
   readonly internal: string | undefined
 
-  constructor(code: Code, row: ErrorRow, extras: ErrorExtras = {}) {
+  constructor(...args: readonly [code: Code, row: ErrorRow, extras?: ErrorExtras]) {
+    readError(args)
+    const [code, row, extras = {}] = args
     const message = cutText(extras.message ?? row.text, MAX_MESSAGE)
     super(message, 'cause' in extras ? { cause: extras.cause } : undefined)
     const { errors, more } = boundedErrors(extras.errors ?? [])
@@ -53,6 +92,10 @@ export interface ErrorTable<Code extends string> {
   readonly rows: Readonly<Record<Code, ErrorRow>>
 }
 
+const readRows = declareArguments('defineErrors', {
+  rows: { ...mapOf(ROW), allowed: 'rows { status, text } by code' },
+})
+
 /**
  * Declares a closed set of codes once; the answer makes the errors and lists the rows for the docs.
  *
@@ -61,10 +104,17 @@ export interface ErrorTable<Code extends string> {
  * throw keyError('key_not_found')
  */
 export function defineErrors<const Code extends string>(
-  rows: Readonly<Record<Code, ErrorRow>>,
+  ...args: readonly [rows: Readonly<Record<Code, ErrorRow>>]
 ): ErrorTable<Code> {
-  const make = (code: Code, extras?: ErrorExtras): KeyhookError<Code> =>
-    new KeyhookError(code, rows[code], extras)
+  readRows(args)
+  const [rows] = args
+  const declared = { code: oneOf(...Object.keys(rows)), extras: optional(ANY) }
+  const readCode = declareArguments('an error of defineErrors', declared)
+  const make = (...given: readonly [code: Code, extras?: ErrorExtras]): KeyhookError<Code> => {
+    readCode(given)
+    const [code, extras] = given
+    return new KeyhookError(code, rows[code], extras)
+  }
   return Object.assign(make, { rows })
 }
 

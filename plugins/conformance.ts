@@ -4,6 +4,15 @@
  *
  * @module
  */
+import {
+  FUNCTION,
+  NAME,
+  anyListOf,
+  declareArguments,
+  listOf,
+  optional,
+  recordOf,
+} from '../lib/internal/arguments.ts'
 
 /** One behaviour, or one race, that every implementation of a contract must show. */
 export interface ConformanceCase<Harness> {
@@ -21,6 +30,16 @@ export interface ConformanceHarness {
   close?(): Promise<void>
 }
 
+const readRun = declareArguments('runCases', {
+  cases: {
+    ...listOf(recordOf({ name: NAME, requires: optional(NAME), run: FUNCTION })),
+    allowed: 'a list of cases, not empty',
+  },
+  makeHarness: FUNCTION,
+  register: FUNCTION,
+  capabilities: optional(anyListOf(NAME)),
+})
+
 /**
  * Hands every case to a runner, each with a harness of its own that is closed afterwards.
  *
@@ -34,11 +53,15 @@ export interface ConformanceHarness {
  * runCases(storeCases, makeHarness, (name, run) => void test(name, run))
  */
 export function runCases<Harness extends ConformanceHarness>(
-  cases: readonly ConformanceCase<Harness>[],
-  makeHarness: () => Promise<Harness>,
-  register: (name: string, run: () => Promise<void>) => void,
-  capabilities: readonly string[] = [],
+  ...args: readonly [
+    cases: readonly ConformanceCase<Harness>[],
+    makeHarness: () => Promise<Harness>,
+    register: (name: string, run: () => Promise<void>) => void,
+    capabilities?: readonly string[],
+  ]
 ): readonly string[] {
+  readRun(args)
+  const [cases, makeHarness, register, capabilities = []] = args
   const isAble = ({ requires }: ConformanceCase<Harness>): boolean =>
     requires === undefined || capabilities.includes(requires)
   for (const one of cases.filter(isAble)) {

@@ -1,3 +1,12 @@
+import type { ReadArguments } from '../../lib/internal/arguments.ts'
+import {
+  NAME,
+  declareArguments,
+  isPlainObject,
+  optional,
+  optionsOf,
+  portOf,
+} from '../../lib/internal/arguments.ts'
 import type { Operation } from '../family.ts'
 import type { Wire } from './error.ts'
 import { isWire } from './error.ts'
@@ -41,9 +50,26 @@ export function methodName(id: string): readonly [family: string, verb: string] 
   return [family, verb]
 }
 
+/** Fields are named by the route, where it has no body, or else judged by the service. */
+function declareMethod({ id }: Route): ReadArguments {
+  return declareArguments(id, {
+    given: optional({ allowed: 'a plain object', accepts: isPlainObject }),
+    options: optionsOf({
+      signal: optional({ ...portOf('throwIfAborted'), allowed: 'an AbortSignal' }),
+      idempotencyKey: optional(NAME),
+    }),
+  })
+}
+
 function methodOf(route: Route, send: Send): Method {
-  const method: Method = (given = {}, options) => ask(route, send, given, options)
-  return route.list === true ? Object.assign(method, { all: walkOf(method) }) : method
+  const readArguments = declareMethod(route)
+  const method: Method = async (...args) => {
+    const [given = {}, options] = readArguments(args) as typeof args
+    return ask(route, send, given, options)
+  }
+  return route.list === true
+    ? Object.assign(method, { all: walkOf(method, readArguments) })
+    : method
 }
 
 /** Asynchronous throughout: an argument that cannot be sent rejects, as a refusal does. */
@@ -57,8 +83,9 @@ async function ask(
 }
 
 /** Walks a list page by page, each asked for when it is needed. */
-function walkOf(list: Method) {
-  return async function* all(given: Wire = {}, options?: CallOptions) {
+function walkOf(list: Method, readArguments: ReadArguments) {
+  return async function* all(...args: Parameters<Method>) {
+    const [given = {}, options] = readArguments(args) as typeof args
     let cursor = given['cursor']
     for (;;) {
       const page = await list({ ...given, cursor }, options)

@@ -1,4 +1,16 @@
 import type { FieldError } from '../../lib/errors.ts'
+import {
+  ANY,
+  COUNT,
+  NAME,
+  OBJECT,
+  TEXT,
+  anyListOf,
+  declareArguments,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
 
 export interface ApiErrorFacts {
   readonly code: string
@@ -10,6 +22,20 @@ export interface ApiErrorFacts {
   readonly errors?: readonly FieldError[] | undefined
   readonly cause?: unknown
 }
+
+const FIELD_ERROR = recordOf({ location: TEXT, code: TEXT, message: TEXT })
+
+const readFacts = declareArguments('ApiError', {
+  facts: optionsOf({
+    code: NAME,
+    status: COUNT,
+    message: TEXT,
+    requestId: optional(TEXT),
+    details: optional(OBJECT),
+    errors: optional(anyListOf(FIELD_ERROR)),
+    cause: optional(ANY),
+  }),
+})
 
 /**
  * What a call is rejected with: a refusal of the service by its code, or `connection_failed`,
@@ -33,7 +59,9 @@ export class ApiError extends Error {
   /** Each faulty place of the argument. */
   readonly errors: readonly FieldError[]
 
-  constructor({ code, status, message, requestId, details, errors, cause }: ApiErrorFacts) {
+  constructor(...args: readonly [facts: ApiErrorFacts]) {
+    const [facts] = readFacts(args) as typeof args
+    const { code, status, message, requestId, details, errors, cause } = facts
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.status = status
@@ -55,19 +83,32 @@ export function toApiError(response: Response, body: unknown): ApiError {
     const message = `The service answered ${status} with something else than its JSON.`
     return new ApiError({ code: 'unexpected_answer', status, message, requestId })
   }
-  return new ApiError({ ...told, status, requestId: told.request_id ?? requestId })
+  const { code, message, request_id, details, errors } = told
+  // A proxy may answer in a form that is nearly the service's: what is not of its type is left out.
+  return new ApiError({
+    code,
+    status,
+    message,
+    requestId: typeof request_id === 'string' ? request_id : requestId,
+    details: isWire(details) ? details : undefined,
+    errors: Array.isArray(errors) ? errors.filter(isFieldError) : undefined,
+  })
 }
 
 interface Refusal {
   readonly code: string
   readonly message: string
-  readonly request_id?: string
-  readonly details?: Wire
-  readonly errors?: readonly FieldError[]
+  readonly request_id?: unknown
+  readonly details?: unknown
+  readonly errors?: unknown
+}
+
+function isFieldError(value: unknown): value is FieldError {
+  return FIELD_ERROR.accepts(value)
 }
 
 function isRefusal(value: unknown): value is Refusal {
-  return isWire(value) && typeof value['code'] === 'string' && typeof value['message'] === 'string'
+  return isWire(value) && NAME.accepts(value['code']) && typeof value['message'] === 'string'
 }
 
 export function isWire(value: unknown): value is Wire {

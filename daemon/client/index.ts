@@ -4,6 +4,16 @@
  *
  * @module
  */
+import {
+  FUNCTION,
+  NAME,
+  POSITIVE,
+  declareArguments,
+  listOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
 import { clientOf } from './client.ts'
 import type { AskedOf, Route, RouteOf } from './route.ts'
 import type { Served } from './routes.ts'
@@ -35,21 +45,37 @@ export interface ClientOptions<Routed extends Route = RouteOf<Served>> {
 
 const DEFAULT_TIMEOUT = 60_000
 
+const readClient = declareArguments('createClient', {
+  options: optionsOf({
+    baseUrl: NAME,
+    key: NAME,
+    account: optional(NAME),
+    timeout: optional(POSITIVE),
+    fetch: optional(FUNCTION),
+    routes: optional({
+      ...listOf(recordOf({ id: NAME, method: NAME, path: NAME })),
+      allowed: 'a list of routes, as routesOf answers',
+    }),
+  }),
+})
+
 /**
  * A client of the service.
  *
  * What is safe to repeat (GET, PUT, DELETE, and POST by its `Idempotency-Key`) is tried up to three
  * times when the service asks to come back later (429, 503) or the connection fails.
  *
- * @throws TypeError when `baseUrl` is no address; from a call: `ApiError`, or the reason of its signal
+ * @throws TypeError for an option of another name or type, and when `baseUrl` is no address; from a
+ *   call: `ApiError`, the reason of its signal, or TypeError for an argument that cannot be sent
  * @example
  * const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key })
  * const webhook = await client.webhooks.create({ url, events: ['order.paid'] })
  * for await (const { name } of client.keys.list.all()) console.log(name)
  */
 export function createClient<Routed extends Route = RouteOf<Served>>(
-  options: ClientOptions<Routed>,
+  ...args: readonly [options: ClientOptions<Routed>]
 ): Client<AskedOf<Routed>> {
+  const [options] = readClient(args) as typeof args
   const { baseUrl, key, account, timeout = DEFAULT_TIMEOUT } = options
   const { fetch: request = globalThis.fetch } = options
   const send = createSend({ baseUrl, key, account, timeout, request, wait })

@@ -20,11 +20,13 @@ const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE', 'POST']
 /**
  * Puts each field of the argument where its route has it.
  *
- * @throws TypeError for a path parameter that is missing, or that would lead to another path
+ * @throws TypeError for a path parameter that is missing, or that would lead to another path, and for
+ *   a field of another name where the route has no body
  */
 export function toRequest(route: Route, given: Wire): ApiRequest {
   const params = paramsIn(route.path)
   const { query = [] } = route
+  refuseStray(route, given, [...params, ...query])
   const rest = Object.entries(given).filter(
     ([name, value]) => value !== undefined && !params.includes(name) && !query.includes(name),
   )
@@ -35,6 +37,14 @@ export function toRequest(route: Route, given: Wire): ApiRequest {
     ...(route.bytes === true ? { bytes: true } : {}),
     repeatable: REPEATABLE.has(route.method) && route.once !== true,
   }
+}
+
+/** The fields of a body are the service's to judge; without one there is nothing to send them in. */
+function refuseStray({ id, body, parts }: Route, given: Wire, names: readonly string[]): void {
+  if (body !== undefined || parts !== undefined) return
+  const stray = Object.keys(given).find((name) => !names.includes(name))
+  if (stray === undefined) return
+  throw new TypeError(`${id}: unknown name ${stray}; allowed: ${names.join(', ') || 'none'}`)
 }
 
 function pathOf({ id, path }: Route, given: Wire): string {
@@ -77,7 +87,6 @@ function formOf(fields: readonly (readonly [string, unknown])[]): FormData {
   return form
 }
 
-/** Without a body's place in the route, stray fields are sent all the same: the service names them. */
 function bodyOf(
   { body }: Route,
   fields: readonly (readonly [string, unknown])[],

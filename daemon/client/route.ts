@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { NAME, OBJECT, declareArguments, listOf, recordOf } from '../../lib/internal/arguments.ts'
 import type { Operation } from '../family.ts'
 
 /** What the client must know of an operation to ask for it. */
@@ -41,6 +42,13 @@ export type AskedOf<Routed extends Route> = Routed extends { readonly operation?
   ? Known<Asked>
   : never
 
+const readOperations = declareArguments('routesOf', {
+  operations: {
+    ...listOf(recordOf({ id: NAME, method: NAME, path: NAME, input: OBJECT, output: OBJECT })),
+    allowed: 'a list of operations, not empty',
+  },
+})
+
 /**
  * The routes of operations, for a client that calls a family of your own.
  *
@@ -49,8 +57,9 @@ export type AskedOf<Routed extends Route> = Routed extends { readonly operation?
  * const client = createClient({ baseUrl, key, routes: [...ROUTES, ...routesOf(family.operations)] })
  */
 export function routesOf<const Asked extends Operation>(
-  operations: readonly Asked[],
+  ...args: readonly [operations: readonly Asked[]]
 ): readonly RouteOf<Known<Asked>>[] {
+  const [operations] = readOperations(args) as typeof args
   return operations.filter(isAnswered).map((operation) => {
     const { id, method, path, access, input, output } = operation
     const query = fieldsOf(input.query)

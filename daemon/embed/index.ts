@@ -1,13 +1,14 @@
 import type { RequestListener } from 'node:http'
 import type { VerifiedKey } from '../../lib/engine/verifier.ts'
+import { kernelError } from '../../lib/errors.ts'
 import type { Client, Served } from '../client/index.ts'
 import { createClient } from '../client/index.ts'
 import type { Config } from '../config.ts'
-import { rateLimitsOf } from '../config.ts'
+import { ConfigError, rateLimitsOf } from '../config.ts'
 import type { Family } from '../family.ts'
 import { EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
-import type { Need } from '../families/keys/need.ts'
-import { requireNeed } from '../families/keys/need.ts'
+import type { Requirement } from '../families/keys/need.ts'
+import { declaredScopes, needOf, requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
 import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
@@ -16,20 +17,30 @@ import type { Opened } from '../open.ts'
 import { openPlatform, startWork } from '../open.ts'
 import { apiPages } from '../openapi/pages.ts'
 import type { Platform } from '../platform.ts'
-import { requireAccountId } from '../principal.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
 import { fetchFrom } from './in-process.ts'
+import {
+  nothingRequired,
+  readAccount,
+  readKeyhookOptions,
+  readRequirement,
+  readRoutes,
+  readSignedIn,
+  readWork,
+} from './arguments.ts'
 import type { GivenSettings } from './options.ts'
-import { readGiven } from './options.ts'
+import { inCode, readGiven } from './options.ts'
 import { openPlace } from './place.ts'
 import type { Publish } from './publish.ts'
 import { createPublish } from './publish.ts'
-import type { Callback, RouteOptions } from './routes.ts'
+import type { Callback, RouteOptions, SignedIn } from './routes.ts'
 import { callbackOf, fastifyOf, koaOf, toPrincipal } from './routes.ts'
 import { createTransactions } from './transactions.ts'
 import type { Transactions } from './transactions.ts'
 
+export { ConfigError } from '../config.ts'
+export type { Requirement } from '../families/keys/need.ts'
 export type { EventToPublish, Published } from './publish.ts'
 export type { RouteOptions, SignedIn } from './routes.ts'
 
@@ -53,10 +64,18 @@ export interface Keyhook {
     /**
      * Whose a key is and what it may do right now.
      *
+<<<<<<< HEAD
      * @throws KeyhookError `invalid_key`, `key_expired`, `key_revoked`, `key_rotated`, `account_suspended`,
      *   `insufficient_scope`, `app_not_found`, `unavailable`
+=======
+     * @param value as the request bears it; undefined, and anything that is no key, is refused
+     * @param requirement what the key must allow; `{ scope: null }` requires nothing
+     * @throws KeyhookError `missing_credentials`, `invalid_key`, `key_expired`, `key_revoked`,
+     *   `account_suspended`, `insufficient_scope`, `app_not_found`, `invalid_scope`, `unavailable`;
+     *   TypeError for a requirement that is missing, of another name, or undefined
+>>>>>>> 6f61ab5 (feat(library): check every argument of exported functions)
      */
-    verify(value: string, need?: Need): Promise<VerifiedKey>
+    verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
   }
   readonly webhooks: {
     /**
@@ -66,7 +85,8 @@ export interface Keyhook {
      * one of `keyhook.transaction()`, of Sequelize over PostgreSQL, or a pg client after `BEGIN`.
      *
      * @throws KeyhookError `undeclared_event_type`, `reserved_event_type`, `event_too_large`,
-     *   `event_id_conflict`, `unavailable`; TypeError for what is no transaction to publish in
+     *   `event_id_conflict`, `unavailable`; TypeError for an event or an option of another name or
+     *   type, and for what is no transaction to publish in
      */
     publish: Publish
   }
@@ -101,12 +121,25 @@ export interface Keyhook {
  * Settings are those of docs/config.md in camel case: `KEYHOOK_MASTER_KEY` is `masterKey`. Nothing is
  * read from the environment.
  *
- * @throws ConfigError naming the setting that cannot be used
+ * @throws TypeError for an option of another name or type; ConfigError naming the setting that cannot be
+ *   used, as it was given
  * @example
  * const keyhook = await createKeyhook({ database: sequelize, masterKey, eventTypes: ['order.paid'] })
  * createServer(keyhook.callback()).listen(3000, '127.0.0.1')
  */
-export async function createKeyhook(options: KeyhookOptions = {}): Promise<Keyhook> {
+export async function createKeyhook(
+  ...args: readonly [options?: KeyhookOptions]
+): Promise<Keyhook> {
+  const [options = {}] = readKeyhookOptions(args) as typeof args
+  try {
+    return await open(options)
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause
+    throw new ConfigError(inCode(cause.message), { cause: cause.cause })
+  }
+}
+
+async function open(options: KeyhookOptions): Promise<Keyhook> {
   const { database, tablePrefix, dispatch = true, families = [], ...given } = options
   const config = readGiven(given)
   const log = createLog(config.logLevel)
@@ -177,7 +210,9 @@ function assemble(
   function callbackFor({ prefix, resolve = nobody }: RouteOptions): Callback {
     const users: PrincipalResolver = async (ctx) => {
       const signedIn = await resolve(ctx.req)
-      return signedIn && toPrincipal(signedIn, platform.clock.now())
+      if (!signedIn) return undefined
+      const read = readSignedIn(signedIn) as unknown as SignedIn
+      return toPrincipal(read, platform.clock.now())
     }
     const { operatorToken } = config
     return callbackOf(
@@ -190,21 +225,42 @@ function assemble(
   return {
     platform,
     keys: {
-      async verify(value, need = {}) {
-        const verified = verifier.verifyKept(value) ?? (await verifier.verify(value))
+      async verify(...args: readonly unknown[]) {
+        const [value, given] = args
+        if (args.length > 2) throw new TypeError('keys.verify: takes (value, requirement)')
+        const need = given === undefined ? undefined : needOf(readRequirement(given))
+        if (isMissing(value)) throw kernelError('missing_credentials')
+        if (need === undefined) throw nothingRequired()
+        // A mistake of the caller's is told whatever the key is.
+        declaredScopes(need.scopes, universe)
+        const token = typeof value === 'string' ? value : ''
+        const verified = verifier.verifyKept(token) ?? (await verifier.verify(token))
         requireNeed(verified, need, universe)
         return verified
       },
     },
     webhooks: { publish: createPublish(platform, transactions) },
-    as(account) {
-      requireAccountId(account)
+    as(...args: readonly [accountId: string]) {
+      readAccount(args)
+      const [account] = args
       return createClient({ baseUrl: IN_PROCESS, key: 'in-process', account, fetch: inProcess })
     },
-    transaction: transactions.run,
-    callback: (options = {}) => callbackFor(options),
-    koa: (options = {}) => koaOf(callbackFor(options)),
-    fastify: (options = {}) => fastifyOf((prefix) => callbackFor({ ...options, prefix })),
+    async transaction(...args) {
+      readWork(args)
+      return transactions.run(...args)
+    },
+    callback(...args) {
+      const [options = {}] = readRoutes.callback(args) as typeof args
+      return callbackFor(options)
+    },
+    koa(...args) {
+      const [options = {}] = readRoutes.koa(args) as typeof args
+      return koaOf(callbackFor(options))
+    },
+    fastify(...args) {
+      const [options = {}] = readRoutes.fastify(args) as typeof args
+      return fastifyOf((prefix) => callbackFor({ ...options, prefix }))
+    },
     dispatcher: {
       start: () => engine.dispatcher.start(),
       stop: () => engine.dispatcher.stop(),
@@ -215,6 +271,11 @@ function assemble(
 
 /** Leads nowhere: it is never connected to. */
 const IN_PROCESS = 'http://keyhook.invalid'
+
+/** What a request without a key has in its place. */
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
 
 function nobody(): Promise<undefined> {
   return Promise.resolve(undefined)

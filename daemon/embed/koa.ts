@@ -3,7 +3,15 @@
  *
  * @module
  */
+import { OBJECT, declareArguments, optional, portOf } from '../../lib/internal/arguments.ts'
 import type { Keyhook, RouteOptions } from './index.ts'
+
+// The options are checked by the Keyhook that takes them.
+const readMount = declareArguments('mount', { keyhook: portOf('koa'), options: optional(OBJECT) })
+const readCallback = declareArguments('callback', {
+  keyhook: portOf('callback'),
+  options: optional(OBJECT),
+})
 
 /**
  * The API as a middleware of Koa.
@@ -11,7 +19,11 @@ import type { Keyhook, RouteOptions } from './index.ts'
  * @example
  * app.use(mount(keyhook, { prefix: '/developer', resolve: async (request) => signedIn(request) }))
  */
-export function mount(keyhook: Pick<Keyhook, 'koa'>, options?: RouteOptions): KoaMiddleware {
+export function mount(
+  ...args: readonly [keyhook: Pick<Keyhook, 'koa'>, options?: RouteOptions]
+): KoaMiddleware {
+  readMount(args)
+  const [keyhook, options] = args
   return keyhook.koa(options)
 }
 
@@ -24,8 +36,9 @@ type KoaMiddleware = ReturnType<Keyhook['koa']>
  * createServer(callback(keyhook)).listen(3000, '127.0.0.1')
  */
 export function callback(
-  keyhook: Pick<Keyhook, 'callback'>,
-  options?: RouteOptions,
+  ...args: readonly [keyhook: Pick<Keyhook, 'callback'>, options?: RouteOptions]
 ): ReturnType<Keyhook['callback']> {
+  readCallback(args)
+  const [keyhook, options] = args
   return keyhook.callback(options)
 }

@@ -16,11 +16,27 @@ export type GivenSettings = { readonly [Name in keyof typeof SETTINGS]?: Given }
  */
 export function readGiven(given: GivenSettings): Config {
   const texts = Object.entries(given).flatMap(([name, value]): [string, string][] => {
-    if (!(name in SETTINGS)) throw new ConfigError(`${name} is no setting of this version`)
+    if (!Object.hasOwn(SETTINGS, name)) {
+      throw new ConfigError(`${name} is no setting of this version`)
+    }
     const { env } = SETTINGS[name as keyof typeof SETTINGS]
     return value === undefined ? [] : [[env, textOf(value)]]
   })
   return readConfig(Object.fromEntries(texts))
+}
+
+const NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(SETTINGS).map(([name, { env }]) => [env, name]),
+)
+
+/**
+ * A message about settings as code gives them.
+ *
+ * @example
+ * inCode('KEYHOOK_DATA_DIR is held by another process') // 'dataDir is held by another process'
+ */
+export function inCode(message: string): string {
+  return message.replaceAll(/\bKEYHOOK_[A-Z0-9_]+/g, (env) => NAMES.get(env) ?? env)
 }
 
 function textOf(value: Exclude<Given, undefined>): string {

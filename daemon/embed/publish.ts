@@ -11,7 +11,7 @@ import type { StoreTx } from '../../plugins/store/contract.ts'
 import { httpError, invalidJson } from '../errors.ts'
 import { eventError } from '../families/events/errors.ts'
 import type { Platform } from '../platform.ts'
-import { requireAccountId } from '../principal.ts'
+import { readPublish } from './arguments.ts'
 import type { Transactions } from './transactions.ts'
 
 /** An event as an embedder publishes it. */
@@ -33,14 +33,17 @@ export interface Published {
 
 export type Publish = (
   event: EventToPublish,
-  options?: { readonly transaction?: unknown },
+  options?: {
+    /** Left out, the event is published by itself; undefined is refused. */
+    readonly transaction?: object
+  },
 ) => Promise<Published>
 
 /** Publishing by code: in the outbox's group commit, or inside a transaction of the embedder's. */
 export function createPublish(platform: Platform, transactions: Transactions): Publish {
   const { engine, eventTypes } = platform
-  return async (given, { transaction } = {}) => {
-    requireAccountId(given.account_id)
+  return async (...args) => {
+    const [given, { transaction } = {}] = readPublish(args) as typeof args
     if (transaction === undefined) {
       const event = toEvent(platform, given, await eventTypes.declared(given.account_id))
       const [outcome] = await engine.outbox.publish([event])

@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { UserPrincipal } from '../principal.ts'
-import { requireAccountId } from '../principal.ts'
 
 /** Somebody who is signed in to the embedder's product, in its own way. */
 export interface SignedIn {
@@ -55,14 +54,9 @@ interface FastifyLike {
   ): unknown
 }
 
-/**
- * The principal that somebody who is signed in acts as: they own their account.
- *
- * @throws TypeError for an id that is none of an account
- */
+/** The principal that somebody who is signed in acts as: they own their account. */
 export function toPrincipal(signedIn: SignedIn, now: Instant): UserPrincipal {
   const { account_id, user_id, email = '', authenticated_at = now } = signedIn
-  requireAccountId(account_id)
   return {
     type: 'user',
     account_id,

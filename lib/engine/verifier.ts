@@ -24,6 +24,7 @@ export interface VerifiedKey {
 /** Verifies developer keys, from memory where it can. */
 export interface Verifier {
   /**
+   * @param value any other type than a string is refused as a key that is none
    * @throws KeyhookError `invalid_key` for whatever the caller does not hold; `key_expired`,
    *   `key_revoked`, `key_rotated`, `account_suspended` for who holds the value; `unavailable` when the state cannot
    *   be known

@@ -14,7 +14,7 @@ export interface FieldError {
   readonly message: string
 }
 
-const MAX_ERRORS = 50
+export const MAX_ERRORS = 50
 /** Bytes of all of them as JSON; with the details and the message they stay within 64 KiB. */
 const MAX_ERRORS_BYTES = 40_960
 const MAX_DETAILS_BYTES = 12_288

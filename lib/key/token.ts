@@ -1,5 +1,6 @@
 import { encodeBase62, isBase62 } from '../internal/base62.ts'
 import { crc32 } from '../internal/crc32.ts'
+import { BYTES } from '../internal/arguments.ts'
 
 /** A new key value. `value` is shown once and never stored; `display` is what may be kept and shown. */
 export interface MintedToken {
@@ -46,8 +47,9 @@ function checksumOf(text: string): string {
 export function mintToken(prefix: string, random: (length: number) => Uint8Array): MintedToken {
   if (!PREFIX.test(prefix)) throw new TypeError(`${JSON.stringify(prefix)} cannot begin a key`)
   const bytes = random(RANDOM_BYTES)
-  if (bytes.length !== RANDOM_BYTES) {
-    throw new TypeError(`A key needs ${RANDOM_BYTES} random bytes, not ${bytes.length}`)
+  // Anything else of that length, such as a string, would make a key that can be guessed.
+  if (!BYTES.accepts(bytes) || bytes.length !== RANDOM_BYTES) {
+    throw new TypeError(`mintToken: random must answer ${RANDOM_BYTES} bytes, a Uint8Array`)
   }
   const unsealed = prefix + encodeBase62(bytes, BODY_LENGTH)
   return {
@@ -63,19 +65,20 @@ export function mintToken(prefix: string, random: (length: number) => Uint8Array
  * @example
  * isTokenLike('service_dk_', 'service_dk_short') // false
  */
-export function isTokenLike(prefix: string, value: string): boolean {
+export function isTokenLike(prefix: string, value: unknown): value is string {
+  if (typeof value !== 'string') return false
   return value.length === prefix.length + TAIL_LENGTH && value.startsWith(prefix)
 }
 
 /**
- * Whether a value has the form and checksum of a key with this prefix; it never throws. Read from
+ * Whether a value of any type has the form and checksum of a key with this prefix. Read from
  * the right, so that a prefix may hold underscores and digits; a typing error or a truncated copy
  * is refused before any query.
  *
  * @example
  * isToken('service_dk_', 'service_dk_tampered') // false
  */
-export function isToken(prefix: string, value: string): boolean {
+export function isToken(prefix: string, value: unknown): boolean {
   if (!isTokenLike(prefix, value)) return false
   if (!isBase62(value.slice(-TAIL_LENGTH))) return false
   return checksumOf(value.slice(0, -CHECKSUM_LENGTH)) === value.slice(-CHECKSUM_LENGTH)

@@ -1,3 +1,4 @@
+import { BYTES } from '../internal/arguments.ts'
 import { fromBase64, toBase64 } from '../internal/bytes.ts'
 
 /** Every signing secret begins with it. */
@@ -19,7 +20,10 @@ const MAX_BYTES = 64
  */
 export function mintSecret(random: (n: number) => Uint8Array): string {
   const bytes = random(MINTED_BYTES)
-  if (bytes.length !== MINTED_BYTES) throw new TypeError('random() must give 32 bytes')
+  // Anything else of that length, such as a string, would make a secret that can be guessed.
+  if (!BYTES.accepts(bytes) || bytes.length !== MINTED_BYTES) {
+    throw new TypeError('mintSecret: random must answer 32 bytes, a Uint8Array')
+  }
   return SECRET_PREFIX + toBase64(bytes)
 }
 

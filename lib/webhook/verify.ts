@@ -28,9 +28,21 @@ export class WebhookVerificationError extends Error {
   readonly code: VerificationErrorCode
 
   constructor(code: VerificationErrorCode, options?: ErrorOptions) {
+    if (!Object.hasOwn(TEXTS, code)) {
+      const allowed = Object.keys(TEXTS).join(', ')
+      throw new TypeError(`WebhookVerificationError: code must be one of ${allowed}`)
+    }
+    if (arguments.length > 2 || !isErrorOptions(options)) {
+      throw new TypeError('WebhookVerificationError: options must be { cause } or left out')
+    }
     super(TEXTS[code], options)
     this.code = code
   }
+}
+
+function isErrorOptions(options: unknown): boolean {
+  if (options === undefined) return true
+  return isPlain(options) && Reflect.ownKeys(options).every((name) => name === 'cause')
 }
 
 /** The headers of a request: a Fetch `Headers`, or Node's, Koa's or Express's record in any case. */
@@ -69,7 +81,8 @@ export interface VerifiedWebhook {
  * (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are verified instead. A captured delivery
  * verifies again within the tolerance: keep each `id` for twice that time and drop repetitions.
  *
- * @throws WebhookVerificationError, and nothing else, whatever arrives.
+ * @throws WebhookVerificationError, and nothing else, whatever arrives; TypeError for options of
+ * another name or type, which are a mistake of the receiver's code
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, 'whsec_…')
  * if (event.type === 'app.deployed') console.log(event.data['app_id'])
@@ -80,11 +93,14 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   options: VerifyOptions = {},
 ): Promise<VerifiedWebhook> {
+  if (arguments.length > 4) {
+    throw new TypeError('verifyWebhook: takes (rawBody, headers, secret, options) and no more')
+  }
+  const { signatureHeader: headerName, ...clock } = readOptions(options)
   const body = bodyBytes(rawBody)
   const secrets = readSecrets(secret)
-  const headerName = options.signatureHeader ?? DEFAULT_SIGNATURE_HEADER
   const signed = readSigned(headers, headerName)
-  refuseOutdated(signed.timestamp, options)
+  refuseOutdated(signed.timestamp, clock)
   await refuseMismatch(signed, body, secrets)
   const deliveryId = readHeader(headers, deliveryHeaderOf(headerName))
   return { ...readEvent(body), timestamp: Number(signed.timestamp), deliveryId }
@@ -109,6 +125,51 @@ type Bytes = Uint8Array<ArrayBuffer>
 interface Secret {
   readonly text: Bytes
   readonly decoded: Bytes
+}
+
+interface OptionRule {
+  readonly allowed: string
+  accepts(value: unknown): boolean
+}
+
+const OPTION_RULES: Readonly<Record<keyof VerifyOptions, OptionRule>> = {
+  tolerance: {
+    allowed: 'seconds, 0 or more',
+    accepts: (value) => Number.isFinite(value) && (value as number) >= 0,
+  },
+  now: { allowed: 'epoch milliseconds', accepts: Number.isFinite },
+  signatureHeader: {
+    allowed: 'the name of a header',
+    accepts: (value) => typeof value === 'string' && /^[\w-]+$/.test(value),
+  },
+}
+
+/** Own properties alone, each read once: a misspelt `tolerance` must not become the default. */
+function readOptions(given: unknown): Required<VerifyOptions> {
+  if (!isPlain(given)) {
+    throw new TypeError('verifyWebhook: options must be a plain object')
+  }
+  const options: Record<string, unknown> = {}
+  for (const name of Reflect.ownKeys(given)) {
+    const rule = Object.hasOwn(OPTION_RULES, name) ? OPTION_RULES[name as 'now'] : undefined
+    if (rule === undefined) {
+      const allowed = Object.keys(OPTION_RULES).join(', ')
+      throw new TypeError(
+        `verifyWebhook: unknown name ${String(name)} in options; allowed: ${allowed}`,
+      )
+    }
+    const value = (given as Record<PropertyKey, unknown>)[name]
+    if (value !== undefined && !rule.accepts(value)) {
+      throw new TypeError(`verifyWebhook: options.${String(name)} must be ${rule.allowed}`)
+    }
+    if (value !== undefined) options[String(name)] = value
+  }
+  return {
+    tolerance: DEFAULT_TOLERANCE,
+    now: Date.now(),
+    signatureHeader: DEFAULT_SIGNATURE_HEADER,
+    ...options,
+  }
 }
 
 function refuse(code: VerificationErrorCode, options?: ErrorOptions): never {
@@ -220,10 +281,12 @@ function readStandardForm(id: string, timestamp: string, list: string): Signed {
   return { timestamp, prefix, signatures, keyOf: (secret) => secret.decoded }
 }
 
-function refuseOutdated(timestamp: string, options: VerifyOptions): void {
-  const nowSeconds = Math.floor((options.now ?? Date.now()) / 1000)
-  const tolerance = options.tolerance ?? DEFAULT_TOLERANCE
-  // Written so that NaN on either side refuses.
+function refuseOutdated(
+  timestamp: string,
+  { now, tolerance }: Pick<Required<VerifyOptions>, 'now' | 'tolerance'>,
+): void {
+  const nowSeconds = Math.floor(now / 1000)
+  // Written so that NaN refuses.
   const isWithin = Math.abs(nowSeconds - Number(timestamp)) <= tolerance
   if (!isWithin) refuse('timestamp_outside_tolerance')
 }
@@ -260,6 +323,13 @@ function readEvent(body: Bytes): Pick<VerifiedWebhook, 'id' | 'type' | 'created_
     return refuse('body_malformed')
   }
   return isRecord(data) ? { id, type, created_at, data } : refuse('body_malformed')
+}
+
+/** What a class or a prototype adds is not the caller's. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.hasOwn(prototype as object, 'isPrototypeOf')
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

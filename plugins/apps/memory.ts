@@ -1,3 +1,4 @@
+import { declareArguments, optionsOf, portOf } from '../../lib/internal/arguments.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { AppBytes } from './contract.ts'
@@ -9,6 +10,10 @@ interface Entry {
   readonly kept_at: Instant
 }
 
+const readBytes = declareArguments('createMemoryBytes', {
+  options: optionsOf({ clock: portOf('now') }),
+})
+
 /**
  * Bytes in the memory of one process, for tests and simulations.
  *
@@ -16,7 +21,10 @@ interface Entry {
  * const bytes = createMemoryBytes({ clock: { now: Date.now } })
  * await bytes.put('app00001', new TextEncoder().encode('<h1>Hello</h1>'))
  */
-export function createMemoryBytes({ clock }: { clock: Pick<Clock, 'now'> }): AppBytes {
+export function createMemoryBytes(
+  ...args: readonly [options: { clock: Pick<Clock, 'now'> }]
+): AppBytes {
+  const [{ clock }] = readBytes(args) as typeof args
   const apps = new Map<string, Map<string, Entry>>()
 
   function entryOf(appId: string, sha256: string): Entry | undefined {

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { COUNT, NAME, declareArguments, oneOf, optionsOf } from '../../lib/internal/arguments.ts'
 import type { EngineTx } from '../../lib/engine/ports.ts'
 import type { ErrorTable, KeyhookError } from '../../lib/errors.ts'
 import { defineErrors } from '../../lib/errors.ts'
@@ -91,13 +92,28 @@ export const billingError: ErrorTable<BillingErrorCode> = defineErrors<BillingEr
   },
 })
 
+const readBalance = declareArguments('insufficientBalance', {
+  details: optionsOf({
+    operation: oneOf('apps.create', 'edits.create', 'files.upload'),
+    required_micros: COUNT,
+    available_micros: COUNT,
+    currency: NAME,
+    source: oneOf('wallet', 'key', 'account'),
+  }),
+})
+
 /** Why work is refused that there is not enough money for; `source` is whose limit it is. */
-export function insufficientBalance(details: {
-  readonly operation: BilledOperation
-  readonly required_micros: Micros
-  readonly available_micros: Micros
-  readonly currency: string
-  readonly source: 'wallet' | 'key' | 'account'
-}): KeyhookError<BillingErrorCode> {
+export function insufficientBalance(
+  ...args: readonly [
+    details: {
+      readonly operation: BilledOperation
+      readonly required_micros: Micros
+      readonly available_micros: Micros
+      readonly currency: string
+      readonly source: 'wallet' | 'key' | 'account'
+    },
+  ]
+): KeyhookError<BillingErrorCode> {
+  const [details] = readBalance(args) as typeof args
   return billingError('insufficient_balance', { details: { ...details } })
 }

@@ -1,3 +1,4 @@
+import { COUNT, NAME, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import type { Asked, BilledOperation, Billing, BillingTx, Micros } from './contract.ts'
 import { insufficientBalance } from './contract.ts'
 import type { Books, Draft } from './memory/books.ts'
@@ -28,6 +29,16 @@ const PRICES: Readonly<Record<BilledOperation, Micros>> = {
   'files.upload': 0,
 }
 
+const PRICE = optional(COUNT)
+
+const readWallet = declareArguments('createMemoryWallet', {
+  options: optionsOf({
+    prices: optionsOf({ 'apps.create': PRICE, 'edits.create': PRICE, 'files.upload': PRICE }),
+    currency: optional(NAME),
+  }),
+})
+const readGrant = declareArguments('grant', { account_id: NAME, micros: COUNT })
+
 /**
  * A real wallet in the memory of one process, for tests: the shortest billing that keeps the contract. It
  * forgets everything with its process.
@@ -36,7 +47,10 @@ const PRICES: Readonly<Record<BilledOperation, Micros>> = {
  * const billing = createMemoryWallet({ prices: { 'edits.create': 20_000 } })
  * billing.grant(account.id, 50_000)
  */
-export function createMemoryWallet(options: MemoryWalletOptions = {}): MemoryWallet {
+export function createMemoryWallet(
+  ...args: readonly [options?: MemoryWalletOptions]
+): MemoryWallet {
+  const [options = {}] = readWallet(args) as typeof args
   const { currency = 'USD' } = options
   const prices = { ...PRICES, ...options.prices }
   const books = createBooks()
@@ -65,7 +79,11 @@ export function createMemoryWallet(options: MemoryWalletOptions = {}): MemoryWal
 
   return {
     mode: 'internal',
-    grant: (accountId, micros) => books.change(accountId, micros, 0),
+    grant(...args) {
+      readGrant(args)
+      const [accountId, micros] = args
+      books.change(accountId, micros, 0)
+    },
     wallet: (accountId) => books.wallet(accountId),
     estimate: async (asked) => ({
       required_micros: costOf(asked, books),

@@ -1,3 +1,11 @@
+import {
+  ANY,
+  TEXT,
+  declareArguments,
+  oneOf,
+  optional,
+  optionsOf,
+} from '../../lib/internal/arguments.ts'
 import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 
@@ -51,13 +59,25 @@ export const DEPLOY_ERRORS: Readonly<Record<DeployErrorCode, DeployErrorRow>> = 
   },
 }
 
+const readError = declareArguments('DeployError', {
+  code: oneOf(...Object.keys(DEPLOY_ERRORS)),
+  extras: optionsOf({
+    internal: optional(TEXT),
+    cause: optional(ANY),
+  }),
+})
+
 /** A release that cannot be made or served; whatever else is thrown is a defect. */
 export class DeployError extends KeyhookError<DeployErrorCode> {
   readonly class: DeployErrorClass
   readonly retryable: boolean
 
   /** @param extras for logs alone */
-  constructor(code: DeployErrorCode, extras: Pick<ErrorExtras, 'internal' | 'cause'> = {}) {
+  constructor(
+    ...args: readonly [code: DeployErrorCode, extras?: Pick<ErrorExtras, 'internal' | 'cause'>]
+  ) {
+    readError(args)
+    const [code, extras = {}] = args
     const row = DEPLOY_ERRORS[code]
     super(code, row, extras)
     this.class = row.class

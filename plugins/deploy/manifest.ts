@@ -1,3 +1,4 @@
+import { BOOLEAN, MAP, TEXT, declareArguments, recordOf } from '../../lib/internal/arguments.ts'
 import { DeployError } from './errors.ts'
 
 /** Encodings in which a file may be kept beside itself, the one that is preferred first. */
@@ -43,12 +44,19 @@ type Row = readonly [
 /** Whoever serves a release reads it whole. 10,000 files fit, with both of their forms and paths of 140 bytes. */
 const MOST_PRINTED = 4 * 1_048_576
 
+const readPrinted = declareArguments('printManifest', {
+  manifest: recordOf({ files: MAP, spa: BOOLEAN }),
+})
+const readText = declareArguments('readManifest', { text: TEXT })
+
 /**
  * The text by which a manifest is kept: equal ones have the same, whatever the order they were made in.
  *
  * @throws DeployError `release_too_large` for more than 4 MiB
  */
-export function printManifest({ files, spa }: Manifest): string {
+export function printManifest(...args: readonly [manifest: Manifest]): string {
+  readPrinted(args)
+  const [{ files, spa }] = args
   const rows = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toRow(file))
   const text = JSON.stringify({ version: 1, spa, files: rows })
   const size = Buffer.byteLength(text)
@@ -65,7 +73,9 @@ function toRow({ path, sha256, size, type, immutable, encoded }: ServedFile): Ro
 }
 
 /** @throws TypeError for what `printManifest` never made */
-export function readManifest(text: string): Manifest {
+export function readManifest(...args: readonly [text: string]): Manifest {
+  readText(args)
+  const [text] = args
   const { version, spa, files } = JSON.parse(text) as {
     readonly version: number
     readonly spa: boolean

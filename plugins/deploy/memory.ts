@@ -1,13 +1,17 @@
+import { declareArguments } from '../../lib/internal/arguments.ts'
 import type { Deployer } from './contract.ts'
 import { DeployError } from './errors.ts'
 import { plainManifest } from './plain.ts'
 import { readAll } from './verify.ts'
 
+const readDeployer = declareArguments('createMemoryDeployer', {})
+
 /**
  * The shortest deployer that keeps the contract: files are served as they are. For tests, and where
  * something in front compresses.
  */
-export function createMemoryDeployer(): Deployer {
+export function createMemoryDeployer(...args: readonly []): Deployer {
+  readDeployer(args)
   return {
     async build({ files, config }, { signal }) {
       signal.throwIfAborted()

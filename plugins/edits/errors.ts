@@ -1,3 +1,13 @@
+import {
+  ANY,
+  BOOLEAN,
+  TEXT,
+  declareArguments,
+  oneOf,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
 import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 
@@ -102,12 +112,22 @@ export const EDIT_ERRORS: Readonly<Record<EditErrorCode, EditErrorRow>> = {
 /** For logs alone: never a credential, a prompt or a file's text. */
 export type EditErrorExtras = Pick<ErrorExtras, 'internal' | 'cause'>
 
+const readError = declareArguments('EditError', {
+  code: oneOf(...Object.keys(EDIT_ERRORS)),
+  extras: optionsOf({
+    internal: optional(TEXT),
+    cause: optional(ANY),
+  }),
+})
+
 /** An edit that could not be carried out; whatever else is thrown is a defect. */
 export class EditError extends KeyhookError<EditErrorCode> {
   readonly class: EditErrorClass
   readonly retryable: boolean
 
-  constructor(code: EditErrorCode, extras: EditErrorExtras = {}) {
+  constructor(...args: readonly [code: EditErrorCode, extras?: EditErrorExtras]) {
+    readError(args)
+    const [code, extras = {}] = args
     const row = EDIT_ERRORS[code]
     const { class: whose, retryable } = row
     super(code, row, { ...extras, details: { class: whose, retryable } })
@@ -116,8 +136,14 @@ export class EditError extends KeyhookError<EditErrorCode> {
   }
 }
 
+const readSignal = declareArguments('abortError', {
+  signal: { ...recordOf({ aborted: BOOLEAN }), allowed: 'an AbortSignal' },
+})
+
 /** What an aborted signal means for the edit: its deadline, an error of ours, or else a cancellation. */
-export function abortError(signal: AbortSignal): EditError {
+export function abortError(...args: readonly [signal: AbortSignal]): EditError {
+  readSignal(args)
+  const [signal] = args
   const reason: unknown = signal.reason
   if (reason instanceof EditError) return reason
   const isLate = reason instanceof Error && reason.name === 'TimeoutError'

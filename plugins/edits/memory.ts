@@ -1,3 +1,12 @@
+import {
+  FUNCTION,
+  OBJECT,
+  TEXT,
+  declareArguments,
+  optional,
+  optionsOf,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
 import type { EditOperation, EditOutcome, Editor, EditTask, EditTools } from './contract.ts'
 import { EditError } from './contract.ts'
 import { Ending, underSignal } from './ending.ts'
@@ -18,6 +27,14 @@ export const ENDLESS_PROMPT = 'wait'
 
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, estimated: false }
 
+const readEditor = declareArguments('createMemoryEditor', {
+  options: optionsOf({ script: optional(FUNCTION) }),
+})
+const readTask = declareArguments('readPrompt', {
+  task: recordOf({ prompt: TEXT }),
+  tools: optional(OBJECT),
+})
+
 /**
  * Creates an editor without a model, for tests and for trying the platform: what it does is scripted.
  *
@@ -26,7 +43,8 @@ const NO_USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, estimate
  * const prompt = JSON.stringify([{ op: 'delete', path: 'old.html' }])
  * const { operations } = await editor.carryOut({ ...task, prompt }, tools)
  */
-export function createMemoryEditor({ script = readPrompt }: MemoryEditorOptions = {}): Editor {
+export function createMemoryEditor(...args: readonly [options?: MemoryEditorOptions]): Editor {
+  const [{ script = readPrompt } = {}] = readEditor(args) as typeof args
   const ending = new Ending()
 
   async function follow(task: EditTask, tools: EditTools): Promise<EditOutcome> {
@@ -58,7 +76,11 @@ export function createMemoryEditor({ script = readPrompt }: MemoryEditorOptions 
  *
  * @throws EditError `model_answer_invalid` when it is neither that nor `ENDLESS_PROMPT`
  */
-export function readPrompt({ prompt }: EditTask): ReturnType<EditScript> {
+export function readPrompt(
+  ...args: readonly [task: EditTask, tools?: EditTools]
+): ReturnType<EditScript> {
+  readTask(args)
+  const [{ prompt }] = args
   if (prompt === ENDLESS_PROMPT) return new Promise(() => undefined)
   try {
     const read: unknown = JSON.parse(prompt)

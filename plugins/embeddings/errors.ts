@@ -1,3 +1,12 @@
+import {
+  ANY,
+  COUNT,
+  TEXT,
+  declareArguments,
+  oneOf,
+  optional,
+  optionsOf,
+} from '../../lib/internal/arguments.ts'
 import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
@@ -40,13 +49,24 @@ export type EmbeddingErrorExtras = Pick<ErrorExtras, 'internal' | 'cause'> & {
   readonly wait?: Millis | undefined
 }
 
+const readError = declareArguments('EmbeddingError', {
+  code: oneOf(...Object.keys(EMBEDDING_ERRORS)),
+  extras: optionsOf({
+    internal: optional(TEXT),
+    cause: optional(ANY),
+    wait: optional(COUNT),
+  }),
+})
+
 /** Texts that got no vectors; whatever else is thrown is a defect. */
 export class EmbeddingError extends KeyhookError<EmbeddingErrorCode> {
   readonly retryable: boolean
   /** How long to wait before it is tried again, where that is known. */
   readonly wait: Millis | undefined
 
-  constructor(code: EmbeddingErrorCode, { wait, ...extras }: EmbeddingErrorExtras = {}) {
+  constructor(...args: readonly [code: EmbeddingErrorCode, extras?: EmbeddingErrorExtras]) {
+    readError(args)
+    const [code, { wait, ...extras } = {}] = args
     const row = EMBEDDING_ERRORS[code]
     super(code, row, extras)
     this.retryable = row.retryable

@@ -1,3 +1,11 @@
+import {
+  NAME,
+  POSITIVE,
+  declareArguments,
+  listOf,
+  optional,
+  optionsOf,
+} from '../../lib/internal/arguments.ts'
 import type { Embedder } from './contract.ts'
 import { EmbeddingError } from './contract.ts'
 import { requireTexts } from './texts.ts'
@@ -11,6 +19,14 @@ export interface MemoryEmbedderOptions {
   readonly same?: readonly (readonly string[])[]
 }
 
+const readEmbedder = declareArguments('createMemoryEmbedder', {
+  options: optionsOf({
+    model: optional(NAME),
+    dimensions: optional(POSITIVE),
+    same: optional(listOf(listOf(NAME))),
+  }),
+})
+
 const WORD = /[\p{L}\p{N}]+/gu
 
 /**
@@ -20,7 +36,10 @@ const WORD = /[\p{L}\p{N}]+/gu
  * @example
  * const embedder = createMemoryEmbedder({ same: [['car', 'automobile']] })
  */
-export function createMemoryEmbedder(options: MemoryEmbedderOptions = {}): Embedder {
+export function createMemoryEmbedder(
+  ...args: readonly [options?: MemoryEmbedderOptions]
+): Embedder {
+  const [options = {}] = readEmbedder(args) as typeof args
   const { model = 'fake-embedder', dimensions = 64, same = [] } = options
   const known = new Map(same.flatMap((words) => words.map((word) => [word, words[0] ?? word])))
   const closing = new AbortController()

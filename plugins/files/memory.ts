@@ -1,3 +1,4 @@
+import { declareArguments } from '../../lib/internal/arguments.ts'
 import type { FileProcessor } from './contract.ts'
 import { MAX_BATCH, MAX_CHUNKS, fileError } from './contract.ts'
 import type { Segment } from './chunk.ts'
@@ -16,11 +17,14 @@ function typeOf(name: string): string | undefined {
   return name.endsWith('.txt') ? 'text/plain' : undefined
 }
 
+const readProcessor = declareArguments('createMemoryFileProcessor', {})
+
 /**
  * The shortest processor that keeps the contract: plain text and markdown, in this very process. It
  * holds the whole file, so it is for tests and for files that one trusts.
  */
-export function createMemoryFileProcessor(): FileProcessor {
+export function createMemoryFileProcessor(...args: readonly []): FileProcessor {
+  readProcessor(args)
   const closing = new AbortController()
   return {
     sniff: typeOf,

@@ -1,3 +1,4 @@
+import { declareArguments } from '../../lib/internal/arguments.ts'
 import type { Change, OwnChanges } from '../../lib/engine/changes.ts'
 import { createChanges } from '../../lib/engine/changes.ts'
 import type { Store, StoreTx } from './contract.ts'
@@ -26,6 +27,8 @@ import { createTurns } from './turns.ts'
 /** Nobody else can see it. */
 const CLAIMANT = 'memory'
 
+const readStore = declareArguments('createMemoryStore', {})
+
 /**
  * A store in the memory of one process, for tests and simulations: the shortest one that keeps the
  * contract.
@@ -36,7 +39,8 @@ const CLAIMANT = 'memory'
  * const store = createMemoryStore()
  * await store.write((tx) => tx.accounts.putMetaOnce('brand', 'service')) // 'service'
  */
-export function createMemoryStore(): Store & { readonly changes: OwnChanges } {
+export function createMemoryStore(...args: readonly []): Store & { readonly changes: OwnChanges } {
+  readStore(args)
   let committed = emptyState()
   const turns = createTurns()
   const changes = createChanges()

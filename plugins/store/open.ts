@@ -1,3 +1,4 @@
+import { NAME, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import type { Store } from './contract.ts'
 import type { SequelizeLike } from './sequelize.ts'
 import { isSequelize } from './sequelize.ts'
@@ -37,6 +38,20 @@ export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
 }
 
+const OPTIONS = optionsOf({ tablePrefix: optional(NAME) })
+const DATABASE = { allowed: 'a URL, a pool of pg, or a Sequelize instance', accepts: isDatabase }
+
+const readStore = declareArguments('openStore', {
+  database: { ...DATABASE, allowed: `${DATABASE.allowed}, or the path of a SQLite file` },
+  options: OPTIONS,
+})
+const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OPTIONS })
+const readPostgres = declareArguments('openPostgresStore', { database: DATABASE, options: OPTIONS })
+
+function isDatabase(value: unknown): boolean {
+  return NAME.accepts(value) || isObject(value)
+}
+
 /**
  * Opens the store over whatever database it is given: a `postgres://` URL, a pool of `pg`, a Sequelize
  * instance of dialect `postgres` or `sqlite`, or the path of a SQLite file.
@@ -47,9 +62,9 @@ export interface StoredFacts {
  * @throws Error when it cannot be opened
  */
 export async function openStore(
-  database: unknown,
-  options: OpenOptions = {},
+  ...args: readonly [database: unknown, options?: OpenOptions]
 ): Promise<OpenedStore> {
+  const [database, options = {}] = readStore(args) as typeof args
   if (typeof database === 'string' && !/^postgres(ql)?:/.test(database)) {
     return openSqliteStore(database, options)
   }
@@ -68,9 +83,9 @@ export async function openStore(
  * const { store } = await openSqliteStore('keyhook.sqlite')
  */
 export async function openSqliteStore(
-  file: string,
-  options: OpenOptions = {},
+  ...args: readonly [file: string, options?: OpenOptions]
 ): Promise<OpenedStore> {
+  const [file, options = {}] = readSqlite(args) as typeof args
   const tables = tablesOf(options)
   if (/^\w+:\/\//.test(file)) {
     // The address may hold a password: it is not repeated.
@@ -92,9 +107,9 @@ export async function openSqliteStore(
  * @throws Error while a process of version 0.1 serves the database, which does so alone
  */
 export async function openPostgresStore(
-  database: unknown,
-  options: OpenOptions = {},
+  ...args: readonly [database: unknown, options?: OpenOptions]
 ): Promise<OpenedStore> {
+  const [database, options = {}] = readPostgres(args) as typeof args
   const tables = tablesOf(options)
   const source = await sourceOf(database)
   await requireReachable(source, database)

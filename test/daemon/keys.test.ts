@@ -106,6 +106,13 @@ await t.test('an account holds at most 100 live keys, which are listed page by p
   const create = (as: Asker): Promise<string> =>
     world.request('POST', '/v1/keys', { as, body }).then(told)
   t.equal(await create(world.user), '409 key_limit_reached')
+  const refused = await world.request('POST', '/v1/keys', { as: world.user, body })
+  t.match(refused.body, {
+    error: {
+      message: /100 live keys, the limit of an account/,
+      details: { limit: 'live_keys_per_account', maximum: 100 },
+    },
+  })
   t.equal(await create(world.userOf(await world.addAccount())), '201')
 
   const listed: string[] = []

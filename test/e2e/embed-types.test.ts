@@ -37,6 +37,19 @@ await createKeyhook({ dataDirectory: 'data' })
 const { key, authority } = await keyhook.keys.verify('value', { scope: 'orders:read' })
 const account: string = key.account_id
 console.log(authority.scopes)
+await keyhook.keys.verify(undefined, { scopes: ['orders:read', 'orders:write'], app: 'app_1' })
+await keyhook.keys.verify('value', { app: 'app_1' })
+await keyhook.keys.verify('value', { scope: null })
+// @ts-expect-error a call that requires nothing says so
+await keyhook.keys.verify('value')
+// @ts-expect-error it says so by name
+await keyhook.keys.verify('value', {})
+// @ts-expect-error a list of scopes is not empty
+await keyhook.keys.verify('value', { scopes: [] })
+// @ts-expect-error a scope that may be undefined may be a requirement that got lost
+await keyhook.keys.verify('value', { scope: undefined })
+// @ts-expect-error a requirement is named
+await keyhook.keys.verify('value', 'orders:read')
 const created = await keyhook.as(account).keys.create({ name: 'CI', scopes: ['orders:read'] })
 const value: string | null = created.key
 // @ts-expect-error there is no such operation

@@ -186,7 +186,8 @@ async function provesKeys(t: Test, { shop, call, anna, key }: OpenShop): Promise
   const path = `/developer/v1/keys/${key.id}`
   const refusal = async (headers: Headers): Promise<string> =>
     (await call<Refused>('POST', '/orders', { number: 'o_4' }, headers)).body.error.code
-  t.equal(await refusal({}), 'invalid_key')
+  t.equal(await refusal({}), 'missing_credentials')
+  t.equal(await refusal({ authorization: 'Bearer nonsense' }), 'invalid_key')
 
   await anna('PATCH', path, { scopes: ['orders:read', 'keys:read', 'webhooks:read'] })
   t.equal(await refusal(bearing(key)), 'insufficient_scope')

@@ -67,7 +67,7 @@ await t.test('a minted key', async (t) => {
   await t.test('is refused by its maker when the randomness is short', async (t) => {
     t.throws(
       () => mintToken('k_', () => new Uint8Array(31)),
-      new TypeError('A key needs 32 random bytes, not 31'),
+      new TypeError('mintToken: random must answer 32 bytes, a Uint8Array'),
     )
     t.throws(() => mintToken('k_', () => new Uint8Array(0)), TypeError)
   })

@@ -97,13 +97,19 @@ await t.test('verifyWebhook', async (t) => {
     const headers = { 'Service-Signature': signatureHeader(seconds, BODY, [SECRET]) }
     t.equal(await verdictOf(verifyWebhook(BODY, headers, SECRET)), 'edit.completed')
   })
-  await t.test('takes the tolerance that is asked for, and NaN tolerates nothing', async (t) => {
+  await t.test('takes the tolerance that is asked for, and refuses NaN', async (t) => {
     const at = (tolerance: number, now: number) =>
       verdictOf(verifyWebhook(BODY, own(BODY, SECRET), SECRET, { tolerance, now }))
     t.equal(await at(5, CREATED_AT + 5999), 'edit.completed')
     t.equal(await at(5, CREATED_AT + 6000), 'timestamp_outside_tolerance')
-    t.equal(await at(NaN, CREATED_AT), 'timestamp_outside_tolerance')
-    t.equal(await at(5, NaN), 'timestamp_outside_tolerance')
+    await t.rejects(
+      at(NaN, CREATED_AT),
+      new TypeError('verifyWebhook: options.tolerance must be seconds, 0 or more'),
+    )
+    await t.rejects(
+      at(5, NaN),
+      new TypeError('verifyWebhook: options.now must be epoch milliseconds'),
+    )
   })
   await t.test(
     'takes the header of another brand, and the delivery header beside it',

@@ -39,7 +39,7 @@ function createTime(): Pick<AppBytesHarness, 'clock' | 'pass'> {
 
 async function memoryHarness(): Promise<AppBytesHarness> {
   const time = createTime()
-  const bytes = createMemoryBytes(time)
+  const bytes = createMemoryBytes({ clock: time.clock })
   return { ...time, open: async () => bytes }
 }
 

@@ -5,28 +5,44 @@ import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
 
-/** What a caller's key must allow. */
+/**
+ * What a key must allow: a scope, all of several scopes, an app that its pins hold, or a combination.
+ * Who requires nothing says so: `{ scope: null }`.
+ */
+export type Requirement =
+  | { readonly scope: string | null; readonly scopes?: never; readonly app?: string }
+  | {
+      /** All of them; one or more. */
+      readonly scopes: readonly [string, ...(readonly string[])]
+      readonly scope?: never
+      readonly app?: string
+    }
+  | { readonly app: string; readonly scope?: never; readonly scopes?: never }
+
+/** What a caller's key must allow, read from a requirement or a request. */
 export interface Need {
-  /** One `family:action`. */
-  readonly scope?: string | undefined
+  /** Each a `family:action`; all of them. */
+  readonly scopes: readonly string[]
   /** An app that its pins must hold. */
-  readonly app_id?: string | undefined
+  readonly app?: string | undefined
+}
+
+export function needOf({ scope, scopes, app }: Requirement): Need {
+  return { scopes: scopes ?? (typeof scope === 'string' ? [scope] : []), app }
 }
 
 /**
  * Refuses a key that does not allow what is needed.
  *
- * @param location of the scope in the request, for `invalid_scope`
  * @throws KeyhookError `insufficient_scope`, `app_not_found`, `invalid_scope` for a scope that is none
  */
 export function requireNeed(
   { authority }: VerifiedKey,
-  { scope, app_id }: Need,
+  { scopes, app }: Need,
   universe: ScopeUniverse,
-  location = 'scope',
 ): void {
-  if (scope !== undefined) requireScope(authority, declaredScope(scope, universe, location))
-  if (app_id !== undefined && authority.pins !== 'all' && !holdsApp(authority.pins, app_id)) {
+  if (scopes.length > 0) requireScopes(authority, declaredScopes(scopes, universe))
+  if (app !== undefined && authority.pins !== 'all' && !holdsApp(authority.pins, app)) {
     throw kernelError('app_not_found')
   }
 }
@@ -42,6 +58,17 @@ export function requireDeclared(scope: string, universe: ScopeUniverse, location
 /** Declared scopes are few, and asked for with every request of an embedder's. */
 const declared = new WeakMap<ScopeUniverse, Map<string, RequiredScope>>()
 
+/** @throws KeyhookError `invalid_scope`, whatever the key is */
+export function declaredScopes(
+  scopes: readonly string[],
+  universe: ScopeUniverse,
+): readonly RequiredScope[] {
+  return scopes.map((scope, index) => {
+    const location = scopes.length === 1 ? 'scope' : `scopes[${index}]`
+    return declaredScope(scope, universe, location)
+  })
+}
+
 function declaredScope(scope: string, universe: ScopeUniverse, location: string): RequiredScope {
   const known = declared.get(universe) ?? new Map<string, RequiredScope>()
   const found = known.get(scope)
@@ -52,11 +79,15 @@ function declaredScope(scope: string, universe: ScopeUniverse, location: string)
   return made
 }
 
-function requireScope({ scopes }: VerifiedKey['authority'], scope: RequiredScope): void {
-  if (!allows(scopes, scope)) {
-    throw kernelError('insufficient_scope', {
-      message: `The key lacks the scope ${scope}.`,
-      details: { required_scopes: [scope], missing_scopes: [scope] },
-    })
-  }
+function requireScopes(
+  { scopes }: VerifiedKey['authority'],
+  required: readonly RequiredScope[],
+): void {
+  const missing = required.filter((scope) => !allows(scopes, scope))
+  if (missing.length === 0) return
+  const names = missing.join(', ')
+  throw kernelError('insufficient_scope', {
+    message: `The key lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${names}.`,
+    details: { required_scopes: required, missing_scopes: missing },
+  })
 }

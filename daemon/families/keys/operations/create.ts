@@ -60,7 +60,7 @@ export const createKey = writeOperation({
     if (account?.plan === 'free') throw keyError('dev_api_not_enabled')
     const everyone = { account_id, live_at: now, within: null }
     const live = await tx.keys.list({ ...everyone, limit: MAX_LIVE_KEYS, after: null })
-    if (live.rows.length >= MAX_LIVE_KEYS) throw keyError('key_limit_reached')
+    if (live.rows.length >= MAX_LIVE_KEYS) throw limitReached()
 
     const { value, secret } = mintSecret(platform, 1, now)
     const key: KeyRecord = {
@@ -83,6 +83,13 @@ export const createKey = writeOperation({
     return { ...toWireKey(key, now), key: value }
   },
 })
+
+function limitReached(): Error {
+  return keyError('key_limit_reached', {
+    message: `The account holds ${MAX_LIVE_KEYS} live keys, the limit of an account. Revoke one first.`,
+    details: { limit: 'live_keys_per_account', maximum: MAX_LIVE_KEYS },
+  })
+}
 
 function pastExpiry(): Error {
   return httpError('invalid_request', {

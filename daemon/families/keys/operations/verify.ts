@@ -41,7 +41,8 @@ async function judge(platform: Platform, one: Asked, location: string): Promise<
   try {
     const verified = await verifier.verify(one.key)
     known = standingOf(verified)
-    requireNeed(verified, one, universe)
+    const scopes = one.scope === undefined ? [] : [one.scope]
+    requireNeed(verified, { scopes, app: one.app_id }, universe)
     return { valid: true, code: null, message: null, ...known }
   } catch (cause) {
     if (!(cause instanceof KeyhookError) || !VERDICTS.has(cause.code)) throw cause

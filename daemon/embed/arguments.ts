@@ -1,0 +1,165 @@
+/**
+ * What the functions of an embedded Keyhook take.
+ *
+ * @module
+ */
+import type { Kind, Kinds, ReadArguments } from '../../lib/internal/arguments.ts'
+import {
+  BOOLEAN,
+  FUNCTION,
+  NAME,
+  OBJECT,
+  TEXT,
+  declareArguments,
+  isObject,
+  listOf,
+  mapOf,
+  nullable,
+  optional,
+  optionsOf,
+  readOptions,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
+import { INSTANT } from '../../lib/kinds.ts'
+import { isSequelize } from '../../plugins/registry.ts'
+import type { Requirement } from '../families/keys/need.ts'
+import { isAccountId } from '../principal.ts'
+import { SETTINGS } from '../settings.ts'
+
+const ACCOUNT_ID: Kind = {
+  allowed: 'an account id of 1 to 64 letters, digits, _ or -',
+  accepts: (value) => typeof value === 'string' && isAccountId(value),
+}
+
+/** May be left out, not given as undefined: a misspelt source must not drop what it names. */
+function given(kind: Kind): Kind {
+  return { ...kind, missing: true }
+}
+
+const REQUIREMENT: Kinds = {
+  scope: given(nullable(TEXT)),
+  scopes: given(listOf(TEXT)),
+  app: given(NAME),
+}
+
+/**
+ * Reads what a key must allow. A call that requires nothing has to say so, since a requirement that got
+ * lost on its way would let every key in.
+ */
+export function readRequirement(value: unknown): Requirement {
+  const read = readOptions('keys.verify', 'requirement', REQUIREMENT, value)
+  const { scope, scopes, app } = read as { scope?: string | null; scopes?: string[]; app?: string }
+  if (scope !== undefined && scopes !== undefined) {
+    throw new TypeError('keys.verify: requirement names either scope or scopes, not both')
+  }
+  if (scope === undefined && scopes === undefined && app === undefined) throw nothingRequired()
+  return read as Requirement
+}
+
+export function nothingRequired(): TypeError {
+  return new TypeError(
+    'keys.verify: requirement must name scope, scopes or app; { scope: null } requires nothing',
+  )
+}
+
+export const readPublish: ReadArguments = declareArguments('webhooks.publish', {
+  event: optionsOf({
+    account_id: ACCOUNT_ID,
+    type: NAME,
+    data: OBJECT,
+    app_id: optional(NAME),
+    id: optional(NAME),
+  }),
+  options: optionsOf({ transaction: given(OBJECT) }),
+})
+
+const RESOLVE = optional(FUNCTION)
+
+const ROUTE_OPTIONS = optionsOf({ prefix: optional(TEXT), resolve: RESOLVE })
+
+export const readRoutes = {
+  callback: declareArguments('callback', { options: ROUTE_OPTIONS }),
+  koa: declareArguments('koa', { options: ROUTE_OPTIONS }),
+  fastify: declareArguments('fastify', { options: optionsOf({ resolve: RESOLVE }) }),
+}
+
+/** What `resolve` answers: a misspelt `authenticated_at` would count as a sign-in of just now. */
+const SIGNED_IN: Kinds = {
+  account_id: ACCOUNT_ID,
+  user_id: NAME,
+  email: optional(TEXT),
+  authenticated_at: optional(INSTANT),
+}
+
+export function readSignedIn(value: unknown): Readonly<Record<string, unknown>> {
+  return readOptions('resolve', 'its answer', SIGNED_IN, value)
+}
+
+export const readAccount: ReadArguments = declareArguments('as', { account_id: ACCOUNT_ID })
+
+export const readWork: ReadArguments = declareArguments('transaction', { work: FUNCTION })
+
+const NUMBER: Kind = {
+  allowed: 'a whole number',
+  accepts: (value) => Number.isSafeInteger(value) || NAME.accepts(value),
+}
+
+const ELEMENTS = listOf({
+  allowed: 'a string or a whole number',
+  accepts: (value) => NUMBER.accepts(value),
+})
+
+const LIST: Kind = {
+  allowed: 'a string, or a list that is not empty',
+  accepts: (value) => NAME.accepts(value) || ELEMENTS.accepts(value),
+}
+
+/** Those whose default does not show that they are lists or numbers. */
+const OWN_KINDS: Readonly<Partial<Record<keyof typeof SETTINGS, Kind>>> = {
+  appsPort: NUMBER,
+  masterKey: LIST,
+  webhookAllow: LIST,
+  scopes: {
+    allowed: 'a string, or scope families with a list of one or more actions each',
+    accepts: (value) => NAME.accepts(value) || mapOf(listOf(NAME)).accepts(value),
+  },
+}
+
+function kindOf(name: keyof typeof SETTINGS): Kind {
+  const { fallback } = SETTINGS[name]
+  const own = OWN_KINDS[name]
+  if (own !== undefined) return optional(own)
+  if (typeof fallback === 'number') return optional(NUMBER)
+  return optional(Array.isArray(fallback) ? LIST : NAME)
+}
+
+const DATABASE: Kind = {
+  allowed: 'a Sequelize instance, a pool of pg, postgres://…, or the path of a SQLite file',
+  accepts: (value) =>
+    NAME.accepts(value) ||
+    isSequelize(value) ||
+    (isObject(value) && typeof value['connect'] === 'function'),
+}
+
+const FAMILY = recordOf({
+  name: NAME,
+  scopes: OBJECT,
+  events: { allowed: 'a list', accepts: Array.isArray },
+  errors: {
+    allowed: 'a table of defineErrors',
+    accepts: (value) => (typeof value === 'function' || isObject(value)) && 'rows' in value,
+  },
+  operations: { allowed: 'a list', accepts: Array.isArray },
+})
+
+export const readKeyhookOptions: ReadArguments = declareArguments('createKeyhook', {
+  options: optionsOf({
+    database: optional(DATABASE),
+    tablePrefix: optional(NAME),
+    dispatch: optional(BOOLEAN),
+    families: optional({ ...listOf(FAMILY), allowed: 'a list of families, not empty' }),
+    ...Object.fromEntries(
+      Object.keys(SETTINGS).map((name) => [name, kindOf(name as keyof typeof SETTINGS)]),
+    ),
+  }),
+})

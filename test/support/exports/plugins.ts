@@ -1,0 +1,101 @@
+import type { Declared } from './mutate.ts'
+
+const file = { path: 'index.html', sha256: 'a'.repeat(64), size: 1 }
+const served = { ...file, type: 'text/html', immutable: false, encoded: {} }
+const manifest = { files: new Map([[served.path, served]]), spa: false }
+const error = (code: string): Declared => ({
+  construct: true,
+  args: [code, { internal: 'why', cause: new Error('why') }],
+  optional: ['1', '1.internal', '1.cause'],
+  also: { '1.cause': ['any'] },
+})
+const table = (code: string): Declared => ({
+  args: [code, { internal: 'why', cause: new Error('why') }],
+  optional: ['1', '1.internal', '1.cause'],
+  also: { '1.cause': ['any'] },
+})
+const NOTHING: Declared = { args: [] }
+
+/** A right call of each function of `keyhook/plugins/…`, by entry and name. */
+export const PLUGINS: Readonly<Record<string, Declared>> = {
+  './plugins/conformance#runCases': {
+    args: [
+      [{ name: 'it holds', run: () => Promise.resolve() }],
+      () => Promise.resolve({}),
+      () => undefined,
+      ['large'],
+    ],
+    records: ['0.0'],
+    optional: ['3'],
+    empty: ['3'],
+  },
+  './plugins/apps/memory#createMemoryBytes': {
+    args: [{ clock: { now: () => 1 } }],
+    records: ['0.clock'],
+  },
+  './plugins/billing#billingError': table('insufficient_balance'),
+  './plugins/billing#insufficientBalance': {
+    args: [
+      {
+        operation: 'edits.create',
+        required_micros: 2,
+        available_micros: 1,
+        currency: 'USD',
+        source: 'wallet',
+      },
+    ],
+  },
+  './plugins/billing/memory#createMemoryWallet': {
+    args: [{ prices: { 'apps.create': 1 }, currency: 'USD' }],
+    optional: ['0', '0.prices', '0.prices.apps.create', '0.currency'],
+  },
+  './plugins/deploy#DeployError': error('nothing_to_serve'),
+  './plugins/deploy#printManifest': { args: [manifest], records: ['0'] },
+  './plugins/deploy#readManifest': {
+    args: [JSON.stringify({ version: 1, spa: false, files: [] })],
+  },
+  './plugins/deploy#plainManifest': {
+    args: [[file], new Map([['spa_fallback', 'true']])],
+    records: ['0.0'],
+    empty: ['0'],
+  },
+  './plugins/deploy/memory#createMemoryDeployer': NOTHING,
+  './plugins/edits#EditError': error('deadline'),
+  './plugins/edits#abortError': { args: [AbortSignal.abort()] },
+  './plugins/edits/memory#createMemoryEditor': {
+    args: [{ script: () => [] }],
+    optional: ['0', '0.script'],
+  },
+  './plugins/edits/memory#readPrompt': {
+    args: [{ prompt: '[]' }, {}],
+    optional: ['1'],
+    records: ['0', '1'],
+  },
+  './plugins/embeddings#EmbeddingError': {
+    construct: true,
+    args: ['embeddings_invalid', { internal: 'why', cause: new Error('why'), wait: 5 }],
+    optional: ['1', '1.internal', '1.cause', '1.wait'],
+    also: { '1.cause': ['any'] },
+  },
+  './plugins/embeddings/memory#createMemoryEmbedder': {
+    args: [{ model: 'fake', dimensions: 8, same: [['car', 'automobile']] }],
+    optional: ['0', '0.model', '0.dimensions', '0.same'],
+  },
+  './plugins/files#fileError': table('empty_file'),
+  './plugins/files/memory#createMemoryFileProcessor': NOTHING,
+  './plugins/store/memory#createMemoryStore': NOTHING,
+  './plugins/store/sqlite#openStore': {
+    args: ['store.sqlite', { tablePrefix: 'shop_' }],
+    optional: ['1', '1.tablePrefix'],
+    also: { 0: ['object'] },
+  },
+  './plugins/store/sqlite#openSqliteStore': {
+    args: ['store.sqlite', { tablePrefix: 'shop_' }],
+    optional: ['1', '1.tablePrefix'],
+  },
+  './plugins/store/sqlite#openPostgresStore': {
+    args: ['postgres://127.0.0.1:9/none', { tablePrefix: 'shop_' }],
+    optional: ['1', '1.tablePrefix'],
+    also: { 0: ['object'] },
+  },
+}
