@@ -18,7 +18,14 @@ export interface AppDirectory {
 export const APP_DIRECTORIES: Readonly<Record<AppIds, AppDirectory>> = {
   own: {
     async missing(apps, account_id, ids) {
-      const query = { account_id, ids, archived: true, status: null, alias: null, after: null }
+      const query = {
+        account_id,
+        ids,
+        archived: 'include' as const,
+        status: null,
+        alias: null,
+        after: null,
+      }
       const { rows } = await apps.list({ ...query, limit: ids.length })
       return ids.filter((id) => !rows.some((app) => app.id === id))
     },

@@ -68,7 +68,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     query: ['limit', 'cursor', 'status', 'alias', 'include_archived'],
     list: true,
   },
-  { id: 'apps.create', method: 'POST', path: '/v1/apps', body: 'required' },
+  { id: 'apps.create', method: 'POST', path: '/v1/apps', query: ['wait'], body: 'required' },
   { id: 'apps.get', method: 'GET', path: '/v1/apps/{app_id}' },
   { id: 'apps.update', method: 'PATCH', path: '/v1/apps/{app_id}', body: 'required' },
   { id: 'apps.archive', method: 'DELETE', path: '/v1/apps/{app_id}' },

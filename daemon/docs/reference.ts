@@ -1,5 +1,9 @@
 import { SETTINGS } from '../settings.ts'
+import type { BuiltInEvent } from '../event-types.ts'
 import type { Family, Operation } from '../family.ts'
+
+const EXAMPLE_EVENT = 'evt_01kg0b2cwr3v7m9q4t8x5z6n2d'
+const EXAMPLE_INSTANT = '2026-01-31T12:00:00.000Z'
 
 /** docs/config.md */
 export function configMarkdown(): string {
@@ -21,15 +25,19 @@ function cell(text: string): string {
 
 /** docs/events.md */
 export function eventsMarkdown(families: readonly Family[]): string {
-  const events = families.flatMap((family) => family.events)
+  // A family that publishes a type comes before one that only names it, as in `createEventTypes`.
+  const events = new Map<string, BuiltInEvent>()
+  for (const event of families.flatMap((family) => family.events)) {
+    if (!events.has(event.type)) events.set(event.type, event)
+  }
   return [
     '# Events',
-    'What the service itself publishes. A webhook receives the types that it names, those of a family (`app.*`, which needs `events:read`), or all of them (`*`).',
-    ...events.map(({ type, description, sample }) =>
-      [`## ${type}`, description, `\`\`\`json\n${JSON.stringify(sample, null, 2)}\n\`\`\``].join(
-        '\n\n',
-      ),
-    ),
+    'What the service itself publishes. A webhook receives the types that it names, those of a family (`app.*`, which needs `events:read`), or all of them (`*`). Each example is the whole body of the request, printed over several lines.',
+    ...[...events.values()].map(({ type, description, sample }) => {
+      const body = { id: EXAMPLE_EVENT, type, created_at: EXAMPLE_INSTANT, data: sample }
+      const json = JSON.stringify(body, null, 2)
+      return [`## ${type}`, description, `\`\`\`json\n${json}\n\`\`\``].join('\n\n')
+    }),
   ].join('\n\n')
 }
 

@@ -1,18 +1,21 @@
 import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
-import type { OfflineReason } from '../../../plugins/store/contract/deployments.ts'
+import type {
+  DeploymentRecord,
+  OfflineReason,
+} from '../../../plugins/store/contract/deployments.ts'
 import { creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { FAILURES } from './failures.ts'
 import { tellFailed, tellLive } from './tell.ts'
 
-/** Takes what is live of an app off its address, and tells of it. False when nothing is live. */
+/** Takes what is live of an app off its address, and tells of it. Answers the deployment that says so; undefined when nothing is live. */
 export async function takeOffline(
   { platform, principal, tx, now }: Pick<Change, 'platform' | 'principal' | 'tx' | 'now'>,
   { id: app_id, account_id }: AppRecord,
   given: { readonly reason: OfflineReason; readonly message: string | null },
-): Promise<boolean> {
+): Promise<DeploymentRecord | undefined> {
   const live = await tx.deployments.live(app_id)
-  if (live === undefined) return false
+  if (live === undefined) return undefined
   // Whoever put it there may not have told of it yet, and will find it gone.
   await tellLive(platform, tx, live, now)
   const offline = await tx.deployments.unpublish({
@@ -23,7 +26,7 @@ export async function takeOffline(
     created_by: creatorOf(principal),
     created_at: now,
   })
-  if (offline === undefined) return false
+  if (offline === undefined) return undefined
   const data = {
     app_id,
     deployment_id: offline.id,
@@ -33,7 +36,7 @@ export async function takeOffline(
   }
   const { engine } = platform
   await engine.publishIn(tx, [engine.newEvent(account_id, 'app.unpublished', data, now, app_id)])
-  return true
+  return offline
 }
 
 /**

@@ -217,3 +217,19 @@ export const exampleRollback = {
   restored_from: '01890a5d-ac96-774b-bcce-b302099a8056',
   message: 'Back to before the holidays',
 } as const
+
+export const exampleOffline = {
+  ...exampleDeployment,
+  id: '01890a5d-ac96-774b-bcce-b302099a8061',
+  deployment_id: '01890a5d-ac96-774b-bcce-b302099a8061',
+  release: 5,
+  kind: 'unpublish',
+  revision: null,
+  edit_id: null,
+  url: null,
+  artifact_digest: null,
+  previous_deployment_id: exampleDeployment.id,
+  message: 'Closed for the season',
+  reason: 'request',
+  available_actions: [],
+} as const

@@ -83,7 +83,10 @@ function judgeRequests({
     name: 'requests',
     status: requests === 0 ? 'unknown' : fails ? 'fail' : 'pass',
     latency_ms: null,
-    message: `${errors} of ${requests} requests of the last five minutes failed.`,
+    message:
+      requests === 0
+        ? 'No requests yet in the last five minutes.'
+        : `${errors} of ${requests} requests of the last five minutes failed.`,
   }
 }
 

@@ -9,7 +9,7 @@ import { ACCOUNT, BORN, STRANGER, sampleApp, sampleRevision } from './samples.ts
 const ALL: AppListQuery = {
   account_id: ACCOUNT,
   ids: null,
-  archived: false,
+  archived: 'exclude',
   status: null,
   alias: null,
   limit: 2,
@@ -84,7 +84,8 @@ const recordCases: readonly StoreCase[] = [
         sampleApp('app_3', { archived_at: BORN }),
       )
       assert.deepEqual(await listIds(store), ['app_2', 'app_1'])
-      assert.deepEqual(await listIds(store, { archived: true }), ['app_3', 'app_2', 'app_1'])
+      assert.deepEqual(await listIds(store, { archived: 'include' }), ['app_3', 'app_2', 'app_1'])
+      assert.deepEqual(await listIds(store, { archived: 'only' }), ['app_3'])
       assert.deepEqual(await listIds(store, { ids: ['app_2', 'app_3', 'app_9'] }), ['app_2'])
       assert.deepEqual(await listIds(store, { status: 'failed' }), ['app_2'])
       assert.deepEqual(await listIds(store, { alias: 'one' }), ['app_1'])

@@ -52,7 +52,8 @@ export interface AppListQuery extends PageQuery {
   readonly account_id: string
   /** Only these apps. */
   readonly ids: readonly string[] | null
-  readonly archived: boolean
+  /** Without archived apps, with them, or those alone. */
+  readonly archived: 'exclude' | 'include' | 'only'
   readonly status: AppStatus | null
   readonly alias: string | null
 }

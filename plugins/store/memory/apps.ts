@@ -10,6 +10,8 @@ import { purgeServices } from './services.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, place } from './state.ts'
 
+const isArchived = ({ archived_at }: AppRecord): boolean => archived_at !== null
+
 export function appReads(state: Reading): AppReads {
   const all = () => [...state().apps.values()]
   const live = () => all().filter(({ archived_at }) => archived_at === null)
@@ -21,7 +23,7 @@ export function appReads(state: Reading): AppReads {
     async list({ account_id, ids, archived, status, alias, limit, after }) {
       const rows = all()
         .filter((app) => app.account_id === account_id)
-        .filter((app) => archived || app.archived_at === null)
+        .filter((app) => archived === 'include' || isArchived(app) === (archived === 'only'))
         .filter((app) => ids === null || ids.includes(app.id))
         .filter((app) => status === null || app.status === status)
         .filter((app) => alias === null || app.alias === alias)

@@ -29,7 +29,7 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
         `SELECT * FROM ${t.apps} WHERE account_id = $1
            AND (CAST($2 AS TEXT) IS NULL OR (created_at, id) < (CAST($3 AS BIGINT), $2))
            AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('id', '$4')})
-           AND (archived_at IS NULL OR $5 = 1)
+           AND (CAST($5 AS INTEGER) IS NULL OR (archived_at IS NOT NULL) = ($5 = 1))
            AND (CAST($6 AS TEXT) IS NULL OR status = $6)
            AND (CAST($7 AS TEXT) IS NULL OR alias = $7)
          ORDER BY created_at DESC, id DESC LIMIT $8`,
@@ -38,7 +38,7 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
           place?.id ?? null,
           place?.at ?? null,
           ids && JSON.stringify(ids),
-          archived ? 1 : 0,
+          archived === 'include' ? null : Number(archived === 'only'),
           status,
           alias,
           limit + 1,

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const OUTCOMES: Section = {
   letter: 'O',
   title: 'Rotation, deliveries and records',
-  size: 8,
+  size: 14,
   rows: [
     {
       id: 'O01',
@@ -47,6 +47,36 @@ export const OUTCOMES: Section = {
       id: 'O08',
       case: 'a key with five live values is narrowed, then revoked',
       answer: 'it holds for all of them: `403 insufficient_scope`, then `401 key_revoked`',
+    },
+    {
+      id: 'O09',
+      case: 'a key asks for itself, its record being cached',
+      answer: '`200` with last_used_at of this very request',
+    },
+    {
+      id: 'O10',
+      case: 'apps are listed with ?status=archived',
+      answer: '`200`, archived apps alone',
+    },
+    {
+      id: 'O11',
+      case: 'an app is created from a prompt with ?wait',
+      answer: 'answered once its edit has ended: `201 ready`',
+    },
+    {
+      id: 'O12',
+      case: 'an app is taken offline, twice',
+      answer: '`200` with the deployment that took it offline, then with null',
+    },
+    {
+      id: 'O13',
+      case: 'the health of an app that nobody has visited',
+      answer: '`200`: no requests yet, rather than 0 of 0',
+    },
+    {
+      id: 'O14',
+      case: 'docs/events.md is read by somebody who writes a receiver',
+      answer: 'each type stands there once, with the whole body that is sent',
     },
   ],
 }

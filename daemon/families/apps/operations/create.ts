@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import type { AppRecord } from '../../../../plugins/store/contract/apps.ts'
 import type { Call, WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { accountOf } from '../../../principal.ts'
@@ -14,9 +16,11 @@ import { bytesOf, requireFreeAlias, requireRoom } from '../service.ts'
 import { showApp } from '../show.ts'
 import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
+import { waitUntil } from '../../wait.ts'
+import { wait } from '../../wire.ts'
 import { digestOf } from '../tree.ts'
 
-const input = { body: appCreation, form: creationForm }
+const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 
 /** What is kept of an app before it is one, and the name that it has unless it is given another. */
 export interface Prepared {
@@ -81,6 +85,18 @@ export const createApp = writeOperation({
     return { name: template.name, kept: await keep(call, template.files) }
   },
   run: (call) => (call.body.prompt === undefined ? createReady(call) : createWished(call)),
+  async afterCommit(call, committed) {
+    const { platform, principal, query } = call
+    const { apps, deployments } = platform.store
+    const seconds = query.wait ?? 0
+    if (committed.status !== 'creating' || seconds === 0) return committed
+    const look = () => apps.get(accountOf(principal), committed.id)
+    const first = await look()
+    if (first === undefined) return committed
+    const isMade = ({ status }: AppRecord): boolean => status !== 'creating'
+    const app = await waitUntil(call, seconds, first, isMade, look)
+    return { ...committed, ...(await showApp(platform, deployments, app)) }
+  },
 })
 
 async function findTemplate(wanted: string) {

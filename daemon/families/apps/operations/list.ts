@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AppListQuery } from '../../../../plugins/store/contract/apps.ts'
 import { placeOfApp } from '../../../../plugins/store/contract/apps.ts'
 import { readOperation } from '../../../family.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
@@ -10,9 +11,9 @@ import { showApps } from '../show.ts'
 const query = z.strictObject({
   ...pageQuery,
   status: z
-    .enum(['creating', 'ready', 'failed'])
+    .enum(['creating', 'ready', 'failed', 'archived'])
     .optional()
-    .meta({ description: 'Only these; every app when missing.' }),
+    .meta({ description: 'Only these; every app that is not archived when missing.' }),
   alias: plainText.optional().meta({ description: 'The app with this alias alone.' }),
   include_archived: z
     .enum(['true', 'false'])
@@ -35,8 +36,8 @@ export const listApps = readOperation({
     const account = accountOf(principal)
     const filters = {
       ids: pinsOf(principal),
-      archived: query.include_archived === 'true',
-      status: query.status ?? null,
+      archived: archivedOf(query),
+      status: query.status === 'archived' ? null : (query.status ?? null),
       alias: query.alias ?? null,
     }
     const pages = paging(query, { list: 'apps', account, ...filters })
@@ -47,3 +48,11 @@ export const listApps = readOperation({
     return pages.answer(page, placeOfApp, show)
   },
 })
+
+function archivedOf({
+  status,
+  include_archived,
+}: z.output<typeof query>): AppListQuery['archived'] {
+  if (status === 'archived') return 'only'
+  return include_archived === 'true' ? 'include' : 'exclude'
+}

@@ -6,7 +6,16 @@ import { findApp } from '../../apps/service.ts'
 import { showApp } from '../../apps/show.ts'
 import { audit } from '../../audit/note.ts'
 import { takeOffline } from '../offline.ts'
-import { message } from '../schema.ts'
+import { deploymentRecord, exampleOffline, message } from '../schema.ts'
+import { showDeployment } from '../show.ts'
+
+const unpublishedApp = appRecord
+  .extend({
+    deployment: deploymentRecord
+      .nullable()
+      .meta({ description: 'The deployment that took it offline; null when it was offline.' }),
+  })
+  .meta({ id: 'UnpublishedApp' })
 
 export const unpublishApp = writeOperation({
   id: 'deploy.unpublish',
@@ -18,19 +27,25 @@ export const unpublishApp = writeOperation({
     params: appParams,
     body: z.strictObject({ message: message.optional() }).optional(),
   },
-  output: appRecord,
+  output: unpublishedApp,
   errors: ['app_not_found'],
   example: {
     params: { app_id: exampleApp.id },
     body: { message: 'Closed for the season' },
-    response: { ...exampleApp, publish_state: 'unpublished', current_deployment_id: null },
+    response: {
+      ...exampleApp,
+      publish_state: 'unpublished',
+      current_deployment_id: null,
+      deployment: exampleOffline,
+    },
   },
   command: 'deploy unpublish',
   async run(call) {
     const { platform, principal, tx, params, body } = call
     const app = await findApp(tx.apps, principal, params.app_id)
     const given = { reason: 'request', message: body?.message ?? null } as const
-    if (await takeOffline(call, app, given)) {
+    const offline = await takeOffline(call, app, given)
+    if (offline !== undefined) {
       await audit(call, {
         account_id: accountOf(principal),
         action: 'app.unpublished',
@@ -39,6 +54,8 @@ export const unpublishApp = writeOperation({
         app_id: app.id,
       })
     }
-    return showApp(platform, tx.deployments, app)
+    const { deployments } = tx
+    const deployment = offline && (await showDeployment(platform, deployments, app, offline))
+    return { ...(await showApp(platform, deployments, app)), deployment: deployment ?? null }
   },
 })

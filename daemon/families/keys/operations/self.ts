@@ -1,3 +1,4 @@
+import { toIso } from '../../../../lib/time.ts'
 import { isoOrNull } from '../../wire.ts'
 import { readOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
@@ -26,6 +27,8 @@ export const getOwnKey = readOperation({
     const { authority, key } = principal
     // Spread into a larger literal, the record would take longer to copy than all else here takes.
     const own = Object.assign(toWireKey(key, now), {
+      // The record may have been cached before; this request is itself the key's latest use.
+      last_used_at: toIso(now),
       account_id: key.account_id,
       effective_scopes: [...authority.scopes],
       effective_apps: authority.pins === 'all' ? null : [...authority.pins].sort(),
