@@ -61,7 +61,7 @@ export function createOwn({
     }
     takeIn(request, network, read, (reports) => {
       respond(exchange, 204, PLAIN)
-      if (reports.length > 0) observer.reported(site, reports, clock.now())
+      if (reports.length > 0) observer.reported(site, reports, clock.now(), network)
     })
   }
 

@@ -58,9 +58,11 @@ export interface BrowserReport {
 /** Hears of what is served; it never waits and never throws. */
 export interface Observer {
   served(request: Served): void
+  /** @param network where the reports come from, as `networkOf` answers */
   reported(
     site: Pick<Site, 'app_id' | 'kind' | 'deployment_id'>,
     reports: readonly BrowserReport[],
     at: Instant,
+    network: string,
   ): void
 }

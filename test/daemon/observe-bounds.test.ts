@@ -16,7 +16,12 @@ function gather() {
     }
   }
   const tell = (app_id: string, message: string): void =>
-    gathering.reported({ app_id, kind: 'published', deployment_id: null }, [report(message)], NOON)
+    gathering.reported(
+      { app_id, kind: 'published', deployment_id: null },
+      [report(message)],
+      NOON,
+      'net',
+    )
   return { ...gathering, dropped, serve, tell }
 }
 

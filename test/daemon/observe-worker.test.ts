@@ -92,6 +92,7 @@ void t.test(
         { app_id: id, kind: 'published', deployment_id: null },
         [report('one')],
         NOON,
+        'net',
       )
       faulty.failNext(UNAVAILABLE, where, where)
       t.equal(await flush(), false, where)
@@ -121,7 +122,12 @@ void t.test(
     const faulty = faultyStore(store)
     const { observer, flush, stop, dropped } = observe(world, faulty.store)
     observer.served(request(id, { at: NOON, path: '/odd' }))
-    observer.reported({ app_id: id, kind: 'published', deployment_id: null }, [report('odd')], NOON)
+    observer.reported(
+      { app_id: id, kind: 'published', deployment_id: null },
+      [report('odd')],
+      NOON,
+      'net',
+    )
     faulty.failNext(new TypeError('not a text'), 'inside')
     t.equal(await flush(), false)
     t.equal(await flush(), true)
@@ -137,7 +143,7 @@ void t.test('texts that no database takes are kept as others', async (t) => {
   const { observer, flush, stop } = observe(world)
   observer.served(request(id, { path: '/a\0b\ud800', method: 'G\0T', request_id: '\udc00' }))
   const odd = report('x\0y\ud800', { stack: 'at \0 (a.js:1:2)', url: 'https://a.example/\0' })
-  observer.reported({ app_id: id, kind: 'preview', deployment_id: null }, [odd], NOON)
+  observer.reported({ app_id: id, kind: 'preview', deployment_id: null }, [odd], NOON, 'net')
   t.equal(await flush(), true)
   t.same(await pathsOf(store, id), ['/a\ufffdb\ufffd'])
   const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })
@@ -164,6 +170,7 @@ void t.test(
             { app_id: id, kind: 'published', deployment_id: null },
             [report('same'), report(`own ${'abcd'[process] ?? ''}`)],
             NOON,
+            'net',
           )
           if (round % 3 === 0) await flushed
         }
@@ -258,13 +265,19 @@ void t.test('a problem bears the deployment that brought it, and that one’s ed
   const foreign = await store.deployments.live(other)
   const { observer, flush, stop } = observe(world)
   const site = { app_id: id, kind: 'published', deployment_id: live?.id ?? null } as const
-  observer.reported(site, [report('of the page', { deployment_id: live?.id ?? '' })], NOON)
-  observer.reported(site, [report('of another app', { deployment_id: foreign?.id ?? '' })], NOON)
-  observer.reported(site, [report('of nothing', { deployment_id: 'made-up' })], NOON)
+  observer.reported(site, [report('of the page', { deployment_id: live?.id ?? '' })], NOON, 'net')
+  observer.reported(
+    site,
+    [report('of another app', { deployment_id: foreign?.id ?? '' })],
+    NOON,
+    'net',
+  )
+  observer.reported(site, [report('of nothing', { deployment_id: 'made-up' })], NOON, 'net')
   observer.reported(
     { app_id: id, kind: 'preview', deployment_id: null },
     [report('of a preview', { deployment_id: live?.id ?? '' })],
     NOON,
+    'net',
   )
   t.equal(await flush(), true)
   const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })

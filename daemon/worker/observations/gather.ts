@@ -66,8 +66,8 @@ export function createGathering(random: RandomBytes, dropped: Dropped): Gatherin
       count(request)
       lines.add(request)
     },
-    reported(site, reports, at) {
-      for (const report of reports) problems.add(site, report, at)
+    reported(site, reports, at, network) {
+      for (const report of reports) problems.add(site, report, at, network)
     },
     take() {
       const told = problems.take()

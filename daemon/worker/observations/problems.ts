@@ -16,16 +16,31 @@ export type GatheredProblem = Omit<ToldProblem, 'edit_id'> & {
   readonly said: string | null
 }
 
-type OfApp = Map<string, GatheredProblem>
+interface Waiting {
+  readonly problem: Omit<GatheredProblem, 'reporter'>
+  /** The network that it is counted for. */
+  readonly network: string
+}
+
+type OfApp = Map<string, Waiting>
 
 interface WaitingProblems {
-  add(site: Parameters<Observer['reported']>[0], report: BrowserReport, at: Instant): void
+  add(
+    site: Parameters<Observer['reported']>[0],
+    report: BrowserReport,
+    at: Instant,
+    network: string,
+  ): void
   take(): readonly GatheredProblem[]
 }
 
 /**
- * Problems that wait to be written, each of which counts on. For a new one there is room while its app
- * has few, and once all have too many the app with most gives it, where that leaves it no fewer.
+ * Problems that wait to be written, each of which counts on. A full app makes room for a new problem at
+ * the cost of the network with the most problems in it; when all apps together have too many, at the cost
+ * of the app with the most. Neither takes a place from somebody who has no more than the newcomer.
+ *
+ * A problem that several networks report is counted for the one with the fewest, so that nobody can use
+ * up the share of others by reporting their errors first.
  *
  * @param dropped counted up by what finds no room
  */
@@ -36,36 +51,50 @@ export function createProblems(
   let problems = new Map<string, OfApp>()
   let count = 0
 
-  function makeRoom(ofApp: OfApp): boolean {
-    if (ofApp.size === MOST_PROBLEMS_OF_APP) return false
-    if (count < MOST_PROBLEMS) return true
-    const loudest = fullest(problems.values(), ({ size }) => size)
-    if (loudest === undefined || loudest.size <= ofApp.size + 1) return false
-    const rarest = fullest(loudest, ([, one]) => -one.count)
-    if (rarest !== undefined) loudest.delete(rarest[0])
+  function drop(from: OfApp, network?: string): void {
+    const candidates = [...from].filter(
+      ([, one]) => network === undefined || one.network === network,
+    )
+    const rarest = fullest(candidates, ([, { problem }]) => -problem.count)
+    if (rarest !== undefined) from.delete(rarest[0])
     count -= 1
     dropped.problems += 1
+  }
+
+  function makeRoom(ofApp: OfApp, network: string): boolean {
+    if (ofApp.size === MOST_PROBLEMS_OF_APP) {
+      const shares = sharesOf(ofApp)
+      const [loudest, share] = fullest(shares, ([, held]) => held) ?? ['', 0]
+      if (share <= (shares.get(network) ?? 0) + 1) return false
+      drop(ofApp, loudest)
+    } else if (count >= MOST_PROBLEMS) {
+      const loudest = fullest(problems.values(), ({ size }) => size)
+      if (loudest === undefined || loudest.size <= ofApp.size + 1) return false
+      drop(loudest)
+    }
     return true
   }
 
   return {
-    add({ app_id, kind, deployment_id }, report, at) {
+    add({ app_id, kind, deployment_id }, report, at, network) {
       const described = describeProblem(report)
       const key = `${kind} ${described.fingerprint}`
-      const ofApp = problems.get(app_id) ?? new Map<string, GatheredProblem>()
+      const ofApp = problems.get(app_id) ?? new Map<string, Waiting>()
       const known = ofApp.get(key)
       if (known !== undefined) {
-        const { first_seen, last_seen } = known
-        ofApp.set(key, {
-          ...known,
-          count: known.count + 1,
+        const { first_seen, last_seen } = known.problem
+        const problem = {
+          ...known.problem,
+          count: known.problem.count + 1,
           first_seen: Math.min(first_seen, at),
           ...(at >= last_seen && { last_seen: at, sample: described.sample }),
-        })
-      } else if (makeRoom(ofApp)) {
+        }
+        ofApp.set(key, { problem, network: quieter(ofApp, known.network, network) })
+      } else if (makeRoom(ofApp, network)) {
         const id = uuid7Of(at, random(8))
         const seen = { id, app_id, kind, count: 1, first_seen: at, last_seen: at }
-        ofApp.set(key, { ...described, ...seen, deployment_id, said: report.deployment_id })
+        const problem = { ...described, ...seen, deployment_id, said: report.deployment_id }
+        ofApp.set(key, { problem, network })
         problems.set(app_id, ofApp)
         count += 1
       } else {
@@ -73,10 +102,31 @@ export function createProblems(
       }
     },
     take() {
-      const taken = [...problems.values()].flatMap((ofApp) => [...ofApp.values()])
+      const reporters = new Map<string, number>()
+      const taken = [...problems.values()].flatMap((ofApp) =>
+        [...ofApp.values()].map(({ problem, network }) => {
+          const reporter = reporters.get(network) ?? reporters.size
+          reporters.set(network, reporter)
+          return { ...problem, reporter }
+        }),
+      )
       problems = new Map()
       count = 0
       return taken
     },
   }
+}
+
+/** How many problems of an app are counted for each network. */
+function sharesOf(ofApp: OfApp): ReadonlyMap<string, number> {
+  const shares = new Map<string, number>()
+  for (const { network } of ofApp.values()) shares.set(network, (shares.get(network) ?? 0) + 1)
+  return shares
+}
+
+/** Of two networks that report the same the one with fewer problems. */
+function quieter(ofApp: OfApp, known: string, other: string): string {
+  if (known === other) return known
+  const shares = sharesOf(ofApp)
+  return (shares.get(other) ?? 0) < (shares.get(known) ?? 0) ? other : known
 }

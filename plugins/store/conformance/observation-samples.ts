@@ -89,12 +89,13 @@ export function sampleTold(
     deployment_id: 'dep_1',
     edit_id: 'edit_1',
     sample: { message: name, stack: null, url: '/' },
+    reporter: 0,
     ...changes,
   }
 }
 
 /** What is kept of a problem that was told of once. */
-export function openedBy(told: ToldProblem): ProblemRecord {
+export function openedBy({ reporter: _, ...told }: ToldProblem): ProblemRecord {
   return { ...told, status: 'open', resolved_at: null, reopened_at: null }
 }
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ProblemQuery, ToldProblem } from '../contract/observations.ts'
-import { MAX_NEW_PROBLEMS, MAX_PROBLEMS, placeOfProblem } from '../contract/observations.ts'
+import {
+  MAX_NEW_OF_REPORTER,
+  MAX_NEW_PROBLEMS,
+  MAX_PROBLEMS,
+  placeOfProblem,
+} from '../contract/observations.ts'
 import type { Store } from '../contract.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers } from './harness.ts'
@@ -145,8 +150,11 @@ const listCases: readonly StoreCase[] = [
   },
 ]
 
-const many = (prefix: string, count: number, after: number) =>
-  Array.from({ length: count }, (_, index) => sampleTold(`${prefix}${index}`, after + index))
+/** Each is reported by a network of its own, unless it is told which. */
+const many = (prefix: string, count: number, after: number, reporter?: number) =>
+  Array.from({ length: count }, (_, index) =>
+    sampleTold(`${prefix}${index}`, after + index, { reporter: reporter ?? index }),
+  )
 
 /** Tells of new problems, no more at a time than are taken. */
 async function fill(store: Store, told: readonly ToldProblem[]): Promise<void> {
@@ -170,6 +178,42 @@ const roomCases: readonly StoreCase[] = [
       assert.equal(titles.length, MAX_NEW_PROBLEMS + 1)
       assert.deepEqual(titles.slice(0, 2), ['known', `a${MAX_NEW_PROBLEMS - 1}`])
       assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
+    },
+  },
+  {
+    name: 'problems: a network brings few new ones at a time, and known ones count',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      const known = many('known', 9, 0)
+      await tell(store, ...known)
+      const noise = many('noise', 50, 10, 1)
+      const told = [...noise, ...known.map((one) => ({ ...one, reporter: 1 }))]
+      const elsewhere = sampleTold('x', 1, { app_id: 'app_2', reporter: 1 })
+      const real = sampleTold('real', 90, { reporter: 2 })
+      assert.equal(await tell(store, ...told, elsewhere, real), MAX_NEW_OF_REPORTER + 9 + 2)
+      const fresh = (await titlesOf(store)).filter((title) => !title.startsWith('known'))
+      const first = noise.slice(0, MAX_NEW_OF_REPORTER).map(({ title }) => title)
+      assert.deepEqual(fresh, ['real', ...first.toReversed()])
+      assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
+    },
+  },
+  {
+    name: 'problems: networks bring new ones in turn, the first of each before the second of any',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1')
+      const noise = [1, 2, 3, 4, 5].flatMap((reporter) =>
+        many(`noise${reporter}.`, 30, 100 * reporter, reporter),
+      )
+      const real = [6, 7].map((reporter) => sampleTold(`real${reporter}`, 1000, { reporter }))
+      assert.equal(await tell(store, ...noise, ...real), MAX_NEW_PROBLEMS)
+      const titles = await titlesOf(store)
+      assert.ok(titles.includes('real6') && titles.includes('real7'))
+      const shares = [1, 2, 3, 4, 5].map(
+        (reporter) => titles.filter((title) => title.startsWith(`noise${reporter}.`)).length,
+      )
+      assert.deepEqual(shares, [4, 4, 4, 3, 3])
     },
   },
   {

@@ -91,9 +91,11 @@ export interface ToldProblem {
   readonly edit_id: string | null
   /** The latest. */
   readonly sample: ProblemSample
+  /** The network that reported it, numbered within the batch so that no address is stored. */
+  readonly reporter: number
 }
 
-export interface ProblemRecord extends ToldProblem {
+export interface ProblemRecord extends Omit<ToldProblem, 'reporter'> {
   readonly status: ProblemStatus
   /** When it was last resolved; it stays when it comes back. */
   readonly resolved_at: Instant | null
@@ -185,8 +187,10 @@ export interface ObservationWrites extends ObservationReads {
    * Adds what was told to the problems that it is of: they count on, and one that was seen again after
    * it was resolved is open. Once the app has `MAX_PROBLEMS`, new ones take the places of the resolved ones
    * unseen for longest, and then of the open ones that occurred least, of these too those unseen for
-   * longest; none that is told of gives its place. Of one app's new ones the first `MAX_NEW_PROBLEMS`
-   * are taken, by their ids, and the others left out. No two of those told are one problem.
+   * longest; none that is told of gives its place. Of one app's new ones at most `MAX_NEW_PROBLEMS` are
+   * taken, and of each reporter at most `MAX_NEW_OF_REPORTER`: first the first one of each reporter, by
+   * their ids, then the second ones, and so on. The others are left out. No two of those told are one
+   * problem.
    *
    * Answers how many were kept.
    */
@@ -209,6 +213,9 @@ export const MAX_PROBLEMS = 500
 
 /** New ones that are taken of one app at a time: made up ones do not take the place of all others at once. */
 export const MAX_NEW_PROBLEMS = 20
+
+/** New ones of one app that one network may bring at a time, so that what it invents hides nobody's. */
+export const MAX_NEW_OF_REPORTER = 5
 
 /** Where a problem stands in a list. */
 export function placeOfProblem({ last_seen, id }: Pick<ProblemRecord, 'last_seen' | 'id'>): string {

@@ -1,6 +1,11 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { ObservationReads, ProblemRecord, ToldProblem } from '../contract/observations.ts'
-import { MAX_NEW_PROBLEMS, MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
+import {
+  MAX_NEW_OF_REPORTER,
+  MAX_NEW_PROBLEMS,
+  MAX_PROBLEMS,
+  readPlaceOfProblem,
+} from '../contract/observations.ts'
 import type { Reading, State } from './state.ts'
 import { add, change } from './state.ts'
 
@@ -47,9 +52,9 @@ export function recordProblems(state: State, told: readonly ToldProblem[]): numb
   }
   let kept = seen.length
   for (const app_id of new Set(fresh.map((one) => one.app_id))) {
-    const ofApp = fresh.filter((one) => one.app_id === app_id).slice(0, MAX_NEW_PROBLEMS)
+    const ofApp = takenOf(fresh.filter((one) => one.app_id === app_id))
     const room = makeRoom(state, app_id, ofApp.length, seen)
-    for (const one of ofApp.slice(0, room)) {
+    for (const { reporter: _, ...one } of ofApp.slice(0, room)) {
       add(problems, one.id, { ...one, status: 'open', resolved_at: null, reopened_at: null })
       kept++
     }
@@ -57,7 +62,22 @@ export function recordProblems(state: State, told: readonly ToldProblem[]): numb
   return kept
 }
 
-function nameOf({ app_id, kind, fingerprint }: ToldProblem): string {
+/** New ones of one app that are taken, reporters in turn. */
+function takenOf(fresh: readonly ToldProblem[]): readonly ToldProblem[] {
+  const turns = new Map<number, number>()
+  const placed = fresh.map((one) => {
+    const turn = (turns.get(one.reporter) ?? 0) + 1
+    turns.set(one.reporter, turn)
+    return { one, turn }
+  })
+  return placed
+    .filter(({ turn }) => turn <= MAX_NEW_OF_REPORTER)
+    .sort((a, b) => a.turn - b.turn || (a.one.id < b.one.id ? -1 : 1))
+    .slice(0, MAX_NEW_PROBLEMS)
+    .map(({ one }) => one)
+}
+
+function nameOf({ app_id, kind, fingerprint }: Omit<ToldProblem, 'reporter'>): string {
   return JSON.stringify([app_id, kind, fingerprint])
 }
 

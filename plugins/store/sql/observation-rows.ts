@@ -82,6 +82,7 @@ export const TOLD = {
   deployment_id: 'TEXT',
   edit_id: 'TEXT',
   sample: 'TEXT',
+  reporter: 'BIGINT',
 } as const
 
 export function toToldValues(told: ToldProblem): readonly unknown[] {
@@ -99,6 +100,7 @@ export function toToldValues(told: ToldProblem): readonly unknown[] {
     told.deployment_id,
     told.edit_id,
     JSON.stringify(told.sample),
+    told.reporter,
   ]
 }
 

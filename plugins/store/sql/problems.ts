@@ -1,5 +1,10 @@
 import type { ObservationReads, ProblemRecord, ToldProblem } from '../contract/observations.ts'
-import { MAX_NEW_PROBLEMS, MAX_PROBLEMS, readPlaceOfProblem } from '../contract/observations.ts'
+import {
+  MAX_NEW_OF_REPORTER,
+  MAX_NEW_PROBLEMS,
+  MAX_PROBLEMS,
+  readPlaceOfProblem,
+} from '../contract/observations.ts'
 import type { Dialect, Query } from './client.ts'
 import { TOLD, castEach, toProblem, toToldValues } from './observation-rows.ts'
 import { cutPage } from './rows.ts'
@@ -49,22 +54,32 @@ export async function recordProblems(
   return (await query(countTold(t, dialect), bind)).length
 }
 
-/** What was told of apps that are there, `number` its place among what is as new, by app. */
+/**
+ * What was told of apps that are there. `turn` is its place among what is as new of its app and reporter,
+ * `number` its place among what is as new of its app, reporters in turn.
+ */
 function toldOf(t: Tables, dialect: Dialect): string {
   return `told AS (SELECT ${castEach(TOLD, 'one')} FROM ${dialect.each('$1', 'one')}),
-    placed AS (
+    found AS (
       SELECT told.*, known.id AS known_id, CASE WHEN known.id IS NULL THEN 1 ELSE 0 END AS fresh,
-        row_number() OVER (PARTITION BY told.app_id, known.id IS NULL ORDER BY told.id) AS number
+        row_number() OVER (
+          PARTITION BY told.app_id, known.id IS NULL, told.reporter ORDER BY told.id) AS turn
       FROM told JOIN ${t.apps} app ON app.id = told.app_id
         LEFT JOIN ${t.problems} known ON known.app_id = told.app_id AND known.kind = told.kind
-          AND known.fingerprint = told.fingerprint)`
+          AND known.fingerprint = told.fingerprint),
+    placed AS (
+      SELECT found.*, row_number() OVER (PARTITION BY app_id, fresh ORDER BY turn, id) AS number
+      FROM found)`
 }
+
+/** Those that are taken have the lowest numbers: their turns are the first. */
+const IS_TAKEN = `(number <= ${MAX_NEW_PROBLEMS} AND turn <= ${MAX_NEW_OF_REPORTER})`
 
 /** Others go for new ones, where there would be too many; none that was told of again does. */
 function makeRoom(t: Tables, dialect: Dialect): string {
   return `WITH ${toldOf(t, dialect)},
     crowded AS (
-      SELECT app_id, sum(CASE WHEN number <= ${MAX_NEW_PROBLEMS} THEN fresh ELSE 0 END) + (SELECT count(*) FROM ${t.problems} kept
+      SELECT app_id, sum(CASE WHEN ${IS_TAKEN} THEN fresh ELSE 0 END) + (SELECT count(*) FROM ${t.problems} kept
         WHERE kept.app_id = placed.app_id) - ${MAX_PROBLEMS} AS excess
       FROM placed GROUP BY app_id),
     unseen AS (
@@ -79,7 +94,7 @@ function makeRoom(t: Tables, dialect: Dialect): string {
 }
 
 function countTold(t: Tables, dialect: Dialect): string {
-  const columns = Object.keys(TOLD)
+  const columns = Object.keys(TOLD).filter((column) => column !== 'reporter')
   const cameBack = `${t.problems}.status = 'resolved'
     AND excluded.last_seen > ${t.problems}.resolved_at`
   const isLater = `excluded.last_seen >= ${t.problems}.last_seen`
@@ -88,8 +103,7 @@ function countTold(t: Tables, dialect: Dialect): string {
   return `WITH ${toldOf(t, dialect)}
     INSERT INTO ${t.problems} (${columns.join(', ')}, status)
     SELECT ${columns.join(', ')}, 'open' FROM placed
-    WHERE fresh = 0 OR (number <= ${MAX_NEW_PROBLEMS}
-      AND number + (SELECT count(*) FROM ${t.problems} kept
+    WHERE fresh = 0 OR (${IS_TAKEN} AND number + (SELECT count(*) FROM ${t.problems} kept
         WHERE kept.app_id = placed.app_id) <= ${MAX_PROBLEMS})
     ON CONFLICT (app_id, kind, fingerprint) DO UPDATE SET
       count = ${t.problems}.count + excluded.count,

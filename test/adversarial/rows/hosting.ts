@@ -13,11 +13,23 @@ const ROWS: readonly Row[] = [
     answer:
       '`400 alias_reserved`; an app that had such an alias before keeps it through a change, its archiving and its restoration: `200`',
   },
+  {
+    id: 'H03',
+    case: 'one network reports 600 invented errors of an app; then the page of another visitor breaks',
+    answer:
+      '`204`; the real error is listed, and of what the network invented five per batch at most',
+  },
+  {
+    id: 'H04',
+    case: 'the attacker reports the real error first, among invented ones, from 30 addresses of one IPv6 /64',
+    answer:
+      '`204`; once somebody else reports it, it no longer counts for the attacker’s share, and is listed',
+  },
 ]
 
 export const HOSTING: Section = {
   letter: 'H',
   title: 'Published apps',
-  size: 2,
+  size: 4,
   rows: ROWS,
 }
