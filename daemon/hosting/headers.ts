@@ -1,7 +1,7 @@
 import type { ServedFile } from '../../plugins/deploy/contract.ts'
 import { ENCODINGS } from '../../plugins/deploy/contract.ts'
 import type { Form } from './encoding.ts'
-import type { SiteKind } from './site.ts'
+import type { Site, SiteKind } from './site.ts'
 
 /** Names and values in turn, as they are written. */
 export type HeaderList = readonly string[]
@@ -19,7 +19,7 @@ export const PLAIN: HeaderList = [
 /** What an app may ask its visitor for, and pages that it frames may not. */
 const OWN_FEATURES = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
 
-function appHeaders(kind: SiteKind, ancestors: string): HeaderList {
+function appHeaders(kind: SiteKind, ancestors: string, isObserved: boolean): HeaderList {
   return [
     'X-Content-Type-Options',
     'nosniff',
@@ -33,19 +33,26 @@ function appHeaders(kind: SiteKind, ancestors: string): HeaderList {
     'Permissions-Policy',
     [...OWN_FEATURES.map((name) => `${name}=(self)`), 'browsing-topics=()'].join(', '),
     'Content-Security-Policy',
-    `frame-ancestors ${ancestors}; report-to default; report-uri /_p/reports`,
-    'Reporting-Endpoints',
-    'default="/_p/reports"',
+    `frame-ancestors ${ancestors}${isObserved ? '; report-to default; report-uri /_p/reports' : ''}`,
+    ...(isObserved ? ['Reporting-Endpoints', 'default="/_p/reports"'] : []),
     ...(kind === 'preview' ? ['X-Robots-Tag', 'noindex, nofollow'] : []),
   ]
 }
 
-/** Of every answer that an app gives, whatever it is. A preview may be framed where apps are made. */
-export function headersByKind(studioOrigin: string): Readonly<Record<SiteKind, HeaderList>> {
-  return {
-    published: appHeaders('published', "'self'"),
-    preview: appHeaders('preview', `'self' ${studioOrigin}`),
-  }
+/**
+ * Of every answer that an app gives, whatever it is. A preview may be framed where apps are made. Browsers
+ * are asked for reports unless the app's owner opted out.
+ */
+export function createAppHeaders(
+  studioOrigin: string,
+): (site: Pick<Site, 'kind' | 'manifest'>) => HeaderList {
+  const byKind = (isObserved: boolean): Readonly<Record<SiteKind, HeaderList>> => ({
+    published: appHeaders('published', "'self'", isObserved),
+    preview: appHeaders('preview', `'self' ${studioOrigin}`, isObserved),
+  })
+  const observed = byKind(true)
+  const unobserved = byKind(false)
+  return ({ kind, manifest }) => (manifest.observe === false ? unobserved : observed)[kind]
 }
 
 /** How long what is found at an address may be kept: only names that change with their content last. */

@@ -1,5 +1,6 @@
 import type { AppBytes, ByteRange } from '../../plugins/apps/contract.ts'
-import type { Form } from './encoding.ts'
+import type { SentForm } from './beacon/pages.ts'
+import { openSpliced } from './beacon/splice.ts'
 import type { Exchange } from './exchange.ts'
 import { begin } from './exchange.ts'
 import type { HeaderList } from './headers.ts'
@@ -13,7 +14,12 @@ export interface Answer {
 }
 
 /** Sends a file as fast as it is taken, a piece at a time; rejects when it is not what was said. */
-export type Pour = (exchange: Exchange, appId: string, form: Form, answer: Answer) => Promise<void>
+export type Pour = (
+  exchange: Exchange,
+  appId: string,
+  form: SentForm,
+  answer: Answer,
+) => Promise<void>
 
 /** Files that are known to be whole, before all of that is forgotten. */
 const MOST_KNOWN = 20_000
@@ -26,11 +32,14 @@ const MOST_KNOWN = 20_000
 export function createPour(bytes: Pick<AppBytes, 'open'>): Pour {
   const whole = new Set<string>()
 
-  return async (exchange, appId, { sha256, size }, { status, headers, part }) => {
+  return async (exchange, appId, { sha256, size, splice }, { status, headers, part }) => {
     const file = `${appId} ${sha256}`
-    const isKnown = part !== undefined || whole.has(file)
+    // A page was read whole when it was found where the beacon goes.
+    const isKnown = part !== undefined || splice !== undefined || whole.has(file)
     const all = { start: 0, end: size }
-    const chunks = await bytes.open(appId, sha256, isKnown ? (part ?? all) : undefined)
+    const chunks = await (splice === undefined
+      ? bytes.open(appId, sha256, isKnown ? (part ?? all) : undefined)
+      : openSpliced(bytes, appId, splice, part ?? all))
     if (chunks === undefined) throw new Error(`${sha256} is not there`)
     const { start, end } = part ?? all
     if (!begin(exchange, status, headers, end - start)) return

@@ -1,6 +1,6 @@
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Form } from './encoding.ts'
+import type { SentForm } from './beacon/pages.ts'
 import type { Exchange } from './exchange.ts'
 import { begin, isHead, respond, respondPage } from './exchange.ts'
 import { createHotFiles } from './hot-files.ts'
@@ -9,11 +9,22 @@ import type { Answer } from './pour.ts'
 import { createPour } from './pour.ts'
 
 /** Sends the bytes of a file: from memory when it is small and asked for, else as they are read. */
-export type SendBytes = (exchange: Exchange, appId: string, form: Form, answer: Answer) => void
+export type SendBytes = (exchange: Exchange, appId: string, form: SentForm, answer: Answer) => void
+
+/** Answers that a file could not be read, or breaks off what was begun. */
+export type FailToSend = (exchange: Exchange, appId: string, sha256: string, cause: unknown) => void
+
+export function createFailToSend(log: Pick<Log, 'error'>): FailToSend {
+  return (exchange, app_id, sha256, cause) => {
+    log.error({ app_id, sha256, err: cause }, 'a file could not be served')
+    if (exchange.response.headersSent) exchange.response.destroy()
+    else respondPage(exchange, FAILED, ['Retry-After', '5'])
+  }
+}
 
 export function createSendBytes(
   bytes: Pick<AppBytes, 'get' | 'open'>,
-  log: Pick<Log, 'error'>,
+  failToSend: FailToSend,
 ): SendBytes {
   const hot = createHotFiles(bytes)
   const pour = createPour(bytes)
@@ -29,12 +40,12 @@ export function createSendBytes(
       const body = part === undefined ? file : file.subarray(part.start, part.end)
       respond(exchange, status, headers, body)
     }
-    const fail = (cause: unknown): void => {
-      log.error({ app_id: appId, sha256: form.sha256, err: cause }, 'a file could not be served')
-      if (response.headersSent) response.destroy()
-      else respondPage(exchange, FAILED, ['Retry-After', '5'])
+    if (form.made !== undefined) {
+      send(form.made)
+      return
     }
-    if (!hot.takes(form.size)) {
+    const fail = (cause: unknown): void => failToSend(exchange, appId, form.sha256, cause)
+    if (form.splice !== undefined || !hot.takes(form.size)) {
       pour(exchange, appId, form, answer).catch(fail)
       return
     }

@@ -1,6 +1,9 @@
 import type { ServedFile } from '../../plugins/deploy/contract.ts'
+import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { SentForm } from './beacon/pages.ts'
+import { createBeaconPages, isHtml } from './beacon/pages.ts'
 import { judgeConditions } from './conditions.ts'
-import type { Form } from './encoding.ts'
 import { chooseForm } from './encoding.ts'
 import type { Exchange } from './exchange.ts'
 import { isHead, respond, respondText } from './exchange.ts'
@@ -9,22 +12,58 @@ import type { HeaderList } from './headers.ts'
 import { cachingOf, describing, varying } from './headers.ts'
 import { rangeOf } from './range.ts'
 import type { SendBytes } from './send-bytes.ts'
+import { createFailToSend, createSendBytes } from './send-bytes.ts'
 import type { Site } from './site.ts'
 
+/** @param common headers of every answer of the app */
+export type SendFile = (
+  exchange: Exchange,
+  site: Pick<Site, 'app_id' | 'kind' | 'manifest'>,
+  found: Found,
+  common: HeaderList,
+) => void
+
+export interface SendFilePorts {
+  readonly bytes: Pick<AppBytes, 'get' | 'open'>
+  readonly log: Pick<Log, 'error'>
+  /** Whether apps are served by https; default false. */
+  readonly isSecure?: boolean
+}
+
 /**
- * Answers GET and HEAD with what was found, or with as much of it as is asked for.
- *
- * @param common headers of every answer of the app
+ * Answers GET and HEAD with what was found, or with as much of it as is asked for. Pages carry the
+ * beacon, unless the app's owner opted out.
  */
-export function sendFile(
+export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts): SendFile {
+  const failToSend = createFailToSend(log)
+  const sendBytes = createSendBytes(bytes, failToSend)
+  const pages = createBeaconPages(bytes, isSecure)
+  return (exchange, site, found, common) => {
+    const { file } = found
+    const form = chooseForm(file, exchange.request.headers['accept-encoding'])
+    const sent =
+      form !== undefined && isHtml(file) && site.manifest.observe !== false
+        ? pages.find(site.app_id, file, form)
+        : form
+    if (!(sent instanceof Promise)) {
+      sendForm(sendBytes, exchange, site, found, sent, common)
+      return
+    }
+    sent
+      .then((made) => sendForm(sendBytes, exchange, site, found, made, common))
+      .catch((cause: unknown) => failToSend(exchange, site.app_id, file.sha256, cause))
+  }
+}
+
+function sendForm(
   sendBytes: SendBytes,
   exchange: Exchange,
   site: Pick<Site, 'app_id' | 'kind'>,
   { file, status, byAccept }: Found,
+  form: SentForm | undefined,
   common: HeaderList,
 ): void {
   const vary = varying(file, byAccept)
-  const form = chooseForm(file, exchange.request.headers['accept-encoding'])
   if (form === undefined) {
     respondText(exchange, 406, 'There is no form of this file that you accept.', vary)
     return
@@ -41,7 +80,7 @@ export function sendFile(
 
 interface Chosen {
   readonly file: ServedFile
-  readonly form: Form
+  readonly form: SentForm
   readonly headers: HeaderList
 }
 

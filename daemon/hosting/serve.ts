@@ -9,13 +9,12 @@ import type { Exchange } from './exchange.ts'
 import { respond, respondPage, respondText, sentOf } from './exchange.ts'
 import { findFile } from './find.ts'
 import type { HeaderList } from './headers.ts'
-import { cachingOf, headersByKind } from './headers.ts'
+import { cachingOf, createAppHeaders } from './headers.ts'
 import { keyOf } from './key.ts'
 import { FAILED, MISSING, OFFLINE } from './pages.ts'
 import { PROBE_HEADER } from './probe.ts'
 import { createOwn, isOwnKey } from './own.ts'
-import { createSendBytes } from './send-bytes.ts'
-import { sendFile } from './send-file.ts'
+import { createSendFile } from './send-file.ts'
 import { endWorker, isForWorker } from './service-worker.ts'
 import type { Observer, Offline, Site, Sites } from './site.ts'
 import type { Target } from './target.ts'
@@ -31,6 +30,8 @@ export interface HostingPorts {
   readonly trustedProxies: readonly Cidr[]
   /** Counted up by reports of browsers that are not looked at. */
   readonly dropped: Metrics['reports']
+  /** Whether apps are served by https; default false. */
+  readonly isSecure?: boolean
   /** Where apps are made: it may show previews in frames. */
   readonly studioOrigin: string
   /** What a probe of ours says: it is no visitor, and nobody is told of it. */
@@ -48,9 +49,9 @@ const MAX_PATH = 1024
  */
 export function createHosting(ports: HostingPorts): RequestListener {
   const { sites, clock, log } = ports
-  const sendBytes = createSendBytes(ports.bytes, log)
+  const sendFile = createSendFile(ports)
   const serveOwn = createOwn(ports)
-  const headers = headersByKind(ports.studioOrigin)
+  const headers = createAppHeaders(ports.studioOrigin)
 
   function serveApp(exchange: Exchange, site: Site, target: Target, begun: number): void {
     const { path } = target
@@ -63,7 +64,7 @@ export function createHosting(ports: HostingPorts): RequestListener {
     if (probe !== ports.probeToken) watch(ports, exchange, site, path, begun)
     const { method } = exchange.request
     if (key === 400) respondText(exchange, 400, 'This address is not well-formed.')
-    else if (method === 'OPTIONS') respond(exchange, 204, [...headers[site.kind], ...ALLOW])
+    else if (method === 'OPTIONS') respond(exchange, 204, [...headers(site), ...ALLOW])
     else if (method !== 'GET' && method !== 'HEAD') {
       respondText(exchange, 405, 'Apps are only read here.', ALLOW)
     } else if (key === 404) respondPage(exchange, MISSING)
@@ -71,13 +72,13 @@ export function createHosting(ports: HostingPorts): RequestListener {
   }
 
   function sendPath(exchange: Exchange, site: Site, key: string, { path, query }: Target): void {
-    const common = headers[site.kind]
+    const common = headers(site)
     const found = findFile(site, key, exchange.request.headers.accept)
     const isThere = typeof found === 'object' && found.status === 200
     if (!isThere && isForWorker(exchange)) endWorker(exchange)
     else if (found === undefined) respondPage(exchange, MISSING)
     else if (found === 'folder') moveTo(exchange, `${path}/${query}`, site, common)
-    else sendFile(sendBytes, exchange, site, found, common)
+    else sendFile(exchange, site, found, common)
   }
 
   function answer(

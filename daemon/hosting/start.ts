@@ -43,6 +43,7 @@ export function startHosting(
       random,
       log,
       trustedProxies,
+      isSecure: place.urlOf('app').startsWith('https:'),
       dropped: metrics.reports,
       studioOrigin: new URL(baseUrl).origin,
       probeToken,

@@ -1,4 +1,11 @@
-import { BOOLEAN, MAP, TEXT, declareArguments, recordOf } from '../../lib/internal/arguments.ts'
+import {
+  BOOLEAN,
+  MAP,
+  TEXT,
+  declareArguments,
+  optional,
+  recordOf,
+} from '../../lib/internal/arguments.ts'
 import { DeployError } from './errors.ts'
 
 /** Encodings in which a file may be kept beside itself, the one that is preferred first. */
@@ -30,6 +37,8 @@ export interface Manifest {
   readonly files: ReadonlyMap<string, ServedFile>
   /** Paths that name no file are answered with index.html, for apps that route by themselves. */
   readonly spa: boolean
+  /** False when the app's configuration says `observe: off`: its pages are served without the error beacon. */
+  readonly observe?: boolean
 }
 
 type Row = readonly [
@@ -45,7 +54,7 @@ type Row = readonly [
 const MOST_PRINTED = 4 * 1_048_576
 
 const readPrinted = declareArguments('printManifest', {
-  manifest: recordOf({ files: MAP, spa: BOOLEAN }),
+  manifest: recordOf({ files: MAP, spa: BOOLEAN, observe: optional(BOOLEAN) }),
 })
 const readText = declareArguments('readManifest', { text: TEXT })
 
@@ -56,9 +65,14 @@ const readText = declareArguments('readManifest', { text: TEXT })
  */
 export function printManifest(...args: readonly [manifest: Manifest]): string {
   readPrinted(args)
-  const [{ files, spa }] = args
+  const [{ files, spa, observe }] = args
   const rows = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => toRow(file))
-  const text = JSON.stringify({ version: 1, spa, files: rows })
+  const text = JSON.stringify({
+    version: 1,
+    spa,
+    ...(observe === false && { observe }),
+    files: rows,
+  })
   const size = Buffer.byteLength(text)
   if (size > MOST_PRINTED) throw new DeployError('release_too_large', { internal: `${size} bytes` })
   return text
@@ -76,14 +90,16 @@ function toRow({ path, sha256, size, type, immutable, encoded }: ServedFile): Ro
 export function readManifest(...args: readonly [text: string]): Manifest {
   readText(args)
   const [text] = args
-  const { version, spa, files } = JSON.parse(text) as {
+  const { version, spa, observe, files } = JSON.parse(text) as {
     readonly version: number
     readonly spa: boolean
+    readonly observe?: boolean
     readonly files: readonly Row[]
   }
   if (version !== 1) throw new TypeError(`a manifest of version ${String(version)} is not known`)
   const types = new Map<string, string>()
-  return { files: new Map(files.map((row) => [row[0], toFile(row, types)])), spa }
+  const served = new Map(files.map((row) => [row[0], toFile(row, types)]))
+  return { files: served, spa, ...(observe === false && { observe }) }
 }
 
 const NO_FORMS: ServedFile['encoded'] = {}

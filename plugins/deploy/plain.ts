@@ -35,5 +35,6 @@ export function plainManifest(
     const { type } = mediaOf(path)
     served.set(path, { path, sha256, size, type, immutable: hasFingerprint(path), encoded: {} })
   }
-  return { files: served, spa: config.get('spa_fallback') === 'true' }
+  const observed = config.get('observe') === 'off' ? { observe: false } : {}
+  return { files: served, spa: config.get('spa_fallback') === 'true', ...observed }
 }

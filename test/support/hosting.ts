@@ -39,6 +39,8 @@ export interface Published {
   readonly tree: HostedTree
   readonly spa?: boolean
   readonly preview?: boolean
+  /** False for an app whose owner opted out of the beacon. */
+  readonly observe?: boolean
   /** Served before, the latest first. */
   readonly earlier?: readonly HostedTree[]
 }
@@ -96,13 +98,14 @@ export async function openHosting(
     reported,
     failures,
     dropped,
-    async publish(host, { app_id, tree, spa = false, preview = false, earlier = [] }) {
+    async publish(host, given) {
+      const { app_id, tree, spa = false, preview = false, observe = true, earlier = [] } = given
       for (const one of [tree, ...earlier]) await keepTree(bytes, app_id, one)
       const site: Site = {
         app_id,
         kind: preview ? 'preview' : 'published',
         deployment_id: preview ? null : DEPLOYMENT,
-        manifest: manifestOf(tree, spa),
+        manifest: { ...manifestOf(tree, spa), ...(!observe && { observe }) },
         earlier: earlier.map((one) => manifestOf(one, spa)),
       }
       sites.set(host, site)

@@ -22,6 +22,7 @@ const FAULTS = {
     'The patches of one edit work through 64 MiB of files at most. Write the file as a whole.',
   config_key: 'A key of configuration is 1 to 100 letters, digits, _, . or -.',
   config_value: 'A value of configuration has at most 4,000 characters.',
+  config_observe: 'The value of observe is on or off.',
 } as const
 
 type FaultCode = PathFault | TreeFault | keyof typeof FAULTS
@@ -165,6 +166,10 @@ function configure(
 ): Fault | undefined {
   if (!/^[A-Za-z0-9_.-]{1,100}$/.test(key)) return { code: 'config_key', path: key }
   if (value !== null && value.length > 4000) return { code: 'config_value', path: key }
+  // A misspelt value would leave on what its owner wants off.
+  if (key === 'observe' && value !== null && value !== 'on' && value !== 'off') {
+    return { code: 'config_observe', path: key }
+  }
   draft.configure(key, value)
   return undefined
 }

@@ -12,6 +12,7 @@ const CODES: Readonly<Record<string, Code>> = {
   path_is_folder: 'path_not_allowed',
   config_key: 'config_not_allowed',
   config_value: 'config_not_allowed',
+  config_observe: 'config_not_allowed',
   too_much_config: 'app_too_large',
   too_many_files: 'app_too_large',
   too_large: 'app_too_large',

@@ -2,13 +2,16 @@
 const MOST = 10
 
 /**
- * What a page loads to have its errors told of: `<script src="/_p/obs.js"></script>`. It gathers them for
- * a second, or until the page is left, and sends them to where the page came from.
+ * The script that pages are served with, `<script src="/_p/obs.js"></script>`. It gathers the errors of the
+ * page for a second, or until the page is left, and sends them to where the page came from, whatever its
+ * `<base>` says. Loaded twice it runs once.
  *
  * @param release the deployment that the page is of, which each report names
  */
 export function scriptOf(release: string | null): string {
   return `(function () {
+  if (globalThis.__obs) return
+  Object.defineProperty(globalThis, '__obs', { value: true })
   var release = ${JSON.stringify(release)}
   var left = ${MOST}
   var waiting = []
@@ -17,7 +20,7 @@ export function scriptOf(release: string | null): string {
     clearTimeout(timer)
     timer = undefined
     if (waiting.length === 0 || !navigator.sendBeacon) return
-    navigator.sendBeacon('/_p/beacon', JSON.stringify({ release: release, reports: waiting }))
+    navigator.sendBeacon(location.origin + '/_p/beacon', JSON.stringify({ release: release, reports: waiting }))
     waiting = []
   }
   function tell(type, message, cause) {

@@ -90,6 +90,16 @@ const manifestCases: readonly DeployCase[] = [
     },
   },
   {
+    name: 'build: an app whose owner opted out of the error beacon says so, and no other',
+    async run(harness) {
+      const observe = async (config: object) =>
+        readManifest(printManifest((await buildOf(harness, FILES, config)).manifest)).observe
+      assert.equal(await observe({ observe: 'off' }), false)
+      assert.notEqual(await observe({ observe: 'on' }), false)
+      assert.notEqual(await observe({}), false)
+    },
+  },
+  {
     name: 'build: the same task gives the same manifest, and it is read as it was printed',
     async run(harness) {
       const { manifest } = await buildOf(harness)

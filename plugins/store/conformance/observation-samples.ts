@@ -95,8 +95,9 @@ export function sampleTold(
 }
 
 /** What is kept of a problem that was told of once. */
-export function openedBy({ reporter: _, ...told }: ToldProblem): ProblemRecord {
-  return { ...told, status: 'open', resolved_at: null, reopened_at: null }
+export function openedBy(told: ToldProblem): ProblemRecord {
+  const { reporter: _, ...kept } = told
+  return { ...kept, status: 'open', resolved_at: null, reopened_at: null }
 }
 
 export const ALL_PROBLEMS: ProblemQuery = {

@@ -25,11 +25,29 @@ const ROWS: readonly Row[] = [
     answer:
       '`204`; once somebody else reports it, it no longer counts for the attacker’s share, and is listed',
   },
+  {
+    id: 'H05',
+    case: 'an ordinary app is published, and one of its pages breaks in the browser of a visitor',
+    answer:
+      '`200`: every page carries the error beacon once, in production and preview, put in while it is served; stored files hold none, and the tag is the digest of what is sent',
+  },
+  {
+    id: 'H06',
+    case: 'the owner opts out, misspells it, and opts in again',
+    answer:
+      '`200` without the beacon and without reporting endpoints while the configuration says off; any value but on and off is `400 config_not_allowed`',
+  },
+  {
+    id: 'H07',
+    case: 'a page has a policy of its own that forbids scripts, or allows those with a nonce alone',
+    answer:
+      '`200`, sent as it is stored: nothing is added to the policy. A page whose policy allows its own origin carries the beacon behind the policy',
+  },
 ]
 
 export const HOSTING: Section = {
   letter: 'H',
   title: 'Published apps',
-  size: 4,
+  size: 7,
   rows: ROWS,
 }

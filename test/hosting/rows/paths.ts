@@ -183,23 +183,42 @@ export const PATH_ROWS: readonly Row[] = [
       },
     ],
   },
-  got('headers: of a page', '/', {
-    status: 200,
-    headers: {
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'strict-origin-when-cross-origin',
-      'origin-agent-cluster': '?1',
-      'cross-origin-opener-policy': 'same-origin-allow-popups',
-      'permissions-policy': /camera=\(self\)/,
-      'content-security-policy': /^frame-ancestors 'self'; report-to default;/,
-      'reporting-endpoints': 'default="/_p/reports"',
-      'cache-control': 'public, max-age=0, must-revalidate',
-      'last-modified': null,
-      'x-robots-tag': null,
-      'x-powered-by': null,
-      server: null,
-    },
-  }),
+  {
+    name: 'headers: of a page',
+    send: ask('GET', '/', { Host: 'bare.localhost' }),
+    answers: [
+      {
+        status: 200,
+        headers: {
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'strict-origin-when-cross-origin',
+          'origin-agent-cluster': '?1',
+          'cross-origin-opener-policy': 'same-origin-allow-popups',
+          'permissions-policy': /camera=\(self\)/,
+          'content-security-policy': /^frame-ancestors 'self'; report-to default;/,
+          'reporting-endpoints': 'default="/_p/reports"',
+          'cache-control': 'public, max-age=0, must-revalidate',
+          'last-modified': null,
+          'x-robots-tag': null,
+          'x-powered-by': null,
+          server: null,
+        },
+      },
+    ],
+  },
+  {
+    name: 'headers: of an app whose owner opted out of reports',
+    send: ask('GET', '/', { Host: 'shop.localhost' }),
+    answers: [
+      {
+        status: 200,
+        headers: {
+          'content-security-policy': "frame-ancestors 'self'",
+          'reporting-endpoints': null,
+        },
+      },
+    ],
+  },
   got(
     'headers: a cookie is not read',
     '/canary.txt',

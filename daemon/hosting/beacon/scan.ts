@@ -1,0 +1,224 @@
+import { Parser } from 'htmlparser2'
+import { allowsBeacon } from './policy.ts'
+
+/** The path of the script that reports the errors of a page. */
+export const BEACON_PATH = '/_p/obs.js'
+
+const TAG = `<script src="${BEACON_PATH}"></script>`
+
+/** Where the beacon goes in a page, in bytes, and how it is written there. */
+export interface BeaconPlace {
+  readonly at: number
+  readonly tag: Buffer
+}
+
+/** Reads a page from its beginning until it is known where the beacon goes. */
+export interface PageScan {
+  /** Whether no more of the page is needed. */
+  readonly isDone: boolean
+  write(chunk: Uint8Array): void
+  /** Undefined for what gets no beacon. Called once it is done, or at the end of the page. */
+  end(): BeaconPlace | undefined
+}
+
+export interface PageScanOptions {
+  /** Whether a file is a page, even when it does not look like one: it is served for a folder or as 404.html. */
+  readonly isNamedPage: boolean
+  /** Whether apps are served by https. */
+  readonly isSecure: boolean
+}
+
+/** What may stand in a head without ending it (HTML, 13.2.6.4.4). */
+const OF_HEAD: ReadonlySet<string> = new Set([
+  'base',
+  'basefont',
+  'bgsound',
+  'link',
+  'meta',
+  'noframes',
+  'noscript',
+  'script',
+  'style',
+  'template',
+  'title',
+])
+
+/** What stands in these is no part of the head itself. */
+const OPAQUE: ReadonlySet<string> = new Set([
+  'noframes',
+  'noscript',
+  'script',
+  'style',
+  'template',
+  'title',
+])
+
+/** What tells a page from a fragment of one that scripts put into others. */
+const OF_PAGE: ReadonlySet<string> = new Set(['body', 'frameset', 'head', 'html', 'title'])
+
+/**
+ * Finds where the beacon goes: right behind `<head>`, or where the head begins that a page leaves out, so
+ * that it runs before the page's own scripts; behind the last policy in a `<meta>` of the head, so that
+ * the policy governs it.
+ *
+ * A page gets none that loads it in its head, whose policy may forbid it, or whose `<base>` would lead it
+ * elsewhere. A fragment of a page gets none: scripts take it for what it is.
+ */
+export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
+  let isDone = false
+  let isPage = isNamedPage
+  let isRefused = false
+  let at: number | undefined
+  /** Where a `<base>` of another origin begins. */
+  let baseAt = Infinity
+  /** The element of the head that is open and hides what is in it, and how many of them. */
+  let opaque = ''
+  let depth = 0
+  let encoding: Encoding | undefined
+  /** Characters so far. */
+  let length = 0
+
+  const parser: Parser = new Parser({
+    onprocessinginstruction(name) {
+      if (name.toLowerCase() === '!doctype') isPage = true
+    },
+    ontext(text) {
+      const blank = text.search(/[^ \t\n\f\r]/)
+      if (depth === 0 && blank >= 0) finish(parser.startIndex + blank)
+    },
+    onopentag(name, attributes) {
+      if (isDone) return
+      if (depth > 0) {
+        if (name === opaque) depth += 1
+        return
+      }
+      if (OF_PAGE.has(name)) isPage = true
+      if (name === 'html') return
+      if (name === 'head') {
+        at ??= parser.endIndex + 1
+        return
+      }
+      at ??= parser.startIndex
+      if (!OF_HEAD.has(name)) finish()
+      else readElement(name, attributes)
+    },
+    onclosetag(name) {
+      if (depth > 0 && name === opaque) depth -= 1
+      else if (depth === 0 && name === 'head') finish()
+    },
+  })
+
+  function finish(here = parser.startIndex): void {
+    if (isDone) return
+    isDone = true
+    at ??= here
+    parser.pause()
+  }
+
+  function readElement(name: string, attributes: Readonly<Record<string, string>>): void {
+    const { href, src } = attributes
+    const { 'http-equiv': meaning = '', content = '' } = attributes
+    if (name === 'script' && src?.trim() === BEACON_PATH) isRefused = true
+    if (name === 'base' && href !== undefined && isElsewhere(href)) {
+      baseAt = Math.min(baseAt, parser.startIndex)
+    }
+    if (name === 'meta' && meaning.toLowerCase() === 'content-security-policy') {
+      at = parser.endIndex + 1
+      if (!allowsBeacon(content, isSecure)) isRefused = true
+    }
+    if (OPAQUE.has(name)) {
+      opaque = name
+      depth = 1
+    }
+    if (isRefused) finish()
+  }
+
+  /** What came before it is known how the page is encoded. */
+  let first: Uint8Array = new Uint8Array()
+
+  function read(chunk: Uint8Array, from: Encoding): void {
+    const text = from.decode(chunk)
+    length += text.length
+    parser.write(text)
+  }
+
+  function begin(): Encoding {
+    encoding = encodingOf(first)
+    read(first, encoding)
+    return encoding
+  }
+
+  return {
+    get isDone() {
+      return isDone
+    },
+    write(chunk) {
+      if (encoding !== undefined) {
+        read(chunk, encoding)
+        return
+      }
+      first = Buffer.concat([first, chunk])
+      if (first.length >= LONGEST_MARK) begin()
+    },
+    end() {
+      const { bom, unit, encode } = encoding ?? begin()
+      if (!isDone) parser.end()
+      finish(length)
+      if (!isPage || isRefused || at === undefined || baseAt < at) return undefined
+      return { at: bom + unit * at, tag: encode(TAG) }
+    },
+  }
+}
+
+/** Whether an address names a host, so that what is relative to it is another origin's. */
+function isElsewhere(href: string): boolean {
+  return /^\s*(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href)
+}
+
+interface Encoding {
+  /** Bytes of the byte order mark. */
+  readonly bom: number
+  /** Bytes for each character that the parser counts. */
+  readonly unit: 1 | 2
+  decode(chunk: Uint8Array): string
+  encode(text: string): Buffer
+}
+
+/** Whatever extends ASCII is read byte by byte, so that what the parser counts are bytes. */
+const BYTES: Encoding = {
+  bom: 0,
+  unit: 1,
+  decode: (chunk) => Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1'),
+  encode: (text) => Buffer.from(text),
+}
+
+/** Bytes of the longest byte order mark. */
+const LONGEST_MARK = 3
+
+/** By the byte order mark, which goes before anything else (Encoding Standard, 6). */
+function encodingOf(first: Uint8Array): Encoding {
+  const [a, b, c] = first
+  if (a === 0xef && b === 0xbb && c === 0xbf) {
+    const skip = skipping(LONGEST_MARK)
+    return { ...BYTES, bom: LONGEST_MARK, decode: (chunk) => BYTES.decode(skip(chunk)) }
+  }
+  const isLittle = a === 0xff && b === 0xfe
+  if (!isLittle && !(a === 0xfe && b === 0xff)) return BYTES
+  const decoder = new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be')
+  return {
+    bom: 2,
+    unit: 2,
+    decode: (chunk) => decoder.decode(chunk, { stream: true }),
+    encode: (text) =>
+      isLittle ? Buffer.from(text, 'utf16le') : Buffer.from(text, 'utf16le').swap16(),
+  }
+}
+
+/** Leaves out the first bytes of all. */
+function skipping(left: number): (chunk: Uint8Array) => Uint8Array {
+  return (chunk) => {
+    const skipped = Math.min(left, chunk.length)
+    left -= skipped
+    return chunk.subarray(skipped)
+  }
+}
