@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 /** A file of a release, as it must be served. */
 export interface ReleaseFile {
   readonly bytes: Buffer
+  /** As it is written; a page is served with the beacon. */
+  readonly source: string
   readonly sha256: string
   /** Its name changes with its content. */
   readonly isFingerprinted: boolean
@@ -16,6 +18,10 @@ export type Release = ReadonlyMap<string, ReleaseFile>
 /** Too long to be kept in memory: it is read as it is sent. */
 const FILM_LINES = 1500
 const LINES = 40
+
+const DOCTYPE = '<!doctype html>\n'
+/** What a page is served with before anything of its own. */
+const BEACON = '<script src="/_p/obs.js"></script>'
 
 export const EVERY_SECOND = 'data/even.json'
 export const FILM = 'film.bin'
@@ -48,9 +54,9 @@ function textOf(path: string, number: number): string {
   const body = `release ${number}\n${lines(count, number, path)}\n`
   if (path === 'index.html') {
     const named = fingerprintedOf(number).map((asset) => `<link href="/${asset}">`)
-    return `<!doctype html>\n${named.join('\n')}\n<pre>${body}</pre>\n`
+    return `${DOCTYPE}${named.join('\n')}\n<pre>${body}</pre>\n`
   }
-  return path.endsWith('.html') ? `<!doctype html>\n<pre>${body}</pre>\n` : `/* ${body}*/\n`
+  return path.endsWith('.html') ? `${DOCTYPE}<pre>${body}</pre>\n` : `/* ${body}*/\n`
 }
 
 function pathsOf(number: number): readonly string[] {
@@ -62,10 +68,11 @@ function makeRelease(number: number): Release {
   const fingerprinted = new Set(fingerprintedOf(number))
   return new Map(
     pathsOf(number).map((path) => {
-      const bytes = Buffer.from(textOf(path, number))
+      const source = textOf(path, number)
+      const bytes = Buffer.from(source.replace(DOCTYPE, DOCTYPE + BEACON))
       const isFingerprinted = fingerprinted.has(path)
       const isCompressed = path !== FILM
-      return [path, { bytes, sha256: digest(bytes), isFingerprinted, isCompressed }]
+      return [path, { bytes, source, sha256: digest(bytes), isFingerprinted, isCompressed }]
     }),
   )
 }
@@ -110,10 +117,10 @@ export function operationsFor(number: number, before: readonly string[]): readon
   const gone = before.filter((path) => !release.has(path))
   return [
     ...gone.map((path) => ({ op: 'delete', path })),
-    ...[...release].map(([path, { bytes }]) => ({
+    ...[...release].map(([path, { source }]) => ({
       op: 'write',
       path,
-      content: bytes.toString(),
+      content: source,
     })),
   ]
 }
