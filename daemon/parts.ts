@@ -9,6 +9,8 @@ export interface PartSpec {
   readonly limit: number
   /** Bytes of all parts of this name. Default: as many as each of them may have. */
   readonly inAll?: number
+  /** What a file may be, by its content; whatever it is sent as. Default: anything. */
+  readonly mediaTypes?: readonly string[]
   /** Another name that stands for this one, as some write a list. */
   readonly alias?: string
 }

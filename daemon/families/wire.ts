@@ -7,14 +7,55 @@ import { z } from 'zod'
 import type { Instant } from '../../lib/time.ts'
 import { toIso } from '../../lib/time.ts'
 
-/** Text as it may be stored: no NUL, no lone surrogates, and not only white space. */
+/** What `String.prototype.trim` takes away. The published pattern is read by other languages too. */
+const BLANK =
+  '\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
+const NOT_BLANK = new RegExp(`^[${BLANK}]*[^${BLANK}\\u0000][^\\u0000]*$`)
+/** U+0000, escaped for a pattern. */
+const NUL = '\\u0000'
+const WITHOUT_NUL = new RegExp(`^[^${NUL}]*$`)
+
+/** Text as it may be stored: no NUL, and not only white space. */
 export function text(max: number): z.ZodString {
+  return z.string().min(1).max(max).regex(NOT_BLANK, 'Must not be blank, nor contain U+0000.')
+}
+
+/** Text as it may be stored, blank or empty too. */
+export function anyText(max?: number): z.ZodString {
+  const string = max === undefined ? z.string() : z.string().max(max)
+  return string.regex(WITHOUT_NUL, 'Must not contain U+0000.')
+}
+
+/** An object of which at least one member must be given. */
+export function changesOf<Shape extends z.ZodRawShape>(
+  shape: Shape,
+): z.ZodObject<Shape, z.core.$strict> {
   return z
-    .string()
-    .min(1)
-    .max(max)
-    .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'Must be well-formed text.')
-    .refine((value) => value.trim() !== '', 'Must not be blank.')
+    .strictObject(shape)
+    .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+    .meta({ minProperties: 1 })
+}
+
+/** An object of names that the caller chooses. */
+export function namesOf<Name extends z.ZodString, Value extends z.ZodType>(
+  name: Name,
+  value: Value,
+  max: number,
+): z.ZodRecord<Name, Value> {
+  return z
+    .record(name, value)
+    .refine((given) => Object.keys(given).length <= max, `At most ${max} names.`)
+    .meta({ maxProperties: max })
+}
+
+/** The one form that a value must have beyond its members, as JSON Schema says it. */
+export function exactlyOne(...names: readonly string[]): { readonly oneOf: readonly object[] } {
+  return {
+    oneOf: names.map((name) => ({
+      required: [name],
+      properties: Object.fromEntries(names.map((one) => [one, one === name])),
+    })),
+  }
 }
 
 /** A text that is only compared with what is kept: whatever it is, what is not found is not found. */
@@ -77,6 +118,7 @@ export const pageQuery = {
   cursor: z
     .string()
     .max(500)
+    .regex(/^[A-Za-z0-9_-]+$/, 'Must be the next_cursor of a page.')
     .optional()
     .meta({ description: 'The next_cursor of the page before, under the same filters.' }),
 } as const

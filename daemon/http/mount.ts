@@ -178,13 +178,22 @@ export function routePath({ path }: Pick<Operation, 'path'>): string {
 function noRoute(operations: readonly Operation[]): Step {
   return function noRoute(ctx, next) {
     if (!ctx.path.startsWith('/v1/')) return next()
-    const methods = operations
-      .filter(({ path }) => pathPattern(path).test(ctx.path))
-      .map(({ method }) => method)
+    const methods = closestTo(ctx.path, operations).map(({ method }) => method)
     if (methods.length === 0) throw httpError('route_not_found')
     ctx.set('Allow', [...new Set(methods)].join(', '))
     throw httpError('method_not_allowed')
   }
+}
+
+/** The operations of one path: of several that match, such as keys/self and keys/{key_id}, the most literal. */
+function closestTo(path: string, operations: readonly Operation[]): readonly Operation[] {
+  const matching = operations.filter((one) => pathPattern(one.path).test(path))
+  const fewest = Math.min(...matching.map(parametersIn))
+  return matching.filter((one) => parametersIn(one) === fewest)
+}
+
+function parametersIn({ path }: Pick<Operation, 'path'>): number {
+  return path.split('{').length
 }
 
 function pathPattern(path: string): RegExp {

@@ -8,7 +8,9 @@ import type {
 import { createDocument } from 'zod-openapi'
 import type { ErrorRow } from '../../lib/errors.ts'
 import type { Family, Operation } from '../family.ts'
-import { FILE_SCHEMA, partsSchema } from './parts.ts'
+import { describeStreams } from './event-stream.ts'
+import { JSON_SCHEMAS } from './json-value.ts'
+import { FILE_SCHEMA, partsEncoding, partsSchema } from './parts.ts'
 import { sharedErrors } from './shared-errors.ts'
 
 export type OpenApiDocument = ReturnType<typeof createDocument>
@@ -47,7 +49,7 @@ export function describeApi(
       [operation.method.toLowerCase()]: describe(family, operation, rows),
     }
   }
-  return createDocument({
+  const document = createDocument({
     openapi: '3.1.1',
     info: {
       title: 'Keyhook',
@@ -62,6 +64,7 @@ export function describeApi(
     })),
     paths,
     components: {
+      schemas: JSON_SCHEMAS,
       securitySchemes: {
         developerKey: { type: 'http', scheme: 'bearer', description: 'A developer key.' },
         operator: { type: 'http', scheme: 'bearer', description: "The operator's token." },
@@ -69,6 +72,7 @@ export function describeApi(
       },
     },
   })
+  return describeStreams(document)
 }
 
 function describeFamily({ scopes, events }: Family): string {
@@ -108,7 +112,14 @@ function requestBodyOf({
 }: Operation): Pick<ZodOpenApiOperationObject, 'requestBody'> {
   const multipart = parts ?? form?.parts
   const inParts =
-    multipart === undefined ? {} : { 'multipart/form-data': { schema: partsSchema(multipart) } }
+    multipart === undefined
+      ? {}
+      : {
+          'multipart/form-data': {
+            schema: partsSchema(multipart),
+            encoding: partsEncoding(multipart),
+          },
+        }
   if (parts !== undefined) return { requestBody: { required: true, content: inParts } }
   if (body === undefined) return {}
   const json = {
@@ -183,7 +194,7 @@ function contentOf({
   example,
 }: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
   if (effect === 'bytes') return { 'application/octet-stream': { schema: FILE_SCHEMA } }
-  // The data of one event: OpenAPI has no word for the stream itself.
+  // The data of one event, until `describeStreams` has put the event around it.
   if (effect === 'stream') return { 'text/event-stream': { schema: output } }
   return { 'application/json': { schema: output, example: example.response } }
 }

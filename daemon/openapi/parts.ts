@@ -18,6 +18,17 @@ export function partsSchema(parts: PartsInput) {
   }
 }
 
+/** The media types of each part that declares some. */
+export function partsEncoding(
+  parts: PartsInput,
+): Readonly<Record<string, { contentType: string }>> {
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([name, { mediaTypes }]) =>
+      mediaTypes === undefined ? [] : [[name, { contentType: mediaTypes.join(', ') }]],
+    ),
+  )
+}
+
 function partSchema({ kind, description, least, most, limit }: PartSpec) {
   const one = kind === 'file' ? FILE_SCHEMA : { type: 'string' as const, maxLength: limit }
   if (most === 1) return { ...one, description }

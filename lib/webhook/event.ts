@@ -71,7 +71,8 @@ function randomDigits(bytes: Uint8Array): string {
   return digits
 }
 
-const EVENT_ID = /^evt_[A-Za-z0-9_]{1,64}$/
+/** What `isEventId` accepts. */
+export const EVENT_ID = /^evt_[A-Za-z0-9_]{1,64}$/
 
 /**
  * Says whether a caller may give `text` as an event's id: `evt_` and 1 to 64 letters, digits or `_`.
@@ -84,7 +85,8 @@ export function isEventId(text: string): boolean {
   return EVENT_ID.test(text)
 }
 
-const EVENT_TYPE = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){1,3}$/
+/** What `isEventType` accepts, up to 100 characters. */
+export const EVENT_TYPE = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){1,3}$/
 const MAX_TYPE_LENGTH = 100
 
 /**

@@ -159,10 +159,14 @@ await t.test('limits and cursors that are not ours are refused', async (t) => {
     const answer = await request('GET', `/v1/keys?${query}`)
     t.match(answer, { status: 400, body: { error: { code: 'invalid_request' } } }, query)
   }
-  for (const cursor of ['x', 'AAAA', Buffer.from('{}').toString('base64url'), '%00']) {
+  for (const cursor of ['x', 'AAAA', Buffer.from('{}').toString('base64url')]) {
     const answer = await request('GET', `/v1/keys?cursor=${cursor}`)
     t.match(answer, { status: 400, body: { error: { code: 'invalid_cursor' } } }, cursor)
   }
+  t.match(await request('GET', '/v1/keys?cursor=%00'), {
+    status: 400,
+    body: { error: { code: 'invalid_request' } },
+  })
 })
 
 await t.test('a path nobody serves is 404, a method nobody serves 405 with Allow', async (t) => {

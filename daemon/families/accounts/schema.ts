@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
-import { instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+import { anyText, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 
 export const accountParams = z.strictObject({ account_id: plainText })
 
@@ -11,24 +11,23 @@ const accountId = z
 const plan = z.enum(['free', 'pro'])
 
 /** One `@`, a host of labels, and nothing that a header or a page would read as its own. */
-const ADDRESS = /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})*$/u
+const ADDRESS =
+  /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@[\p{L}\p{M}\p{N}-]{1,63}(?:\.[\p{L}\p{M}\p{N}-]{1,63})*$/u
 
 /** An email address, the same however it was written. */
 export const email = z
   .string()
-  .normalize('NFC')
-  .toLowerCase()
   .max(254)
   .regex(ADDRESS, 'Must be an email address.')
+  .normalize('NFC')
+  .toLowerCase()
   .meta({ description: 'Kept in lower case.' })
 
 const PASSWORD_LENGTH = { minLength: 12, maxLength: 128 }
 
 /** A password that is chosen: counted in characters, so that every script has the same length. */
-export const newPassword = z
-  .string()
+export const newPassword = anyText()
   .normalize('NFC')
-  .refine((value) => !/\p{Surrogate}/u.test(value), 'Must be well-formed text.')
   .refine((value) => {
     const { length } = Array.from(value)
     return length >= PASSWORD_LENGTH.minLength && length <= PASSWORD_LENGTH.maxLength
@@ -38,14 +37,10 @@ export const newPassword = z
 export const credentials = z.strictObject({ email, password: newPassword })
 
 /** A password that is only compared may have been chosen under other rules. */
-export const signInBody = z.strictObject({ email, password: z.string().min(1).max(1024) })
+export const signInBody = z.strictObject({ email, password: anyText(1024).min(1) })
 
 export const setupBody = credentials.extend({
-  token: z
-    .string()
-    .min(1)
-    .max(100)
-    .meta({ description: 'The part of the setup link after #token=.' }),
+  token: anyText(100).min(1).meta({ description: 'The part of the setup link after #token=.' }),
 })
 
 export const accountCreation = z.strictObject({
@@ -53,7 +48,7 @@ export const accountCreation = z.strictObject({
   id: accountId.optional().meta({ description: 'Your own id for it. One is made when missing.' }),
 })
 
-export const stepUpBody = z.strictObject({ password: z.string().min(1).max(1024) })
+export const stepUpBody = z.strictObject({ password: anyText(1024).min(1) })
 
 export const userCreation = credentials.extend({
   account_id: accountId

@@ -8,7 +8,18 @@ import {
   ONE_CONTENT,
   prompt,
 } from '../edits/operation-schema.ts'
-import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+import {
+  anyText,
+  changesOf,
+  creator,
+  exactlyOne,
+  instant,
+  isoOrNull,
+  namesOf,
+  pageOf,
+  plainText,
+  text,
+} from '../wire.ts'
 import { isLikeAppId } from './id.ts'
 
 export const appParams = z.strictObject({ app_id: plainText })
@@ -22,46 +33,55 @@ export const alias = z
   .refine((value) => !isLikeAppId(value), 'This alias could be the id of an app.')
   .meta({ description: 'The name that its address begins with. No two apps have the same.' })
 
-const metadata = z
-  .record(
-    z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, 'A key is 1 to 40 letters, digits, _, . or -.'),
-    z
-      .string()
-      .max(500)
-      .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'Must be well-formed text.'),
-  )
-  .refine((given) => Object.keys(given).length <= 50, 'At most 50 keys.')
-  .meta({ description: 'Texts of your own, shown as they are.', example: { stage: 'trial' } })
+const metadata = namesOf(
+  z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, 'A key is 1 to 40 letters, digits, _, . or -.'),
+  anyText(500),
+  50,
+).meta({ description: 'Texts of your own, shown as they are.', example: { stage: 'trial' } })
 
-export const appCreation = z.strictObject({
-  template_id: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({ description: 'GET /v1/templates lists them. This or a prompt.', example: 'landing' }),
-  prompt: prompt.optional().meta({ description: 'What the app is to be, in words.' }),
-  files: z
-    .array(z.strictObject(fileContent).refine(hasOneContent, ONE_CONTENT))
-    .min(1)
-    .max(500)
-    .optional()
-    .meta({ description: 'What a prompt begins with. Default: the blank template.' }),
-  model: model.optional(),
-  name: text(100)
-    .optional()
-    .meta({ description: 'Default: the name of the template, or how the prompt begins.' }),
-  alias: alias.optional(),
-  metadata: metadata.optional(),
-})
+/** A template alone, or a prompt with what goes with it. */
+const FROM_TEMPLATE_OR_PROMPT = {
+  oneOf: [
+    {
+      required: ['template_id'],
+      properties: { template_id: true, prompt: false, files: false, model: false },
+    },
+    { required: ['prompt'], properties: { prompt: true, template_id: false } },
+  ],
+}
 
-export const appChanges = z
+export const appCreation = z
   .strictObject({
-    name: text(100).optional(),
-    alias: alias.nullable().optional(),
+    template_id: anyText(100)
+      .min(1)
+      .optional()
+      .meta({ description: 'GET /v1/templates lists them. This or a prompt.', example: 'landing' }),
+    prompt: prompt.optional().meta({ description: 'What the app is to be, in words.' }),
+    files: z
+      .array(
+        z
+          .strictObject(fileContent)
+          .refine(hasOneContent, ONE_CONTENT)
+          .meta(exactlyOne('content', 'content_base64')),
+      )
+      .min(1)
+      .max(500)
+      .optional()
+      .meta({ description: 'What a prompt begins with. Default: the blank template.' }),
+    model: model.optional(),
+    name: text(100)
+      .optional()
+      .meta({ description: 'Default: the name of the template, or how the prompt begins.' }),
+    alias: alias.optional(),
     metadata: metadata.optional(),
   })
-  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+  .meta(FROM_TEMPLATE_OR_PROMPT)
+
+export const appChanges = changesOf({
+  name: text(100).optional(),
+  alias: alias.nullable().optional(),
+  metadata: metadata.optional(),
+})
 
 export const revisionNumber = z.int().min(1).max(2_000_000_000)
 

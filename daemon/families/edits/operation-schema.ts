@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text } from '../wire.ts'
+import { anyText, exactlyOne, text } from '../wire.ts'
 import type { GivenOperation } from './apply.ts'
 
 /** Bytes of the largest body: one file of the largest size in base64, and some more beside it. */
@@ -7,13 +7,10 @@ export const EDIT_BODY_LIMIT = 16 * 1_048_576
 
 const MAX_OPERATIONS = 500
 
-/** What is validated is what is stored: a lone surrogate would become another character. */
-function wellFormed(max?: number): z.ZodString {
-  const string = max === undefined ? z.string() : z.string().max(max)
-  return string.refine((value) => !/\p{Surrogate}/u.test(value), 'Must be well-formed text.')
-}
+/** RFC 4648, 4. */
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-const path = wellFormed(300).meta({ example: 'about.html' })
+const path = anyText(300).meta({ example: 'about.html' })
 
 export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
 
@@ -30,11 +27,10 @@ export const model = z
 /** A file as it is given: its text, or its bytes in base64. */
 export const fileContent = {
   path,
-  content: wellFormed().optional(),
+  content: anyText().optional(),
   content_base64: z
     .string()
-    .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'Must be base64.')
-    .refine((value) => value.length % 4 === 0, 'Must be base64, with its padding.')
+    .regex(BASE64, 'Must be base64, with its padding.')
     .optional()
     .meta({ description: 'In place of content, for what is no text.' }),
 } as const
@@ -53,19 +49,22 @@ export const ONE_CONTENT = 'Give one of content and content_base64.'
 
 const operation = z
   .discriminatedUnion('op', [
-    z.strictObject({ op: z.literal('write'), ...fileContent }).refine(hasOneContent, ONE_CONTENT),
+    z
+      .strictObject({ op: z.literal('write'), ...fileContent })
+      .refine(hasOneContent, ONE_CONTENT)
+      .meta(exactlyOne('content', 'content_base64')),
     z.strictObject({
       op: z.literal('patch'),
       path,
-      search: wellFormed().meta({ description: 'Stands in the file exactly once.' }),
-      replace: wellFormed().meta({ description: 'What stands there instead, to the letter.' }),
+      search: anyText().meta({ description: 'Stands in the file exactly once.' }),
+      replace: anyText().meta({ description: 'What stands there instead, to the letter.' }),
     }),
     z.strictObject({ op: z.literal('rename'), from: path, to: path }),
     z.strictObject({ op: z.literal('delete'), path }),
     z.strictObject({
       op: z.literal('set_config'),
-      key: wellFormed(200),
-      value: wellFormed(10_000).nullable().meta({ description: 'Null takes the key away.' }),
+      key: anyText(200),
+      value: anyText(10_000).nullable().meta({ description: 'Null takes the key away.' }),
     }),
   ])
   .meta({ id: 'EditOperation' })

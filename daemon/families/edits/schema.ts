@@ -11,15 +11,28 @@ export const editParams = z.strictObject({ app_id: plainText, edit_id: plainText
 /** The message of the revision that an edit makes. */
 export const message = text(500).meta({ description: 'Shown with the revision that it makes.' })
 
-export const editCreation = z.strictObject({
-  prompt: prompt.optional(),
-  model: model.optional(),
-  operations: operations.optional(),
-  base_revision: revisionNumber
-    .optional()
-    .meta({ description: 'The revision that the operations apply to: the current one.' }),
-  message: message.optional(),
-})
+export const editCreation = z
+  .strictObject({
+    prompt: prompt.optional(),
+    model: model.optional(),
+    operations: operations.optional(),
+    base_revision: revisionNumber
+      .optional()
+      .meta({ description: 'The revision that the operations apply to: the current one.' }),
+    message: message.optional(),
+  })
+  .meta({
+    oneOf: [
+      {
+        required: ['prompt'],
+        properties: { prompt: true, operations: false, base_revision: false },
+      },
+      {
+        required: ['operations', 'base_revision'],
+        properties: { operations: true, base_revision: true, prompt: false, model: false },
+      },
+    ],
+  })
 
 const failure = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { memberSpan } from '../../../lib/internal/json-text.ts'
 import { toIso } from '../../../lib/time.ts'
-import { isEventId, isEventType } from '../../../lib/webhook/event.ts'
+import { EVENT_ID, EVENT_TYPE } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
 import { DECLARED } from '../../event-types.ts'
 import { jsonText } from '../../print-json.ts'
@@ -15,15 +15,16 @@ const unreadObject = z
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     'Must be a JSON object.',
   )
-  .meta({ override: { type: 'object' } })
+  .meta({ override: { $ref: '#/components/schemas/JsonObject' } })
 
 const eventId = z
   .string()
-  .refine(isEventId, 'An event id is evt_ and 1 to 64 letters, digits or _.')
+  .regex(EVENT_ID, 'An event id is evt_ and 1 to 64 letters, digits or _.')
   .meta({ description: 'Given by you, it makes publishing safe to repeat.' })
 export const eventType = z
   .string()
-  .refine(isEventType, 'A type is 2 to 4 dotted lower-case words, such as order.paid.')
+  .max(100)
+  .regex(EVENT_TYPE, 'A type is 2 to 4 dotted lower-case words, such as order.paid.')
 
 /** One event as its publisher writes it. */
 export const publishedEvent = z
@@ -108,16 +109,16 @@ export function toWireEvent(event: PlacedEvent): z.input<typeof eventRecord> {
   }
 }
 
-export const typeParams = z.strictObject({ type: z.string().min(1).max(100) })
+export const typeParams = z.strictObject({ type: eventType })
 
 export const typeDeclaration = z
   .strictObject({
     description: text(500).nullable().optional(),
-    schema: jsonObject
+    schema: unreadObject
       .nullable()
       .optional()
       .meta({ description: 'A JSON Schema of data, kept as documentation.' }),
-    sample: jsonObject.nullable().optional().meta({ description: 'An example of data.' }),
+    sample: unreadObject.nullable().optional().meta({ description: 'An example of data.' }),
   })
   .optional()
 

@@ -4,6 +4,7 @@ import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { toIso } from '../../../lib/time.ts'
 import {
+  anyText,
   appId,
   creator,
   givenInstant,
@@ -12,13 +13,14 @@ import {
   pageOf,
   plainText,
   text,
+  changesOf,
 } from '../wire.ts'
 import { LISTED, keyWebhooks } from './webhooks.ts'
 
 export const keyParams = z.strictObject({ key_id: plainText })
 
 const scopes = z
-  .array(z.string().max(80))
+  .array(anyText(80))
   .min(1)
   .max(64)
   .meta({ description: 'family:action, family:*, *:read or *:*', example: ['apps:read'] })
@@ -36,13 +38,11 @@ export const keyCreation = z.strictObject({
   expires_at: expiry.optional(),
 })
 
-export const keyChanges = z
-  .strictObject({
-    name: text(100).optional(),
-    scopes: scopes.optional(),
-    expires_at: expiry.optional(),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+export const keyChanges = changesOf({
+  name: text(100).optional(),
+  scopes: scopes.optional(),
+  expires_at: expiry.optional(),
+})
 
 export const keyRotation = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SignInRecord } from '../../../plugins/store/contract/sign-in.ts'
 import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/store/contract/sign-in.ts'
 import { exampleApp } from '../apps/schema.ts'
-import { instant, isoOrNull } from '../wire.ts'
+import { instant, isoOrNull, changesOf } from '../wire.ts'
 
 const enabled = z.boolean().meta({
   description:
@@ -32,6 +32,7 @@ const allowedRedirects = z
     z
       .string()
       .max(2000)
+      .regex(/^https?:\/\/[^\s\\#]+$/, 'Must be an http or https address without a fragment.')
       .refine(
         isRedirect,
         'An absolute https address without credentials and fragment; http on this very machine.',
@@ -65,15 +66,13 @@ function isEachOnce(given: readonly string[]): boolean {
   return new Set(given).size === given.length
 }
 
-export const authChanges = z
-  .strictObject({
-    enabled: enabled.optional(),
-    providers: providers.optional(),
-    allowed_redirects: allowedRedirects.optional(),
-    session_ttl: sessionTtl.optional(),
-    signup: signup.optional(),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+export const authChanges = changesOf({
+  enabled: enabled.optional(),
+  providers: providers.optional(),
+  allowed_redirects: allowedRedirects.optional(),
+  session_ttl: sessionTtl.optional(),
+  signup: signup.optional(),
+})
 
 export const authRecord = z
   .strictObject({

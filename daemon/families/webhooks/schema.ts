@@ -10,6 +10,8 @@ import {
   pageOf,
   plainText,
   text,
+  changesOf,
+  namesOf,
 } from '../wire.ts'
 
 export const webhookParams = z.strictObject({ webhook_id: plainText })
@@ -42,9 +44,15 @@ const apps = z
   .transform((ids) => [...new Set(ids)].sort())
   .nullable()
   .meta({ description: 'Only events of these apps; null: of all, and events without an app.' })
-const headers = z
-  .record(z.string(), z.string())
-  .refine((given) => Object.keys(given).length <= 20, 'At most 20 headers.')
+/** As the check of headers reads them, which also knows the names that are the sender's. */
+const headerName = z
+  .string()
+  .meta({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", minLength: 1, maxLength: 100 })
+const headerValue = z.string().meta({
+  pattern: '^(?:[!-~\\x80-\\x9f\\xa1-\\xff](?:[\\t -~\\x80-\\xff]*[!-~\\x80-\\x9f\\xa1-\\xff])?)?$',
+  maxLength: 1000,
+})
+const headers = namesOf(headerName, headerValue, 20)
   .nullable()
   .meta({
     description:
@@ -79,22 +87,20 @@ export const webhookCreation = z.strictObject({
   concurrency: concurrency.optional(),
 })
 
-export const webhookChanges = z
-  .strictObject({
-    url: url.optional(),
-    events: events.optional(),
-    description: text(500).nullable().optional(),
-    apps: apps.optional(),
-    standard_headers: standardHeaders.optional(),
-    headers: headers.optional(),
-    rate_limit: rateLimit.optional(),
-    concurrency: concurrency.optional(),
-    status: z
-      .enum(['active', 'disabled'])
-      .optional()
-      .meta({ description: 'active clears the counters; disabled skips what is pending.' }),
-  })
-  .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+export const webhookChanges = changesOf({
+  url: url.optional(),
+  events: events.optional(),
+  description: text(500).nullable().optional(),
+  apps: apps.optional(),
+  standard_headers: standardHeaders.optional(),
+  headers: headers.optional(),
+  rate_limit: rateLimit.optional(),
+  concurrency: concurrency.optional(),
+  status: z
+    .enum(['active', 'disabled'])
+    .optional()
+    .meta({ description: 'active clears the counters; disabled skips what is pending.' }),
+})
 
 export const webhookRecord = z
   .strictObject({

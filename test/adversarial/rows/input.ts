@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const INPUT: Section = {
   letter: 'E',
   title: 'Input and error responses',
-  size: 11,
+  size: 15,
   rows: [
     {
       id: 'E01',
@@ -60,6 +60,27 @@ export const INPUT: Section = {
       id: 'E11',
       case: 'names, file names and texts of a multipart body that are not UTF-8',
       answer: '`400 invalid_multipart` with its location',
+    },
+    {
+      id: 'E12',
+      case: 'bodies that change nothing, are of two forms at once, or hold a NUL or a malformed id, type, hostname, email or header',
+      answer:
+        'the document forbids each: `400 invalid_request`, `400 invalid_json`, `400 invalid_source`, `400 invalid_edit`',
+    },
+    {
+      id: 'E13',
+      case: 'a method that a path does not take, beside a path with a parameter that does',
+      answer: '`405 method_not_allowed`, and Allow names the methods of that path alone',
+    },
+    {
+      id: 'E14',
+      case: 'operations that this installation is not set up for, asked with wrong input or of what does not exist',
+      answer: '`400 invalid_request` or `404 app_not_found`, never 501',
+    },
+    {
+      id: 'E15',
+      case: 'a client reads a stream by the document',
+      answer: '`200`: each item is an event whose data is a text with JSON in it',
     },
   ],
 }

@@ -71,8 +71,8 @@ export const publishApp = writeOperation({
 
 async function publish(call: WriteCall<typeof input>): Promise<WireAnswer> {
   const { platform, principal, tx, params, body = {} } = call
-  requireDeployer(platform)
   const app = await findLiveApp(tx.apps, principal, params.app_id)
+  requireDeployer(platform)
   await requireNoSignIn(tx.signIn, app.id)
   if (app.status !== 'ready') throw appError('app_not_ready')
   const revision = await findRevision(tx.apps, app, body.revision)

@@ -89,8 +89,8 @@ export const rollBackApp = writeOperation({
 
 async function rollBack(call: WriteCall<typeof input>): Promise<WireAnswer> {
   const { platform, principal, tx, params, body = {} } = call
-  requireDeployer(platform)
   const app = await findLiveApp(tx.apps, principal, params.app_id)
+  requireDeployer(platform)
   await requireNoSignIn(tx.signIn, app.id)
   const target = await findTarget(tx.deployments, app, body.deployment_id)
   await requireIdle(tx.deployments, app.id)

@@ -72,6 +72,7 @@ export const createEdit = writeOperation({
     const { prompt, operations, base_revision, model } = call.body
     const isPrompt = prompt !== undefined && operations === undefined && base_revision === undefined
     if (isPrompt) {
+      await findLiveApp(call.platform.store.apps, call.principal, call.params.app_id)
       requireEditor(call.platform, model)
       return undefined
     }

@@ -1,6 +1,4 @@
-import { isEventType } from '../../../../lib/webhook/event.ts'
 import { writeOperation } from '../../../family.ts'
-import { httpError } from '../../../errors.ts'
 import { audit } from '../../audit/note.ts'
 import { SERVICE_ACCOUNT } from '../../../principal.ts'
 import { eventError } from '../errors.ts'
@@ -28,7 +26,6 @@ export const declareType = writeOperation({
     const { platform, principal, tx, params, body, now } = call
     const account_id = principal.account_id ?? SERVICE_ACCOUNT
     const { type } = params
-    if (!isEventType(type)) throw malformed()
     if (platform.eventTypes.builtIn.has(type)) throw eventError('reserved_event_type')
     const known = await tx.events.types(account_id)
     const own = known.filter((one) => one.account_id === account_id)
@@ -55,16 +52,4 @@ export const declareType = writeOperation({
 
 function print(value: object | null | undefined): string | null {
   return value ? JSON.stringify(value) : null
-}
-
-function malformed(): Error {
-  return httpError('invalid_request', {
-    errors: [
-      {
-        location: 'path.type',
-        code: 'invalid_format',
-        message: 'A type is 2 to 4 dotted lower-case words, such as order.paid.',
-      },
-    ],
-  })
 }

@@ -40,6 +40,17 @@ export const uploadFiles = ownOperation({
         least: 1,
         most: 20,
         limit: MAX_FILE_BYTES,
+        mediaTypes: [
+          'application/pdf',
+          'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+          'text/html',
+          'text/markdown',
+          'text/csv',
+          'text/tab-separated-values',
+          'application/json',
+          'text/plain',
+        ],
       },
     },
   },
@@ -76,9 +87,9 @@ export const uploadFiles = ownOperation({
    */
   async run(call) {
     const { platform, principal, params, parts, unit } = call
+    const { id, account_id } = await findLiveApp(platform.store.apps, principal, params.app_id)
     const bytes = bytesOf(platform)
     const processor = processorOf(platform)
-    const { id, account_id } = await findLiveApp(platform.store.apps, principal, params.app_id)
     const room = await findRoom(platform.store.files, bytes, id)
     const kept: Kept[] = []
     const refused: Refused[] = []

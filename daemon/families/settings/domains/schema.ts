@@ -10,9 +10,13 @@ import { wantedRecords } from './records.ts'
 
 export const domainParams = z.strictObject({ app_id: plainText, domain_id: plainText })
 
+/** Nothing that ends a host in a URL, escapes it, or is a wildcard. */
+const NUL = '\\u0000'
+const NO_SEPARATOR = new RegExp(`^[^\\s/\\\\:?#@%[\\]*${NUL}]+$`)
+
 /** Judged as a hostname once it is known that there is the app, which says more than a pattern could. */
 export const domainCreation = z.strictObject({
-  hostname: z.string().min(1).max(300).meta({
+  hostname: z.string().min(1).max(300).regex(NO_SEPARATOR, 'Must be a hostname.').meta({
     description: 'A hostname of your own, such as that of a shop. Unicode is taken.',
     example: 'shop.example.com',
   }),

@@ -32,6 +32,7 @@ export const verifyDomain = ownOperation({
     const { platform, principal, params, unit } = call
     const { store } = platform
     const { id: app_id } = await findLiveApp(store.apps, principal, params.app_id)
+    await findDomain(store.domains, app_id, params.domain_id)
     requireAppsDomain(platform)
     const asked = newClaim(platform)
     const since = asked.now - LOOK_GAP

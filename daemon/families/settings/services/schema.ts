@@ -3,7 +3,7 @@ import { toIso } from '../../../../lib/time.ts'
 import type { ListedService } from '../../../../plugins/store/contract/services.ts'
 import { SERVICE_KINDS } from '../../../../plugins/store/contract/services.ts'
 import { exampleApp } from '../../apps/schema.ts'
-import { instant, pageOf, plainText, text } from '../../wire.ts'
+import { anyText, instant, namesOf, pageOf, plainText, text } from '../../wire.ts'
 
 /** Entries of the configuration, and secrets, that one service may have each. */
 export const MAX_ENTRIES = 50
@@ -24,42 +24,26 @@ const entryName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'A name is 1 to 64 letters, digits or _, no digit first.')
 
-const hasRoom = (given: object): boolean => Object.keys(given).length <= MAX_ENTRIES
-const NO_ROOM = `At most ${MAX_ENTRIES} entries.`
-
 /** As in postgres://user:password@host. */
 const CREDENTIALS = /\/\/[^\s/:@]*:[^\s/@]+@/
 
-const config = z
-  .record(
-    entryName,
-    text(1000).refine(
-      (value) => !CREDENTIALS.test(value),
-      'An address with a password belongs among the secrets.',
-    ),
-  )
-  .refine(hasRoom, NO_ROOM)
-  .meta({
-    description: 'What is no secret, in texts; it replaces what there was.',
-    example: { region: 'eu-central' },
-  })
+const config = namesOf(
+  entryName,
+  text(1000).refine(
+    (value) => !CREDENTIALS.test(value),
+    'An address with a password belongs among the secrets.',
+  ),
+  MAX_ENTRIES,
+).meta({
+  description: 'What is no secret, in texts; it replaces what there was.',
+  example: { region: 'eu-central' },
+})
 
-const secrets = z
-  .record(
-    entryName,
-    z
-      .string()
-      .min(1)
-      .max(8192)
-      .refine((value) => !/[\0\p{Surrogate}]/u.test(value), 'Must be well-formed text.')
-      .nullable(),
-  )
-  .refine(hasRoom, NO_ROOM)
-  .meta({
-    description:
-      'Never shown again. Those that are given are replaced, or removed by null; the others stay.',
-    example: { PASSWORD: 'correct horse battery' },
-  })
+const secrets = namesOf(entryName, anyText(8192).min(1).nullable(), MAX_ENTRIES).meta({
+  description:
+    'Never shown again. Those that are given are replaced, or removed by null; the others stay.',
+  example: { PASSWORD: 'correct horse battery' },
+})
 
 export const serviceSetting = z.strictObject({
   kind: z.enum(SERVICE_KINDS),

@@ -1,0 +1,50 @@
+/** What ends a stream whose caller may not read it any more. */
+const END = {
+  type: 'object',
+  properties: { code: { type: 'string' }, message: { type: 'string' } },
+  required: ['code', 'message'],
+}
+
+/**
+ * One server-sent event of a stream: its data is a text, in which there is JSON. Comments, and what says
+ * when to come back, are no events.
+ */
+function eventOf(data: unknown): object {
+  return {
+    type: 'object',
+    properties: {
+      id: { type: 'string', description: 'Send the last one as Last-Event-ID to go on from it.' },
+      event: {
+        type: 'string',
+        description: 'Its kind; error is the last one, and says why the stream ended.',
+      },
+      data: {
+        type: 'string',
+        contentMediaType: 'application/json',
+        contentSchema: { anyOf: [data, END] },
+      },
+    },
+    required: ['event', 'data'],
+  }
+}
+
+/** Describes each stream by its events, where `document` describes it by the data of one. */
+export function describeStreams<Document extends { readonly paths?: object }>(
+  document: Document,
+): Document {
+  const items: readonly object[] = Object.values(document.paths ?? {})
+  const operations = items.flatMap((item): readonly Described[] => Object.values(item))
+  for (const { responses } of operations) {
+    for (const { content } of Object.values(responses ?? {})) {
+      const stream = content?.['text/event-stream']
+      if (stream !== undefined) stream.schema = eventOf(stream.schema)
+    }
+  }
+  return document
+}
+
+interface Described {
+  readonly responses?: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema?: unknown }>> }>
+  >
+}

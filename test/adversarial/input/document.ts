@@ -1,0 +1,99 @@
+import { DOCUMENTED, faultsOf, placeOfBody } from '../../support/openapi.ts'
+import type { Checks } from '../run.ts'
+import { OPERATIONS, openInputWorld, operationOf } from './world.ts'
+
+const event = { type: 'order.paid', data: {} }
+const file = { path: 'a.txt', content: 'a' }
+
+/** Bodies that the document once allowed, and the daemon refused. */
+const REFUSED: readonly (readonly [operation: string, body: object])[] = [
+  ['keys.update', {}],
+  ['webhooks.update', {}],
+  ['apps.update', {}],
+  ['settings.update_auth', {}],
+  ['settings.update_auth', { allowed_redirects: ['not an address'] }],
+  ['settings.create_domain', { hostname: 'https://shop.example.com' }],
+  ['accounts.sign_in', { email: 'nobody', password: 'correct horse' }],
+  ['keys.create', { name: 'a\0', scopes: ['apps:read'] }],
+  ['keys.create', { name: ' \ufeff', scopes: ['apps:read'] }],
+  ['events.publish', { ...event, id: 'order-1' }],
+  ['events.publish', { ...event, type: 'order' }],
+  ['events.publish', { ...event, data: { a: ['\0'] } }],
+  ['webhooks.create', { url: 'https://a.example/', events: ['a.b'], headers: { 'a b': 'x' } }],
+  ['webhooks.create', { url: 'https://a.example/', events: ['a.b'], headers: { a: ' x' } }],
+  ['apps.create', { prompt: 'A shop', template_id: 'blank' }],
+  ['apps.create', { prompt: 'A shop', files: [{ ...file, content_base64: '' }] }],
+  ['apps.create', { template_id: 'blank', files: [file] }],
+  ['apps.create', { template_id: 'blank', metadata: { a: '\0' } }],
+  ['edits.create', { prompt: 'Do', operations: [{ op: 'delete', path: 'a' }], base_revision: 1 }],
+  ['edits.create', { operations: [{ op: 'write', path: 'a' }], base_revision: 1 }],
+  ['edits.create', { operations: [{ op: 'delete', path: 'a' }] }],
+]
+
+/** What an installation may be set up without. */
+const NOT_SET_UP: ReadonlySet<string> = new Set(['capability_unavailable', 'model_not_configured'])
+
+export const DOCUMENT_CHECKS: Checks = {
+  async E12(t, saw) {
+    const { send } = await openInputWorld(t, saw)
+    for (const [id, body] of REFUSED) {
+      const operation = operationOf(id)
+      const documented = DOCUMENTED.find(({ operationId }) => operationId === id)
+      if (documented === undefined) throw new Error(`${id} is not documented`)
+      const shown = `${id} ${JSON.stringify(body)}`
+      t.not(faultsOf(body, ...placeOfBody(documented), 'schema').length, 0, `document: ${shown}`)
+      const path = operation.path.replaceAll(/\{\w+\}/g, 'none')
+      const answer = await send(operation, path, { text: JSON.stringify(body) })
+      // Of some, what is refused first is that there is no such app.
+      t.ok([400, 404].includes(answer.status), `${answer.status}: ${shown}`)
+    }
+  },
+  async E13(t, saw) {
+    const { baseUrl, request } = await openInputWorld(t, saw)
+    const allowed: Readonly<Record<string, string>> = {
+      '/v1/keys/verify': 'POST',
+      '/v1/keys/self': 'GET',
+      '/v1/apps/none/files/search': 'POST',
+      '/v1/keys/none': 'GET, PATCH, DELETE',
+    }
+    for (const [path, methods] of Object.entries(allowed)) {
+      const response = await fetch(baseUrl + path, { method: 'PUT' })
+      saw(`${response.status} method_not_allowed`)
+      t.equal(response.headers.get('allow'), methods, path)
+    }
+    t.equal((await request('PUT', '/v1/nothing')).status, 404)
+  },
+  async E14(t, saw) {
+    const { send } = await openInputWorld(t, saw)
+    let asked = 0
+    for (const operation of OPERATIONS) {
+      const { id, path, errors, example, input } = operation
+      if (!errors.some((code) => NOT_SET_UP.has(code))) continue
+      if (input.parts !== undefined) continue
+      if (path.includes('{')) {
+        const text = input.body === undefined ? {} : { text: JSON.stringify(example.body ?? {}) }
+        const { code } = await send(operation, path.replaceAll(/\{\w+\}/g, '%00'), text)
+        t.match(code, /(_not_found|^invalid_request)$/, id)
+      }
+      if (input.body === undefined) continue
+      const wrong = await send(operation, path.replaceAll(/\{\w+\}/g, 'none'), {
+        text: '{"no_such_name":1}',
+      })
+      t.equal(wrong.code, 'invalid_request', id)
+      asked += 1
+    }
+    t.ok(asked >= 5, `${asked} operations`)
+  },
+  async E15(t, saw) {
+    const streams = DOCUMENTED.flatMap(({ responses }) => {
+      const stream = responses['200']?.content?.['text/event-stream']
+      return stream === undefined ? [] : [stream.schema]
+    })
+    t.equal(streams.length, OPERATIONS.filter(({ effect }) => effect === 'stream').length)
+    for (const { required, properties } of streams) {
+      t.same(required, ['event', 'data'])
+      t.match(properties?.['data'], { type: 'string', contentMediaType: 'application/json' })
+    }
+    saw('200')
+  },
+}
