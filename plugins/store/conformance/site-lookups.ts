@@ -124,17 +124,20 @@ const lookupCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       await insertSites(store, 'app_1')
-      const told: unknown[] = []
-      store.changes.listen((change) => told.push(change))
-      const isAsked = async () => (await store.deployments.siteByAlias('app_1'))?.sign_in
-      for (const enabled of [true, false]) {
-        await store.write((tx) => tx.signIn.change('app_1', { enabled }, BORN))
-        assert.equal(await isAsked(), enabled)
+      const told = new Set<string>()
+      store.changes.listen((change) => told.add(JSON.stringify(change)))
+      const site = JSON.stringify({ kind: 'site', id: 'app_1' })
+      // A store that several processes share may emit a change more than once.
+      for (const [change, isRequired] of [
+        [{ enabled: true }, true],
+        [{ enabled: false }, false],
+        [{ signup: 'open' }, false],
+      ] as const) {
+        told.clear()
+        await store.write((tx) => tx.signIn.change('app_1', change, BORN))
+        assert.equal((await store.deployments.siteByAlias('app_1'))?.sign_in, isRequired)
+        assert.deepEqual([...told], [site])
       }
-      await store.write((tx) => tx.signIn.change('app_1', { signup: 'open' }, BORN))
-      assert.equal(await isAsked(), false)
-      const site = { kind: 'site', id: 'app_1' }
-      assert.deepEqual(told, [site, site, site])
     },
   },
   {
