@@ -1,4 +1,10 @@
-import { NAME, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
+import {
+  FUNCTION,
+  NAME,
+  declareArguments,
+  optional,
+  optionsOf,
+} from '../../lib/internal/arguments.ts'
 import type { Store } from './contract.ts'
 import type { SequelizeLike } from './sequelize.ts'
 import { isSequelize } from './sequelize.ts'
@@ -38,7 +44,7 @@ export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
 }
 
-const OPTIONS = optionsOf({ tablePrefix: optional(NAME) })
+const OPTIONS = optionsOf({ tablePrefix: optional(NAME), inspect: optional(FUNCTION) })
 const DATABASE = { allowed: 'a URL, a pool of pg, or a Sequelize instance', accepts: isDatabase }
 
 const readStore = declareArguments('openStore', {
