@@ -56,7 +56,7 @@ const readError = declareArguments('KeyhookError', {
     errors: optional(FIELD_ERRORS),
     internal: optional(TEXT),
     cause: optional(ANY),
-  }),
+  } satisfies Record<keyof ErrorExtras, Kind>),
 })
 
 /**

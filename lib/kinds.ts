@@ -6,6 +6,7 @@
 import type { Verdict } from './delivery/outcome.ts'
 import type { AttemptTrigger, DeliveryStatus } from './delivery/state.ts'
 import type { DeliveryFact } from './delivery/transition.ts'
+import type { EngineOptions } from './engine/engine.ts'
 import type { EngineEvents } from './engine/ports.ts'
 import type { Kind, Kinds } from './internal/arguments.ts'
 import {
@@ -200,7 +201,8 @@ export const ENGINE_OPTIONS: Kind = optionsOf({
   timeout: POSITIVE,
   lease: optional(POSITIVE),
   events: optionsOf(LISTENERS),
-})
+  isBuiltIn: optional(FUNCTION),
+} satisfies Record<keyof EngineOptions, Kind>)
 
 export const NEW_EVENTS: Kind = {
   ...listOf(

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Kind } from '../../lib/internal/arguments.ts'
 import {
   FUNCTION,
   NAME,
@@ -56,7 +57,7 @@ const readClient = declareArguments('createClient', {
       ...listOf(recordOf({ id: NAME, method: NAME, path: NAME })),
       allowed: 'a list of routes, as routesOf answers',
     }),
-  }),
+  } satisfies Record<keyof ClientOptions, Kind>),
 })
 
 /**

@@ -1,3 +1,4 @@
+import type { Kind } from '../../lib/internal/arguments.ts'
 import {
   FUNCTION,
   NAME,
@@ -44,7 +45,10 @@ export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
 }
 
-const OPTIONS = optionsOf({ tablePrefix: optional(NAME), inspect: optional(FUNCTION) })
+const OPTIONS = optionsOf({
+  tablePrefix: optional(NAME),
+  inspect: optional(FUNCTION),
+} satisfies Record<keyof OpenOptions, Kind>)
 const DATABASE = { allowed: 'a URL, a pool of pg, or a Sequelize instance', accepts: isDatabase }
 
 const readStore = declareArguments('openStore', {
@@ -53,6 +57,8 @@ const readStore = declareArguments('openStore', {
 })
 const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OPTIONS })
 const readPostgres = declareArguments('openPostgresStore', { database: DATABASE, options: OPTIONS })
+
+const readReach = declareArguments('reachPostgres', { url: NAME })
 
 function isDatabase(value: unknown): boolean {
   return NAME.accepts(value) || isObject(value)
@@ -149,7 +155,9 @@ async function openOver(
 }
 
 /** @throws Error that names host, port and cause, and no credentials */
-export async function reachPostgres(url: string): Promise<string> {
+export async function reachPostgres(...args: readonly [url: string]): Promise<string> {
+  readReach(args)
+  const [url] = args
   const source = await fromUrl(url)
   await requireReachable(source, url)
   await source.end()

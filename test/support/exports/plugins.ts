@@ -84,18 +84,19 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
   './plugins/files#fileError': table('empty_file'),
   './plugins/files/memory#createMemoryFileProcessor': NOTHING,
   './plugins/store/memory#createMemoryStore': NOTHING,
+  './plugins/store/sqlite#reachPostgres': { args: ['postgres://127.0.0.1:9/none'] },
   './plugins/store/sqlite#openStore': {
-    args: ['store.sqlite', { tablePrefix: 'shop_' }],
-    optional: ['1', '1.tablePrefix'],
+    args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
+    optional: ['1', '1.tablePrefix', '1.inspect'],
     also: { 0: ['object'] },
   },
   './plugins/store/sqlite#openSqliteStore': {
-    args: ['store.sqlite', { tablePrefix: 'shop_' }],
-    optional: ['1', '1.tablePrefix'],
+    args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
+    optional: ['1', '1.tablePrefix', '1.inspect'],
   },
   './plugins/store/sqlite#openPostgresStore': {
-    args: ['postgres://127.0.0.1:9/none', { tablePrefix: 'shop_' }],
-    optional: ['1', '1.tablePrefix'],
+    args: ['postgres://127.0.0.1:9/none', { tablePrefix: 'shop_', inspect: () => undefined }],
+    optional: ['1', '1.tablePrefix', '1.inspect'],
     also: { 0: ['object'] },
   },
 }
