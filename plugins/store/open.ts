@@ -2,6 +2,7 @@ import type { Kind } from '../../lib/internal/arguments.ts'
 import {
   FUNCTION,
   NAME,
+  TEXT,
   declareArguments,
   optional,
   optionsOf,
@@ -46,7 +47,7 @@ export interface StoredFacts {
 }
 
 const OPTIONS = optionsOf({
-  tablePrefix: optional(NAME),
+  tablePrefix: optional(TEXT),
   inspect: optional(FUNCTION),
 } satisfies Record<keyof OpenOptions, Kind>)
 const DATABASE = { allowed: 'a URL, a pool of pg, or a Sequelize instance', accepts: isDatabase }
@@ -171,13 +172,13 @@ function factsOf(client: SqlClient, { meta }: Tables): StoredFacts {
       ? `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1`
       : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
   return {
-    meta: (name) =>
-      client.transaction(async (query) => {
-        if ((await query(isThere, [meta])).length === 0) return undefined
-        const sql = `SELECT value FROM ${meta} WHERE name = $1`
-        const [row] = await query<{ value: string }>(sql, [name])
-        return row?.value
-      }),
+    // A transaction would join this process's lease, whose tables may not exist yet.
+    async meta(name) {
+      if ((await client.read(isThere, [meta])).length === 0) return undefined
+      const sql = `SELECT value FROM ${meta} WHERE name = $1`
+      const [row] = await client.read<{ value: string }>(sql, [name])
+      return row?.value
+    },
   }
 }
 
