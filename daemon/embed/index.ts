@@ -8,7 +8,7 @@ import { ConfigError, rateLimitsOf } from '../config.ts'
 import type { Family } from '../family.ts'
 import { EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
 import type { Requirement } from '../families/keys/need.ts'
-import { declaredScopes, needOf, requireNeed } from '../families/keys/need.ts'
+import { needOf, requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
 import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
@@ -228,14 +228,12 @@ function assemble(
       async verify(...args: readonly unknown[]) {
         const [value, given] = args
         if (args.length > 2) throw new TypeError('keys.verify: takes (value, requirement)')
-        const need = given === undefined ? undefined : needOf(readRequirement(given))
+        const need = given === undefined ? undefined : needOf(readRequirement(given), universe)
         if (isMissing(value)) throw kernelError('missing_credentials')
         if (need === undefined) throw nothingRequired()
-        // A mistake of the caller's is told whatever the key is.
-        declaredScopes(need.scopes, universe)
         const token = typeof value === 'string' ? value : ''
         const verified = verifier.verifyKept(token) ?? (await verifier.verify(token))
-        requireNeed(verified, need, universe)
+        requireNeed(verified, need)
         return verified
       },
     },

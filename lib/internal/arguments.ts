@@ -37,7 +37,7 @@ export function declareArguments(callee: string, kinds: Kinds): ReadArguments {
   const declared = Object.entries(kinds)
   return (given) => {
     if (given.length > declared.length) throw tooMany(callee, declared, given.length)
-    return declared.map(([name, kind], index) => read(callee, name, kind, given[index]))
+    return declared.map(([name, kind], index) => readOne(callee, name, kind, given[index]))
   }
 }
 
@@ -103,16 +103,21 @@ export function readOptions(
     }
   }
   const options: Record<string, unknown> = {}
-  for (const [key, kind] of Object.entries(kinds)) {
+  // Without a list of entries, and with names made for refusals alone: each verification comes here.
+  for (const key in kinds) {
+    const kind = kinds[key]
+    if (kind === undefined || !Object.hasOwn(kinds, key)) continue
     const isGiven = Object.hasOwn(given, key)
-    if (!isGiven && kind.missing === true) continue
-    const value = read(callee, `${name}.${key}`, kind, isGiven ? given[key] : undefined)
-    if (value !== undefined) options[key] = value
+    if (!isGiven && (kind.missing === true || kind.optional === true)) continue
+    const value = isGiven ? given[key] : undefined
+    const isPlainValue = kind.options === undefined && kind.accepts(value)
+    const read = isPlainValue ? value : readOne(callee, `${name}.${key}`, kind, value)
+    if (read !== undefined) options[key] = read
   }
   return options
 }
 
-function read(callee: string, name: string, kind: Kind, value: unknown): unknown {
+function readOne(callee: string, name: string, kind: Kind, value: unknown): unknown {
   if (value === undefined && kind.optional === true) return undefined
   if (kind.options !== undefined) return readOptions(callee, name, kind.options, value)
   if (!kind.accepts(value)) throw wrong(callee, name, kind.allowed, value)

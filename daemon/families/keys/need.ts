@@ -21,27 +21,26 @@ export type Requirement =
 
 /** What a caller's key must allow, read from a requirement or a request. */
 export interface Need {
-  /** Each a `family:action`; all of them. */
-  readonly scopes: readonly string[]
+  /** All of them. */
+  readonly scopes: readonly RequiredScope[]
   /** An app that its pins must hold. */
   readonly app?: string | undefined
 }
 
-export function needOf({ scope, scopes, app }: Requirement): Need {
-  return { scopes: scopes ?? (typeof scope === 'string' ? [scope] : []), app }
+/** @throws KeyhookError `invalid_scope` for a scope that is none, whatever the key is */
+export function needOf({ scope, scopes, app }: Requirement, universe: ScopeUniverse): Need {
+  if (typeof scope === 'string') return { scopes: [declaredScope(scope, universe, 'scope')], app }
+  const declared = scopes?.map((one, index) => declaredScope(one, universe, `scopes[${index}]`))
+  return { scopes: declared ?? [], app }
 }
 
 /**
  * Refuses a key that does not allow what is needed.
  *
- * @throws KeyhookError `insufficient_scope`, `app_not_found`, `invalid_scope` for a scope that is none
+ * @throws KeyhookError `insufficient_scope`, `app_not_found`
  */
-export function requireNeed(
-  { authority }: VerifiedKey,
-  { scopes, app }: Need,
-  universe: ScopeUniverse,
-): void {
-  if (scopes.length > 0) requireScopes(authority, declaredScopes(scopes, universe))
+export function requireNeed({ authority }: VerifiedKey, { scopes, app }: Need): void {
+  requireScopes(authority, scopes)
   if (app !== undefined && authority.pins !== 'all' && !holdsApp(authority.pins, app)) {
     throw kernelError('app_not_found')
   }
@@ -58,17 +57,6 @@ export function requireDeclared(scope: string, universe: ScopeUniverse, location
 /** Declared scopes are few, and asked for with every request of an embedder's. */
 const declared = new WeakMap<ScopeUniverse, Map<string, RequiredScope>>()
 
-/** @throws KeyhookError `invalid_scope`, whatever the key is */
-export function declaredScopes(
-  scopes: readonly string[],
-  universe: ScopeUniverse,
-): readonly RequiredScope[] {
-  return scopes.map((scope, index) => {
-    const location = scopes.length === 1 ? 'scope' : `scopes[${index}]`
-    return declaredScope(scope, universe, location)
-  })
-}
-
 function declaredScope(scope: string, universe: ScopeUniverse, location: string): RequiredScope {
   const known = declared.get(universe) ?? new Map<string, RequiredScope>()
   const found = known.get(scope)
@@ -83,8 +71,8 @@ function requireScopes(
   { scopes }: VerifiedKey['authority'],
   required: readonly RequiredScope[],
 ): void {
+  if (required.every((scope) => allows(scopes, scope))) return
   const missing = required.filter((scope) => !allows(scopes, scope))
-  if (missing.length === 0) return
   const names = missing.join(', ')
   throw kernelError('insufficient_scope', {
     message: `The key lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${names}.`,

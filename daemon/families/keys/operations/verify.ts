@@ -4,7 +4,7 @@ import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
 import { readOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
-import { requireDeclared, requireNeed } from '../need.ts'
+import { needOf, requireDeclared, requireNeed } from '../need.ts'
 import type { asked, keyVerdict } from '../verify-schema.ts'
 import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
 
@@ -41,8 +41,7 @@ async function judge(platform: Platform, one: Asked, location: string): Promise<
   try {
     const verified = await verifier.verify(one.key)
     known = standingOf(verified)
-    const scopes = one.scope === undefined ? [] : [one.scope]
-    requireNeed(verified, { scopes, app: one.app_id }, universe)
+    requireNeed(verified, { ...needOf({ scope: one.scope ?? null }, universe), app: one.app_id })
     return { valid: true, code: null, message: null, ...known }
   } catch (cause) {
     if (!(cause instanceof KeyhookError) || !VERDICTS.has(cause.code)) throw cause
