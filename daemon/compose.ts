@@ -23,6 +23,7 @@ import { catalogueOf } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { ConfigError } from './config.ts'
 import { allowedModels } from './editor.ts'
+import type { EventPositions } from './event-positions.ts'
 import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
 import type { Family } from './family.ts'
@@ -37,6 +38,7 @@ export interface Parts {
   readonly families: readonly Family[]
   readonly store: Store
   readonly keyring: Keyring
+  readonly eventPositions: EventPositions
   readonly egress: EgressClient
   readonly nameLookup: NameLookup
   readonly appBytes: AppBytes | undefined
@@ -138,6 +140,7 @@ export function composePlatform(parts: Parts): Platform {
     // Who mounts no apps has none here.
     appDirectory: APP_DIRECTORIES[families.includes(appsFamily) ? config.appIds : 'any'],
     eventTypes,
+    eventPositions: parts.eventPositions,
     keyring,
     clock,
     random,

@@ -7,6 +7,7 @@ import { composePlatform, declareEventTypes, keepBrand, requireBrand } from './c
 import type { Config } from './config.ts'
 import { openEditor } from './editor.ts'
 import { openEmbedder } from './embedder.ts'
+import { openEventPositions } from './event-positions.ts'
 import { collectApps } from './families/apps/collect.ts'
 import { DEPLOY_TIMES } from './families/deploy/carry-out.ts'
 import { EDIT_TIMES } from './families/edits/carry-out.ts'
@@ -91,6 +92,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     families,
     store,
     keyring,
+    eventPositions: await openEventPositions(store, random),
     egress,
     nameLookup: await NAME_LOOKUPS.dns({ servers: config.dnsServers }),
     appBytes: opening.appBytes,

@@ -13,6 +13,7 @@ import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { Store, StoreTx } from '../plugins/store/contract.ts'
 import type { AppDirectory } from './app-directory.ts'
+import type { EventPositions } from './event-positions.ts'
 import type { EventTypes } from './event-types.ts'
 
 /** What there is to be asked for, as data. */
@@ -76,6 +77,7 @@ export interface Platform {
   /** Which apps keys may be pinned to, and webhooks hear of. */
   readonly appDirectory: AppDirectory
   readonly eventTypes: EventTypes
+  readonly eventPositions: EventPositions
   readonly keyring: Keyring
   readonly clock: Clock
   readonly random: RandomBytes

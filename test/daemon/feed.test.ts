@@ -57,10 +57,14 @@ await t.test('who follows the feed misses nothing while many publish at once', a
   await Promise.all([follow(), ...[1, 2, 3, 5, 8, 13, 21, 34].map(publishOn)])
   t.equal(published.length, 40 * 87)
   t.same(seen.map(({ id }) => id).sort(), published.sort())
-  const positions = seen.map(({ position }) => Number(position))
+  const places = await Promise.all(
+    seen.map(async ({ id }) =>
+      Number((await world.platform.store.events.get(world.account.id, id))?.place),
+    ),
+  )
   t.same(
-    positions,
-    positions.toSorted((a, b) => a - b),
+    places,
+    places.toSorted((a, b) => a - b),
   )
   t.comment(`${seen.length} events over ${pages} pages`)
 })
@@ -93,7 +97,7 @@ await t.test('a place goes with the feed alone, and a forged one is refused', as
     `?after=${position}`,
     `?order=desc&after=${position}`,
     `?order=asc&after=${position}&cursor=${next_cursor}`,
-    `?order=asc&after=${'1'.repeat(81)}`,
+    `?order=asc&after=${'1'.repeat(161)}`,
     '?order=up',
   ]) {
     t.equal(codeOf(await list(world, query)), '400 invalid_request', query)
@@ -124,5 +128,5 @@ await t.test('a pinned key follows its apps alone', async (t) => {
   const after = page.body.data[0]?.position
   t.same(idsOf(await list(world, `?order=asc&after=${after}`, key)), [fourth])
   const stranger = world.userOf(await world.addAccount())
-  t.same(idsOf(await list(world, `?order=asc&after=${after}`, stranger)), [])
+  t.equal(codeOf(await list(world, `?order=asc&after=${after}`, stranger)), '400 invalid_cursor')
 })

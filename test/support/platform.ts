@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { AppIds } from '../../daemon/app-directory.ts'
 import { APP_DIRECTORIES } from '../../daemon/app-directory.ts'
 import { catalogueOf } from '../../daemon/catalogue.ts'
+import { openEventPositions } from '../../daemon/event-positions.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
@@ -138,6 +139,7 @@ export async function createPlatform(
     },
     appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],
     eventTypes,
+    eventPositions: await openEventPositions(store, random),
     keyring,
     clock,
     random,

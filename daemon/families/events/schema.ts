@@ -3,6 +3,7 @@ import { memberSpan } from '../../../lib/internal/json-text.ts'
 import { toIso } from '../../../lib/time.ts'
 import { EVENT_ID, EVENT_TYPE } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
+import type { EventPositions } from '../../event-positions.ts'
 import { DECLARED } from '../../event-types.ts'
 import { jsonText } from '../../print-json.ts'
 import { appId, instant, pageOf, text } from '../wire.ts'
@@ -88,7 +89,7 @@ export const eventRecord = z
     created_at: instant,
     position: z.string().meta({
       description:
-        'Its place in the order of commits: give the last one as after, and miss nothing.',
+        'Opaque: give that of the last event you have as after, and miss nothing. Do not compare positions.',
     }),
     data: jsonObject,
   })
@@ -96,7 +97,10 @@ export const eventRecord = z
 
 export const eventPage = pageOf(eventRecord)
 
-export function toWireEvent(event: PlacedEvent): z.input<typeof eventRecord> {
+export function toWireEvent(
+  event: PlacedEvent,
+  positions: EventPositions,
+): z.input<typeof eventRecord> {
   const body = Buffer.from(event.body).toString()
   const data = memberSpan(body, 0, 'data')
   return {
@@ -104,7 +108,7 @@ export function toWireEvent(event: PlacedEvent): z.input<typeof eventRecord> {
     type: event.type,
     app_id: event.app_id,
     created_at: toIso(event.created_at),
-    position: event.place,
+    position: positions.print(event.account_id, event.place),
     data: jsonText(data === undefined ? '{}' : body.slice(data.from, data.to)),
   }
 }
@@ -155,7 +159,8 @@ export const exampleEvent = {
   type: 'order.paid',
   app_id: null,
   created_at: '2026-01-31T12:00:00.000Z',
-  position: '1204',
+  position:
+    'pos_0cox1Twq_XykyTReUtMgxIvwbIMSbKWOnoSUAtGxw6778suqWgSV7-76kVW-UbsYNI9pcTvCP6-WzjXFzLUnJA',
   data: { order_id: 'o_42', amount: 1999 },
 } as const
 

@@ -122,6 +122,25 @@ const readCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'events: the last place is one that nothing committed before is beyond, and all after it is',
+    async run({ open }) {
+      const store = await open()
+      const publish = (id: string) =>
+        store.publish(() => [{ event: sampleEvent(id), deliveries: [] }])
+      const none = await store.events.lastPlace()
+      for (const id of ['evt_1', 'evt_2']) await publish(id)
+      const last = await store.events.lastPlace()
+      await publish('evt_3')
+      const { rows } = await store.events.list(FEED)
+      assert.ok(store.events.isPlace(last))
+      const upTo = (place: string) => rows.map((row) => store.events.isPlace(row.place, place))
+      assert.deepEqual(upTo(none), [false, false, false])
+      assert.deepEqual(upTo(last), [true, true, false])
+      assert.deepEqual(upTo(rows[0]?.place ?? ''), [true, false, false])
+      assert.equal(store.events.isPlace('no place', last), false)
+    },
+  },
+  {
     name: 'events: who reads on from the last place misses none that is published meanwhile',
     async run(harness) {
       const [a, b] = await openRacers(harness)

@@ -48,8 +48,14 @@ export interface EventReads {
   types(accountId: string): Promise<readonly EventTypeRecord[]>
   get(accountId: string, id: string): Promise<PlacedEvent | undefined>
   list(query: EventListQuery): Promise<Page<PlacedEvent>>
-  /** Whether a text, which may be forged, is such as this store's places are: `after` must be one. */
-  isPlace(text: string): boolean
+  /**
+   * Whether a text, which may be forged, is such as this store's places are: `after` must be one.
+   *
+   * @param last a place that it must not be beyond
+   */
+  isPlace(text: string, last?: string): boolean
+  /** A place that no event committed so far is beyond, also when none is kept any more. */
+  lastPlace(): Promise<string>
 }
 
 export interface EventWrites extends EventReads {

@@ -29,7 +29,8 @@ export function eventReads(state: Reading): EventReads {
       if (bodies) return endPage(page, bytes, ({ body }) => body.length)
       return { ...page, rows: page.rows.map((event) => ({ ...event, body: NO_BODY })) }
     },
-    isPlace: (text) => /^\d{1,15}$/.test(text),
+    isPlace: (text, last = text) => /^\d{1,15}$/.test(text) && Number(text) <= Number(last),
+    lastPlace: async () => state().meta.get(LAST_PLACE) ?? '0',
   }
 }
 

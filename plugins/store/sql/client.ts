@@ -116,7 +116,9 @@ export interface Feed {
   beyond(way: Way, parameter: string): string
   /** The place of an event. */
   print(row: Row): string
-  /** What `print` may answer. */
+  /** An expression: a place that no event committed so far is beyond. */
+  last(t: Tables): string
+  /** What `print` may answer: numbers with hyphens between them. */
   readonly format: RegExp
 }
 

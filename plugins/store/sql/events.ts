@@ -63,8 +63,23 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       )
       return cutPage(rows.map(toPlaced), limit)
     },
-    isPlace: (text) => feed.format.test(text),
+    isPlace: (text, last) =>
+      feed.format.test(text) && (last === undefined || !isBeyond(text, last)),
+    async lastPlace() {
+      const [row] = await query(`SELECT ${feed.last(t)} AS place`, [])
+      return String(row?.['place'])
+    },
   }
+}
+
+/** Whether a place is beyond another; its numbers order it, the first one first. */
+function isBeyond(place: string, other: string): boolean {
+  const others = other.split('-').map(BigInt)
+  for (const [index, number] of place.split('-').map(BigInt).entries()) {
+    const against = others[index] ?? 0n
+    if (number !== against) return number > against
+  }
+  return false
 }
 
 export function eventWrites(

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const OUTCOMES: Section = {
   letter: 'O',
   title: 'Rotation, deliveries and records',
-  size: 14,
+  size: 15,
   rows: [
     {
       id: 'O01',
@@ -77,6 +77,12 @@ export const OUTCOMES: Section = {
       id: 'O14',
       case: 'docs/events.md is read by somebody who writes a receiver',
       answer: 'each type stands there once, with the whole body that is sent',
+    },
+    {
+      id: 'O15',
+      case: 'an account compares its positions in the feed, tries those of another account, and guesses numbers',
+      answer:
+        'positions tell nothing of what others publish; those of others and guesses are `400 invalid_cursor`; what an earlier release issued works, `200`',
     },
   ],
 }

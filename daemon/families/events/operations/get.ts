@@ -23,7 +23,7 @@ export const getEvent = readOperation({
     if (event === undefined || !isVisible(event.app_id, principal)) {
       throw eventError('event_not_found')
     }
-    return toWireEvent(event)
+    return toWireEvent(event, platform.eventPositions)
   },
 })
 

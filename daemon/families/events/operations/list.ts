@@ -23,7 +23,7 @@ export const listEvents = readOperation({
           .meta({ description: 'asc is the feed: oldest first, safe against late commits.' }),
         after: z
           .string()
-          .max(80)
+          .max(160)
           .optional()
           .meta({ description: 'With order=asc: the position of the last event you have.' }),
       })
@@ -41,14 +41,14 @@ export const listEvents = readOperation({
   example: { response: { data: [exampleEvent], has_more: false, next_cursor: null } },
   command: 'event list',
   async run({ platform, principal, query }) {
-    const { events } = platform.store
+    const { store, eventPositions } = platform
     const account_id = accountOf(principal)
     const { type = null, order = 'desc' } = query
     const pages = paging(query, { list: 'events', account_id, type, order })
-    const after = query.after ?? pages.after
-    // A place that comes from outside can be forged, and must not reach the store as one.
-    if (after !== null && !events.isPlace(after)) throw httpError('invalid_cursor')
-    const page = await events.list({
+    const position = query.after ?? pages.after
+    const after = position === null ? null : eventPositions.read(account_id, position)
+    if (after === undefined) throw httpError('invalid_cursor')
+    const page = await store.events.list({
       account_id,
       types: type === null ? null : [type],
       since: null,
@@ -60,6 +60,10 @@ export const listEvents = readOperation({
       limit: pages.limit,
       bytes: pages.bytes,
     })
-    return pages.answer(page, ({ place }) => place, toWireEvent)
+    return pages.answer(
+      page,
+      ({ place }) => eventPositions.print(account_id, place),
+      (event) => toWireEvent(event, eventPositions),
+    )
   },
 })

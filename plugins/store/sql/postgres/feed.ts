@@ -16,6 +16,10 @@ export const FEED: Feed = {
     `(era, xact, position) ${way === 'asc' ? '>' : '<'} (split_part(${parameter}, '-', 1)::integer,
       split_part(${parameter}, '-', 2)::xid8, split_part(${parameter}, '-', 3)::bigint)`,
   print: (row) => `${String(row['era'])}-${String(row['xact'])}-${String(row['position'])}`,
+  // Every transaction that has committed is numbered below the snapshot's end.
+  last: (t) =>
+    `(SELECT value FROM ${t.meta} WHERE name = '${ERA}')
+      || '-' || CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) || '-0'`,
   format: /^\d{1,9}-\d{1,19}-\d{1,18}$/,
 }
 

@@ -12,6 +12,8 @@ const FEED: Feed = {
   settled: () => 'TRUE',
   beyond: (way, parameter) => `position ${way === 'asc' ? '>' : '<'} CAST(${parameter} AS INTEGER)`,
   print: (row) => String(integer(row['position'])),
+  last: (t) =>
+    `CAST(COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${t.events}'), 0) AS TEXT)`,
   format: /^\d{1,15}$/,
 }
 
