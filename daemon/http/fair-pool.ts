@@ -43,6 +43,22 @@ interface Holder {
   readonly leases: Set<Held>
 }
 
+type Victims = readonly (readonly [holder: string, lease: Held])[]
+
+const NONE: Map<string, number> = new Map()
+
+function heaviestOf(totals: ReadonlyMap<string, number>): readonly [string, number] {
+  let heaviest: readonly [string, number] = ['', 0]
+  for (const entry of totals) if (entry[1] > heaviest[1]) heaviest = entry
+  return heaviest
+}
+
+function newestOf(leases: Iterable<Held>, except: readonly Held[]): Held | undefined {
+  let newest: Held | undefined
+  for (const lease of leases) if (lease.amount > 0 && !except.includes(lease)) newest = lease
+  return newest
+}
+
 /**
  * @example
  * const streams = createFairPool({ limit: 2000 })
@@ -58,10 +74,11 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
   function grow(name: string, held: Held, amount: number): boolean {
     const wanted = (holders.get(name)?.total ?? 0) + amount
     if (wanted > each) return false
-    while (used + amount > limit) {
-      const [heaviest, holder] = findHeaviest()
-      if (holder === undefined || heaviest === name || wanted >= holder.total) return false
-      evictNewest(heaviest, holder)
+    const victims = findVictims(name, wanted, used + amount - limit)
+    if (victims === undefined) return false
+    for (const [victim, lease] of victims) {
+      drop(victim, lease)
+      lease.evict()
     }
     const holder = holders.get(name) ?? { total: 0, leases: new Set() }
     holders.set(name, holder)
@@ -72,21 +89,21 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
     return true
   }
 
-  function findHeaviest(): readonly [string, Holder | undefined] {
-    let name = ''
-    let heaviest: Holder | undefined
-    for (const [candidate, holder] of holders) {
-      if (holder.total > (heaviest?.total ?? 0)) [name, heaviest] = [candidate, holder]
+  /** Leases that give way so that `needed` becomes free; undefined when that would not be fair. */
+  function findVictims(name: string, wanted: number, needed: number): Victims | undefined {
+    const victims: [string, Held][] = []
+    const totals = needed > 0 ? new Map([...holders].map(([n, { total }]) => [n, total])) : NONE
+    for (let freed = 0; freed < needed;) {
+      const [heaviest, total] = heaviestOf(totals)
+      if (heaviest === name || wanted >= total) return undefined
+      const chosen = victims.filter(([victim]) => victim === heaviest).map(([, lease]) => lease)
+      const newest = newestOf(holders.get(heaviest)?.leases ?? [], chosen)
+      if (newest === undefined) return undefined
+      victims.push([heaviest, newest])
+      totals.set(heaviest, total - newest.amount)
+      freed += newest.amount
     }
-    return [name, heaviest]
-  }
-
-  function evictNewest(name: string, { leases }: Holder): void {
-    let newest: Held | undefined
-    for (const held of leases) if (held.amount > 0) newest = held
-    if (newest === undefined) return
-    drop(name, newest)
-    newest.evict()
+    return victims
   }
 
   function drop(name: string, held: Held): void {

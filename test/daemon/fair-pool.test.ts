@@ -36,6 +36,14 @@ await t.test('equal holders do not evict each other', async (t) => {
   t.equal(pool.take('c', 1, ignore), undefined)
 })
 
+await t.test('nobody is evicted for a request that is refused all the same', async (t) => {
+  const pool = createFairPool({ limit: 64 })
+  for (let n = 0; n < 22; n += 1) pool.take('a', 1, t.fail)
+  for (const holder of ['b', 'c']) pool.take(holder, 21, t.fail)
+  t.equal(pool.take('d', 21.5, ignore), undefined)
+  t.same([pool.heldBy('a'), pool.used], [22, 64])
+})
+
 await t.test('a lease grows by the same rule, and not once it was evicted', async (t) => {
   const pool = createFairPool({ limit: 10 })
   let evictions = 0
