@@ -64,16 +64,12 @@ export interface Keyhook {
     /**
      * Whose a key is and what it may do right now.
      *
-<<<<<<< HEAD
-     * @throws KeyhookError `invalid_key`, `key_expired`, `key_revoked`, `key_rotated`, `account_suspended`,
-     *   `insufficient_scope`, `app_not_found`, `unavailable`
-=======
      * @param value as the request bears it; undefined, and anything that is no key, is refused
      * @param requirement what the key must allow; `{ scope: null }` requires nothing
      * @throws KeyhookError `missing_credentials`, `invalid_key`, `key_expired`, `key_revoked`,
-     *   `account_suspended`, `insufficient_scope`, `app_not_found`, `invalid_scope`, `unavailable`;
+     *   `key_rotated`, `account_suspended`, `insufficient_scope`, `app_not_found`, `invalid_scope`,
+     *   `unavailable`;
      *   TypeError for a requirement that is missing, of another name, or undefined
->>>>>>> 6f61ab5 (feat(library): check every argument of exported functions)
      */
     verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
   }

@@ -39,7 +39,7 @@ export function frontPage({ service, version }: Pick<Catalogue, 'service' | 'ver
   }
 }
 
-/** Links are relative: the service may lie below a prefix. */
+/** Links are relative: the service may lie below a prefix. The policy names the hash of the style as it stands. */
 function pageOf(service: string): string {
   return html`<!doctype html>
     <html lang="en">
@@ -47,9 +47,7 @@ function pageOf(service: string): string {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${service}: developer API</title>
-        <style>
-          STYLE
-        </style>
+        STYLE
       </head>
       <body>
         <main>
@@ -66,5 +64,5 @@ function pageOf(service: string): string {
           </p>
         </main>
       </body>
-    </html> `.text.replace('STYLE', STYLE)
+    </html> `.text.replace('STYLE', `<style>${STYLE}</style>`)
 }

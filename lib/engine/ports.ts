@@ -207,7 +207,6 @@ export interface Sender {
   send(request: SendRequest): Promise<SendResult>
 }
 
-/** Typed moments of the engine, for metrics and logs. What a listener throws changes nothing. */
 /** What an attempt belongs to. */
 export interface AttemptedDelivery {
   readonly delivery_id: string
@@ -217,6 +216,7 @@ export interface AttemptedDelivery {
   readonly after: Pick<DeliveryState, 'status'>
 }
 
+/** Typed moments of the engine, for metrics and logs. What a listener throws changes nothing. */
 export interface EngineEvents {
   /** A group was committed. */
   committed(events: number): void
