@@ -68,7 +68,7 @@ for (const [path, body] of REQUESTS) {
       request('POST', `/v1/keys/${id}/rotate`, { body: { grace_seconds: 0 } }),
     )
     t.match(answer, /^HTTP\/1\.1 401/)
-    t.match(answer, '"code":"key_expired"')
+    t.match(answer, '"code":"key_rotated"')
     const made = await request<{ data: { name?: string }[] }>('GET', path)
     t.same(
       made.body.data.filter(({ name }) => name !== 'a key'),
