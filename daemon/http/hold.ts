@@ -1,5 +1,6 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
 import { holderOf } from '../principal.ts'
+import { onResponseEnd } from './response-end.ts'
 import type { Socket } from './slow-readers.ts'
 import { cutOff, watchReader } from './slow-readers.ts'
 import type { Hold, RequestContext } from './state.ts'
@@ -22,7 +23,9 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   })
   if (lease === undefined) throw tooManyBytes()
   const reader = { look: () => watchWaiting(socket, clock) }
-  onceOver(ctx, () => {
+  let hasEnded = false
+  onResponseEnd(ctx.req, ctx.res, () => {
+    hasEnded = true
     lease.release()
     moving.delete(reader)
   })
@@ -33,7 +36,7 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
       held = bytes
     },
     begin() {
-      if (isBegun) return
+      if (isBegun || hasEnded) return
       isBegun = true
       moving.add(reader)
     },
@@ -47,24 +50,4 @@ function watchWaiting(socket: Socket, clock: Traffic['clock']): void {
   if (!(socket.writableLength > 0) || watched.has(socket)) return
   watched.add(socket)
   watchReader(socket, { clock }, () => undefined)
-}
-
-const queued = new WeakMap<Socket, Set<() => void>>()
-
-/** Calls back once a response was taken, or nobody is there any more to take it. */
-function onceOver({ req, res }: RequestContext, run: () => void): void {
-  res.once('finish', run)
-  res.once('close', run)
-  if (res.socket !== null) return
-  // Behind another response of its connection it is not told that the connection is gone.
-  const { socket } = req
-  const known = queued.get(socket)
-  const waiting = known ?? new Set()
-  waiting.add(run)
-  res.once('close', () => waiting.delete(run))
-  if (known !== undefined) return
-  queued.set(socket, waiting)
-  socket.once('close', () => {
-    for (const end of waiting) end()
-  })
 }

@@ -3,6 +3,7 @@ import type { Cidr } from '../../lib/egress/address.ts'
 import { clientAddress, isTrusted, plainAddress } from '../http/client-address.ts'
 import type { Lease } from '../http/fair-pool.ts'
 import { createFairPool } from '../http/fair-pool.ts'
+import { onResponseEnd } from '../http/response-end.ts'
 import { networkOf } from '../network.ts'
 import type { ConnectionLimits } from './networks.ts'
 import { createNetworks } from './networks.ts'
@@ -57,18 +58,15 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
   }
 
   function forget(connection: Connection): void {
-    const { socket, network, responses } = connection
-    networks.remove(network, connection)
-    connections.delete(socket)
-    // A response that waits for its turn is not told that its connection has ended.
-    for (const lease of responses.values()) lease?.release()
-    responses.clear()
+    networks.remove(connection.network, connection)
+    connections.delete(connection.socket)
   }
 
   function end(connection: Connection, response: ServerResponse): void {
     const { socket, network, responses } = connection
     responses.get(response)?.release()
-    if (!responses.delete(response) || responses.size > 0) return
+    responses.delete(response)
+    if (responses.size > 0 || !connections.has(socket)) return
     networks.setBusy(network, connection, false)
     // Its head was sent before the close could be announced.
     if (isClosing) socket.end()
@@ -102,7 +100,7 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
       const lease = isProxy ? proxied.take(networkOf(address), 1, () => undefined) : undefined
       networks.setBusy(network, connection, true)
       responses.set(response, lease)
-      response.once('close', () => {
+      onResponseEnd(request, response, () => {
         end(connection, response)
       })
       if (isClosing || networks.isCrowded(network)) response.shouldKeepAlive = false

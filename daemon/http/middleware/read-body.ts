@@ -88,6 +88,10 @@ function parse(text: string): unknown {
   }
 }
 
+function cutOff(): KeyhookError {
+  return httpError('invalid_request', { message: 'The request was cut off.' })
+}
+
 function tooLarge(limit_bytes: number): KeyhookError {
   return httpError('payload_too_large', { details: { limit_bytes } })
 }
@@ -128,6 +132,7 @@ class BodyReader implements Swept {
     const req = this.#req
     // Nothing would come any more, and the request would wait for ever.
     if (req.readableEnded) return Promise.reject(httpError('body_consumed'))
+    if (req.destroyed) return Promise.reject(cutOff())
     this.#looked = clock.steady()
     moving.add(this)
     return new Promise((resolve, reject) => {
@@ -151,7 +156,7 @@ class BodyReader implements Swept {
         reject(cause)
       })
       req.once('aborted', () => {
-        this.refuse(httpError('invalid_request', { message: 'The request was cut off.' }))
+        this.refuse(cutOff())
       })
     })
   }

@@ -55,6 +55,7 @@ export const BODY_CHECKS: Checks = {
     t.match(response, /retry-after: 2/i)
     for (const { socket } of clients) socket.destroy()
     await until('everything is given back', () => traffic.bodies.used === 0)
+    await until('no response is held', () => traffic.responses.used === 0)
   },
 
   async R12(t, saw) {

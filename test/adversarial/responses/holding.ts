@@ -15,6 +15,7 @@ import {
   openClient,
   openWorld,
   outcomeOf,
+  posting,
   publishLarge,
   reading,
   until,
@@ -23,6 +24,8 @@ import {
 const RESPONSE_BYTES = 8 * MIB
 /** The system takes some MiB of what is written to a connection that nobody reads. */
 const PIPELINED = 4
+/** An account may have 20 streams. */
+const ABORTED = 20
 
 /** Asks for full pages over connections that are never read, until no more fit. */
 async function hoard(world: World, key: string, connections: number): Promise<readonly Client[]> {
@@ -153,5 +156,30 @@ export const HOLDING_CHECKS: Checks = {
     t.match(await stream.until(':\n\n'), ':\n\n')
     stream.leave()
     await until('it is given back', () => traffic.responses.used === 0)
+  },
+
+  async R15(t) {
+    const world = await openWorld(t, {}, [SILENCE])
+    const { key, traffic, clock } = world
+    const { bodies, responses } = traffic
+    await clock.advance(10 * SECOND)
+    const timers = clock.timers
+    const half = posting(world, '/v1/apps', key, [
+      'content-type: application/json',
+      'content-length: 1000',
+    ])
+    for (const queued of [false, true]) {
+      // Behind a stream a response waits for its turn.
+      const before = queued ? [reading(world, '/v1/silence', key)] : []
+      const clients = await Promise.all(
+        Array.from({ length: ABORTED }, () => openClient(world, ...before, half, '{"name":')),
+      )
+      await until('all are being read', () => bodies.used === ABORTED * 1000)
+      leave(clients)
+      await until('no body is held', () => bodies.used === 0)
+      await until(`no response is held, queued: ${queued}`, () => responses.used === 0)
+    }
+    await clock.advance(10 * SECOND)
+    t.equal(clock.timers, timers, 'nothing is looked at any more')
   },
 }

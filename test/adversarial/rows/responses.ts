@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 14,
+  size: 15,
   rows: [
     {
       id: 'R01',
@@ -80,6 +80,11 @@ export const RESPONSES: Section = {
       case: 'The same in a server of the embedder: plain http, Koa, Express, Fastify.',
       answer:
         'The same limits: `429 too_many_bytes` for the body and for the response that do not fit.',
+    },
+    {
+      id: 'R15',
+      case: 'A client leaves in the middle of its body, many times, alone or behind another request.',
+      answer: 'Nothing is held for it afterwards: neither its body nor a response.',
     },
   ],
 }

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+type Socket = IncomingMessage['socket']
+
+/** Callbacks of the responses that wait behind another response of their connection. */
+const queued = new WeakMap<Socket, Set<() => void>>()
+
+/**
+ * Calls `run` once, when a response was sent or can no longer be sent. When that is already so, it calls
+ * `run` before it returns: Node emits no further event for such a response.
+ */
+export function onResponseEnd(
+  { socket }: Pick<IncomingMessage, 'socket'>,
+  response: ServerResponse,
+  run: () => void,
+): void {
+  if (response.closed || response.destroyed || socket.destroyed) {
+    run()
+    return
+  }
+  let hasRun = false
+  function end(): void {
+    if (hasRun) return
+    hasRun = true
+    queued.get(socket)?.delete(end)
+    run()
+  }
+  // `close` follows `finish`.
+  response.once('close', end)
+  // A queued response has no socket yet, and does not hear that its connection closed.
+  if (response.socket === null) whenClosed(socket, end)
+}
+
+/** One listener for each connection, however many of its responses are queued. */
+function whenClosed(socket: Socket, end: () => void): void {
+  const known = queued.get(socket)
+  if (known !== undefined) {
+    known.add(end)
+    return
+  }
+  const waiting = new Set([end])
+  queued.set(socket, waiting)
+  socket.once('close', () => {
+    for (const each of waiting) each()
+  })
+}
