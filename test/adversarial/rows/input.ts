@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const INPUT: Section = {
   letter: 'E',
   title: 'Input and error responses',
-  size: 15,
+  size: 16,
   rows: [
     {
       id: 'E01',
@@ -81,6 +81,11 @@ export const INPUT: Section = {
       id: 'E15',
       case: 'a client reads a stream by the document',
       answer: '`200`: each item is an event whose data is a text with JSON in it',
+    },
+    {
+      id: 'E16',
+      case: 'a file of 9 MiB in base64; the same without its padding, or with a character that base64 has not at its end',
+      answer: '`201`; `400 invalid_request`',
     },
   ],
 }
