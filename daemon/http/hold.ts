@@ -2,7 +2,7 @@ import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
 import { holderOf } from '../principal.ts'
 import { onResponseEnd } from './response-end.ts'
 import type { Socket } from './slow-readers.ts'
-import { cutOff, watchReader } from './slow-readers.ts'
+import { cutResponse, watchReader } from './slow-readers.ts'
 import type { Hold, RequestContext } from './state.ts'
 import type { Traffic } from './traffic.ts'
 import { tooManyBytes } from './traffic.ts'
@@ -19,7 +19,7 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   let isBegun = false
   const lease = responses.take(holderOf(ctx.state.principal, ctx.state.address), held, () => {
     // Before that nothing is written, and what was reserved is refused when it is asked for.
-    if (isBegun) cutOff(socket)
+    if (isBegun) cutResponse(ctx)
   })
   if (lease === undefined) throw tooManyBytes()
   const reader = { look: () => watchWaiting(socket, clock) }

@@ -1,3 +1,4 @@
+import { Duplex } from 'node:stream'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { watchPace } from './pace.ts'
@@ -35,6 +36,12 @@ export function watchReader(socket: Socket, pace: ReadersPace, cut: () => void):
     },
   })
   socket.once('close', watched.stop)
+}
+
+/** Cuts off a response. A call within the process has no connection: only its response is destroyed. */
+export function cutResponse({ req, res }: Pick<RequestContext, 'req' | 'res'>): void {
+  if (req.socket instanceof Duplex) cutOff(req.socket)
+  else res.destroy()
 }
 
 /** Closes a connection at once: closed in order, the system would go on holding what it has to send. */

@@ -8,6 +8,7 @@ import type { Family } from '../../daemon/family.ts'
 import { mountAlone } from './mounted.ts'
 import type { RateLimits } from '../../daemon/http/middleware/rate-limit.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
+import { fetchFrom } from '../../daemon/embed/in-process.ts'
 import type { Traffic, TrafficOptions } from '../../daemon/http/traffic.ts'
 import { createTraffic } from '../../daemon/http/traffic.ts'
 import type { Platform } from '../../daemon/platform.ts'
@@ -69,6 +70,8 @@ export interface MintedKey {
 export interface World {
   readonly platform: Platform
   readonly baseUrl: string
+  /** Asks in this process, without a socket, as an embedder's `as()` does. */
+  readonly fetch: typeof globalThis.fetch
   /** What requests and responses hold. */
   readonly traffic: Traffic
   readonly account: AccountRecord
@@ -146,6 +149,7 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   return {
     platform,
     baseUrl,
+    fetch: fetchFrom(api),
     traffic,
     account,
     user,

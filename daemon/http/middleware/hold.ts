@@ -6,7 +6,7 @@ import type { Operation } from '../../family.ts'
 import { RESERVED_RESPONSE_BYTES } from '../../limits.ts'
 import { clientAddress } from '../client-address.ts'
 import { holdResponse } from '../hold.ts'
-import { cutOff } from '../slow-readers.ts'
+import { cutResponse } from '../slow-readers.ts'
 import type { Hold, RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 
@@ -72,5 +72,5 @@ function sizeOf(ctx: RequestContext): number {
 
 function drop(ctx: RequestContext): void {
   ctx.respond = false
-  cutOff(ctx.req.socket)
+  cutResponse(ctx)
 }

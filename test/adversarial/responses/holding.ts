@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import type { StreamEvent } from '../../../daemon/family.ts'
-import { defineFamily, streamOperation } from '../../../daemon/family.ts'
-import { PAGE_BYTES } from '../../../daemon/limits.ts'
+import { defineFamily, ownOperation, streamOperation } from '../../../daemon/family.ts'
+import {
+  PAGE_BYTES,
+  RESERVED_RESPONSE_BYTES,
+  RESPONSE_BYTES as ALL_RESPONSE_BYTES,
+} from '../../../daemon/limits.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { openStream } from '../../support/stream.ts'
 import type { World } from '../../support/world.ts'
@@ -68,6 +72,28 @@ const SILENCE = defineFamily({
   events: [],
   errors: { rows: {} },
   operations: [silence],
+})
+
+/** A change whose response is larger than what is reserved for it. */
+const shout = ownOperation({
+  id: 'loud.shout',
+  summary: 'Shout',
+  method: 'POST',
+  path: '/v1/shouts',
+  access: { scope: 'observe:read', pinned: 'refused' },
+  input: {},
+  output: z.strictObject({ text: z.string() }),
+  errors: [],
+  example: { response: { text: 'A' } },
+  run: () => Promise.resolve({ text: 'A'.repeat(2 * RESERVED_RESPONSE_BYTES) }),
+})
+
+const LOUD = defineFamily({
+  name: 'loud',
+  scopes: { observe: ['read'] },
+  events: [],
+  errors: { rows: {} },
+  operations: [shout],
 })
 
 export const HOLDING_CHECKS: Checks = {
@@ -181,5 +207,25 @@ export const HOLDING_CHECKS: Checks = {
     }
     await clock.advance(10 * SECOND)
     t.equal(clock.timers, timers, 'nothing is looked at any more')
+  },
+
+  async R16(t) {
+    const world = await openWorld(t, {}, [LOUD])
+    const { key, traffic, account, fetch } = world
+    const rest = traffic.responses.take(
+      holder(account),
+      ALL_RESPONSE_BYTES - RESERVED_RESPONSE_BYTES,
+      () => undefined,
+    )
+    const shout = () =>
+      fetch('http://keyhook.invalid/v1/shouts', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}` },
+      })
+    await t.rejects(shout(), { message: 'response destroyed before completion' })
+    rest?.release()
+    t.equal(traffic.responses.used, 0)
+    t.equal((await shout()).status, 200)
+    await until('everything is given back', () => traffic.responses.used === 0)
   },
 }

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 15,
+  size: 16,
   rows: [
     {
       id: 'R01',
@@ -85,6 +85,11 @@ export const RESPONSES: Section = {
       id: 'R15',
       case: 'A client leaves in the middle of its body, many times, alone or behind another request.',
       answer: 'Nothing is held for it afterwards: neither its body nor a response.',
+    },
+    {
+      id: 'R16',
+      case: 'An embedder calls a change in process, and its response does not fit.',
+      answer: 'The change is made; the call rejects, and does not wait for ever.',
     },
   ],
 }
