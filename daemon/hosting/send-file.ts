@@ -43,7 +43,7 @@ export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts):
     const form = chooseForm(file, exchange.request.headers['accept-encoding'])
     const sent =
       form !== undefined && isHtml(file) && site.manifest.observe !== false
-        ? pages.find(site.app_id, file, form)
+        ? pages.find(site.app_id, file, form, () => leavingOf(exchange))
         : form
     if (!(sent instanceof Promise)) {
       sendForm(sendBytes, exchange, site, found, sent, common)
@@ -51,8 +51,22 @@ export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts):
     }
     sent
       .then((made) => sendForm(sendBytes, exchange, site, found, made, common))
-      .catch((cause: unknown) => failToSend(exchange, site.app_id, file.sha256, cause))
+      .catch((cause: unknown) => {
+        // What a visitor gave up has not failed.
+        if (!(cause instanceof VisitorLeft)) failToSend(exchange, site.app_id, file.sha256, cause)
+      })
   }
+}
+
+class VisitorLeft extends Error {}
+
+/** Aborted when the connection of a visitor goes. */
+function leavingOf({ response }: Exchange): AbortSignal {
+  const left = new AbortController()
+  const leave = (): void => left.abort(new VisitorLeft())
+  if (response.destroyed) leave()
+  else response.once('close', leave)
+  return left.signal
 }
 
 function sendForm(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { allowsBeacon } from '../../daemon/hosting/beacon/policy.ts'
-import { scanPage } from '../../daemon/hosting/beacon/scan.ts'
+import { SCANNED_BYTES, scanPage } from '../../daemon/hosting/beacon/scan.ts'
 
 const TAG = '<script src="/_p/obs.js"></script>'
 
@@ -97,6 +97,47 @@ for (const [what, page] of PAGES) {
 await t.test('what is served for a folder is a page, whatever it looks like', async (t) => {
   for (const page of ['<h1>x</h1>', 'x', '']) {
     t.equal(carried(Buffer.from(page), true).toString(), TAG + page)
+  }
+})
+
+const filled = (page: string, by = 'x'): Buffer =>
+  Buffer.from(page.replace('…', by.repeat(Math.ceil(SCANNED_BYTES / by.length))))
+
+/** What goes on beyond what is scanned; `|` marks where the beacon goes. */
+const LONG: readonly (readonly [what: string, page: string, by?: string])[] = [
+  ['a comment first', '<!doctype html><!-- … --><head><title>x</title>'],
+  ['blanks first', '<!doctype html>…<head><title>x</title>', ' '],
+  ['a tag that does not end', '<!doctype html><html data-a="…"><head>'],
+  ['a style in the head', '<!doctype html><head>|<style>…</style><title>x'],
+  ['a comment in the head', '<!doctype html><head>|<!-- …'],
+  ['a policy behind what is scanned', `<head>|<script>…</script>${csp("script-src 'none'")}`],
+  ['a policy before that', `<head>${csp("script-src 'none'")}<script>…</script>`],
+  ['a body', '<!doctype html><head>|</head><body>…'],
+  ['templates within each other', '<!doctype html>|…', '<template>'],
+]
+
+for (const [what, page, by] of LONG) {
+  await t.test(`the beginning of a page is scanned: ${what}`, async (t) => {
+    const given = filled(page.replace('|', ''), by)
+    const expected = filled(page.replace('|', TAG), by)
+    for (const pieces of [given.length, 65_536, 1009]) {
+      t.ok(carried(given, false, pieces).equals(expected), `${pieces} at a time`)
+    }
+  })
+}
+
+await t.test('a place is found up to the last byte that is scanned', async (t) => {
+  const start = '<!doctype html><!--'
+  const page = (size: number): Buffer =>
+    Buffer.from(`${start}${'x'.repeat(size - start.length - '--><head>'.length)}--><head>`)
+  const body = Buffer.from('<body>')
+  for (const [size, has] of [
+    [SCANNED_BYTES, true],
+    [SCANNED_BYTES + 1, false],
+  ] as const) {
+    const given = Buffer.concat([page(size), body])
+    const expected = has ? Buffer.concat([page(size), Buffer.from(TAG), body]) : given
+    t.ok(carried(given).equals(expected), `${size}`)
   }
 })
 

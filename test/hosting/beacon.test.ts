@@ -217,7 +217,12 @@ await t.test('pages are read once, and memory for them is bounded', async (t) =>
     if (file === undefined) throw new Error(`no ${path}`)
     return { file, form: { encoding: 'identity' as const, sha256: file.sha256, size: file.size } }
   }
-  const pages = createBeaconPages(bytes, false, { small: 1000, total: 2500, waiting: 300 })
+  const pages = createBeaconPages(bytes, false, {
+    small: 1000,
+    total: 2500,
+    waiting: 300,
+    reading: 1_000_000,
+  })
   const find = async (path: keyof typeof TREE, encoding: 'identity' | 'br' = 'identity') => {
     const { file, form } = pageOf(path)
     return pages.find('shop0001', file, { ...form, encoding })

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { createLanes } from '../../../lib/internal/lanes.ts'
+import { untilAborted } from '../../../lib/internal/until-aborted.ts'
 import type { AppBytes, Kept } from '../../../plugins/apps/contract.ts'
 import type { Encoding, ServedFile } from '../../../plugins/deploy/contract.ts'
 import type { Form } from '../encoding.ts'
+import type { PageScan } from './scan.ts'
 import { scanPage } from './scan.ts'
+import { createSharedWork } from './shared-work.ts'
 import type { Splice } from './splice.ts'
 import { openSpliced } from './splice.ts'
 
@@ -19,9 +21,17 @@ export interface SentForm extends Form {
 
 /** Puts the beacon into pages while they are served; what is stored never holds it. */
 export interface BeaconPages {
-  /** The form that is sent in place of a form of a page: made once, then from memory. */
-  find(appId: string, file: ServedFile, form: Form): SentForm | Promise<SentForm>
+  /**
+   * The form that is sent in place of a form of a page: made once, then from memory. While too many pages
+   * wait to be read, it is the form as it is kept, whose digest is as true.
+   *
+   * @param leaving aborted when the visitor waits no longer; asked for only when there is something to
+   *   wait for, which then rejects
+   */
+  find(appId: string, file: ServedFile, form: Form, leaving?: Leaving): SentForm | Promise<SentForm>
 }
+
+export type Leaving = () => AbortSignal
 
 export interface BeaconPageLimits {
   /** Bytes of the largest page that is held in memory as it is sent; larger ones are read each time. */
@@ -30,19 +40,25 @@ export interface BeaconPageLimits {
   readonly total: number
   /** Bytes of pages that wait to be compressed; beyond that a page is sent uncompressed. */
   readonly waiting: number
+  /** Bytes of pages that wait to be read for the first time; beyond that a page is sent as it is kept. */
+  readonly reading: number
 }
 
 const LIMITS: BeaconPageLimits = {
   small: 64 * 1024,
   total: 64 * 1024 * 1024,
   waiting: 32 * 1024 * 1024,
+  reading: 128 * 1024 * 1024,
 }
 
 /** What is remembered of a page beside its bytes, about. */
 const OVERHEAD = 1024
 
 /** Off the event loop, one page at a time: somebody waits, but others need the threads too. */
-const AT_ONCE = 1
+const COMPRESSED_AT_ONCE = 1
+
+/** Pages that are read at once; each holds what is scanned, at most. */
+const READ_AT_ONCE = 4
 
 const COMPRESS: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes) =>
@@ -79,10 +95,9 @@ export function createBeaconPages(
 ): BeaconPages {
   // In the order of use: the oldest is the first.
   const pages = new Map<string, Page>()
-  const loading = new Map<string, Promise<unknown>>()
-  const lanes = createLanes(AT_ONCE)
+  const reading = createSharedWork({ atOnce: READ_AT_ONCE, cost: limits.reading })
+  const compressing = createSharedWork({ atOnce: COMPRESSED_AT_ONCE, cost: limits.waiting })
   let total = 0
-  let waiting = 0
   let newest = ''
 
   function peek(key: string): Page | undefined {
@@ -110,17 +125,17 @@ export function createBeaconPages(
     }
   }
 
-  /** Does some work once for all who wait for it. */
-  function once<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const begun = loading.get(key) as Promise<T> | undefined
-    const own = begun ?? work().finally(() => loading.delete(key))
-    loading.set(key, own)
-    return own
-  }
-
-  async function load(appId: string, file: ServedFile, key: string): Promise<Page> {
+  async function load(
+    appId: string,
+    file: ServedFile,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<Page> {
     const isNamedPage = NAMED_PAGE.test(file.path)
-    const identity = await readPage(bytes, appId, file, { isNamedPage, isSecure }, limits.small)
+    const chunks = await bytes.open(appId, file.sha256)
+    if (chunks === undefined) throw new Error(`${file.sha256} is not there`)
+    const scan = scanPage({ isNamedPage, isSecure })
+    const identity = await readPage(untilAborted(chunks, signal), file, scan, limits.small)
     const page: Page = { identity, encoded: {}, bytes: OVERHEAD + (identity?.made?.length ?? 0) }
     keep(key, page)
     return page
@@ -132,23 +147,17 @@ export function createBeaconPages(
     page: Page,
     identity: SentForm,
     encoding: Encoding,
+    signal: AbortSignal,
   ): Promise<SentForm> {
-    waiting += identity.size
-    try {
-      return await lanes(async () => {
-        const made = await COMPRESS[encoding](await readSent(bytes, appId, identity))
-        const form = { encoding, sha256: digestOf(made), size: made.length, made }
-        page.encoded[encoding] = form
-        if (pages.get(key) === page) {
-          page.bytes += made.length
-          total += made.length
-          makeRoom()
-        }
-        return form
-      })
-    } finally {
-      waiting -= identity.size
+    const made = await COMPRESS[encoding](await readSent(bytes, appId, identity, signal))
+    const form = { encoding, sha256: digestOf(made), size: made.length, made }
+    page.encoded[encoding] = form
+    if (pages.get(key) === page) {
+      page.bytes += made.length
+      total += made.length
+      makeRoom()
     }
+    return form
   }
 
   function choose(
@@ -156,6 +165,7 @@ export function createBeaconPages(
     key: string,
     page: Page,
     form: Form,
+    leaving: Leaving | undefined,
   ): SentForm | Promise<SentForm> {
     const { identity, encoded } = page
     const { encoding } = form
@@ -163,20 +173,30 @@ export function createBeaconPages(
     if (encoding === 'identity') return identity
     const known = encoded[encoding]
     if (known !== undefined) return known
-    const name = `${appId} ${key} ${encoding}`
-    if (waiting + identity.size > limits.waiting && !loading.has(name)) return identity
-    return once(name, () => compress(appId, key, page, identity, encoding))
+    const made = compressing.join(
+      `${appId} ${key} ${encoding}`,
+      identity.size,
+      (signal) => compress(appId, key, page, identity, encoding, signal),
+      leaving?.(),
+    )
+    return made ?? identity
   }
 
   return {
-    find(appId, file, form) {
+    find(appId, file, form, leaving) {
       // The same bytes may be a page under one name and a fragment under another.
       const key = NAMED_PAGE.test(file.path) ? file.sha256 : `${file.sha256} by its content`
       const page = peek(key)
-      if (page !== undefined) return choose(appId, key, page, form)
-      return once(`${appId} ${key}`, () => load(appId, file, key)).then((loaded) =>
-        choose(appId, key, loaded, form),
+      if (page !== undefined) return choose(appId, key, page, form, leaving)
+      const loaded = reading.join(
+        `${appId} ${key}`,
+        // However large a page is, it is read when nothing else is.
+        Math.min(file.size, limits.reading),
+        (signal) => load(appId, file, key, signal),
+        leaving?.(),
       )
+      if (loaded === undefined) return form
+      return loaded.then((read) => choose(appId, key, read, form, leaving))
     },
   }
 }
@@ -189,17 +209,13 @@ export function isHtml({ type }: Pick<ServedFile, 'type'>): boolean {
   return type === 'text/html; charset=utf-8' || /^text\/html\s*(?:;|$)/i.test(type)
 }
 
-/** Reads a page once, whole, and hashes it as it is sent; undefined for one that gets no beacon. */
+/** Reads a page once and hashes it as it is sent; undefined for one that gets no beacon. */
 async function readPage(
-  bytes: Pick<AppBytes, 'open'>,
-  appId: string,
+  chunks: AsyncIterable<Uint8Array>,
   { sha256, size }: Kept,
-  options: Parameters<typeof scanPage>[0],
+  scan: PageScan,
   small: number,
 ): Promise<SentForm | undefined> {
-  const chunks = await bytes.open(appId, sha256)
-  if (chunks === undefined) throw new Error(`${sha256} is not there`)
-  const scan = scanPage(options)
   const hash = createHash('sha256')
   const isSmall = size <= small
   let held: Uint8Array[] = []
@@ -243,12 +259,13 @@ async function readSent(
   bytes: Pick<AppBytes, 'open'>,
   appId: string,
   { made, splice, size }: SentForm,
+  signal: AbortSignal,
 ): Promise<Buffer> {
   if (made !== undefined) return made
   const chunks = splice && (await openSpliced(bytes, appId, splice, { start: 0, end: size }))
   if (chunks === undefined) throw new Error('a page is not there any more')
   const read: Uint8Array[] = []
-  for await (const chunk of chunks) read.push(chunk)
+  for await (const chunk of untilAborted(chunks, signal)) read.push(chunk)
   return Buffer.concat(read)
 }
 

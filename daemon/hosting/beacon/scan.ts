@@ -6,6 +6,15 @@ export const BEACON_PATH = '/_p/obs.js'
 
 const TAG = `<script src="${BEACON_PATH}"></script>`
 
+/**
+ * Bytes of the beginning of a page in which its place is looked for. The parser holds what it has not
+ * understood yet, such as a comment that never ends: this bounds it.
+ */
+export const SCANNED_BYTES = 256 * 1024
+
+/** Elements within each other that are followed: the parser goes through all that are open for each tag. */
+const DEEPEST = 256
+
 /** Where the beacon goes in a page, in bytes, and how it is written there. */
 export interface BeaconPlace {
   readonly at: number
@@ -62,7 +71,8 @@ const OF_PAGE: ReadonlySet<string> = new Set(['body', 'frameset', 'head', 'html'
  * the policy governs it.
  *
  * A page gets none that loads it in its head, whose policy may forbid it, or whose `<base>` would lead it
- * elsewhere. A fragment of a page gets none: scripts take it for what it is.
+ * elsewhere. A fragment of a page gets none: scripts take it for what it is. When the head is longer or
+ * deeper than what is scanned, the place that is known by then counts; a page without one gets none.
  */
 export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
   let isDone = false
@@ -77,6 +87,10 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
   let encoding: Encoding | undefined
   /** Characters so far. */
   let length = 0
+  /** Elements that are open, for the parser. */
+  let open = 0
+  /** Bytes that may still be scanned. */
+  let left = SCANNED_BYTES
 
   const parser: Parser = new Parser({
     onprocessinginstruction(name) {
@@ -87,7 +101,12 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
       if (depth === 0 && blank >= 0) finish(parser.startIndex + blank)
     },
     onopentag(name, attributes) {
+      open += 1
       if (isDone) return
+      if (open > DEEPEST) {
+        finish()
+        return
+      }
       if (depth > 0) {
         if (name === opaque) depth += 1
         return
@@ -103,6 +122,7 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
       else readElement(name, attributes)
     },
     onclosetag(name) {
+      open -= 1
       if (depth > 0 && name === opaque) depth -= 1
       else if (depth === 0 && name === 'head') finish()
     },
@@ -153,16 +173,19 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
       return isDone
     },
     write(chunk) {
-      if (encoding !== undefined) {
-        read(chunk, encoding)
-        return
+      const scanned = chunk.subarray(0, left)
+      left -= scanned.length
+      if (encoding !== undefined) read(scanned, encoding)
+      else {
+        first = Buffer.concat([first, scanned])
+        if (first.length >= LONGEST_MARK) begin()
       }
-      first = Buffer.concat([first, chunk])
-      if (first.length >= LONGEST_MARK) begin()
+      if (scanned.length < chunk.length && !isDone) isDone = true
     },
     end() {
       const { bom, unit, encode } = encoding ?? begin()
       if (!isDone) parser.end()
+      // At the end of a page its place is there at the latest.
       finish(length)
       if (!isPage || isRefused || at === undefined || baseAt < at) return undefined
       return { at: bom + unit * at, tag: encode(TAG) }

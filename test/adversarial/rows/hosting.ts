@@ -43,11 +43,17 @@ const ROWS: readonly Row[] = [
     answer:
       '`200`, sent as it is stored: nothing is added to the policy. A page whose policy allows its own origin carries the beacon behind the policy',
   },
+  {
+    id: 'H08',
+    case: '242 distinct pages of 9 MiB, each one comment that never ends, are requested at once by HEAD, without signing in',
+    answer:
+      '`200` for each, without the beacon: no more than the first 256 KiB of a page is held, four pages at once, and memory stays bounded. Tags stay those of what is sent, and an ordinary page carries the beacon',
+  },
 ]
 
 export const HOSTING: Section = {
   letter: 'H',
   title: 'Published apps',
-  size: 7,
+  size: 8,
   rows: ROWS,
 }
