@@ -37,6 +37,13 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
   readonly ip: string
   readonly response: ResponseHead
   /**
+   * Counts what the answer is going to hold, before it is read.
+   *
+   * @param bytes at least of what is large in it; the most of several calls counts
+   * @throws KeyhookError `too_many_bytes`
+   */
+  reserve(bytes: number): void
+  /**
    * Looks whether the caller still may do this: for what goes on for a while.
    *
    * @throws KeyhookError as a request would be refused that came now

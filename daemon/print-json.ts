@@ -33,3 +33,22 @@ export function printJson(value: unknown): string {
   if (!printed.includes(MARK)) return printed
   return printed.replaceAll(MARKED, (_, escaped) => JSON.parse(`"${escaped}"`) as string)
 }
+
+/** Control characters that have a short escape, quote and backslash. */
+const ESCAPED_SHORT = new Set(Buffer.from('\b\t\n\f\r"\\'))
+/** Bytes that each byte of UTF-8 text takes once it is printed as JSON. */
+const PRINTED = Uint8Array.from({ length: 256 }, (_, byte) =>
+  ESCAPED_SHORT.has(byte) ? 2 : byte < 0x20 ? 6 : 1,
+)
+
+/**
+ * Bytes of a UTF-8 text printed as JSON, without its quotes.
+ *
+ * @example
+ * printedBytes(Buffer.from('a\n\0')) // 9
+ */
+export function printedBytes(text: Uint8Array): number {
+  let size = 0
+  for (const byte of text) size += PRINTED[byte] ?? 0
+  return size
+}

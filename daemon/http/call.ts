@@ -1,3 +1,4 @@
+import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import type { AnyCall } from './perform.ts'
@@ -27,6 +28,10 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
       setCookie: (value) => {
         ctx.append('Set-Cookie', value)
       },
+    },
+    reserve: (bytes) => {
+      // What is small beside it has its own.
+      ctx.state.hold?.most(bytes + RESERVED_RESPONSE_BYTES)
     },
     admit: async () => admit(ctx, () => Promise.resolve()),
   }

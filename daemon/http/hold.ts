@@ -17,9 +17,11 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   const { responses, moving, clock } = traffic
   let held = RESERVED_RESPONSE_BYTES
   let isBegun = false
+  let isEvicted = false
   const lease = responses.take(holderOf(ctx.state.principal, ctx.state.address), held, () => {
     // Before that nothing is written, and what was reserved is refused when it is asked for.
     if (isBegun) cutResponse(ctx)
+    else isEvicted = true
   })
   if (lease === undefined) throw tooManyBytes()
   const reader = { look: () => watchWaiting(socket, clock) }
@@ -31,7 +33,7 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   })
   return {
     most(bytes) {
-      if (bytes <= held) return
+      if (bytes <= (isEvicted ? RESERVED_RESPONSE_BYTES : held)) return
       if (!lease.add(bytes - held)) throw tooManyBytes()
       held = bytes
     },

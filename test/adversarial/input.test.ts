@@ -6,4 +6,9 @@ import { UNICODE_CHECKS } from './input/unicode.ts'
 import { INPUT } from './rows/input.ts'
 import { runSection } from './run.ts'
 
-await runSection(t, INPUT, { ...ERROR_CHECKS, ...UNICODE_CHECKS, ...DOCUMENT_CHECKS, ...FILE_CHECKS })
+await runSection(t, INPUT, {
+  ...ERROR_CHECKS,
+  ...UNICODE_CHECKS,
+  ...DOCUMENT_CHECKS,
+  ...FILE_CHECKS,
+})

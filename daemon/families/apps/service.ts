@@ -8,6 +8,7 @@ import type {
   RevisionRecord,
 } from '../../../plugins/store/contract/apps.ts'
 import { httpError } from '../../errors.ts'
+import type { Call } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
 import { accountOf } from '../../principal.ts'
@@ -66,8 +67,38 @@ export async function findRevision(
 /** The files of a revision. */
 export async function loadTree(bytes: AppBytes, revision: RevisionRecord): Promise<Tree> {
   const kept = await bytes.get(revision.app_id, revision.tree)
-  if (kept === undefined) throw new Error(`the tree of revision ${revision.number} is gone`)
+  if (kept === undefined) throw treeIsGone(revision)
   return readTree(Buffer.from(kept).toString())
+}
+
+/** The least that a file of a tree takes where it is listed. */
+const LISTED_FILE_BYTES = 100
+
+/**
+ * The files of a revision, for who only reads them: the size of their list is counted while it is read.
+ *
+ * @throws KeyhookError `too_many_bytes`
+ */
+export async function loadCountedTree(
+  bytes: AppBytes,
+  revision: RevisionRecord,
+  reserve: Call['reserve'],
+): Promise<Tree> {
+  reserve(revision.files * LISTED_FILE_BYTES)
+  const kept = await bytes.open(revision.app_id, revision.tree)
+  if (kept === undefined) throw treeIsGone(revision)
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of kept) {
+    pieces.push(piece)
+    size += piece.length
+    reserve(size)
+  }
+  return readTree(Buffer.concat(pieces).toString())
+}
+
+function treeIsGone({ number }: RevisionRecord): Error {
+  return new Error(`the tree of revision ${number} is gone`)
 }
 
 /** Keeps a tree whose files are kept already; answers its digest. */

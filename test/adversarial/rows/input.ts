@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const INPUT: Section = {
   letter: 'E',
   title: 'Input and error responses',
-  size: 16,
+  size: 18,
   rows: [
     {
       id: 'E01',
@@ -86,6 +86,17 @@ export const INPUT: Section = {
       id: 'E16',
       case: 'a file of 9 MiB in base64; the same without its padding, or with a character that base64 has not at its end',
       answer: '`201`; `400 invalid_request`',
+    },
+    {
+      id: 'E17',
+      case: '40 requests at once for a file of 5 MiB, under a limit of 16 MiB for responses',
+      answer:
+        'two read it, `200`; the others are `429 too_many_bytes`, and have read nothing of it',
+    },
+    {
+      id: 'E18',
+      case: 'the tree of a revision with 720 kB of configuration, while responses may hold 256 KiB more',
+      answer: '`429 too_many_bytes` before more of it is read; `200` once there is room',
     },
   ],
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { readText } from '../../../../lib/internal/bytes.ts'
 import { readOperation } from '../../../family.ts'
+import { printedBytes } from '../../../print-json.ts'
 import { appError } from '../errors.ts'
 import { appParams, exampleApp } from '../schema.ts'
-import { bytesOf, findApp, findRevision, loadTree } from '../service.ts'
+import { bytesOf, findApp, findRevision, loadCountedTree } from '../service.ts'
 import { givenRevision } from './get-tree.ts'
 
 const content = z
@@ -53,16 +54,20 @@ export const getContent = readOperation({
     },
   },
   command: 'app content',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, reserve }) {
     const { apps } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, query.revision)
     const bytes = bytesOf(platform)
-    const { files } = await loadTree(bytes, revision)
+    const { files } = await loadCountedTree(bytes, revision, reserve)
     const file = files.get(query.path)
     if (file === undefined) throw appError('path_not_found')
+    // Refused before it is read: as base64, or as text of which no byte is escaped.
+    reserve(Math.ceil(file.size / 3) * 4)
     const kept = await bytes.get(app.id, file.sha256)
     if (kept === undefined) throw new Error(`${file.path} of revision ${revision.number} is gone`)
+    // As text it may print six times as long.
+    reserve(printedBytes(kept))
     const text = readText(kept)
     return {
       app_id: app.id,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
 import { appParams, exampleApp } from '../schema.ts'
-import { bytesOf, findApp, findRevision, loadTree } from '../service.ts'
+import { bytesOf, findApp, findRevision, loadCountedTree } from '../service.ts'
 
 /** A revision as a query gives it. */
 export const givenRevision = z
@@ -39,11 +39,11 @@ export const getTree = readOperation({
     },
   },
   command: 'app tree',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, reserve }) {
     const { apps } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, query.revision)
-    const { files, config } = await loadTree(bytesOf(platform), revision)
+    const { files, config } = await loadCountedTree(bytesOf(platform), revision, reserve)
     return {
       app_id: app.id,
       revision: revision.number,

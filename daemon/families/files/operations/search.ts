@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MAX_CHUNK_CHARACTERS } from '../../../../plugins/files/contract.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
@@ -70,12 +71,14 @@ export const searchFiles = readOperation({
     },
   },
   command: 'file search <query>',
-  async run({ platform, principal, params, body }) {
+  async run({ platform, principal, params, body, reserve }) {
     const app = await findApp(platform.store.apps, principal, params.app_id)
+    const limit = body.limit ?? DEFAULT_LIMIT
+    reserve(limit * MAX_CHUNK_CHARACTERS)
     const { mode, passages } = await findPassages(platform, {
       app_id: app.id,
       query: body.query,
-      limit: body.limit ?? DEFAULT_LIMIT,
+      limit,
       files: body.files ?? null,
     })
     // What a store goes by may tell of other accounts' words, so it is not told.
