@@ -1,4 +1,7 @@
+import { kernelError } from '../lib/errors.ts'
 import type { Authority } from '../lib/grant/authority.ts'
+import type { RequiredScope } from '../lib/scope/cover.ts'
+import { allows } from '../lib/scope/cover.ts'
 import type { Instant } from '../lib/time.ts'
 import type { StoreTx } from '../plugins/store/contract.ts'
 import type { Creator, KeyRecord } from '../lib/key/record.ts'
@@ -88,4 +91,13 @@ export function memberAccountOf(principal: Principal | undefined): string | unde
 export function holderOf(principal: Principal | undefined, ip: string): string {
   const account = memberAccountOf(principal)
   return account === undefined ? callerOf(principal, ip) : `account ${account}`
+}
+
+/** @throws KeyhookError `insufficient_scope` naming what is missing */
+export function requireScope({ scopes }: Pick<Authority, 'scopes'>, required: RequiredScope): void {
+  if (allows(scopes, required)) return
+  throw kernelError('insufficient_scope', {
+    message: `The key lacks the scope ${required}.`,
+    details: { required_scopes: [required], missing_scopes: [required] },
+  })
 }

@@ -8,7 +8,7 @@ import type { Instant } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
 import { httpError } from '../errors.ts'
 import type { KeyPrincipal, Principal } from '../principal.ts'
-import { requireScope } from './middleware/authorize.ts'
+import { requireScope } from '../principal.ts'
 
 /**
  * Refuses a principal that ended between its authentication and the unit of work that it asked for: a

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { requiredScope } from '../../../lib/scope/cover.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import { requireScope } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 
@@ -12,10 +14,10 @@ export const keyWebhooks = {
   webhooks_total: z.int().meta({ description: 'How many there are; the first 100 are listed.' }),
 }
 
-export const webhooksChoice = z
-  .enum(['keep', 'disable'])
-  .optional()
-  .meta({ description: 'disable: disable all of these webhooks in the same step. Default keep.' })
+export const webhooksChoice = z.enum(['keep', 'disable']).optional().meta({
+  description:
+    'disable: disable all of these webhooks in the same step; a key needs webhooks:write. Default keep.',
+})
 
 /** What an answer says of webhooks. */
 export function listWebhooks(webhooks: readonly Pick<WebhookRecord, 'id'>[]): {
@@ -28,12 +30,17 @@ export function listWebhooks(webhooks: readonly Pick<WebhookRecord, 'id'>[]): {
   }
 }
 
-/** Disables webhooks, and notes each that was active for the account's owners. */
+/**
+ * Disables webhooks, and notes each that was active for the account's owners.
+ *
+ * @throws KeyhookError `insufficient_scope`: ending a key, even itself, is no authority over webhooks
+ */
 export async function disableWebhooks(
   call: Change,
   webhooks: readonly WebhookRecord[],
   reason: 'key_revoked' | 'key_narrowed',
 ): Promise<void> {
+  requireScope(call.principal.authority, requiredScope('webhooks:write', call.platform.universe))
   for (const webhook of webhooks) {
     if (!(await call.tx.webhooks.disable(webhook.id, reason, call.now))) continue
     await audit(call, {

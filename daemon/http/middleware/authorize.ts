@@ -1,12 +1,11 @@
 import { kernelError } from '../../../lib/errors.ts'
-import type { Authority } from '../../../lib/grant/authority.ts'
 import type { RequiredScope } from '../../../lib/scope/cover.ts'
-import { allows, requiredScope } from '../../../lib/scope/cover.ts'
+import { requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
 import type { Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
-import { isPinned } from '../../principal.ts'
+import { isPinned, requireScope } from '../../principal.ts'
 import { httpError } from '../../errors.ts'
 import { requireStepUp } from '../../step-up.ts'
 import type { Step } from '../state.ts'
@@ -71,13 +70,4 @@ function scopeCheck(required: RequiredScope, refusePinned: boolean, forService: 
     requireScope(principal.authority, required)
     if (refusePinned && isPinned(principal)) throw kernelError('key_pinned')
   }
-}
-
-/** @throws KeyhookError `insufficient_scope` naming what is missing */
-export function requireScope({ scopes }: Pick<Authority, 'scopes'>, required: RequiredScope): void {
-  if (allows(scopes, required)) return
-  throw kernelError('insufficient_scope', {
-    message: `The key lacks the scope ${required}.`,
-    details: { required_scopes: [required], missing_scopes: [required] },
-  })
 }

@@ -1,4 +1,5 @@
 import { HOUR } from '../../../lib/time.ts'
+import { codeOf } from '../../support/answer.ts'
 import type { Page } from '../../support/webhooks.ts'
 import type { AnyBody } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
@@ -178,5 +179,19 @@ export const ORIGIN_CHECKS: Checks = {
       { action: 'webhook.created', actor: made, origins: { created_by: made, set_by: made } },
     ])
     saw('200')
+  },
+
+  async A19(t, saw) {
+    const world = await openAuthority(t, saw)
+    const mover = await world.make({ scopes: WRITES })
+    const webhook = await world.hook({})
+    t.equal(await world.change(webhook, elsewhere('b'), mover.key), '200')
+    const path = `/v1/keys/${mover.id}`
+    await world.request('PATCH', path, { body: { scopes: ['webhooks:read'] } })
+    const as = mover.key
+    saw(codeOf(await world.request('DELETE', `${path}?webhooks=disable`, { as })))
+    t.equal((await world.show(webhook))['status'], 'active')
+    saw(codeOf(await world.request('DELETE', path, { as })))
+    t.equal((await world.show(webhook))['status'], 'active')
   },
 }

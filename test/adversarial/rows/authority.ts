@@ -95,6 +95,11 @@ const LINES: readonly Line[] = [
     'a key creates a webhook, another redirects it, an owner disables it with the revocation',
     'each entry of the audit log names who created it and who last set it: `200`',
   ],
+  [
+    'A19',
+    'a key that lost `webhooks:write` revokes itself to disable the webhooks it once set',
+    '`403 insufficient_scope`, the key and the webhooks are as they were; without the wish `200`',
+  ],
 ]
 
 export const AUTHORITY: Section = {
