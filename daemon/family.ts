@@ -75,6 +75,22 @@ export interface ResponseHead {
   setCookie(value: string): void
 }
 
+/**
+ * A family whose data an operation lets out.
+ *
+ * Its own family, the one that its scope names, stands as a name. Another family says what bounds it, so
+ * that no scope reads what it does not name.
+ */
+export type Emission = string | ForeignEmission
+
+export interface ForeignEmission {
+  readonly family: string
+  /** The scope that the caller must hold too; without it the data is left out. */
+  readonly requires?: string
+  /** Why a caller without that family's scope may read it. */
+  readonly because: string
+}
+
 interface Declaration<
   Input extends OperationInput,
   Output extends z.ZodType,
@@ -88,6 +104,8 @@ interface Declaration<
   /** `/v1/keys/{key_id}` */
   readonly path: string
   readonly access: Access
+  /** Families whose data leaves by it: in its response, an error, an event or a prompt. */
+  readonly emits: readonly Emission[]
   readonly input: Input
   readonly output: Output
   /** The status of success. Default 200. */

@@ -10,7 +10,7 @@ import { readOperation, writeOperation } from '../../daemon/family.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
 const never = (): Promise<never> => Promise.reject(new Error('a stub runs nothing'))
-const shared = { access: 'operator', output: z.any(), errors: [] } as const
+const shared = { access: 'operator', emits: ['pots'], output: z.any(), errors: [] } as const
 
 const createPot = writeOperation({
   ...shared,

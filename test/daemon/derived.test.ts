@@ -24,6 +24,7 @@ const boilPot = writeOperation({
   method: 'POST',
   path: '/v1/pots/{pot_id}/boil-over',
   access: { scope: 'pots:write', pinned: 'allowed' },
+  emits: ['pots'],
   input: {
     params: z.strictObject({ pot_id: z.string().max(20) }),
     query: z.strictObject({ lid: z.enum(['on', 'off']).optional() }),

@@ -53,6 +53,7 @@ async function createTellingWorld(t: Parameters<typeof createWorld>[0]) {
     method: 'GET',
     path: '/v1/tales/{tale_id}/events',
     access: { scope: 'observe:read', pinned: 'refused' },
+    emits: ['observe'],
     input: { params: z.strictObject({ tale_id: z.string() }) },
     output: z.strictObject({ text: z.string() }),
     errors: ['app_archived'],

@@ -35,6 +35,7 @@ export function createBoxes(limits: { readonly file?: number; readonly most?: nu
     method: 'POST',
     path: '/v1/boxes/{box_id}/fill',
     access: { scope: 'boxes:write', pinned: 'allowed' },
+    emits: ['boxes'],
     input: {
       params: z.strictObject({ box_id: z.string().max(20) }),
       parts: {

@@ -21,6 +21,7 @@ const zebras: Family = {
       method: 'GET',
       path: '/v1/zebras',
       access: { scope: 'zebra:read', pinned: 'allowed' },
+      emits: ['zebra'],
       input: {},
       output: z.strictObject({ count: z.int() }),
       errors: [],

@@ -1,8 +1,41 @@
 import type { Section } from '../table.ts'
 
+const LINES: readonly (readonly [id: string, what: string, answer: string])[] = [
+  [
+    'G01',
+    'an operation lets out data of a family that its scope does not read',
+    'it declares so, with the scope that the caller must hold too or why none is needed: `declared`',
+  ],
+  [
+    'G02',
+    'a key that holds the scope of one operation alone calls it in every form, right and wrong',
+    'a response or an error holds data of the declared families alone: `nothing else`',
+  ],
+  [
+    'G03',
+    'the same, with the ids of another account’s records',
+    '`404` or an empty page, and nothing of the other account',
+  ],
+  [
+    'G04',
+    'a key with webhooks:write alone registers, redirects, replays and tests webhooks for declared types',
+    'what is sent holds data of built-in types, which is identifiers alone: `nothing else`',
+  ],
+  [
+    'G05',
+    'a key with edits:write alone asks for a prompt in an app with knowledge files',
+    'the model is shown `no passages`',
+  ],
+  [
+    'G06',
+    'an operation that lets another family’s data out without a declaration',
+    'this walk finds it: `apps`, `webhooks`',
+  ],
+]
+
 export const OPERATIONS: Section = {
   letter: 'G',
   title: 'Every operation, by its declaration',
-  size: 0,
-  rows: [],
+  size: 6,
+  rows: LINES.map(([id, what, answer]) => ({ id, case: what, answer })),
 }

@@ -1,6 +1,7 @@
 import type { Figure } from '../figure.ts'
 import { accept } from './accept.ts'
 import { apps } from './apps.ts'
+import { attacked } from './attacked.ts'
 import { both } from './both.ts'
 import { daemons } from './daemons.ts'
 import { deliver } from './deliver.ts'
@@ -25,6 +26,7 @@ export const FIGURES: readonly Figure[] = [
   ...hosted,
   finished,
   hanging,
+  attacked,
   restart,
   ...apps,
   editCost,

@@ -16,7 +16,10 @@ interface Started {
 }
 
 /** `keyhook serve` as its users run it, until it says where it serves. */
-async function serveAt(round: Round, env: Readonly<Record<string, string>>): Promise<Started> {
+export async function serveAt(
+  round: Round,
+  env: Readonly<Record<string, string>>,
+): Promise<Started> {
   const child = spawn(process.execPath, [PROGRAM, 'serve', '--dev', '--json'], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 2],
@@ -54,7 +57,7 @@ async function measure(round: Round): Promise<Values> {
 }
 
 /** The kernel's own record of the most that was resident, from the start on. */
-async function peakResident(pid: number): Promise<number> {
+export async function peakResident(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmHWM:\s+(\d+) kB/.exec(text)?.[1]) / 1024
 }

@@ -10,6 +10,7 @@ export const createAccount = writeOperation({
   method: 'POST',
   path: '/v1/accounts',
   access: 'operator',
+  emits: ['accounts'],
   input: { body: accountCreation },
   output: accountRecord,
   status: 201,

@@ -11,6 +11,7 @@ export function createUser(passwords: Passwords) {
     method: 'POST',
     path: '/v1/users',
     access: 'operator',
+    emits: ['accounts'],
     input: { body: userCreation },
     output: userRecord,
     status: 201,

@@ -8,6 +8,7 @@ export const getAccount = readOperation({
   method: 'GET',
   path: '/v1/accounts/{account_id}',
   access: 'operator',
+  emits: ['accounts'],
   input: { params: accountParams },
   output: accountRecord,
   errors: ['operator_required', 'account_not_found'],

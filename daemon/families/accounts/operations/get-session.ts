@@ -10,6 +10,7 @@ export const getSession = readOperation({
   method: 'GET',
   path: '/v1/session',
   access: 'user',
+  emits: ['accounts'],
   input: {},
   output: sessionRecord,
   errors: ['session_required', 'session_expired'],

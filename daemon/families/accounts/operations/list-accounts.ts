@@ -10,6 +10,7 @@ export const listAccounts = readOperation({
   method: 'GET',
   path: '/v1/accounts',
   access: 'operator',
+  emits: ['accounts'],
   input: { query: z.strictObject(pageQuery) },
   output: accountPage,
   errors: ['operator_required', 'invalid_cursor'],

@@ -11,6 +11,7 @@ export function resetPassword(passwords: Passwords) {
     method: 'POST',
     path: '/v1/users/reset-password',
     access: 'operator',
+    emits: ['accounts'],
     input: { body: credentials },
     output: userRecord,
     errors: ['operator_required', 'user_not_found', 'rate_limited'],

@@ -9,6 +9,7 @@ export const setPlan = writeOperation({
   method: 'POST',
   path: '/v1/users/plan',
   access: 'operator',
+  emits: ['accounts'],
   input: { body: planChange },
   output: accountRecord,
   errors: ['operator_required', 'user_not_found'],

@@ -20,6 +20,7 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
     method: 'POST',
     path: '/v1/setup',
     access: 'public',
+    emits: ['accounts'],
     input: { body: setupBody },
     output: sessionRecord,
     errors: ['insecure_transport', 'setup_closed', 'rate_limited'],

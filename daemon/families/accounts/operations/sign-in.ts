@@ -21,6 +21,7 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
     method: 'POST',
     path: '/v1/session',
     access: 'public',
+    emits: ['accounts'],
     input: { body: signInBody },
     output: sessionRecord,
     errors: ['insecure_transport', 'invalid_credentials', 'account_suspended', 'rate_limited'],

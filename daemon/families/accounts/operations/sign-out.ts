@@ -11,6 +11,7 @@ export const signOut = writeOperation({
   method: 'DELETE',
   path: '/v1/session',
   access: 'user',
+  emits: ['accounts'],
   input: {},
   output: sessionRecord,
   errors: ['session_required', 'session_expired'],

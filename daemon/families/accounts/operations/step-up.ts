@@ -18,6 +18,7 @@ export function stepUp(passwords: Passwords, guesses: Guesses) {
     method: 'POST',
     path: '/v1/session/step-up',
     access: 'user',
+    emits: ['accounts'],
     input: { body: stepUpBody },
     output: sessionRecord,
     errors: ['session_required', 'session_expired', 'invalid_credentials', 'rate_limited'],

@@ -24,6 +24,7 @@ function declare<const Verb extends 'suspend' | 'resume'>(
     method: 'POST',
     path: `/v1/accounts/{account_id}/${verb}`,
     access: 'operator',
+    emits: ['accounts'],
     input: { params: accountParams },
     output: accountRecord,
     errors: ['operator_required', 'account_not_found', 'account_suspension_unchanged'],

@@ -16,6 +16,7 @@ export const archiveApp = writeOperation({
   method: 'DELETE',
   path: '/v1/apps/{app_id}',
   access: { scope: 'apps:write', pinned: 'allowed' },
+  emits: ['apps'],
   input: { params: appParams },
   output: appRecord,
   errors: ['app_not_found'],

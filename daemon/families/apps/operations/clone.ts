@@ -10,6 +10,7 @@ export const cloneApp = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/clone',
   access: { scope: 'apps:write', pinned: 'refused' },
+  emits: ['apps'],
   input: { params: appParams, body: appClone },
   output: appRecord,
   status: 201,

@@ -34,6 +34,7 @@ export const createApp = writeOperation({
   method: 'POST',
   path: '/v1/apps',
   access: { scope: 'apps:write', pinned: 'refused' },
+  emits: ['apps'],
   input,
   output: createdApp,
   status: 201,

@@ -25,6 +25,7 @@ export const getContent = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/content',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
   input: {
     params: appParams,
     query: z.strictObject({

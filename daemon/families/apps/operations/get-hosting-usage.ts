@@ -62,6 +62,7 @@ export const getHostingUsage = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/hosting-usage',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
   input: {
     params: appParams,
     query: z.strictObject({

@@ -26,6 +26,7 @@ export const getTree = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/tree',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
   input: { params: appParams, query: z.strictObject({ revision: givenRevision }) },
   output: tree,
   errors: ['app_not_found', 'app_not_ready', 'revision_not_found', 'capability_unavailable'],

@@ -9,6 +9,7 @@ export const getApp = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
   input: { params: appParams },
   output: appRecord,
   errors: ['app_not_found'],

@@ -11,6 +11,10 @@ export const listRevisions = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/revisions',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: [
+    'apps',
+    { family: 'edits', because: 'A revision bears the message of the edit that made it.' },
+  ],
   input: { params: appParams, query: z.strictObject(pageQuery) },
   output: revisionPage,
   errors: ['app_not_found', 'invalid_cursor'],

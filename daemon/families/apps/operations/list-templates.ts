@@ -18,6 +18,7 @@ export const listTemplates = readOperation({
   method: 'GET',
   path: '/v1/templates',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
   input: {},
   output: z.strictObject({ data: z.array(template) }),
   errors: [],

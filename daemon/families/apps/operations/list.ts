@@ -27,6 +27,7 @@ export const listApps = readOperation({
   method: 'GET',
   path: '/v1/apps',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
   input: { query },
   output: appPage,
   errors: ['invalid_cursor'],

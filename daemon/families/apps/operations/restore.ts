@@ -11,6 +11,7 @@ export const restoreApp = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/restore',
   access: { scope: 'apps:write', pinned: 'allowed' },
+  emits: ['apps'],
   input: { params: appParams, body: z.strictObject({}).optional() },
   output: appRecord,
   errors: ['app_not_found', 'app_not_archived', 'app_limit_reached'],

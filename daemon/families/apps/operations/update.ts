@@ -9,6 +9,7 @@ export const updateApp = writeOperation({
   method: 'PATCH',
   path: '/v1/apps/{app_id}',
   access: { scope: 'apps:write', pinned: 'allowed' },
+  emits: ['apps'],
   input: { params: appParams, body: appChanges },
   output: appRecord,
   errors: ['app_not_found', 'app_archived', 'alias_reserved', 'alias_taken'],

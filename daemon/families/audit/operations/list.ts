@@ -13,6 +13,7 @@ export const listAudit = readOperation({
   method: 'GET',
   path: '/v1/audit-log',
   access: 'owner',
+  emits: ['audit'],
   input: {
     query: z.strictObject({ ...pageQuery, action: filter, actor_id: filter, target_id: filter }),
   },

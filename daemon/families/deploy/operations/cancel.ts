@@ -21,6 +21,7 @@ export const cancelDeployment = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/cancel',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  emits: ['deploy'],
   input: { params: deploymentParams, body: z.strictObject({}).optional() },
   output: deploymentRecord,
   accepted: isInProgress,

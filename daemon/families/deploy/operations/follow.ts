@@ -21,6 +21,7 @@ export const followDeployment = streamOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/events',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  emits: ['deploy'],
   input: { params: deploymentParams },
   output: deploymentNews,
   errors: ['app_not_found', 'deployment_not_found'],

@@ -12,6 +12,7 @@ export const getDeployment = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  emits: ['deploy'],
   input: { params: deploymentParams, query: z.strictObject({ wait }) },
   output: deploymentRecord,
   errors: ['app_not_found', 'deployment_not_found'],

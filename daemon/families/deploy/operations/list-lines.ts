@@ -11,6 +11,7 @@ export const listDeploymentLines = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/logs',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  emits: ['deploy'],
   input: { params: deploymentParams, query: z.strictObject(pageQuery) },
   output: linePage,
   errors: ['app_not_found', 'deployment_not_found', 'invalid_cursor'],

@@ -44,6 +44,7 @@ export const listDeployments = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  emits: ['deploy'],
   input: { params: appParams, query },
   output: deploymentPage,
   errors: ['app_not_found', 'invalid_cursor'],

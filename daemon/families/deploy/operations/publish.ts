@@ -46,6 +46,7 @@ export const publishApp = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/publish',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  emits: ['deploy'],
   input,
   output: deploymentAnswer,
   accepted: isAccepted,

@@ -62,6 +62,7 @@ export const rollBackApp = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/rollback',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  emits: ['deploy'],
   input,
   output: deploymentAnswer,
   accepted: isAccepted,

@@ -11,6 +11,7 @@ export const getDeployStatus = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deploy/status',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  emits: ['deploy'],
   input: { params: appParams },
   output: deployStatus,
   errors: ['app_not_found'],

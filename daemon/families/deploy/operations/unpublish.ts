@@ -9,7 +9,9 @@ import { takeOffline } from '../offline.ts'
 import { deploymentRecord, exampleOffline, message } from '../schema.ts'
 import { showDeployment } from '../show.ts'
 
+/** Of the app nothing that `apps:read` reads: a key that deploys may not hold that scope. */
 const unpublishedApp = appRecord
+  .pick({ id: true, app_id: true, publish_state: true, current_deployment_id: true })
   .extend({
     deployment: deploymentRecord
       .nullable()
@@ -23,6 +25,7 @@ export const unpublishApp = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/unpublish',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  emits: ['deploy'],
   input: {
     params: appParams,
     body: z.strictObject({ message: message.optional() }).optional(),
@@ -33,7 +36,8 @@ export const unpublishApp = writeOperation({
     params: { app_id: exampleApp.id },
     body: { message: 'Closed for the season' },
     response: {
-      ...exampleApp,
+      id: exampleApp.id,
+      app_id: exampleApp.app_id,
       publish_state: 'unpublished',
       current_deployment_id: null,
       deployment: exampleOffline,
@@ -56,6 +60,11 @@ export const unpublishApp = writeOperation({
     }
     const { deployments } = tx
     const deployment = offline && (await showDeployment(platform, deployments, app, offline))
-    return { ...(await showApp(platform, deployments, app)), deployment: deployment ?? null }
+    const { id, app_id, publish_state, current_deployment_id } = await showApp(
+      platform,
+      deployments,
+      app,
+    )
+    return { id, app_id, publish_state, current_deployment_id, deployment: deployment ?? null }
   },
 })

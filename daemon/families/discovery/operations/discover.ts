@@ -39,6 +39,7 @@ export const discover = readOperation({
   method: 'GET',
   path: '/v1/discovery',
   access: { scope: 'discovery:read', pinned: 'allowed' },
+  emits: ['discovery'],
   input: {},
   output: answer,
   errors: [],

@@ -29,6 +29,7 @@ export const cancelEdit = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits/{edit_id}/cancel',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  emits: ['edits'],
   input: { params: editParams, body: z.strictObject({}).optional() },
   output: editRecord,
   accepted: (edit) => !hasEnded(edit),

@@ -35,6 +35,7 @@ export const createEdit = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  emits: ['edits'],
   input,
   output: editRecord,
   status: 201,

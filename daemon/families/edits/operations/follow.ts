@@ -12,6 +12,7 @@ export const followEdit = streamOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/events',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  emits: ['edits'],
   input: { params: editParams },
   output: editNews,
   errors: ['app_not_found', 'edit_not_found'],

@@ -11,6 +11,7 @@ export const getEditStatus = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/status',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  emits: ['edits'],
   input: { params: editParams, query: z.strictObject({ wait }) },
   output: editState,
   errors: ['app_not_found', 'edit_not_found'],

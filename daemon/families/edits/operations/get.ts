@@ -8,6 +8,7 @@ export const getEdit = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  emits: ['edits'],
   input: { params: editParams },
   output: editRecord,
   errors: ['app_not_found', 'edit_not_found'],

@@ -11,6 +11,7 @@ export const listEditLines = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/logs',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  emits: ['edits'],
   input: { params: editParams, query: z.strictObject(pageQuery) },
   output: linePage,
   errors: ['app_not_found', 'edit_not_found', 'invalid_cursor'],

@@ -24,6 +24,7 @@ export const listEdits = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  emits: ['edits'],
   input: { params: appParams, query },
   output: editPage,
   errors: ['app_not_found', 'invalid_cursor'],

@@ -21,6 +21,7 @@ export const revertEdit = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits/{edit_id}/revert',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  emits: ['edits'],
   input,
   output: editRecord,
   status: 201,

@@ -13,6 +13,7 @@ export const declareType = writeOperation({
   method: 'PUT',
   path: '/v1/event-types/{type}',
   access: { scope: 'events:write', pinned: 'refused', service: true },
+  emits: ['events'],
   input: { params: typeParams, body: typeDeclaration },
   output: typeRecord,
   errors: ['reserved_event_type', 'event_type_limit_reached'],

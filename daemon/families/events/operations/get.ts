@@ -13,6 +13,7 @@ export const getEvent = readOperation({
   method: 'GET',
   path: '/v1/events/{event_id}',
   access: { scope: 'events:read', pinned: 'allowed' },
+  emits: ['events'],
   input: { params: z.strictObject({ event_id: plainText }) },
   output: eventRecord,
   errors: ['event_not_found'],

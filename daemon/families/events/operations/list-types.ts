@@ -9,6 +9,7 @@ export const listTypes = readOperation({
   method: 'GET',
   path: '/v1/event-types',
   access: { scope: 'events:read', pinned: 'refused', service: true },
+  emits: ['events'],
   input: {},
   output: z.strictObject({ data: z.array(typeRecord) }),
   errors: [],

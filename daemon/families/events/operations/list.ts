@@ -12,6 +12,7 @@ export const listEvents = readOperation({
   method: 'GET',
   path: '/v1/events',
   access: { scope: 'events:read', pinned: 'allowed' },
+  emits: ['events'],
   input: {
     query: z
       .strictObject({

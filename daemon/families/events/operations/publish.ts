@@ -17,6 +17,7 @@ export const publishEvents = publishOperation({
   method: 'POST',
   path: '/v1/events',
   access: { scope: 'events:write', pinned: 'allowed' },
+  emits: ['events'],
   input: { body: z.union([publishedEvent, publishedBatch]) },
   output: publishAnswer,
   status: 202,

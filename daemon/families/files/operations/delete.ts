@@ -9,6 +9,7 @@ export const deleteFile = writeOperation({
   method: 'DELETE',
   path: '/v1/apps/{app_id}/files/{file_id}',
   access: { scope: 'files:write', pinned: 'allowed' },
+  emits: ['files'],
   input: { params: fileParams },
   output: fileRecord,
   errors: ['app_not_found', 'app_archived', 'file_not_found'],

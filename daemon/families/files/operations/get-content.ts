@@ -10,6 +10,7 @@ export const getFileContent = bytesOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}/content',
   access: { scope: 'files:read', pinned: 'allowed' },
+  emits: ['files'],
   input: { params: fileParams },
   output: z.instanceof(Blob),
   errors: ['app_not_found', 'file_not_found', 'capability_unavailable'],

@@ -9,6 +9,7 @@ export const getFile = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}',
   access: { scope: 'files:read', pinned: 'allowed' },
+  emits: ['files'],
   input: { params: fileParams },
   output: fileRecord,
   errors: ['app_not_found', 'file_not_found'],

@@ -13,6 +13,7 @@ export const listFiles = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:read', pinned: 'allowed' },
+  emits: ['files'],
   input: {
     params: appParams,
     query: z.strictObject({

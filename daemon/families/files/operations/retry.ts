@@ -11,6 +11,7 @@ export const retryFile = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/files/{file_id}/retry',
   access: { scope: 'files:write', pinned: 'allowed' },
+  emits: ['files'],
   input: { params: fileParams, body: z.strictObject({}).optional() },
   output: fileRecord,
   status: 202,

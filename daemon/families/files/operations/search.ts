@@ -29,6 +29,7 @@ export const searchFiles = readOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/files/search',
   access: { scope: 'files:read', pinned: 'allowed' },
+  emits: ['files'],
   input: {
     params: appParams,
     body: z.strictObject({

@@ -31,6 +31,7 @@ export const uploadFiles = ownOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:write', pinned: 'allowed' },
+  emits: ['files'],
   input: {
     params: appParams,
     parts: {

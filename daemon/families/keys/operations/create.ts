@@ -25,6 +25,7 @@ export const createKey = writeOperation({
   method: 'POST',
   path: '/v1/keys',
   access: { scope: 'keys:write', pinned: 'allowed' },
+  emits: ['keys'],
   input: { body: keyCreation },
   output: createdKey,
   status: 201,

@@ -10,6 +10,7 @@ export const endPreviousValue = writeOperation({
   method: 'DELETE',
   path: '/v1/keys/{key_id}/previous',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  emits: ['keys'],
   input: { params: keyParams },
   output: keyRecord,
   errors: ['key_not_found', 'key_not_managed', 'no_previous_value', 'previous_value_restricted'],

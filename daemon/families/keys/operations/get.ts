@@ -9,6 +9,7 @@ export const getKey = readOperation({
   method: 'GET',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:read', pinned: 'allowed' },
+  emits: ['keys'],
   input: { params: keyParams },
   output: keyWithWebhooks,
   errors: ['key_not_found'],

@@ -20,6 +20,7 @@ export const listKeys = readOperation({
   method: 'GET',
   path: '/v1/keys',
   access: { scope: 'keys:read', pinned: 'allowed' },
+  emits: ['keys'],
   input: { query },
   output: keyPage,
   errors: ['invalid_cursor'],

@@ -11,6 +11,7 @@ export const revokeKey = writeOperation({
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  emits: ['keys'],
   input: {
     params: keyParams,
     query: z.strictObject({

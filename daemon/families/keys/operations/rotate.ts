@@ -14,6 +14,7 @@ export const rotateKey = writeOperation({
   method: 'POST',
   path: '/v1/keys/{key_id}/rotate',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  emits: ['keys'],
   input: { params: keyParams, body: keyRotation },
   output: createdKey,
   status: 201,

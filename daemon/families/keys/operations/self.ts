@@ -10,6 +10,7 @@ export const getOwnKey = readOperation({
   method: 'GET',
   path: '/v1/keys/self',
   access: 'key',
+  emits: ['keys'],
   input: {},
   output: ownKey,
   errors: ['key_required'],

@@ -25,6 +25,7 @@ export const updateKey = writeOperation({
   method: 'PATCH',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:write', pinned: 'allowed' },
+  emits: ['keys'],
   input: {
     params: keyParams,
     query: z.strictObject({ webhooks: webhooksChoice }),

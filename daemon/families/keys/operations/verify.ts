@@ -14,6 +14,7 @@ export const verifyKeys = readOperation({
   method: 'POST',
   path: '/v1/keys/verify',
   access: 'operator',
+  emits: ['keys'],
   input: { body: verifyBody },
   output: verifyAnswer,
   errors: ['operator_required', 'invalid_scope'],

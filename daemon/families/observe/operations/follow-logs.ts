@@ -30,6 +30,7 @@ export const followLogs = streamOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/logs/follow',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  emits: ['observe'],
   input: { params: appParams, query },
   output: logLine,
   errors: ['app_not_found'],

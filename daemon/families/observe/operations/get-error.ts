@@ -8,6 +8,7 @@ export const getAppError = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/errors/{error_id}',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  emits: ['observe'],
   input: { params: errorParams },
   output: appError,
   errors: ['app_not_found', 'error_not_found'],

@@ -37,6 +37,7 @@ export const getHealth = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/health',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  emits: ['observe'],
   input: {
     params: appParams,
     query: z.strictObject({

@@ -25,6 +25,7 @@ export const listAppErrors = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/errors',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  emits: ['observe'],
   input: { params: appParams, query },
   output: errorPage,
   errors: ['app_not_found', 'invalid_cursor'],

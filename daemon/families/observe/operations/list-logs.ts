@@ -33,6 +33,7 @@ export const listLogs = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/logs',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  emits: ['observe'],
   input: { params: appParams, query },
   output: logPage,
   errors: ['app_not_found', 'invalid_cursor'],

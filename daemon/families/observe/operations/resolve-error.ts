@@ -13,6 +13,7 @@ export const resolveAppError = writeOperation({
   path: '/v1/apps/{app_id}/errors/{error_id}/resolve',
   // What is observed is only read; what its owner says of it changes the app.
   access: { scope: 'apps:write', pinned: 'allowed' },
+  emits: ['apps'],
   input: { params: errorParams, body: z.strictObject({}).optional() },
   output: resolvedError,
   errors: ['app_not_found', 'app_archived', 'error_not_found'],

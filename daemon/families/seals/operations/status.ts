@@ -24,6 +24,7 @@ export const masterKeyStatus = readOperation({
   method: 'GET',
   path: '/v1/master-keys',
   access: 'operator',
+  emits: ['seals'],
   input: {},
   output: z.strictObject({ data: z.array(masterKey) }),
   errors: ['operator_required'],

@@ -27,6 +27,7 @@ export const createDomain = writeOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/settings/domains',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: appParams, body: domainCreation },
   output: domainRecord,
   status: 201,

@@ -10,6 +10,7 @@ export const deleteDomain = writeOperation({
   method: 'DELETE',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: domainParams },
   output: domainRecord,
   errors: ['app_not_found', 'domain_not_found'],

@@ -10,6 +10,7 @@ export const deleteService = writeOperation({
   method: 'DELETE',
   path: '/v1/apps/{app_id}/settings/services/{service}',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: serviceParams },
   output: serviceRecord,
   errors: ['app_not_found', 'app_archived', 'service_not_found'],

@@ -9,6 +9,7 @@ export const getAuth = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/auth',
   access: { scope: 'settings:read', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: appParams },
   output: authRecord,
   errors: ['app_not_found'],

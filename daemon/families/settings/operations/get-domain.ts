@@ -9,6 +9,7 @@ export const getDomain = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
   access: { scope: 'settings:read', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: domainParams },
   output: domainRecord,
   errors: ['app_not_found', 'domain_not_found'],

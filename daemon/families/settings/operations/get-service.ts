@@ -9,6 +9,7 @@ export const getService = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/services/{service}',
   access: { scope: 'settings:read', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: serviceParams },
   output: serviceRecord,
   errors: ['app_not_found', 'service_not_found'],

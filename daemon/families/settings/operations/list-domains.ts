@@ -12,6 +12,7 @@ export const listDomains = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/domains',
   access: { scope: 'settings:read', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: appParams, query: z.strictObject(pageQuery) },
   output: domainPage,
   errors: ['app_not_found', 'invalid_cursor'],

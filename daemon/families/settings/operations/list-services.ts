@@ -13,6 +13,7 @@ export const listServices = readOperation({
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/services',
   access: { scope: 'settings:read', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: appParams, query: z.strictObject(pageQuery) },
   output: servicePage,
   errors: ['app_not_found', 'invalid_cursor'],

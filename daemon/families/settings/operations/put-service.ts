@@ -24,6 +24,7 @@ export const putService = writeOperation({
   method: 'PUT',
   path: '/v1/apps/{app_id}/settings/services/{service}',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: namedService, body: serviceSetting },
   output: serviceRecord,
   errors: ['app_not_found', 'app_archived', 'service_limit_reached'],

@@ -12,6 +12,7 @@ export const updateAuth = writeOperation({
   method: 'PATCH',
   path: '/v1/apps/{app_id}/settings/auth',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: appParams, body: authChanges },
   output: authRecord,
   errors: ['app_not_found', 'app_archived', 'capability_unavailable'],

@@ -17,6 +17,7 @@ export const updateDomain = writeOperation({
   method: 'PATCH',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: domainParams, body: domainChanges },
   output: domainRecord,
   errors: ['app_not_found', 'app_archived', 'domain_not_found', 'domain_not_verified'],

@@ -20,6 +20,7 @@ export const verifyDomain = ownOperation({
   method: 'POST',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}/verify',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  emits: ['settings'],
   input: { params: domainParams, body: z.strictObject({}).optional() },
   output: domainRecord,
   errors: ['app_not_found', 'app_archived', 'domain_not_found', 'capability_unavailable'],

@@ -22,6 +22,7 @@ export const createWebhook = writeOperation({
   method: 'POST',
   path: '/v1/webhooks',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { body: webhookCreation },
   output: createdWebhook,
   status: 201,

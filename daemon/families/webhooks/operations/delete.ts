@@ -8,6 +8,7 @@ export const deleteWebhook = writeOperation({
   method: 'DELETE',
   path: '/v1/webhooks/{webhook_id}',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams },
   output: webhookRecord,
   errors: ['webhook_not_found'],

@@ -13,6 +13,7 @@ export const getDelivery = readOperation({
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}',
   access: { scope: 'webhooks:read', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: deliveryParams },
   output: deliveryRecord,
   errors: ['webhook_not_found', 'delivery_not_found'],

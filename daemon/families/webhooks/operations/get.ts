@@ -8,6 +8,7 @@ export const getWebhook = readOperation({
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}',
   access: { scope: 'webhooks:read', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams },
   output: webhookRecord,
   errors: ['webhook_not_found'],

@@ -25,6 +25,7 @@ export const listDeliveries = readOperation({
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/deliveries',
   access: { scope: 'webhooks:read', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams, query },
   output: deliveryPage,
   errors: ['webhook_not_found', 'invalid_cursor'],

@@ -19,6 +19,7 @@ export const listWebhooks = readOperation({
   method: 'GET',
   path: '/v1/webhooks',
   access: { scope: 'webhooks:read', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { query },
   output: webhookPage,
   errors: ['invalid_cursor'],

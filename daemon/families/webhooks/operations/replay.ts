@@ -25,6 +25,7 @@ export const replayEvents = ownOperation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/replay',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams, body: replayBody },
   output: sentAgain,
   status: 202,

@@ -17,6 +17,7 @@ export const retryDelivery = writeOperation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: deliveryParams, body: z.strictObject({}).optional() },
   output: deliveryRecord,
   status: 202,

@@ -16,6 +16,7 @@ export const retryFailed = ownOperation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/retry-failed',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams, body: retryFailedBody },
   output: sentAgain,
   status: 202,

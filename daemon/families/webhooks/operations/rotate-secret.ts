@@ -22,6 +22,7 @@ export const rotateSecret = writeOperation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/rotate-secret',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams, body: secretRotation },
   output: createdWebhook,
   status: 201,

@@ -22,6 +22,7 @@ export const testWebhook = ownOperation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/test',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams, body: z.strictObject({}).optional() },
   output: deliveryRecord,
   errors: ['webhook_not_found', 'secret_unreadable'],

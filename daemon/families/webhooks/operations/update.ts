@@ -24,6 +24,7 @@ export const updateWebhook = writeOperation({
   method: 'PATCH',
   path: '/v1/webhooks/{webhook_id}',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  emits: ['webhooks'],
   input: { params: webhookParams, body: webhookChanges },
   output: webhookRecord,
   errors: [

@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import t, { type Test } from 'tap'
+import { FAMILIES } from '../../daemon/families/index.ts'
+import type { Operation } from '../../daemon/family.ts'
+import { defineFamily, readOperation } from '../../daemon/family.ts'
+import { accountOf } from '../../daemon/principal.ts'
+import type { Asked, Bed, Walk } from './operations/emitted.ts'
+import { askAll, declaredBy, familiesIn, openBed, openGarden } from './operations/emitted.ts'
+import type { Canary } from './operations/planted.ts'
+import { until } from '../support/daemon.ts'
+import { OPERATIONS } from './rows/operations.ts'
+import { runSection } from './run.ts'
+
+/** Operations that a key may call because it holds their scope. */
+const SCOPED = FAMILIES.flatMap(({ operations }) => operations).flatMap((operation) =>
+  typeof operation.access === 'object' ? [{ operation, scope: operation.access.scope }] : [],
+)
+/** Operations that succeed in a state alone that no single request makes. */
+const NEVER_SUCCEED: readonly string[] = [
+  'apps.restore',
+  'deploy.cancel',
+  'deploy.rollback',
+  'edits.cancel',
+  'files.retry',
+  'keys.end_previous',
+  'settings.update_domain',
+]
+
+const own: Canary = (family) => `planted-${family}-own`
+const foreign: Canary = (family) => `planted-${family}-foreign`
+
+/** One operation, called by a key that holds its scope alone. */
+interface Visit {
+  readonly operation: Operation
+  readonly bed: Bed
+  readonly asked: readonly Asked[]
+  /** The same, asked for the records of another account. */
+  readonly beyond: readonly Asked[]
+}
+
+async function visitAll(walk: Walk): Promise<readonly Visit[]> {
+  const other = await openBed(walk.garden, foreign, '*:*')
+  const visits: Visit[] = []
+  for (const { operation, scope } of SCOPED) {
+    const bed = await openBed(walk.garden, own, scope)
+    const { access } = operation
+    // A key manages itself and what it minted.
+    const itself = typeof access === 'object' && access.self !== undefined
+    const ids = itself ? { ...bed.ids, [access.self]: bed.key_id } : bed.ids
+    const beyond = await askAll(walk.garden, operation, bed.key, other.ids)
+    const asked = await askAll(walk.garden, operation, bed.key, ids)
+    visits.push({ operation, bed, asked, beyond })
+  }
+  return visits
+}
+
+function texts(asked: readonly Asked[]): readonly string[] {
+  return asked.map(({ text }) => text)
+}
+
+/** Families whose data an operation let out without a declaration. */
+function undeclared(operation: Operation, asked: readonly Asked[]): readonly string[] {
+  const declared = declaredBy(operation)
+  return familiesIn(texts(asked), own).filter((family) => !declared.includes(family))
+}
+
+/** Publishes an event of a declared type, and one of the service, to whatever webhooks the visits left, and waits for its deliveries. */
+async function publishToAll({ garden: { world } }: Walk, { user }: Bed): Promise<void> {
+  const event = { type: 'order.paid', data: { note: own('events') } }
+  const app = { template_id: 'blank', name: own('apps') }
+  for (const [path, body] of [
+    ['/v1/events', event],
+    ['/v1/apps', app],
+  ] as const) {
+    const { status } = await world.request('POST', path, { as: user, body })
+    if (status >= 300) throw new Error(`${path} answered ${status}`)
+  }
+  await until('all is delivered', async () => {
+    const webhooks = await world.request<Page>('GET', '/v1/webhooks', { as: user })
+    const pages = webhooks.body.data.map(({ id }) =>
+      world.request<Page>('GET', `/v1/webhooks/${id}/deliveries?limit=100`, { as: user }),
+    )
+    const deliveries = (await Promise.all(pages)).flatMap((page) => page.body.data)
+    return deliveries.every(({ status }) => status !== 'pending' && status !== 'delivering')
+  })
+}
+
+interface Page {
+  readonly data: readonly { readonly id: string; readonly status: string }[]
+}
+
+const leaking = readOperation({
+  id: 'leaks.show',
+  summary: 'Show what it should not',
+  method: 'GET',
+  path: '/v1/leaks',
+  access: { scope: 'leaks:read', pinned: 'allowed' },
+  emits: ['leaks'],
+  input: {},
+  output: z.unknown(),
+  errors: [],
+  example: { response: {} },
+  async run({ platform: { store }, principal }) {
+    const account_id = accountOf(principal)
+    const query = { account_id, apps: null, after: null, limit: 10 }
+    const [webhooks, apps] = await Promise.all([
+      store.webhooks.list({ ...query, status: null } as never),
+      store.apps.list({ ...query, status: null, search: null } as never),
+    ])
+    return { webhooks, apps }
+  },
+})
+const leaks = defineFamily({
+  name: 'leaks',
+  scopes: { leaks: ['read'] },
+  events: [],
+  errors: { rows: {} },
+  operations: [leaking],
+})
+
+await t.test('what operations let out', async (t: Test) => {
+  const walk = await openGarden(t, [leaks])
+  const visits = await visitAll(walk)
+  t.comment(
+    `${visits.length} operations, ${visits.flatMap(({ asked, beyond }) => [...asked, ...beyond]).length} requests`,
+  )
+
+  await runSection(t, OPERATIONS, {
+    G01: async (t, saw) => {
+      for (const { operation, scope } of SCOPED) {
+        const [family = ''] = scope.split(':')
+        for (const emission of operation.emits) {
+          if (typeof emission === 'string') t.equal(emission, family, operation.id)
+          else t.ok(emission.requires ?? emission.because, operation.id)
+        }
+      }
+      saw('declared')
+    },
+    G02: async (t, saw) => {
+      for (const { operation, asked } of visits) {
+        t.same(undeclared(operation, asked), [], operation.id)
+        const hasSucceeded = asked.some(({ status }) => status < 300)
+        t.equal(hasSucceeded, !NEVER_SUCCEED.includes(operation.id), `${operation.id} succeeds`)
+      }
+      saw('nothing else')
+    },
+    G03: async (t, saw) => {
+      for (const { operation, beyond } of visits) {
+        t.same(familiesIn(texts(beyond), foreign), [], operation.id)
+        for (const { status } of beyond) saw(String(status))
+      }
+    },
+    G04: async (t, saw) => {
+      const registering = visits.filter(({ operation }) => operation.id.startsWith('webhooks.'))
+      for (const { bed } of registering) await publishToAll(walk, bed)
+      const sent = walk.outlets.delivered().filter(({ path }) => path.startsWith('/of/'))
+      t.not(sent.length, 0, 'webhooks of such keys do receive')
+      t.same(
+        familiesIn(
+          sent.map(({ text }) => text),
+          own,
+        ),
+        [],
+      )
+      saw('nothing else')
+    },
+    G05: async (t, saw) => {
+      const shown = walk.outlets.prompts.filter((text) => text.includes('asked by a key'))
+      t.not(shown.length, 0)
+      t.same(familiesIn(shown, own), [])
+      saw('no passages')
+    },
+    G06: async (t, saw) => {
+      const bed = await openBed(walk.garden, own, 'leaks:read')
+      const found = undeclared(leaking, await askAll(walk.garden, leaking, bed.key, bed.ids))
+      for (const family of found) saw(family)
+      t.not(found.length, 0)
+    },
+  })
+})

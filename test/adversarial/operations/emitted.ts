@@ -1,0 +1,234 @@
+import type { Test } from 'tap'
+import { accountsFamily } from '../../../daemon/families/accounts/family.ts'
+import { EDIT_TIMES } from '../../../daemon/families/edits/carry-out.ts'
+import { FILE_TIMES } from '../../../daemon/families/files/process.ts'
+import { FAMILIES } from '../../../daemon/families/index.ts'
+import { keysFamily } from '../../../daemon/families/keys/family.ts'
+import type { Family, Operation } from '../../../daemon/family.ts'
+import { createLog } from '../../../daemon/telemetry/log.ts'
+import { keepEditing } from '../../../daemon/worker/edits.ts'
+import { keepProcessing } from '../../../daemon/worker/files.ts'
+import { createMemoryEditor } from '../../../plugins/edits/memory.ts'
+import { startDeployer } from '../../support/deploys.ts'
+import { formOf } from '../../support/knowledge.ts'
+import { observe, report, request as served } from '../../support/observed.ts'
+import { answerWith, startReceiver } from '../../support/receiver.ts'
+import type { UserPrincipal } from '../../../daemon/principal.ts'
+import type { AnyBody, World } from '../../support/world.ts'
+import { createWorld } from '../../support/world.ts'
+import type { Canary, Ids, Plot } from './planted.ts'
+import { plant, PLANTED } from './planted.ts'
+
+/** How often what waits is looked for, in milliseconds. */
+const LOOK_EVERY = 20
+
+/** Everything that left the service, by the operation that let it out. */
+export interface Outlets {
+  /** What a model was shown, by the prompt that asked. */
+  readonly prompts: string[]
+  /** Paths and bodies that a receiver was sent. */
+  delivered(): readonly { readonly path: string; readonly text: string }[]
+}
+
+export interface Garden {
+  readonly world: World
+  readonly observing: ReturnType<typeof observe>
+  /** Where webhooks lead: http://127.0.0.1:<port>. */
+  readonly receiver: string
+}
+
+export interface Walk {
+  readonly garden: Garden
+  readonly outlets: Outlets
+}
+
+/** A world with every family, its workers, a receiver and a model. */
+export async function openGarden(t: Test, more: readonly Family[] = []): Promise<Walk> {
+  const prompts: string[] = []
+  const editor = createMemoryEditor({
+    async script({ prompt }, { passages }) {
+      const known = await passages('opening hours', 5)
+      prompts.push(JSON.stringify({ prompt, known }))
+      return [{ op: 'write', path: 'about.html', content: '<p>About</p>\n' }]
+    },
+  })
+  const receiver = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
+  t.teardown(() => receiver.close())
+  const families = FAMILIES.filter((one) => one !== keysFamily && one !== accountsFamily)
+  const world = await createWorld(t, { families: [...families, ...more], editor, appIds: 'own' })
+  const log = createLog('silent')
+  startDeployer(t, world)
+  const workers = [
+    keepEditing(world.platform, log, EDIT_TIMES, LOOK_EVERY),
+    keepProcessing(world.platform, log, FILE_TIMES, LOOK_EVERY),
+  ]
+  t.teardown(async () => {
+    for (const worker of workers) await worker.stop()
+  })
+  const at = `http://127.0.0.1:${receiver.port}`
+  return {
+    garden: { world, observing: observe(world), receiver: at },
+    outlets: {
+      prompts,
+      delivered: () =>
+        receiver.requests.map(({ head, body }) => ({
+          path: head.split(' ', 2)[1] ?? '',
+          text: body,
+        })),
+    },
+  }
+}
+
+/** What an operation was asked, and all that it answered. */
+export interface Asked {
+  readonly status: number
+  readonly text: string
+}
+
+/** Bodies that are asked for in place of the example: what leads furthest. */
+type Bodies = (ids: Ids, receiver: string) => readonly AnyBody[]
+
+const SINCE = '2020-01-01T00:00:00Z'
+
+/** Operations whose example does not succeed by itself, or does not reach everything. */
+const BODIES: Readonly<Record<string, Bodies>> = {
+  'keys.create': () => [{ name: 'a key', scopes: ['keys:write'] }],
+  'apps.create': () => [{ template_id: 'blank' }, { prompt: 'opening hours' }],
+  'edits.create': () => [
+    { prompt: 'opening hours, asked by a key' },
+    { operations: [{ op: 'delete', path: 'no-such-file' }], base_revision: 2 },
+    {
+      operations: [{ op: 'patch', path: 'index.html', search: 'nowhere', replace: 'x' }],
+      base_revision: 2,
+    },
+    { operations: [{ op: 'write', path: 'a.txt', content: 'a' }], base_revision: 3 },
+  ],
+  'files.search': () => [{ query: 'opening hours' }],
+  'deploy.rollback': () => [{}, { message: 'Back' }],
+  'settings.update_auth': () => [{ signup: 'invite' }],
+  'settings.create_domain': () => [{ hostname: 'another.example.com' }],
+  'webhooks.create': (_, receiver) =>
+    [['*'], ['order.paid'], ['order.*'], ['app.created']].map((events) => ({
+      url: `${receiver}/of/webhooks.create`,
+      events,
+    })),
+  'webhooks.update': (_, receiver) =>
+    [['*'], ['order.paid'], ['order.*']].flatMap((events) => [
+      { events },
+      { url: `${receiver}/of/webhooks.update`, events },
+      { url: `${receiver}/of/webhooks.update` },
+    ]),
+  'webhooks.replay': () => [{ since: SINCE, dry_run: true }, { since: SINCE }],
+  'webhooks.retry_failed': () => [{ since: SINCE }],
+}
+
+/**
+ * Asks an operation for everything that may make it say more than it should: its example, each form of
+ * its body, a body it refuses, and nothing at all.
+ */
+export async function askAll(
+  { world, receiver }: Garden,
+  operation: Operation,
+  key: string,
+  ids: Ids,
+): Promise<readonly Asked[]> {
+  const { example, input, id } = operation
+  const bodies: readonly unknown[] =
+    input.body === undefined
+      ? [undefined]
+      : [...(BODIES[id]?.(ids, receiver) ?? [example.body]), {}, { surprise: 1 }, []]
+  const query = new URLSearchParams(example.query ?? {}).toString()
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '')
+  const asked: Asked[] = []
+  for (const body of bodies) asked.push(await ask(`${path}?${query}`, body))
+  asked.push(await ask(`${path}?surprise=1`, bodies[0]))
+  if (input.parts !== undefined) asked.push(await ask(path, formOf([['new.md', 'new text']])))
+  return asked
+
+  async function ask(target: string, body: unknown): Promise<Asked> {
+    const isForm = body instanceof FormData
+    const response = await fetch(world.baseUrl + target, {
+      method: operation.method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    })
+    return { status: response.status, text: await read(response) }
+  }
+}
+
+/** A stream may go on for ever: it is read until it falls silent. */
+async function read(response: Response): Promise<string> {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  const head = JSON.stringify([...response.headers])
+  if (isStream !== true) return head + (await response.text())
+  let text = head
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let isSilent = false; !isSilent && reader !== undefined;) {
+    const next = await Promise.race([reader.read(), silence()])
+    isSilent = next === undefined || next.done
+    text += next?.value ?? ''
+  }
+  await reader?.cancel()
+  return text
+}
+
+/** Milliseconds without a byte after which a stream has said what it had. */
+const SILENCE = 300
+
+function silence(): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), SILENCE)
+  })
+}
+
+/** An account of its own: its records, and a key that holds one scope. */
+export interface Bed {
+  readonly user: UserPrincipal
+  readonly ids: Ids
+  readonly key_id: string
+  readonly key: string
+}
+
+export async function openBed(garden: Garden, canary: Canary, scope: string): Promise<Bed> {
+  const user = garden.world.userOf(await garden.world.addAccount())
+  const ids = await plant(plotOf(garden, user, canary), canary, scope)
+  const { id: key_id, key } = await garden.world.mintKey({ scopes: [scope] }, user)
+  return { user, ids, key_id, key }
+}
+
+function plotOf({ world, observing, receiver }: Garden, as: UserPrincipal, canary: Canary): Plot {
+  return {
+    receiver,
+    async ask(method, path, body) {
+      const given = body instanceof FormData ? { form: body } : { body }
+      const made = await world.request(method, path, { as, ...given })
+      if (made.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(made.body)}`)
+      return made.body
+    },
+    async observe(app_id, deployment_id) {
+      const site = { app_id, kind: 'published', deployment_id } as const
+      const { observer, flush } = observing
+      observer.served(served(app_id, { deployment_id, path: `/${canary('observe')}` }))
+      observer.reported(site, [report(canary('observe'))], world.platform.clock.now(), '192.0.2.1')
+      await flush()
+    },
+  }
+}
+
+/** The families whose canaries stand in these texts. */
+export function familiesIn(texts: readonly string[], canary: Canary): readonly string[] {
+  return [...PLANTED, 'secrets' as const].filter((family) =>
+    texts.some((text) => text.includes(canary(family))),
+  )
+}
+
+/** The families whose data an operation declares to let out to a caller with its scope alone. */
+export function declaredBy({ emits }: Operation): readonly string[] {
+  return emits.flatMap((emission) => {
+    if (typeof emission === 'string') return [emission]
+    return emission.requires === undefined ? [emission.family] : []
+  })
+}

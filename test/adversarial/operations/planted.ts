@@ -1,0 +1,106 @@
+import { until } from '../../support/daemon.ts'
+import { formOf } from '../../support/knowledge.ts'
+import type { AnyBody } from '../../support/world.ts'
+
+/** Families whose records hold texts that their owner gave. */
+export const PLANTED = [
+  'keys',
+  'apps',
+  'edits',
+  'files',
+  'deploy',
+  'observe',
+  'settings',
+  'webhooks',
+  'events',
+] as const
+
+export type Planted = (typeof PLANTED)[number]
+
+/** A text that stands in records of one family alone, so that it tells where an answer came from. */
+export type Canary = (family: Planted | 'secrets') => string
+
+/** Ids of planted records, by the name that paths give them. */
+export type Ids = Readonly<Record<string, string>>
+
+/** Asks the API as the owner of an account; rejects unless it succeeds. */
+export type Ask = (method: string, path: string, body?: AnyBody | FormData) => Promise<AnyBody>
+
+export interface Plot {
+  readonly ask: Ask
+  /** Where webhooks lead: http://127.0.0.1:<port>. */
+  readonly receiver: string
+  /** Tells what visitors of an app did; default: there are none. */
+  observe?(app_id: string, deployment_id: string): Promise<void>
+}
+
+/**
+ * Plants one record of every family into an account, each with its family's canary.
+ *
+ * @param scope of the planted key, so that a key of the same scope may manage it
+ */
+export async function plant(plot: Plot, canary: Canary, scope: string): Promise<Ids> {
+  const { ask, receiver } = plot
+  const idOf = async (...asking: Parameters<Ask>): Promise<string> =>
+    String((await ask(...asking))['id'])
+  const firstOf = async (path: string): Promise<string> => {
+    const { data } = (await ask('GET', path)) as { data: readonly { id: string }[] }
+    return data[0]?.id ?? 'none'
+  }
+
+  const type = 'order.paid'
+  await ask('PUT', `/v1/event-types/${type}`, {
+    description: canary('events'),
+    sample: { note: canary('events') },
+  })
+  const webhook_id = await idOf('POST', '/v1/webhooks', {
+    url: `${receiver}/${canary('webhooks')}`,
+    events: ['app.created', 'edit.completed'],
+    description: canary('webhooks'),
+    headers: { 'X-Token': canary('secrets') },
+  })
+  await ask('POST', '/v1/webhooks', { url: `${receiver}/declared`, events: [type] })
+  const key_id = await idOf('POST', '/v1/keys', { name: canary('keys'), scopes: [scope] })
+  const app_id = await idOf('POST', '/v1/apps', { template_id: 'blank', name: canary('apps') })
+  const app = `/v1/apps/${app_id}`
+  const edit_id = await idOf('POST', `${app}/edits`, {
+    operations: [{ op: 'write', path: 'index.html', content: `<p>${canary('apps')}</p>` }],
+    base_revision: 1,
+    message: canary('edits'),
+  })
+  const content = `# Hours\n\n${canary('files')} opening hours\n`
+  await ask('POST', `${app}/files`, formOf([[`${canary('files')}.md`, content]]))
+  const file_id = await firstOf(`${app}/files`)
+  await until('the file is processed', async () => {
+    const { status } = await ask('GET', `${app}/files/${file_id}`)
+    return status === 'processed'
+  })
+  const deployment_id = await idOf('POST', `${app}/deploy/publish?wait=25`, {
+    message: canary('deploy'),
+  })
+  const domain_id = await idOf('POST', `${app}/settings/domains`, {
+    hostname: `${canary('settings')}.example.com`,
+  })
+  const service = 'mail'
+  await ask('PUT', `${app}/settings/services/${service}`, {
+    kind: 'email',
+    config: { region: canary('settings') },
+    secrets: { PASSWORD: canary('secrets') },
+  })
+  await plot.observe?.(app_id, deployment_id)
+  const event_id = await idOf('POST', '/v1/events', { type, data: { note: canary('events') } })
+  return {
+    app_id,
+    delivery_id: await firstOf(`/v1/webhooks/${webhook_id}/deliveries`),
+    deployment_id,
+    domain_id,
+    edit_id,
+    error_id: await firstOf(`${app}/errors`),
+    event_id,
+    file_id,
+    key_id,
+    service,
+    type,
+    webhook_id,
+  }
+}

@@ -1,0 +1,79 @@
+import type { Figure, Values } from '../figure.ts'
+import type { LoadResult } from '../roles/load.ts'
+import type { Attack } from '../roles/attack.ts'
+import type { Round } from '../round.ts'
+import { peakResident, serveAt } from './restart.ts'
+
+const OPERATOR_TOKEN = 'the-operator-of-the-attacked-daemon-of-the-bench'
+const ATTACKERS = 10
+/** Of each attacker, of each of the four kinds. */
+const CONNECTIONS = 20
+/** Events of each attacker that are as wide as they may be, so that one page of them is 10 MiB. */
+const WIDE_EVENTS = 40
+const WIDE = 250 * 1024
+/** Requests a second of the account that is not attacking. */
+const RATE = 50
+const TIMES = 5
+
+const OPERATOR = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' }
+
+async function make(
+  url: string,
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>> = OPERATOR,
+): Promise<Readonly<Record<string, string>>> {
+  const method = path.startsWith('/v1/event-types') ? 'PUT' : 'POST'
+  const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return (await response.json()) as Readonly<Record<string, string>>
+}
+
+/** A new account with wide events; answers a key of it. */
+async function addAccount(url: string, events: number): Promise<string> {
+  const { id = '' } = await make(url, '/v1/accounts', { name: 'An account' })
+  const owner = { ...OPERATOR, 'keyhook-account': id }
+  await make(url, '/v1/event-types/load.wide', {}, owner)
+  for (let n = 0; n < events; n += 1) {
+    await make(url, '/v1/events', { type: 'load.wide', data: { text: 'x'.repeat(WIDE) } }, owner)
+  }
+  const { key = '' } = await make(url, '/v1/keys', { name: 'a key', scopes: ['*:*'] }, owner)
+  return key
+}
+
+async function measure(round: Round): Promise<Values> {
+  const { env } = await round.place('sqlite')
+  const settings = { KEYHOOK_OPERATOR_TOKEN: OPERATOR_TOKEN, KEYHOOK_RATE_READS: '1000000' }
+  const { url, pid } = await serveAt(round, { ...env, ...settings })
+  const keys: string[] = []
+  for (let n = 0; n < ATTACKERS; n += 1) keys.push(await addAccount(url, WIDE_EVENTS))
+  const key = await addAccount(url, 0)
+  const self = { origin: url, method: 'GET', path: '/v1/keys/self', status: 200, key } as const
+  const asked = { ...self, rate: RATE, connections: 4, seconds: round.seconds * TIMES }
+
+  const alone: LoadResult = await round.load(asked)
+  const attack: Attack = { origin: url, keys, connections: CONNECTIONS }
+  const attacker = round.start('attack')
+  await attacker.call('start', attack)
+  const beside: LoadResult = await round.load(asked)
+  const peak = await peakResident(pid)
+  await attacker.call('stop')
+  return {
+    'p99 ms': beside.p99,
+    'p50 ms': beside.p50,
+    'p99 ms with no attacker': alone.p99,
+    'peak resident MB': peak,
+  }
+}
+
+export const attacked: Figure = {
+  name: 'attacked',
+  title: `GET /v1/keys/self of one account while ${ATTACKERS} others send ${CONNECTIONS} connections each of wide pages, half bodies, faulty bodies and half requests, and read nothing`,
+  baseline: null,
+  goals: [
+    { value: 'p99 ms', at_most: 250 },
+    { value: 'peak resident MB', at_most: 400 },
+  ],
+  takes: 30,
+  measure,
+}
