@@ -115,7 +115,8 @@ function objectForm(schema: Schema, defs: Defs): Schema | undefined {
 function formsOf(schema: Schema, defs: Defs): readonly Schema[] {
   const [, name = ''] = /^#\/\$defs\/(.+)$/.exec(schema.$ref ?? '') ?? []
   const found = defs[name] ?? schema
-  const forms = found.anyOf ?? found.oneOf
+  // Beside properties, oneOf says which of them go together.
+  const forms = found.properties === undefined ? (found.anyOf ?? found.oneOf) : undefined
   return forms === undefined ? [found] : forms.flatMap((form) => formsOf(toSchema(form), defs))
 }
 

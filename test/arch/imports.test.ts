@@ -136,6 +136,7 @@ await t.test('only the egress client opens connections, and only the daemon list
     'daemon/embed/',
     'daemon/http/client-address.ts',
     'daemon/http/not-ready.ts',
+    'daemon/http/response-end.ts',
     'daemon/listener/',
     'daemon/hosting/',
   ]

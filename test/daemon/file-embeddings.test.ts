@@ -11,7 +11,7 @@ import { EMBEDDING_ERRORS, EmbeddingError } from '../../plugins/embeddings/contr
 import { createMemoryEmbedder } from '../../plugins/embeddings/memory.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { ask, operationsOf, startWorker, untilEnded } from '../support/edits.ts'
-import { startFakeModel } from '../support/fake-model.ts'
+import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 import type { AnyBody, WorldOptions } from '../support/world.ts'
 import { hang, openWorld as openFiles, until } from '../support/processing.ts'
 
@@ -258,7 +258,7 @@ await t.test('a model is asked where the operator says, with the key of that ser
   }
   const KEYHOOK_LLM_BASE_URL = fake.url
   const KEYHOOK_LLM_API_KEY = 'sk-of-the-language-model'
-  const llm = { KEYHOOK_LLM_BASE_URL, KEYHOOK_LLM_API_KEY }
+  const llm = { KEYHOOK_LLM_BASE_URL, KEYHOOK_LLM_API_KEY, KEYHOOK_LLM_MODEL: FAKE_MODEL }
   t.equal(await sent(llm), 'Bearer sk-of-the-language-model')
   t.equal(await sent({ ...llm, KEYHOOK_EMBEDDINGS_API_KEY: 'own' }), 'Bearer own')
   const elsewhere = { ...llm, KEYHOOK_EMBEDDINGS_BASE_URL: other.url }

@@ -184,7 +184,9 @@ await t.test(
         { status: 400, body: { error: { code: 'invalid_request' } } },
         `${operation.id}: query`,
       )
-      t.match(query.body, { error: { errors: [{ location: 'query.surprise' }] } }, operation.id)
+      const { errors } = query.body['error'] as { errors: readonly { location: string }[] }
+      const locations = errors.map(({ location }) => location)
+      t.ok(locations.includes('query.surprise'), `${operation.id}: ${locations.join()}`)
       if (operation.method === 'GET' || operation.input.parts !== undefined) continue
       const body = { ...(bodyOf(operation).body as object), surprise: 1 }
       const answer = await request(operation.method, path, { as, body })

@@ -160,7 +160,7 @@ await t.test('a daemon takes, seals and moves secrets, and shows none on any way
   t.notMatch(seen.join('\n'), SECRET)
   t.notMatch(first.lines.join('\n'), SECRET)
 
-  await t.rejects(serve(t, folder, 'k2'), { message: /lacks the key k1.*3 service secrets/ })
+  await t.rejects(serve(t, folder, 'k2'), { message: /lacks the key k1/ })
   const second = await serve(t, folder, 'k2', 'k1')
   await until('all is moved', () => second.lines.some((line) => line.includes('everything is')))
   await second.daemon.stop()

@@ -45,7 +45,8 @@ export function reachOfValue(
   const secret = row?.secrets.find((one) => one.hash === hash)
   if (row === undefined || secret === undefined) return undefined
   const current = secret.version === row.version
-  const inGrace = secret.version === row.version - 1 && now < (secret.not_after ?? 0)
+  // Each replaced value keeps its own grace, however often the key was rotated since.
+  const inGrace = secret.version < row.version && now < (secret.not_after ?? 0)
   return current || inGrace ? reachOfKey(rows, id, now) : undefined
 }
 

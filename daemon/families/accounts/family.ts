@@ -14,18 +14,21 @@ import { stepUp } from './operations/step-up.ts'
 import { resumeAccount, suspendAccount } from './operations/suspend.ts'
 import type { Passwords } from './password.ts'
 import { createPasswords } from './password.ts'
+import type { Guesses } from './throttle.ts'
 import { createGuesses } from './throttle.ts'
 
 /**
  * Accounts, their users and how those sign in.
  *
  * @param options.passwords default: scrypt at its full cost
+ * @param options.guesses default: failed guesses are limited by network, and by network and address
  * @example
  * const family = createAccountsFamily()
  */
-export function createAccountsFamily(options: { readonly passwords?: Passwords } = {}) {
-  const passwords = options.passwords ?? createPasswords()
-  const guesses = createGuesses()
+export function createAccountsFamily(
+  options: { readonly passwords?: Passwords; readonly guesses?: Guesses } = {},
+) {
+  const { passwords = createPasswords(), guesses = createGuesses() } = options
   return defineFamily({
     name: 'accounts',
     scopes: {},
