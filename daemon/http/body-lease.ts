@@ -7,6 +7,8 @@ import { tooManyBytes } from './traffic.ts'
 export interface BodyLease {
   /** Counts bytes that came in; false when they are too many. */
   came(bytes: number): boolean
+  /** All of it was read: its bytes are in memory until the operation has ended, so it is not evicted. */
+  keep(): void
   release(): void
 }
 
@@ -28,6 +30,7 @@ export function leaseBody(
   if (lease === undefined) throw tooManyBytes()
   return {
     came: (bytes) => announced > 0 || lease.add(bytes),
+    keep: lease.keep,
     release: lease.release,
   }
 }

@@ -2,6 +2,8 @@
 export interface Lease {
   /** Holds `amount` more; false when the pool refuses it, which leaves the lease as it was. */
   add(amount: number): boolean
+  /** From now on it is not evicted: what it counts cannot be given up early. */
+  keep(): void
   /** Gives back all of it. Idempotent. */
   release(): void
 }
@@ -24,7 +26,8 @@ export interface FairPool {
    *
    * While the pool has that much left, everybody is let in: a single holder may use all of it. Once it
    * is full, a holder who would still have less than the one who has most takes the place of that one's
-   * newest lease. So holders who compete end with equal shares, and nobody waits.
+   * newest lease. So holders who compete end with equal shares, and nobody waits. Kept leases stay: where
+   * only those are left, the newcomer is refused.
    *
    * @param evict told, once, that the lease was taken away and is already released; must not throw
    * @returns undefined when the pool refuses it
@@ -34,6 +37,7 @@ export interface FairPool {
 
 interface Held {
   amount: number
+  isKept: boolean
   readonly evict: () => void
 }
 
@@ -55,7 +59,9 @@ function heaviestOf(totals: ReadonlyMap<string, number>): readonly [string, numb
 
 function newestOf(leases: Iterable<Held>, except: readonly Held[]): Held | undefined {
   let newest: Held | undefined
-  for (const lease of leases) if (lease.amount > 0 && !except.includes(lease)) newest = lease
+  for (const lease of leases) {
+    if (lease.amount > 0 && !lease.isKept && !except.includes(lease)) newest = lease
+  }
   return newest
 }
 
@@ -98,7 +104,11 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
       if (heaviest === name || wanted >= total) return undefined
       const chosen = victims.filter(([victim]) => victim === heaviest).map(([, lease]) => lease)
       const newest = newestOf(holders.get(heaviest)?.leases ?? [], chosen)
-      if (newest === undefined) return undefined
+      if (newest === undefined) {
+        // All that this holder has is kept.
+        totals.delete(heaviest)
+        continue
+      }
       victims.push([heaviest, newest])
       totals.set(heaviest, total - newest.amount)
       freed += newest.amount
@@ -120,10 +130,13 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
     },
     heldBy: (name) => holders.get(name)?.total ?? 0,
     take(name, amount, evict) {
-      const held: Held = { amount: 0, evict }
+      const held: Held = { amount: 0, isKept: false, evict }
       if (!grow(name, held, amount)) return undefined
       return {
         add: (more) => holders.get(name)?.leases.has(held) === true && grow(name, held, more),
+        keep: () => {
+          held.isKept = true
+        },
         release: () => {
           drop(name, held)
         },

@@ -57,6 +57,22 @@ await t.test('a lease grows by the same rule, and not once it was evicted', asyn
   t.same([pool.heldBy('a'), pool.heldBy('b'), pool.used], [0, 2, 2])
 })
 
+await t.test('a kept lease is not evicted', async (t) => {
+  const pool = createFairPool({ limit: 10 })
+  const evicted: string[] = []
+  const kept = pool.take('a', 5, () => evicted.push('a'))
+  kept?.keep()
+  pool.take('b', 1, () => evicted.push('b1'))
+  pool.take('b', 4, () => evicted.push('b2'))
+  const third = pool.take('c', 3, () => evicted.push('c'))
+  t.same(evicted, ['b2'], 'the next heaviest gives way')
+  third?.keep()
+  t.equal(pool.take('d', 2, ignore), undefined)
+  t.same([evicted, pool.heldBy('a'), pool.used], [['b2'], 5, 9])
+  kept?.release()
+  t.ok(pool.take('d', 2, ignore))
+})
+
 await t.test('a holder has a limit of its own where one is set', async (t) => {
   const pool = createFairPool({ limit: 10, each: 4 })
   const lease = pool.take('a', 3, ignore)

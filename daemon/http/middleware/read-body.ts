@@ -36,6 +36,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
         body.refuse(tooManyBytes())
       })
       const bytes = await body.read(lease, traffic)
+      lease.keep()
       if (bytes.length > 0) {
         if (!takesBody) {
           throw httpError('invalid_request', { message: 'This operation takes no body.' })

@@ -9,8 +9,9 @@ export function readForm({ parts, toBody }: FormInput, intakes: Intakes, otherwi
   return async function readForm(ctx, next) {
     if (!isMultipart(ctx)) return otherwise(ctx, next)
     requireMultipart(ctx)
-    await withParts(ctx, parts, intakes, undefined, async (given) => {
+    await withParts(ctx, parts, intakes, undefined, async (given, lease) => {
       const { form, mark } = await collect(given)
+      lease.keep()
       ctx.state.body = toBody(form)
       ctx.state.bodyText = mark
       await next()

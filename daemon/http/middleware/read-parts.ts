@@ -5,6 +5,7 @@ import { STREAMED_BODY_BYTES } from '../../limits.ts'
 import { allowLong } from '../../long-requests.ts'
 import type { GivenPart, PartsInput } from '../../parts.ts'
 import { mostBytes } from '../../parts.ts'
+import type { BodyLease } from '../body-lease.ts'
 import { leaseBody } from '../body-lease.ts'
 import type { Intake } from '../multipart.ts'
 import { takeParts } from '../multipart.ts'
@@ -44,7 +45,7 @@ export async function withParts(
   parts: PartsInput,
   { clock, transfers, traffic }: Intakes,
   amount: number | undefined,
-  work: (given: AsyncIterable<GivenPart>) => Promise<void>,
+  work: (given: AsyncIterable<GivenPart>, lease: BodyLease) => Promise<void>,
 ): Promise<void> {
   try {
     requireFit(ctx, mostBytes(parts))
@@ -57,7 +58,7 @@ export async function withParts(
         const hold = (bytes: number): KeyhookError | undefined =>
           transfer.hold(bytes) ?? (lease.came(bytes) ? undefined : tooManyBytes())
         intake = takeParts(ctx.req, parts, clock, { hold })
-        await work(intake.parts).finally(intake.end)
+        await work(intake.parts, lease).finally(intake.end)
       } finally {
         noLonger()
         transfer.end()

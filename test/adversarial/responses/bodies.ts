@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { defineFamily, ownOperation } from '../../../daemon/family.ts'
 import { BODY_BYTES } from '../../../daemon/limits.ts'
 import { SECOND } from '../../../lib/time.ts'
 import { boxWorld, PATH as BOX } from '../../support/box-world.ts'
@@ -37,6 +39,39 @@ function outcomeIn(response: string): string {
   const [, status = ''] = /^HTTP\/1\.1 (\d+)/.exec(response) ?? []
   const [, code = ''] = /"code":"(\w+)"/.exec(response) ?? []
   return `${status} ${code}`
+}
+
+/** A family with an operation that holds its body until it is told to finish. */
+function slowFamily() {
+  let begin = (): void => undefined
+  let finish = (): void => undefined
+  const started = new Promise<void>((resolve) => (begin = resolve))
+  const over = new Promise<void>((resolve) => (finish = resolve))
+  const work = ownOperation({
+    id: 'slow.work',
+    summary: 'Work slowly',
+    method: 'POST',
+    path: '/v1/slow',
+    access: { scope: 'observe:read', pinned: 'refused' },
+    emits: ['observe'],
+    input: { body: z.strictObject({ text: z.string() }) },
+    output: z.strictObject({ size: z.int() }),
+    errors: [],
+    example: { body: { text: 'a' }, response: { size: 1 } },
+    async run({ body }) {
+      begin()
+      await over
+      return { size: body.text.length }
+    },
+  })
+  const family = defineFamily({
+    name: 'slow',
+    scopes: { observe: ['read'] },
+    events: [],
+    errors: { rows: {} },
+    operations: [work],
+  })
+  return { family, started, finish }
 }
 
 export const BODY_CHECKS: Checks = {
@@ -141,5 +176,26 @@ export const BODY_CHECKS: Checks = {
       await until('everything is given back', () => traffic.responses.used === 0)
       t.equal(traffic.bodies.used, 0)
     }
+  },
+
+  async R17(t, saw) {
+    const { family, started, finish } = slowFamily()
+    const world = await openWorld(t, { traffic: { bodyBytes: 100_000 } }, [family])
+    const { key, traffic, request, account } = world
+    const other = await addNeighbour(world)
+    const first = request('POST', '/v1/slow', { as: key, body: { text: 'x'.repeat(80_000) } })
+    await started
+    const held = traffic.bodies.heldBy(holder(account))
+    t.ok(held > 80_000)
+    const body = { text: 'x'.repeat(30_000) }
+    let answered = false
+    const second = request('POST', '/v1/slow', { as: other.key, body })
+    void second.then(() => (answered = true))
+    await until('it is answered, or let in', () => answered || traffic.bodies.used !== held)
+    finish()
+    saw(outcomeOf(await second))
+    t.equal((await first).status, 200)
+    t.equal((await request('POST', '/v1/slow', { as: other.key, body })).status, 200)
+    t.equal(traffic.bodies.used, 0)
   },
 }

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 16,
+  size: 17,
   rows: [
     {
       id: 'R01',
@@ -90,6 +90,12 @@ export const RESPONSES: Section = {
       id: 'R16',
       case: 'An embedder calls a change in process, and its response does not fit.',
       answer: 'The change is made; the call rejects, and does not wait for ever.',
+    },
+    {
+      id: 'R17',
+      case: 'Another account sends a body that does not fit beside one that was read and is in use.',
+      answer:
+        '`429 too_many_bytes`: a body that was read is counted until its operation has ended.',
     },
   ],
 }
