@@ -34,11 +34,10 @@ export function askInProcess(step: Step): (request: RawRequest) => Promise<RawAn
     ctx.status = 404
     await run(ctx)
     const answer: unknown = ctx.body
-    return {
-      status: ctx.status,
-      headers: ctx.response.headers,
-      text: answer instanceof Readable ? await read(answer, ctx.type) : printed(answer),
-    }
+    const text = answer instanceof Readable ? await read(answer, ctx.type) : printed(answer)
+    // As a connection tells: what is held for the response is given back.
+    ctx.res.emit('close')
+    return { status: ctx.status, headers: ctx.response.headers, text }
   }
 }
 

@@ -5,7 +5,7 @@ import type { Answer as ReceiverAnswer } from '../../support/receiver.ts'
 import type { Delivery, Page, Webhook } from '../../support/webhooks.ts'
 import { OK, deliveryOf, hasStatus, receiverFor } from '../../support/webhooks.ts'
 import type { AnyBody, Asker } from '../../support/world.ts'
-import type { KeyWorld, Minted } from '../keys/world.ts'
+import type { KeyWorld } from '../keys/world.ts'
 import { START, openWorld } from '../keys/world.ts'
 import type { Saw } from '../run.ts'
 
@@ -88,5 +88,3 @@ export function webhooksIn(body: AnyBody): readonly string[] {
 
 export const idsOf = (...records: readonly { readonly id: string }[]): readonly string[] =>
   records.map(({ id }) => id).sort()
-
-export type { Minted }
