@@ -49,6 +49,7 @@ async function read(answer: Readable, type: string): Promise<string> {
 }
 
 function printed(answer: unknown): string {
+  if (Buffer.isBuffer(answer)) return answer.toString()
   return typeof answer === 'string' ? answer : JSON.stringify(answer)
 }
 
