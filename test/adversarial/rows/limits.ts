@@ -13,7 +13,7 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   ],
   [
     'B03',
-    'ten accounts ask every operation that reads, over 20 connections each, and never take the answer',
+    'ten accounts ask every operation that reads, over 2 connections each and 20 for the widest page, and take no answer',
     'the process stays below 400 MB, another account is `served`',
   ],
   [
