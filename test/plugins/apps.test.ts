@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import t from 'tap'
 import type { AppBytesHarness } from '../../plugins/apps/conformance.ts'
 import { appBytesCases } from '../../plugins/apps/conformance.ts'
@@ -16,6 +15,7 @@ import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
+import { poolOn } from '../support/postgres-clients.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const root = await mkdtemp(join(tmpdir(), 'keyhook-apps-'))
@@ -73,8 +73,7 @@ async function sqliteHarness(): Promise<AppBytesHarness> {
   }
 }
 
-const pool = new pg.Pool({ connectionString: await server.createDatabase() })
-t.teardown(() => pool.end())
+const pool = poolOn(t, await server.createDatabase())
 
 function openClient(): SqlClient {
   const source = fromPool(pool)
