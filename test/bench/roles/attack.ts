@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { serve } from '../serve.ts'
@@ -12,6 +11,8 @@ export interface Attack {
 }
 
 const MIB = 1_048_576
+/** Longer than the daemon leaves a peer that reads nothing: a paused socket does not see that it was ended. */
+const LIFE = 20_000
 const FAULTS = MIB / 16
 
 /** What an attacker sends over a connection; none of them reads an answer. */
@@ -63,7 +64,9 @@ async function keepOpen(
     // Paused: what the daemon answers stays in the system's buffers, and then in the daemon.
     socket.pause()
     socket.write(text().replace('localhost', `localhost:${target.port}`))
-    await once(socket, 'close')
+    const ending = setTimeout(() => socket.destroy(), LIFE)
+    await new Promise((resolve) => socket.once('close', resolve))
+    clearTimeout(ending)
     sockets.delete(socket)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
