@@ -146,6 +146,7 @@ export function composePlatform(parts: Parts): Platform {
     random,
     newId,
     universe,
+    keyLimit: config.keyLimit,
     catalogue: catalogueOf(config.brand, families),
     names,
     standardHeaders: config.webhookStandardHeaders === 'on',

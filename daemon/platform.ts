@@ -84,6 +84,8 @@ export interface Platform {
   /** Time-ordered unique ids (UUIDv7). */
   readonly newId: () => string
   readonly universe: ScopeUniverse
+  /** Live keys that an account without a limit of its own may hold. */
+  readonly keyLimit: number
   readonly catalogue: Catalogue
   readonly names: BrandNames
   /** Whether webhooks that do not say also get the headers of Standard Webhooks. */

@@ -6,6 +6,7 @@ import { parseAllowList } from '../lib/egress/allow-list.ts'
 import { LEASE_MARGIN } from '../lib/engine/engine.ts'
 import type { MasterKey } from '../lib/engine/keyring.ts'
 import { parseMasterKeys } from '../lib/engine/keyring.ts'
+import { MAX_KEY_LIMIT } from '../lib/key/lifecycle.ts'
 import { SECOND } from '../lib/time.ts'
 import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
@@ -174,6 +175,13 @@ export const SETTINGS = {
     doc: 'Which apps keys are pinned to: own, the apps of this service, or any, ids of a backend beside it.',
     fallback: 'own',
     choices: ['own', 'any'],
+  }),
+  keyLimit: integerSetting({
+    env: 'KEYHOOK_KEY_LIMIT',
+    doc: 'Live keys that an account may hold, unless the account has a key_limit of its own.',
+    fallback: 100,
+    min: 1,
+    max: MAX_KEY_LIMIT,
   }),
   workLease: integerSetting({
     env: 'KEYHOOK_WORK_LEASE',

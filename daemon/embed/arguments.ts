@@ -21,6 +21,7 @@ import {
   readOptions,
   recordOf,
 } from '../../lib/internal/arguments.ts'
+import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { INSTANT } from '../../lib/kinds.ts'
 import { isSequelize } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
@@ -103,6 +104,18 @@ export function readSignedIn(value: unknown): Readonly<Record<string, unknown>> 
 }
 
 export const readAccount: ReadArguments = declareArguments('as', { account_id: ACCOUNT_ID })
+
+const KEY_LIMIT: Kind = {
+  allowed: `a whole number from 1 to ${MAX_KEY_LIMIT}, or null for the default`,
+  accepts: (value) =>
+    value === null ||
+    (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_KEY_LIMIT),
+}
+
+export const readAccountChanges: ReadArguments = declareArguments('accounts.update', {
+  account_id: ACCOUNT_ID,
+  changes: optionsOf({ key_limit: KEY_LIMIT }),
+})
 
 export const readWork: ReadArguments = declareArguments('transaction', { work: FUNCTION })
 

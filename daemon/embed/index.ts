@@ -19,6 +19,8 @@ import { apiPages } from '../openapi/pages.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
+import type { UpdateAccount } from './accounts.ts'
+import { createUpdateAccount } from './accounts.ts'
 import { fetchFrom } from './in-process.ts'
 import {
   nothingRequired,
@@ -40,6 +42,7 @@ import { createTransactions } from './transactions.ts'
 import type { Transactions } from './transactions.ts'
 
 export { ConfigError } from '../config.ts'
+export type { AccountSettings } from './accounts.ts'
 export type { Requirement } from '../families/keys/need.ts'
 export type { EventToPublish, Published } from './publish.ts'
 export type { RouteOptions, SignedIn } from './routes.ts'
@@ -72,6 +75,15 @@ export interface Keyhook {
      *   TypeError for a requirement that is missing, of another name, or undefined
      */
     verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
+  }
+  readonly accounts: {
+    /**
+     * Changes what holds for one of your accounts, whatever its users may do: `key_limit`, the maximum
+     * of live keys.
+     *
+     * @throws TypeError for a missing, unknown or impossible change
+     */
+    update: UpdateAccount
   }
   readonly webhooks: {
     /**
@@ -233,6 +245,7 @@ function assemble(
         return verified
       },
     },
+    accounts: { update: createUpdateAccount(platform) },
     webhooks: { publish: createPublish(platform, transactions) },
     as(...args: readonly [accountId: string]) {
       readAccount(args)

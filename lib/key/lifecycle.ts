@@ -28,6 +28,9 @@ export type SecretStanding = 'current' | 'previous' | 'ended'
 /** Values of a key that may be live at once: the current one and four previous ones. */
 export const MAX_LIVE_SECRETS = 5
 
+/** The highest limit of live keys that an account may be given. */
+export const MAX_KEY_LIMIT = 100_000
+
 /** How long a replaced value works when a rotation does not say. */
 export const DEFAULT_GRACE: Millis = DAY
 

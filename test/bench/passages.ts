@@ -23,6 +23,7 @@ export async function addPassages(
       id: SEARCHED.account,
       name: 'Bench',
       plan: 'pro',
+      key_limit: null,
       suspended_at: null,
       ...born,
     })

@@ -109,7 +109,7 @@ await t.test('an account holds at most 100 live keys, which are listed page by p
   const refused = await world.request('POST', '/v1/keys', { as: world.user, body })
   t.match(refused.body, {
     error: {
-      message: /100 live keys, the limit of an account/,
+      message: /its limit of 100 live keys\. Revoke one first, or ask the operator to raise/,
       details: { limit: 'live_keys_per_account', maximum: 100 },
     },
   })

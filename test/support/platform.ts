@@ -121,6 +121,7 @@ export async function createPlatform(
       clock,
       prefix: names.keyPrefix,
     }),
+    keyLimit: 100,
     egress,
     nameLookup: options.nameLookup ?? EMPTY_DNS,
     appBytes: createMemoryBytes({ clock }),

@@ -248,6 +248,7 @@ async function insertAccount(
     id: newId(),
     name: 'An account',
     plan: 'pro',
+    key_limit: null,
     suspended_at: null,
     created_at: now,
     updated_at: now,

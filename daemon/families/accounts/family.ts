@@ -12,6 +12,7 @@ import { signIn } from './operations/sign-in.ts'
 import { signOut } from './operations/sign-out.ts'
 import { stepUp } from './operations/step-up.ts'
 import { resumeAccount, suspendAccount } from './operations/suspend.ts'
+import { updateAccount } from './operations/update-account.ts'
 import type { Passwords } from './password.ts'
 import { createPasswords } from './password.ts'
 import type { Guesses } from './throttle.ts'
@@ -43,6 +44,7 @@ export function createAccountsFamily(
       listAccounts,
       createAccount,
       getAccount,
+      updateAccount,
       createUser(passwords),
       resetPassword(passwords),
       setPlan,

@@ -1,13 +1,17 @@
 import { z } from 'zod'
+import { MAX_KEY_LIMIT } from '../../../lib/key/lifecycle.ts'
 import { toIso } from '../../../lib/time.ts'
 import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
-import { anyText, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+import { anyText, changesOf, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 
 export const accountParams = z.strictObject({ account_id: plainText })
 
 const accountId = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'An account id is 1 to 64 letters, digits, _ or -.')
+const keyLimit = z.int().min(1).max(MAX_KEY_LIMIT).nullable().meta({
+  description: 'Maximum live keys; null uses KEYHOOK_KEY_LIMIT.',
+})
 const plan = z.enum(['free', 'pro'])
 
 /** One `@`, a host of labels, and nothing that a header or a page would read as its own. */
@@ -46,7 +50,10 @@ export const setupBody = credentials.extend({
 export const accountCreation = z.strictObject({
   name: text(100),
   id: accountId.optional().meta({ description: 'Your own id for it. One is made when missing.' }),
+  key_limit: keyLimit.default(null),
 })
+
+export const accountChanges = changesOf({ key_limit: keyLimit.optional() })
 
 export const stepUpBody = z.strictObject({ password: anyText(1024).min(1) })
 
@@ -63,6 +70,7 @@ export const accountRecord = z
     id: z.string(),
     name: z.string(),
     plan,
+    key_limit: keyLimit,
     suspended_at: instant.nullable(),
     created_at: instant,
     updated_at: instant,
@@ -94,6 +102,7 @@ export function toWireAccount(account: AccountRecord): z.input<typeof accountRec
     id: account.id,
     name: account.name,
     plan: account.plan,
+    key_limit: account.key_limit,
     suspended_at: isoOrNull(account.suspended_at),
     created_at: toIso(account.created_at),
     updated_at: toIso(account.updated_at),
@@ -115,6 +124,7 @@ export const exampleAccount = {
   id: '01890a5d-ac96-774b-bcce-b302099a8001',
   name: 'Acme',
   plan: 'pro',
+  key_limit: null,
   suspended_at: null,
   created_at: '2026-01-31T12:00:00.000Z',
   updated_at: '2026-01-31T12:00:00.000Z',

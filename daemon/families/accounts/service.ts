@@ -12,10 +12,11 @@ import { accountError } from './errors.ts'
 /** Creates an account on the plan that has everything. */
 export async function insertAccount(
   tx: StoreTx,
-  account: { readonly id: string; readonly name: string },
+  account: Pick<AccountRecord, 'id' | 'name'> & Partial<Pick<AccountRecord, 'key_limit'>>,
   now: Instant,
 ): Promise<AccountRecord> {
   const record: AccountRecord = {
+    key_limit: null,
     ...account,
     plan: 'pro',
     suspended_at: null,

@@ -5,7 +5,7 @@ export const keyError = defineErrors({
   key_not_found: { status: 404, text: 'No key with this id is visible to you.' },
   key_limit_reached: {
     status: 409,
-    text: 'The account holds as many live keys as it may. Revoke one first.',
+    text: "The account has reached its limit of live keys. Revoke one first, or ask the operator to raise the account's key_limit.",
   },
   dev_api_not_enabled: {
     status: 403,

@@ -41,6 +41,24 @@ export const accountCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'setKeyLimit: changes the limit alone, and null takes it back; false for an unknown account',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const set = (id: string, limit: number | null) =>
+        store.write((tx) => tx.accounts.setKeyLimit(id, limit, now))
+      await store.write((tx) => tx.accounts.insert(sampleAccount({ key_limit: 7 })))
+      assert.equal((await store.accounts.get(ACCOUNT))?.key_limit, 7)
+      for (const key_limit of [100_000, null]) {
+        assert.equal(await set(ACCOUNT, key_limit), true)
+        const expected = sampleAccount({ key_limit, updated_at: now })
+        assert.deepEqual(await store.accounts.get(ACCOUNT), expected)
+      }
+      assert.equal(await set('acc_9', 5), false)
+      assert.equal(await store.accounts.get('acc_9'), undefined)
+    },
+  },
+  {
     name: 'insertUser: of two callers with one address one wins, and the other changes nothing',
     async run(harness) {
       const [a, b] = await openRacers(harness)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { StoreCase } from './harness.ts'
-import { readPages } from './harness.ts'
+import { assertOneWon, openRacers, readPages } from './harness.ts'
 import {
   ACCOUNT,
   BORN,
@@ -165,6 +165,48 @@ export const keyCases: readonly StoreCase[] = [
       assert.deepEqual(await descendants('key_1', 4), all)
       assert.deepEqual(await descendants('key_3', 9), { ids: ['key_3', 'key_4'], total: 2 })
       assert.deepEqual(await descendants('key_1', 2), { ids: ['key_1', 'key_2'], total: 4 })
+    },
+  },
+  {
+    name: 'insertWithin: the limit of the account counts before the default, and only live keys of it',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      const insert = (id: string, byDefault: number, changes = {}) =>
+        store.write((tx) => tx.keys.insertWithin(sampleKey(id, changes), { byDefault, now }))
+      // An account that is not recorded has the default.
+      assert.equal(await insert('key_1', 1), true)
+      assert.deepEqual(await store.keys.get(ACCOUNT, 'key_1'), sampleKey('key_1'))
+      assert.equal(await insert('key_2', 1), false)
+      assert.equal(await store.keys.get(ACCOUNT, 'key_2'), undefined)
+      assert.equal(await insert('key_s', 1, { account_id: STRANGER }), true)
+      await store.write((tx) => tx.accounts.insert(sampleAccount({ key_limit: 3 })))
+      const pinned = { pins: new Set(['app_a']), expires_at: now + 1 }
+      assert.equal(await insert('key_3', 1, pinned), true)
+      assert.deepEqual(await store.keys.get(ACCOUNT, 'key_3'), sampleKey('key_3', pinned))
+      assert.equal(await insert('key_4', 1, { parent_id: 'key_3', depth: 1 }), true)
+      assert.equal(await insert('key_5', 100), false)
+      // With a key those below it end.
+      await store.write((tx) => tx.keys.revoke('key_3', now))
+      assert.equal(await insert('key_6', 1), true)
+      assert.equal(await insert('key_7', 1), true)
+      assert.equal(await insert('key_8', 1), false)
+      await store.write((tx) => tx.accounts.setKeyLimit(ACCOUNT, null, now))
+      assert.equal(await insert('key_9', 4), true)
+      assert.equal(await insert('key_a', 4), false)
+    },
+  },
+  {
+    name: 'insertWithin: of two callers for the last place one wins',
+    async run(harness) {
+      const [a, b] = await openRacers(harness)
+      const limit = { byDefault: 1, now: harness.clock.now() }
+      const won = await Promise.all(
+        [a, b].map((store, at) =>
+          store.write((tx) => tx.keys.insertWithin(sampleKey(`key_${at}`), limit)),
+        ),
+      )
+      assertOneWon(won)
     },
   },
 ]

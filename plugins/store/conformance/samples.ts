@@ -31,6 +31,7 @@ export function sampleAccount(changes: Partial<AccountRecord> = {}): AccountReco
     id: ACCOUNT,
     name: 'Acme',
     plan: 'free',
+    key_limit: null,
     suspended_at: null,
     created_at: BORN,
     updated_at: BORN,

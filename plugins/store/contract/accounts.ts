@@ -8,6 +8,8 @@ export interface AccountRecord {
   readonly id: string
   readonly name: string
   readonly plan: Plan
+  /** Maximum live keys; null uses the process's default. */
+  readonly key_limit: number | null
   readonly suspended_at: Instant | null
   readonly created_at: Instant
   readonly updated_at: Instant
@@ -49,6 +51,8 @@ export interface AccountReads {
 export interface AccountWrites extends AccountReads {
   insert(account: AccountRecord): Promise<void>
   setPlan(id: string, plan: Plan, now: Instant): Promise<boolean>
+  /** False, changing nothing, for an unknown account. Keys beyond a lower limit stay. */
+  setKeyLimit(id: string, limit: number | null, now: Instant): Promise<boolean>
   /** Suspends an account, or lets it go on. False, changing nothing, when it was so already. */
   setSuspended(id: string, suspended: boolean, now: Instant): Promise<boolean>
   /** False, changing nothing, when the address is taken. */

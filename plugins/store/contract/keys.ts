@@ -43,11 +43,24 @@ export interface KeyRotation {
   readonly now: Instant
 }
 
+/** How many live keys an account may hold, for one insertion. */
+export interface LiveKeyLimit {
+  /** Applies to an account without a `key_limit` of its own, and to one that is not recorded. */
+  readonly byDefault: number
+  readonly now: Instant
+}
+
 export type RotationOutcome = 'rotated' | 'conflict' | 'limit_reached'
 
 export interface KeyWrites extends KeyReads {
   /** Inserts the key with its first secret. */
   insert(key: KeyRecord): Promise<void>
+  /**
+   * Inserts the key unless its account holds as many live keys as it may: its `key_limit`, else the
+   * default. False, inserting nothing, at the limit; of two callers for the last place one wins. A key
+   * below one that has ended is not live.
+   */
+  insertWithin(key: KeyRecord, limit: LiveKeyLimit): Promise<boolean>
   /**
    * Changes the named columns alone, of a key that is live and still bears the scopes and expiry that
    * the change was judged against. False, changing nothing, when it does not: the caller reads again.

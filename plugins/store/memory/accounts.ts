@@ -26,6 +26,8 @@ export function accountWrites(state: State, changes: ChangeSink): AccountWrites 
       add(state.accounts, account.id, account)
     },
     setPlan: async (id, plan, now) => change(state.accounts, id, { plan, updated_at: now }),
+    setKeyLimit: async (id, key_limit, now) =>
+      change(state.accounts, id, { key_limit, updated_at: now }),
     async setSuspended(id, suspended, now) {
       const isActive = (state.accounts.get(id)?.suspended_at ?? null) === null
       if (isActive !== suspended) return false

@@ -67,13 +67,24 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
     changes.push({ kind: 'key', id })
     return change(keys, id, columns)
   }
+  async function insert(key: KeyRecord): Promise<void> {
+    if (key.parent_id !== null && !keys.has(key.parent_id)) {
+      throw new Error(`there is no parent ${key.parent_id}`)
+    }
+    add(keys, key.id, key)
+  }
   return {
     ...keyReads(() => state),
-    async insert(key) {
-      if (key.parent_id !== null && !keys.has(key.parent_id)) {
-        throw new Error(`there is no parent ${key.parent_id}`)
-      }
-      add(keys, key.id, key)
+    insert,
+    async insertWithin(key, { byDefault, now }) {
+      const live = [...keys.values()].filter(
+        ({ id, account_id }) =>
+          account_id === key.account_id && lineOf(keys, id).every((one) => isLive(one, now)),
+      )
+      const limit = state.accounts.get(key.account_id)?.key_limit ?? byDefault
+      if (live.length >= limit) return false
+      await insert(key)
+      return true
     },
     async update(judged, columns, now) {
       const key = keys.get(judged.id)

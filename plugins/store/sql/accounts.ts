@@ -51,12 +51,13 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
     ...accountReads(query, t),
     async insert(account) {
       await query(
-        `INSERT INTO ${t.accounts} (id, name, plan, suspended_at, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6)`,
+        `INSERT INTO ${t.accounts} (id, name, plan, key_limit, suspended_at, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
         [
           account.id,
           account.name,
           account.plan,
+          account.key_limit,
           account.suspended_at,
           account.created_at,
           account.updated_at,
@@ -67,6 +68,13 @@ export function accountWrites(query: Query, t: Tables, changes: ChangeSink): Acc
       const rows = await query(
         `UPDATE ${t.accounts} SET plan = $2, updated_at = $3 WHERE id = $1 RETURNING id`,
         [id, plan, now],
+      )
+      return rows.length > 0
+    },
+    async setKeyLimit(id, limit, now) {
+      const rows = await query(
+        `UPDATE ${t.accounts} SET key_limit = $2, updated_at = $3 WHERE id = $1 RETURNING id`,
+        [id, limit, now],
       )
       return rows.length > 0
     },
@@ -149,6 +157,7 @@ function toAccount(row: Row): AccountRecord {
     id: String(row['id']),
     name: String(row['name']),
     plan: row['plan'] === 'free' ? 'free' : 'pro',
+    key_limit: integerOrNull(row['key_limit']),
     suspended_at: integerOrNull(row['suspended_at']),
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),

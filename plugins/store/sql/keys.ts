@@ -13,6 +13,16 @@ import type { Tables } from './tables.ts'
 /** Live at `$1`; the same comparison as in memory: now = expiry is expired. */
 const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
 
+/** The keys of account `$2` that are not live at `$1`, as the recursive table `dead`. */
+function deadKeys(t: Tables): string {
+  return `dead AS (
+    SELECT id FROM ${t.keys} WHERE account_id = $2
+      AND CAST($1 AS BIGINT) IS NOT NULL AND NOT ${LIVE}
+    UNION
+    SELECT k.id FROM ${t.keys} k JOIN dead ON k.parent_id = dead.id
+  )`
+}
+
 /** The ids of a key and of every key below it, as the recursive table `tree`. */
 export function treeBelow(t: Tables, parameter: string): string {
   return `tree AS (
@@ -78,12 +88,8 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
     },
     async list({ account_id, live_at, within, limit, after }) {
       const rows = await query(
-        `WITH RECURSIVE dead AS (
-           SELECT id FROM ${t.keys} WHERE account_id = $2
-             AND CAST($1 AS BIGINT) IS NOT NULL AND NOT ${LIVE}
-           UNION
-           SELECT k.id FROM ${t.keys} k JOIN dead ON k.parent_id = dead.id
-         ) SELECT * FROM ${t.keys}
+        `WITH RECURSIVE ${deadKeys(t)}
+         SELECT * FROM ${t.keys}
          WHERE account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
            AND id NOT IN (SELECT id FROM dead)
            AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('pins', '$5')})
@@ -125,29 +131,27 @@ export function keyWrites(
   return {
     ...keyReads(query, t, dialect),
     async insert(key) {
-      await query(
-        `INSERT INTO ${t.keys} (id, account_id, parent_id, depth, name, scopes, pins, expires_at,
-           revoked_at, created_by_type, created_by_id, created_at, updated_at, last_used_at, version)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-        [
-          key.id,
-          key.account_id,
-          key.parent_id,
-          key.depth,
-          key.name,
-          printScopes(key.scopes),
-          printPins(key.pins),
-          key.expires_at,
-          key.revoked_at,
-          key.created_by.type,
-          key.created_by.id,
-          key.created_at,
-          key.updated_at,
-          key.last_used_at,
-          key.version,
-        ],
-      )
+      const { columns, values } = columnsOf(key)
+      const places = values.map((_, at) => `$${at + 1}`)
+      await query(`INSERT INTO ${t.keys} (${columns}) VALUES (${places.join(', ')})`, values)
       for (const secret of key.secrets) await insertSecret(key.id, secret)
+    },
+    async insertWithin(key, { byDefault, now }) {
+      const { columns, types, values } = columnsOf(key)
+      // A SELECT list gives its parameters no type.
+      const places = types.map((type, at) => `CAST($${at + 4} AS ${type})`)
+      const rows = await query(
+        `WITH RECURSIVE ${deadKeys(t)}
+         INSERT INTO ${t.keys} (${columns}) SELECT ${places.join(', ')}
+         WHERE COALESCE((SELECT key_limit FROM ${t.accounts} WHERE id = $2), CAST($3 AS BIGINT)) >
+           (SELECT count(*) FROM ${t.keys}
+            WHERE account_id = $2 AND id NOT IN (SELECT id FROM dead))
+         RETURNING id`,
+        [now, key.account_id, byDefault, ...values],
+      )
+      if (rows.length === 0) return false
+      for (const secret of key.secrets) await insertSecret(key.id, secret)
+      return true
     },
     async update(judged, { scopes, ...others }, now) {
       const columns = scopes === undefined ? others : { ...others, scopes: printScopes(scopes) }
@@ -211,6 +215,36 @@ export function keyWrites(
         [JSON.stringify(uses.map(({ id, at }) => [id, at]))],
       )
     },
+  }
+}
+
+/** What a key's row holds, in one order. */
+function columnsOf(key: KeyRecord): {
+  readonly columns: string
+  readonly types: readonly string[]
+  readonly values: readonly unknown[]
+} {
+  const cells = [
+    ['id', 'TEXT', key.id],
+    ['account_id', 'TEXT', key.account_id],
+    ['parent_id', 'TEXT', key.parent_id],
+    ['depth', 'INTEGER', key.depth],
+    ['name', 'TEXT', key.name],
+    ['scopes', 'TEXT', printScopes(key.scopes)],
+    ['pins', 'TEXT', printPins(key.pins)],
+    ['expires_at', 'BIGINT', key.expires_at],
+    ['revoked_at', 'BIGINT', key.revoked_at],
+    ['created_by_type', 'TEXT', key.created_by.type],
+    ['created_by_id', 'TEXT', key.created_by.id],
+    ['created_at', 'BIGINT', key.created_at],
+    ['updated_at', 'BIGINT', key.updated_at],
+    ['last_used_at', 'BIGINT', key.last_used_at],
+    ['version', 'INTEGER', key.version],
+  ] as const
+  return {
+    columns: cells.map(([column]) => column).join(', '),
+    types: cells.map(([, type]) => type),
+    values: cells.map(([, , value]) => value),
   }
 }
 

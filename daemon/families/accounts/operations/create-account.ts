@@ -21,7 +21,7 @@ export const createAccount = writeOperation({
     const { platform, tx, body, now } = call
     const id = body.id ?? platform.newId()
     if ((await tx.accounts.get(id)) !== undefined) throw accountError('account_exists')
-    const account = await insertAccount(tx, { id, name: body.name }, now)
+    const account = await insertAccount(tx, { ...body, id }, now)
     await audit(call, {
       account_id: id,
       action: 'account.created',

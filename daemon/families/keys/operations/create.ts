@@ -16,9 +16,6 @@ import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyCreation, toWireKey } from '../schema.ts'
 import { loadActor, mintSecret } from '../service.ts'
 
-/** Live keys that one account may hold. */
-const MAX_LIVE_KEYS = 100
-
 export const createKey = writeOperation({
   id: 'keys.create',
   summary: 'Create a key; its value is shown once',
@@ -59,9 +56,6 @@ export const createKey = writeOperation({
     if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
     const account = await tx.accounts.get(account_id)
     if (account?.plan === 'free') throw keyError('dev_api_not_enabled')
-    const everyone = { account_id, live_at: now, within: null }
-    const live = await tx.keys.list({ ...everyone, limit: MAX_LIVE_KEYS, after: null })
-    if (live.rows.length >= MAX_LIVE_KEYS) throw limitReached()
 
     const { value, secret } = mintSecret(platform, 1, now)
     const key: KeyRecord = {
@@ -79,16 +73,19 @@ export const createKey = writeOperation({
       version: 1,
       secrets: [secret],
     }
-    await tx.keys.insert(key)
+    const byDefault = platform.keyLimit
+    if (!(await tx.keys.insertWithin(key, { byDefault, now }))) {
+      throw limitReached(account?.key_limit ?? byDefault)
+    }
     await audit(call, { account_id, action: 'key.created', target_type: 'key', target_id: key.id })
     return { ...toWireKey(key, now), key: value }
   },
 })
 
-function limitReached(): Error {
+function limitReached(maximum: number): Error {
   return keyError('key_limit_reached', {
-    message: `The account holds ${MAX_LIVE_KEYS} live keys, the limit of an account. Revoke one first.`,
-    details: { limit: 'live_keys_per_account', maximum: MAX_LIVE_KEYS },
+    message: `The account has reached its limit of ${maximum} live keys. Revoke one first, or ask the operator to raise the account's key_limit.`,
+    details: { limit: 'live_keys_per_account', maximum },
   })
 }
 

@@ -39,4 +39,8 @@ export const accounts: readonly Migration[] = [
       `UPDATE ${t.sessions} SET seen_at = created_at, authenticated_at = created_at`,
     ],
   },
+  {
+    name: 'accounts/0003-key-limit',
+    up: (t) => [`ALTER TABLE ${t.accounts} ADD COLUMN key_limit BIGINT`],
+  },
 ]

@@ -1,0 +1,40 @@
+import { writeOperation } from '../../../family.ts'
+import { audit } from '../../audit/note.ts'
+import {
+  accountChanges,
+  accountParams,
+  accountRecord,
+  exampleAccount,
+  toWireAccount,
+} from '../schema.ts'
+import { findAccount } from '../service.ts'
+
+export const updateAccount = writeOperation({
+  id: 'accounts.update',
+  summary: 'Change the limit of live keys of an account',
+  method: 'PATCH',
+  path: '/v1/accounts/{account_id}',
+  access: 'operator',
+  emits: ['accounts'],
+  input: { params: accountParams, body: accountChanges },
+  output: accountRecord,
+  errors: ['operator_required', 'account_not_found'],
+  example: {
+    params: { account_id: exampleAccount.id },
+    body: { key_limit: 500 },
+    response: { ...exampleAccount, key_limit: 500 },
+  },
+  command: 'account update',
+  async run(call) {
+    const { tx, params, body, now } = call
+    const { id } = await findAccount(tx.accounts, params.account_id)
+    if (body.key_limit !== undefined) await tx.accounts.setKeyLimit(id, body.key_limit, now)
+    await audit(call, {
+      account_id: id,
+      action: 'account.updated',
+      target_type: 'account',
+      target_id: id,
+    })
+    return toWireAccount(await findAccount(tx.accounts, id))
+  },
+})
