@@ -165,7 +165,7 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
   app_not_found: { status: 404, text: 'No app with this id is visible to you.' },
   invalid_scope: {
     status: 400,
-    text: 'A scope is family:action, family:*, *:read or *:*, of the families that discovery lists.',
+    text: 'A scope is family:action, family:*, *:read or *:*. GET /v1/discovery lists every scope of this service.',
   },
   scope_not_delegable: {
     status: 403,

@@ -365,6 +365,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   },
   { id: 'accounts.create', method: 'POST', path: '/v1/accounts', body: 'required' },
   { id: 'accounts.get', method: 'GET', path: '/v1/accounts/{account_id}' },
+  { id: 'accounts.update', method: 'PATCH', path: '/v1/accounts/{account_id}', body: 'required' },
   { id: 'accounts.create_user', method: 'POST', path: '/v1/users', body: 'required' },
   {
     id: 'accounts.reset_password',

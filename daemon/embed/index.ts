@@ -8,7 +8,7 @@ import { ConfigError, rateLimitsOf } from '../config.ts'
 import type { Family } from '../family.ts'
 import { EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
 import type { Requirement } from '../families/keys/need.ts'
-import { needOf, requireNeed } from '../families/keys/need.ts'
+import { requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
 import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
@@ -21,6 +21,7 @@ import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
 import type { UpdateAccount } from './accounts.ts'
 import { createUpdateAccount } from './accounts.ts'
+import { createNeeds } from './need.ts'
 import { fetchFrom } from './in-process.ts'
 import {
   nothingRequired,
@@ -70,9 +71,9 @@ export interface Keyhook {
      * @param value as the request bears it; undefined, and anything that is no key, is refused
      * @param requirement what the key must allow; `{ scope: null }` requires nothing
      * @throws KeyhookError `missing_credentials`, `invalid_key`, `key_expired`, `key_revoked`,
-     *   `key_rotated`, `account_suspended`, `insufficient_scope`, `app_not_found`, `invalid_scope`,
-     *   `unavailable`;
-     *   TypeError for a requirement that is missing, of another name, or undefined
+     *   `key_rotated`, `account_suspended`, `insufficient_scope`, `app_not_found`, `unavailable`;
+     *   TypeError for a requirement that is missing, of another name, or undefined, and for a scope that
+     *   is not declared
      */
     verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
   }
@@ -193,6 +194,7 @@ function assemble(
 ): Keyhook {
   const { platform, metrics, traffic } = opened
   const { verifier, universe, engine, store } = platform
+  const toNeed = createNeeds(universe)
   const transactions = createTransactions(store, database)
   const pages = documents(apiPages(served, errorRows(served), platform.baseUrl))
 
@@ -236,7 +238,7 @@ function assemble(
       async verify(...args: readonly unknown[]) {
         const [value, given] = args
         if (args.length > 2) throw new TypeError('keys.verify: takes (value, requirement)')
-        const need = given === undefined ? undefined : needOf(readRequirement(given), universe)
+        const need = given === undefined ? undefined : toNeed(readRequirement(given))
         if (isMissing(value)) throw kernelError('missing_credentials')
         if (need === undefined) throw nothingRequired()
         const token = typeof value === 'string' ? value : ''

@@ -1,5 +1,6 @@
 import type { FieldError } from '../errors.ts'
 import { kernelError } from '../errors.ts'
+import { suggest } from '../internal/nearest.ts'
 import type { Scope, ScopeSet } from './canonical.ts'
 import { canonical } from './canonical.ts'
 
@@ -89,7 +90,8 @@ export function parseScopes(
   const faults: FieldError[] = []
   for (const [index, element] of list.entries()) {
     const scope = parseScope(element, universe)
-    if (scope === undefined) faults.push(scopeFault(`${location}[${index}]`, complaint(element)))
+    if (scope === undefined)
+      faults.push(scopeFault(`${location}[${index}]`, complaint(element, universe)))
     else scopes.push(scope)
   }
   if (faults.length > 0) throw invalid(faults)
@@ -99,9 +101,29 @@ export function parseScopes(
 /** Longer than any scope can be, so that a hostile element is not echoed at length. */
 const LONGEST_QUOTE = 65
 
-function complaint(element: unknown): string {
-  const quotable = typeof element === 'string' && element.length <= LONGEST_QUOTE
-  return `${quotable ? JSON.stringify(element) : 'This'} is not a scope of this service.`
+function complaint(element: unknown, universe: ScopeUniverse): string {
+  if (typeof element !== 'string' || element.length > LONGEST_QUOTE) {
+    return 'This is not a scope of this service.'
+  }
+  const meant = suggest(element, scopesOf(universe, 'with wildcards'))
+  return `${JSON.stringify(element)} is not a scope of this service.${meant}`
+}
+
+/**
+ * Every scope of the universe: each `family:action`, and the wildcards where they are asked for.
+ *
+ * @example
+ * scopesOf(universe, 'one action each') // ['apps:read', 'apps:write', …]
+ */
+export function scopesOf(
+  universe: ScopeUniverse,
+  which: 'one action each' | 'with wildcards',
+): readonly string[] {
+  const all = [...universe].flatMap(([family, actions]) => [
+    ...Array.from(actions, (action) => `${family}:${action}`),
+    ...(which === 'with wildcards' ? [`${family}:*`] : []),
+  ])
+  return which === 'with wildcards' ? [...all, '*:read', '*:*'] : all
 }
 
 function scopeFault(location: string, message: string): FieldError {

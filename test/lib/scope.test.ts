@@ -53,6 +53,29 @@ await t.test('what is refused is told, and quoted if it is no longer than a scop
   t.throws(() => createUniverse({ apps: ['Read'] }), { message: '"Read" cannot name a scope' })
 })
 
+await t.test('a misspelt scope is answered with the nearest one there is', async (t) => {
+  const wider = createUniverse({ ...SPEC_SCOPES, orders: ['read', 'write'] })
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['ordrs:read', 'orders:read'],
+    ['order:raed', 'orders:read'],
+    ['orders:*:', 'orders:*'],
+    ['*:write', undefined],
+    ['webhook:write', 'webhooks:write'],
+    ['apps:delete', undefined],
+    ['zebra:stripes', undefined],
+    ['x'.repeat(65), undefined],
+  ]
+  for (const [given, meant] of rows) {
+    const message = `${JSON.stringify(given)} is not a scope of this service.${
+      meant === undefined ? '' : ` Did you mean "${meant}"?`
+    }`
+    t.throws(() => parseScopes([given], wider), {
+      message: /GET \/v1\/discovery lists every scope/,
+      errors: [{ location: 'scopes[0]', message }],
+    })
+  }
+})
+
 await t.test('a scope without its colon is not read as two names', async (t) => {
   const tricky = createUniverse({ rea: ['read'], apps: ['read'] })
   t.equal(parseScope('read', tricky), undefined)

@@ -1,9 +1,11 @@
 import { kernelError } from '../../../lib/errors.ts'
+import { suggest } from '../../../lib/internal/nearest.ts'
 import type { VerifiedKey } from '../../../lib/engine/verifier.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
 import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
+import { scopesOf } from '../../../lib/scope/syntax.ts'
 
 /**
  * What a key must allow: a scope, all of several scopes, an app that its pins hold, or a combination.
@@ -27,13 +29,6 @@ export interface Need {
   readonly app?: string | undefined
 }
 
-/** @throws KeyhookError `invalid_scope` for a scope that is none, whatever the key is */
-export function needOf({ scope, scopes, app }: Requirement, universe: ScopeUniverse): Need {
-  if (typeof scope === 'string') return { scopes: [declaredScope(scope, universe, 'scope')], app }
-  const declared = scopes?.map((one, index) => declaredScope(one, universe, `scopes[${index}]`))
-  return { scopes: declared ?? [], app }
-}
-
 /**
  * Refuses a key that does not allow what is needed.
  *
@@ -46,25 +41,31 @@ export function requireNeed({ authority }: VerifiedKey, { scopes, app }: Need): 
   }
 }
 
-/** @throws KeyhookError `invalid_scope`: a mistake of the caller's, whatever the key is */
-export function requireDeclared(scope: string, universe: ScopeUniverse, location: string): void {
-  const [family = '', action = '', ...more] = scope.split(':')
-  if (more.length === 0 && universe.get(family)?.has(action) === true) return
-  const message = `${JSON.stringify(scope)} is not one family:action of this service.`
+/**
+ * The scope as one that can be required.
+ *
+ * @throws KeyhookError `invalid_scope`: a mistake of the caller's, whatever the key is
+ */
+export function requireDeclared(
+  scope: string,
+  universe: ScopeUniverse,
+  location: string,
+): RequiredScope {
+  if (isDeclared(scope, universe)) return requiredScope(scope, universe)
+  const message = complaint(scope, universe)
   throw kernelError('invalid_scope', { errors: [{ location, code: 'invalid_scope', message }] })
 }
 
-/** Declared scopes are few, and asked for with every request of an embedder's. */
-const declared = new WeakMap<ScopeUniverse, Map<string, RequiredScope>>()
+/** Whether it is one family:action, without wildcards, of this service. */
+export function isDeclared(scope: string, universe: ScopeUniverse): boolean {
+  const [family = '', action = '', ...more] = scope.split(':')
+  return more.length === 0 && universe.get(family)?.has(action) === true
+}
 
-function declaredScope(scope: string, universe: ScopeUniverse, location: string): RequiredScope {
-  const known = declared.get(universe) ?? new Map<string, RequiredScope>()
-  const found = known.get(scope)
-  if (found !== undefined) return found
-  requireDeclared(scope, universe, location)
-  const made = requiredScope(scope, universe)
-  declared.set(universe, known.set(scope, made))
-  return made
+/** What is wrong with a scope that is required but not declared, and which one was meant. */
+export function complaint(scope: string, universe: ScopeUniverse): string {
+  const meant = suggest(scope, scopesOf(universe, 'one action each'))
+  return `${JSON.stringify(scope)} is not one family:action of this service.${meant}`
 }
 
 function requireScopes(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { scopesOf } from '../../../../lib/scope/syntax.ts'
 import { MAX_EVENT_BYTES } from '../../../../lib/webhook/event.ts'
 import { readOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
@@ -77,7 +78,7 @@ export const discover = readOperation({
         operations: operations.map((operation) => ({ ...operation })),
       })),
       api_version: 'v1' as const,
-      scopes: scopesOf(platform),
+      scopes: scopesOf(platform.universe, 'one action each').toSorted(),
       your_scopes: [...scopes],
       your_apps: pins === 'all' ? null : [...pins].sort(),
       event_types: [...platform.eventTypes.builtIn.keys()].sort(),
@@ -87,12 +88,6 @@ export const discover = readOperation({
     }
   },
 })
-
-function scopesOf({ universe }: Platform): string[] {
-  return [...universe]
-    .flatMap(([family, actions]) => [...actions].map((action) => `${family}:${action}`))
-    .sort()
-}
 
 function interfacesOf({ baseUrl }: Platform): z.input<typeof answer>['interfaces'] {
   return {

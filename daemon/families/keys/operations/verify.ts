@@ -4,7 +4,7 @@ import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
 import { readOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
-import { needOf, requireDeclared, requireNeed } from '../need.ts'
+import { requireDeclared, requireNeed } from '../need.ts'
 import type { asked, keyVerdict } from '../verify-schema.ts'
 import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
 
@@ -37,12 +37,13 @@ type Verdict = z.input<typeof keyVerdict>
 /** What cannot be known rejects the whole request: it must not be taken for a refusal of the key. */
 async function judge(platform: Platform, one: Asked, location: string): Promise<Verdict> {
   const { universe, verifier } = platform
-  if (one.scope !== undefined) requireDeclared(one.scope, universe, `${location}.scope`)
+  const scopes =
+    one.scope === undefined ? [] : [requireDeclared(one.scope, universe, `${location}.scope`)]
   let known = NOBODY
   try {
     const verified = await verifier.verify(one.key)
     known = standingOf(verified)
-    requireNeed(verified, { ...needOf({ scope: one.scope ?? null }, universe), app: one.app_id })
+    requireNeed(verified, { scopes, app: one.app_id })
     return { valid: true, code: null, message: null, ...known }
   } catch (cause) {
     if (!(cause instanceof KeyhookError) || !VERDICTS.has(cause.code)) throw cause

@@ -1,0 +1,32 @@
+import type { RequiredScope } from '../../lib/scope/cover.ts'
+import { requiredScope } from '../../lib/scope/cover.ts'
+import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
+import type { Need, Requirement } from '../families/keys/need.ts'
+import { complaint, isDeclared } from '../families/keys/need.ts'
+
+/**
+ * Turns requirements of code into needs. Each scope is judged once: it is asked for with every request,
+ * and there are few.
+ *
+ * What it answers throws a TypeError for a scope that nobody declared, which no key can hold.
+ */
+export function createNeeds(universe: ScopeUniverse): (requirement: Requirement) => Need {
+  const declared = new Map<string, RequiredScope>()
+
+  function judge(scope: string): RequiredScope {
+    if (!isDeclared(scope, universe)) {
+      throw new TypeError(
+        `keys.verify: ${complaint(scope, universe)} createKeyhook declares more with scopes`,
+      )
+    }
+    const required = requiredScope(scope, universe)
+    declared.set(scope, required)
+    return required
+  }
+
+  const read = (scope: string): RequiredScope => declared.get(scope) ?? judge(scope)
+  return ({ scope, scopes, app }) =>
+    typeof scope === 'string'
+      ? { scopes: [read(scope)], app }
+      : { scopes: scopes?.map(read) ?? [], app }
+}
