@@ -13,13 +13,17 @@ const MIB = 1024 * KIB
 /** Printed records of one page of a list. A single larger record is a page of its own. */
 export const PAGE_BYTES: number = 2 * MIB
 
-/** Bodies of requests, of the whole process, from before they are read until their operation has ended. */
+/** Bodies of accounts' requests, from before they are read until their operation has ended. */
 export const BODY_BYTES: number = 64 * MIB
 /** Counted for a body that its operation takes in a piece at a time. */
 export const STREAMED_BODY_BYTES: number = 256 * KIB
 
-/** Responses of the whole process, from before they are made until the socket took them. */
+/** Responses to accounts, from before they are made until the socket took them. */
 export const RESPONSE_BYTES: number = 64 * MIB
+/** Bodies of anonymous callers, of all networks together. A single one cannot be larger. */
+export const ANONYMOUS_BODY_BYTES: number = 4 * MIB
+/** Responses to anonymous callers: pages, documents, errors. */
+export const ANONYMOUS_RESPONSE_BYTES: number = 16 * MIB
 /** Counted for a response before its operation runs, when its size is not known. */
 export const RESERVED_RESPONSE_BYTES: number = 4 * KIB
 /** Counted for a download: pieces of it on their way from storage to the socket. */

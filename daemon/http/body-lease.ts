@@ -1,7 +1,7 @@
 import { holderOf } from '../principal.ts'
 import type { RequestContext } from './state.ts'
 import type { Traffic } from './traffic.ts'
-import { tooManyBytes } from './traffic.ts'
+import { poolsFor, tooManyBytes } from './traffic.ts'
 
 /** What a request's body holds of the process. */
 export interface BodyLease {
@@ -21,12 +21,14 @@ export interface BodyLease {
  */
 export function leaseBody(
   ctx: RequestContext,
-  { bodies }: Pick<Traffic, 'bodies'>,
+  traffic: Traffic,
   evict: () => void,
   amount?: number,
 ): BodyLease {
   const announced = amount ?? Number(ctx.get('content-length') || 0)
-  const lease = bodies.take(holderOf(ctx.state.principal, ctx.state.address), announced, evict)
+  const { principal, address } = ctx.state
+  const { bodies } = poolsFor(principal, traffic)
+  const lease = bodies.take(holderOf(principal, address), announced, evict)
   if (lease === undefined) throw tooManyBytes()
   return {
     came: (bytes) => announced > 0 || lease.add(bytes),

@@ -5,7 +5,7 @@ import type { Socket } from './slow-readers.ts'
 import { cutResponse, watchReader } from './slow-readers.ts'
 import type { Hold, RequestContext } from './state.ts'
 import type { Traffic } from './traffic.ts'
-import { tooManyBytes } from './traffic.ts'
+import { poolsFor, tooManyBytes } from './traffic.ts'
 
 /**
  * Reserves a response before it is made.
@@ -14,11 +14,13 @@ import { tooManyBytes } from './traffic.ts'
  */
 export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   const { socket } = ctx.req
-  const { responses, moving, clock } = traffic
+  const { principal, address } = ctx.state
+  const { moving, clock } = traffic
+  const { responses } = poolsFor(principal, traffic)
   let held = RESERVED_RESPONSE_BYTES
   let isBegun = false
   let isEvicted = false
-  const lease = responses.take(holderOf(ctx.state.principal, ctx.state.address), held, () => {
+  const lease = responses.take(holderOf(principal, address), held, () => {
     // Before that nothing is written, and what was reserved is refused when it is asked for.
     if (isBegun) cutResponse(ctx)
     else isEvicted = true

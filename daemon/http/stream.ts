@@ -6,7 +6,7 @@ import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { httpError } from '../errors.ts'
 import type { StreamEvent } from '../family.ts'
-import { createFairPool } from './fair-pool.ts'
+import { createFairPool } from '../fair-pool.ts'
 
 /** How often a stream in which nothing happens shows that it lives, and its caller is looked at anew. */
 const BEAT: Millis = 5 * SECOND

@@ -1,8 +1,14 @@
 import t from 'tap'
 import { BODY_CHECKS } from './responses/bodies.ts'
+import { CROWD_CHECKS } from './responses/crowds.ts'
 import { HOLDING_CHECKS } from './responses/holding.ts'
 import { PAGE_CHECKS } from './responses/pages.ts'
 import { runSection } from './run.ts'
 import { RESPONSES } from './rows/responses.ts'
 
-await runSection(t, RESPONSES, { ...PAGE_CHECKS, ...HOLDING_CHECKS, ...BODY_CHECKS })
+await runSection(t, RESPONSES, {
+  ...PAGE_CHECKS,
+  ...HOLDING_CHECKS,
+  ...BODY_CHECKS,
+  ...CROWD_CHECKS,
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createFairPool } from '../../daemon/http/fair-pool.ts'
+import { createFairPool } from '../../daemon/fair-pool.ts'
 
 const ignore = (): void => undefined
 
@@ -78,6 +78,22 @@ await t.test('a holder has a limit of its own where one is set', async (t) => {
   const lease = pool.take('a', 3, ignore)
   t.notOk(lease?.add(2))
   t.ok(lease?.add(1))
+})
+
+await t.test('whoever would hold no more than a fair share is served', async () => {
+  const leases = fc.record({
+    holder: fc.constantFrom('a', 'b', 'c', 'd'),
+    amount: fc.integer({ min: 1, max: 9 }),
+  })
+  fc.assert(
+    fc.property(fc.array(leases, { maxLength: 40 }), fc.integer({ min: 1, max: 24 }), (all, n) => {
+      const pool = createFairPool({ limit: 24 })
+      for (const { holder, amount } of all) pool.take(holder, amount, ignore)
+      const names = ['a', 'b', 'c', 'd', 'new']
+      const holders = names.filter((name) => name === 'new' || pool.heldBy(name) > 0).length
+      return n > 24 / holders || pool.take('new', n, ignore) !== undefined
+    }),
+  )
 })
 
 await t.test('totals never pass the limits, and all that is released is free again', async () => {

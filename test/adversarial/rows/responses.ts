@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 17,
+  size: 19,
   rows: [
     {
       id: 'R01',
@@ -96,6 +96,17 @@ export const RESPONSES: Section = {
       case: 'Another account sends a body that does not fit beside one that was read and is in use.',
       answer:
         '`429 too_many_bytes`: a body that was read is counted until its operation has ended.',
+    },
+    {
+      id: 'R18',
+      case: 'Thirty-two networks hold as many half-sent sign-ins as fit, and an account publishes a large batch.',
+      answer:
+        'Bodies of anonymous networks have a pool of their own: `202` to the account, and `401 invalid_credentials` to another network that signs in.',
+    },
+    {
+      id: 'R19',
+      case: 'Anonymous networks hold all the bytes of responses that they may, and a key lists events.',
+      answer: 'Responses to them are counted apart: `200`.',
     },
   ],
 }

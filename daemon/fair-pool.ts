@@ -24,10 +24,11 @@ export interface FairPool {
   /**
    * Takes `amount` for a holder, such as an account or a network.
    *
-   * While the pool has that much left, everybody is let in: a single holder may use all of it. Once it
-   * is full, a holder who would still have less than the one who has most takes the place of that one's
-   * newest lease. So holders who compete end with equal shares, and nobody waits. Kept leases stay: where
-   * only those are left, the newcomer is refused.
+   * While the pool has that much left, everybody is served: a single holder may use all of it. Once it is
+   * full, the newest leases of the holder who has most are evicted, as long as the claimant would still
+   * have less than that holder. So a claimant who would have no more than `limit` divided by the number of
+   * holders is always served, holders who compete end with equal shares, and nobody waits. Kept leases are
+   * not evicted: where they leave too little, the claimant is refused.
    *
    * @param evict told, once, that the lease was taken away and is already released; must not throw
    * @returns undefined when the pool refuses it
