@@ -90,7 +90,10 @@ export async function startDaemon(
       listenerOf(baseUrl),
       ...listeners.flatMap((one) => [printAddress(one), ...ownAddresses(one.port)]),
     ]
-    local = await openLocal(config, log, folder, baseUrl, ownHosts, apps?.address.port)
+    local = await openLocal(config, log, folder, baseUrl, ownHosts, {
+      appsPort: apps?.address.port,
+      leaving: leaving.signal,
+    })
     const { platform, metrics } = local
     const { ownerEmail: email, ownerPassword: password } = config
     const owner = { email, password, baseUrl }
@@ -176,6 +179,13 @@ export interface Local extends Opened {
   close(): Promise<void>
 }
 
+/** What is known of the listeners, when there are any. */
+export interface Serving {
+  readonly appsPort?: number | undefined
+  /** Aborts when the process stops. */
+  readonly leaving?: AbortSignal
+}
+
 /** The daemon without its listeners and without sending: what a command needs when none is running. */
 export async function openLocal(
   config: Config,
@@ -183,7 +193,7 @@ export async function openLocal(
   folder: DataFolder,
   baseUrl: string,
   ownHosts: readonly string[] = [],
-  appsPort: number = appsPortOf(config),
+  { appsPort = appsPortOf(config), leaving }: Serving = {},
 ): Promise<Local> {
   const place = config.databaseUrl ?? folder.file('keyhook.db')
   const isPostgres = place.startsWith('postgres')
@@ -209,6 +219,7 @@ export async function openLocal(
       appsPlace: appsPlaceOf(config, appsPort),
       baseUrl,
       ownHosts,
+      ...(leaving !== undefined && { leaving }),
     })
     const control = await openControl(opened, log, folder)
     return {

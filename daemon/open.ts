@@ -36,7 +36,7 @@ import { keepTimed, purgeExpired } from './worker/retention.ts'
 export interface Opened {
   readonly platform: Platform
   readonly metrics: Metrics
-  /** What requests and responses of this process hold together, on all its listeners. */
+  /** What the requests of this process share, on all its listeners and mounts. */
   readonly traffic: Traffic
 }
 
@@ -54,6 +54,8 @@ export interface Opening {
   readonly baseUrl: string
   /** Addresses of this process' own, which no webhook may reach. */
   readonly ownHosts: readonly string[]
+  /** Aborts when the process stops. Default never. */
+  readonly leaving?: AbortSignal
 }
 
 /**
@@ -107,7 +109,9 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     baseUrl,
   })
   await declareEventTypes(platform, config.eventTypes)
-  return { platform, metrics, traffic: createTraffic({ clock: platform.clock }) }
+  const { changes } = store
+  const traffic = createTraffic({ clock: platform.clock, changes, leaving: opening.leaving })
+  return { platform, metrics, traffic }
 }
 
 const USES_EVERY = 30 * SECOND

@@ -19,7 +19,6 @@ import { operatorCheck } from './operator-token.ts'
 import { probes } from './probes.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 import type { Traffic } from './traffic.ts'
-import { createTraffic } from './traffic.ts'
 
 export interface AppOptions {
   readonly platform: Platform
@@ -27,8 +26,8 @@ export interface AppOptions {
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   readonly trustedProxies?: readonly Cidr[]
-  /** What requests and responses of this process hold together. Default: of this app alone. */
-  readonly traffic?: Traffic
+  /** What the requests of this process share: the same for every app of a process. */
+  readonly traffic: Traffic
   /** Accepted values of `Host`; undefined accepts any, as on the control socket. */
   readonly hosts: ReadonlySet<string> | undefined
   readonly operatorToken: string | undefined
@@ -42,14 +41,13 @@ export interface AppOptions {
 
 /** The daemon's HTTP side: probes, documents, metrics, and every operation. */
 export function createApp(options: AppOptions): Koa<RequestState> {
-  const { platform, families, log, metrics } = options
+  const { platform, families, log, metrics, traffic } = options
   const onError = errorListener(log, metrics)
   const app = new Koa<RequestState>()
   app.silent = true
   app.use(requestId(platform.random))
   app.use(logRequests(log))
   app.use(apart())
-  const traffic = options.traffic ?? createTraffic({ clock: platform.clock })
   const trustedProxies = options.trustedProxies ?? []
   app.use(
     holdOthers(traffic, trustedProxies, (ctx, cause) => {
@@ -66,7 +64,6 @@ export function createApp(options: AppOptions): Koa<RequestState> {
     trustedProxies,
     traffic,
     before: checks,
-    leaving: options.leaving,
   })
   app.use(operations.fixed)
   app.use(probes(platform, options.leaving))

@@ -17,16 +17,10 @@ import type { RateLimits } from './middleware/rate-limit.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
 import { readForm } from './middleware/read-form.ts'
-import type { Intakes } from './middleware/read-parts.ts'
 import { readParts } from './middleware/read-parts.ts'
 import { validate } from './middleware/validate.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
-import type { Streams } from './stream.ts'
-import { createStreams } from './stream.ts'
 import type { Traffic } from './traffic.ts'
-import { createTraffic } from './traffic.ts'
-import type { Transfers } from './transfers.ts'
-import { createTransfers } from './transfers.ts'
 
 export interface MountOptions {
   readonly platform: Platform
@@ -36,10 +30,8 @@ export interface MountOptions {
   readonly rateLimits: RateLimits
   /** Steps before every operation. */
   readonly before: readonly Step[]
-  /** Aborts when the process stops; default never. */
-  readonly leaving?: AbortSignal
-  /** What requests and responses of this process hold together. Default: of these operations alone. */
-  readonly traffic?: Traffic
+  /** What the requests of this process share: the same for every mount of a process. */
+  readonly traffic: Traffic
   /** Proxies in front whose word on who asks is believed. Default none. */
   readonly trustedProxies?: readonly Cidr[]
 }
@@ -56,21 +48,14 @@ export interface Mounted {
 }
 
 export function mount(options: MountOptions): Mounted {
-  const { platform, families } = options
+  const { platform, families, rateLimits, traffic } = options
   const before = [...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
-  const rateLimit = createRateLimit(options.rateLimits, platform.clock)
-  const streams = createStreams({
-    changes: platform.store.changes,
-    clock: platform.clock,
-    leaving: options.leaving ?? new AbortController().signal,
-  })
-  const traffic = options.traffic ?? createTraffic({ clock: platform.clock })
-  const ways = { streams, transfers: createTransfers(), traffic }
+  const rateLimit = createRateLimit(rateLimits, platform.clock, traffic.rates)
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
   for (const operation of operations) {
-    const steps = stepsOf(operation, options, rateLimit(operation), ways)
+    const steps = stepsOf(operation, options, rateLimit(operation))
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
@@ -81,15 +66,8 @@ export function mount(options: MountOptions): Mounted {
   }
 }
 
-/** What goes on for a while, of all operations together. */
-interface Ways {
-  readonly streams: Streams
-  readonly transfers: Transfers
-  readonly traffic: Traffic
-}
-
-function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, ways: Ways): Step[] {
-  const { platform, resolve } = options
+function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): Step[] {
+  const { platform, resolve, traffic } = options
   const admit = [authenticate(operation, resolve), authorize(operation, platform)]
   // A body may take long: who was let in before it may have been revoked since. Units of work look
   // for themselves.
@@ -101,9 +79,9 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step, w
     ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
     rateLimit,
-    ...readingOf(operation, { ...ways, clock: platform.clock }, again),
-    holdAnswer(operation, ways.traffic),
-    answerOf(operation, platform, ways, compose(admit)),
+    ...readingOf(operation, traffic, again),
+    holdAnswer(operation, traffic),
+    answerOf(operation, platform, traffic, compose(admit)),
   ]
 }
 
@@ -116,16 +94,20 @@ function nameOperation({ id }: Operation): Step {
 }
 
 /** Parts are read by their operation while they come in, any other body before it. */
-function readingOf(operation: Operation, intakes: Intakes, again: readonly Step[]): Step[] {
+function readingOf(operation: Operation, traffic: Traffic, again: readonly Step[]): Step[] {
   const { parts, form } = operation.input
-  if (parts !== undefined) return [validate(operation), readParts(parts, intakes)]
-  const body = readBody(operation, intakes.traffic)
-  const either = form === undefined ? body : readForm(form, intakes, body)
+  if (parts !== undefined) return [validate(operation), readParts(parts, traffic)]
+  const body = readBody(operation, traffic)
+  const either = form === undefined ? body : readForm(form, traffic, body)
   return [either, ...again, validate(operation)]
 }
 
-function answerOf(operation: Operation, platform: Platform, ways: Ways, admit: Step): Step {
-  const { streams, transfers } = ways
+function answerOf(
+  operation: Operation,
+  platform: Platform,
+  { streams, transfers }: Traffic,
+  admit: Step,
+): Step {
   if (operation.effect === 'stream') return follow(operation, platform, streams, admit)
   if (operation.effect === 'bytes') return handOut(operation, platform, transfers, admit)
   return answer(operation, platform, admit)

@@ -1,5 +1,8 @@
+import type { Changes } from '../../lib/engine/changes.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
+import type { Buckets } from '../buckets.ts'
+import { createBuckets } from '../buckets.ts'
 import { httpError } from '../errors.ts'
 import {
   ANONYMOUS_BODY_BYTES,
@@ -12,8 +15,12 @@ import type { Principal } from '../principal.ts'
 import type { FairPool } from '../fair-pool.ts'
 import { createFairPool } from '../fair-pool.ts'
 import { LOOK_EVERY } from './pace.ts'
+import type { Streams } from './stream.ts'
+import { createStreams } from './stream.ts'
 import type { Sweep } from './sweep.ts'
 import { createSweep } from './sweep.ts'
+import type { Transfers } from './transfers.ts'
+import { createTransfers } from './transfers.ts'
 
 /** Bytes that requests and responses hold of this process, by holder. */
 export interface BytePools {
@@ -21,17 +28,30 @@ export interface BytePools {
   readonly responses: FairPool
 }
 
-/** The bytes of accounts and of the operator, and in pools of their own those of anonymous networks. */
+/**
+ * What the requests of this process share, over however many listeners and mounts: bytes, streams,
+ * transfers and rates. The bytes here are those of accounts and the operator.
+ */
 export interface Traffic extends BytePools {
-  /** Separate, so that many networks cannot hold what accounts share. */
+  /** The bytes of anonymous networks: apart, so that many of them cannot hold what accounts share. */
   readonly anonymous: BytePools
   /** Bodies that are being read, and responses that were begun: those whose peer is too slow are cut. */
   readonly moving: Sweep
   readonly clock: Pick<Clock, 'after' | 'steady'>
+  readonly streams: Streams
+  readonly transfers: Transfers
+  /** Tokens of callers and accounts, for the rate limits. */
+  readonly rates: Buckets
 }
 
-export interface TrafficOptions {
+export interface TrafficPorts {
   readonly clock: Pick<Clock, 'after' | 'steady'>
+  readonly changes: Changes
+  /** Aborts when the process stops: streams end, and their clients come back elsewhere. Default never. */
+  readonly leaving?: AbortSignal | undefined
+}
+
+export interface TrafficLimits {
   /** Default `BODY_BYTES`. */
   readonly bodyBytes?: number
   /** Default `RESPONSE_BYTES`. */
@@ -42,14 +62,17 @@ export interface TrafficOptions {
   readonly anonymousResponseBytes?: number
 }
 
-/** To be made once for a process, and handed to everything that serves its operations. */
-export function createTraffic({
-  clock,
-  bodyBytes = BODY_BYTES,
-  responseBytes = RESPONSE_BYTES,
-  anonymousBodyBytes = ANONYMOUS_BODY_BYTES,
-  anonymousResponseBytes = ANONYMOUS_RESPONSE_BYTES,
-}: TrafficOptions): Traffic {
+/** Made once for a process, and given to everything that serves its operations. */
+export function createTraffic(
+  { clock, changes, leaving = new AbortController().signal }: TrafficPorts,
+  limits: TrafficLimits = {},
+): Traffic {
+  const {
+    bodyBytes = BODY_BYTES,
+    responseBytes = RESPONSE_BYTES,
+    anonymousBodyBytes = ANONYMOUS_BODY_BYTES,
+    anonymousResponseBytes = ANONYMOUS_RESPONSE_BYTES,
+  } = limits
   return {
     bodies: createFairPool({ limit: bodyBytes }),
     responses: createFairPool({ limit: responseBytes }),
@@ -59,6 +82,9 @@ export function createTraffic({
     },
     moving: createSweep(clock, LOOK_EVERY),
     clock,
+    streams: createStreams({ changes, clock, leaving }),
+    transfers: createTransfers(),
+    rates: createBuckets(),
   }
 }
 

@@ -2,6 +2,7 @@ import t from 'tap'
 import { ACCOUNT_CHECKS } from './fairness/accounts.ts'
 import { CONNECTION_CHECKS } from './fairness/connections.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
+import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { runSection } from './run.ts'
@@ -11,4 +12,5 @@ await runSection(t, FAIRNESS, {
   ...KEEP_ALIVE_CHECKS,
   ...SIGN_IN_CHECKS,
   ...ACCOUNT_CHECKS,
+  ...MOUNT_CHECKS,
 })

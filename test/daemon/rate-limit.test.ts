@@ -1,4 +1,5 @@
 import t from 'tap'
+import { createBuckets } from '../../daemon/buckets.ts'
 import type { Operation } from '../../daemon/family.ts'
 import { createRateLimit } from '../../daemon/http/middleware/rate-limit.ts'
 import { getWebhook } from '../../daemon/families/webhooks/operations/get.ts'
@@ -12,6 +13,7 @@ function reader() {
   const step = createRateLimit(
     { reads: 2, writes: 0 },
     { now: () => clock.time },
+    createBuckets(),
   )(getWebhook as unknown as Operation)
   const ctx = { state: { principal: undefined, address: '192.0.2.1' }, set: () => undefined }
   async function isLetIn(): Promise<boolean> {

@@ -9,7 +9,7 @@ import { mountAlone } from './mounted.ts'
 import type { RateLimits } from '../../daemon/http/middleware/rate-limit.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import { fetchFrom } from '../../daemon/embed/in-process.ts'
-import type { Traffic, TrafficOptions } from '../../daemon/http/traffic.ts'
+import type { Traffic, TrafficLimits } from '../../daemon/http/traffic.ts'
 import { createTraffic } from '../../daemon/http/traffic.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
@@ -35,7 +35,7 @@ export interface WorldOptions extends PlatformOptions {
   /** Default none. */
   readonly rateLimits?: RateLimits
   /** What requests and responses may hold. Default: as in production. */
-  readonly traffic?: Omit<TrafficOptions, 'clock'>
+  readonly traffic?: TrafficLimits
   /** Replaces how callers are told from each other; undefined leaves the request to the world. */
   readonly resolve?: (platform: Platform) => PrincipalResolver
 }
@@ -113,7 +113,10 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   const platform = await createPlatform(t.testdir(), { ...options, baseUrl, families })
   const principals = new Map<string, Principal>()
   const defects = new Map<string, unknown>()
-  const traffic = createTraffic({ ...options.traffic, clock: platform.clock })
+  const traffic = createTraffic(
+    { clock: platform.clock, changes: platform.store.changes },
+    options.traffic,
+  )
   const api = apiOf(platform, families, principals, defects, { ...options, traffic })
   server.on('request', await mounting.serve(api))
   await platform.engine.dispatcher.start()

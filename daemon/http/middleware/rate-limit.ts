@@ -1,12 +1,11 @@
 import type { Clock } from '../../../lib/engine/ports.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
+import type { Bucket, Buckets } from '../../buckets.ts'
 import type { Operation } from '../../family.ts'
 import { READS } from '../../family.ts'
 import { callerOf, memberAccountOf } from '../../principal.ts'
 import { httpError } from '../../errors.ts'
 import type { Step } from '../state.ts'
-import type { Bucket } from './buckets.ts'
-import { createBuckets } from './buckets.ts'
 
 /** Requests per minute by class; 0 is no limit. */
 export interface RateLimits {
@@ -26,9 +25,8 @@ export interface RateLimits {
 export function createRateLimit(
   limits: RateLimits,
   clock: Pick<Clock, 'now'>,
+  buckets: Buckets,
 ): (operation: Operation) => Step {
-  const buckets = createBuckets()
-
   return (operation) => {
     const kind = READS.has(operation.effect) ? 'reads' : 'writes'
     const isMetered = operation.unmetered !== true

@@ -1,15 +1,15 @@
 import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../parts.ts'
 import { markParts } from '../mark-parts.ts'
 import type { Step } from '../state.ts'
-import type { Intakes } from './read-parts.ts'
+import type { Traffic } from '../traffic.ts'
 import { isMultipart, requireMultipart, withParts } from './read-parts.ts'
 
 /** Reads a body that came as a form, as the JSON that it stands for; any other by `otherwise`. */
-export function readForm({ parts, toBody }: FormInput, intakes: Intakes, otherwise: Step): Step {
+export function readForm({ parts, toBody }: FormInput, traffic: Traffic, otherwise: Step): Step {
   return async function readForm(ctx, next) {
     if (!isMultipart(ctx)) return otherwise(ctx, next)
     requireMultipart(ctx)
-    await withParts(ctx, parts, intakes, undefined, async (given, lease) => {
+    await withParts(ctx, parts, traffic, undefined, async (given, lease) => {
       const { form, mark } = await collect(given)
       lease.keep()
       ctx.state.body = toBody(form)

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../lib/engine/ports.ts'
 import type { KeyhookError } from '../../../lib/errors.ts'
 import { httpError } from '../../errors.ts'
 import { STREAMED_BODY_BYTES } from '../../limits.ts'
@@ -12,24 +11,16 @@ import { takeParts } from '../multipart.ts'
 import type { RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 import { tooManyBytes } from '../traffic.ts'
-import type { Transfers } from '../transfers.ts'
-
-/** What takes in multipart bodies. */
-export interface Intakes {
-  readonly clock: Pick<Clock, 'after' | 'steady'>
-  readonly transfers: Transfers
-  readonly traffic: Traffic
-}
 
 /** Hands a multipart body on before it is read: the operation takes its parts as they come in. */
-export function readParts(parts: PartsInput, intakes: Intakes): Step {
+export function readParts(parts: PartsInput, traffic: Traffic): Step {
   return async function readParts(ctx, next) {
     requireMultipart(ctx)
     ctx.state.body = undefined
     // Until it was taken in, when more is known of it.
     ctx.state.bodyText = `multipart ${ctx.get('content-length')}`
-    await withParts(ctx, parts, intakes, STREAMED_BODY_BYTES, async (given) => {
-      ctx.state.parts = given
+    await withParts(ctx, parts, traffic, STREAMED_BODY_BYTES, async (given, lease) => {
+      ctx.state.parts = keepOnceRead(given, lease)
       await next()
     })
   }
@@ -43,7 +34,7 @@ export function readParts(parts: PartsInput, intakes: Intakes): Step {
 export async function withParts(
   ctx: RequestContext,
   parts: PartsInput,
-  { clock, transfers, traffic }: Intakes,
+  traffic: Traffic,
   amount: number | undefined,
   work: (given: AsyncIterable<GivenPart>, lease: BodyLease) => Promise<void>,
 ): Promise<void> {
@@ -52,6 +43,7 @@ export async function withParts(
     let intake: Intake | undefined
     const lease = leaseBody(ctx, traffic, () => intake?.refuse(tooManyBytes()), amount)
     try {
+      const { clock, transfers } = traffic
       const transfer = transfers.begin('upload', ctx.state.principal, ctx.state.address)
       const noLonger = allowLong(ctx.req.socket)
       try {
@@ -69,6 +61,15 @@ export async function withParts(
   } finally {
     if (!ctx.req.complete) ctx.set('Connection', 'close')
   }
+}
+
+/** A body that was read in full is no longer evicted: its operation may be about to commit. */
+async function* keepOnceRead(
+  given: AsyncIterable<GivenPart>,
+  lease: BodyLease,
+): AsyncGenerator<GivenPart> {
+  yield* given
+  lease.keep()
 }
 
 function requireFit(ctx: RequestContext, limit_bytes: number): void {

@@ -101,6 +101,12 @@ const ACCOUNT_ROWS: readonly Row[] = [
     case: 'A caller that has used its limit makes 10,000 others appear, so that its bucket is forgotten and starts anew.',
     answer: 'The fullest buckets are forgotten first: it has `0 left`.',
   },
+  {
+    id: 'F18',
+    case: 'An embedder mounts the API on two servers, and a key uses both in turn.',
+    answer:
+      'The limits are those of the process, not of a mount: `20 streams`, then `429 too_many_streams`; 60 reads a minute, then `429 rate_limited`.',
+  },
 ]
 
 const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS]

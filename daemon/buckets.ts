@@ -1,5 +1,5 @@
-import type { Instant } from '../../../lib/time.ts'
-import { MINUTE } from '../../../lib/time.ts'
+import type { Instant } from '../lib/time.ts'
+import { MINUTE } from '../lib/time.ts'
 
 /** A bucket that refills with time, so that a steady caller is never punished for asking. */
 export interface Bucket {
