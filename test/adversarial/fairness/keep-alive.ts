@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
-import { Agent, request } from 'node:http'
 import type { Test } from 'tap'
 import { readConfig } from '../../../daemon/config.ts'
 import { startDaemon } from '../../../daemon/daemon.ts'
@@ -31,22 +28,17 @@ async function askOver(connection: RawConnection, port: number) {
   return connection.answer()
 }
 
-/** Posts once over a kept connection, then again after a pause, as a client does that retries nothing. */
-async function postTwice(port: number, pause: number): Promise<readonly number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const post = async (): Promise<number> => {
-    const posting = request({ port, method: 'POST', path: '/', agent })
-    posting.end('{}')
-    const [response] = (await once(posting, 'response')) as [IncomingMessage]
-    response.resume()
-    await once(response, 'end')
-    return response.statusCode ?? 0
-  }
-  const first = await post()
+/**
+ * Asks once, then again over the same connection after a pause, whatever time the answer announces, as a
+ * client does that has a time of its own; answers how many of both were answered.
+ */
+async function askTwice(port: number, pause: number): Promise<number> {
+  const connection = await openRaw(port)
+  const first = await askOver(connection, port)
   await new Promise((resolve) => setTimeout(resolve, pause))
-  const second = await post()
-  agent.destroy()
-  return [first, second]
+  const second = await askOver(connection, port)
+  connection.destroy()
+  return [first, second].filter((answer) => answer?.status === 200).length
 }
 
 export const KEEP_ALIVE_CHECKS: Checks = {
@@ -55,12 +47,11 @@ export const KEEP_ALIVE_CHECKS: Checks = {
     for (const port of ports) {
       const connection = await openRaw(port)
       const answer = await askOver(connection, port)
-      saw(`Keep-Alive: ${answer?.headers.get('keep-alive')?.join()}`)
-      t.strictSame(answer?.headers.get('keep-alive'), ['timeout=95'])
+      const [, seconds] = /^timeout=(\d+)$/.exec(String(answer?.headers.get('keep-alive'))) ?? []
+      saw(`${seconds} s`)
       t.strictSame(answer?.headers.get('connection'), ['keep-alive'])
       connection.destroy()
     }
-    saw('95 s')
   },
 
   async F06(t, saw) {
@@ -81,12 +72,11 @@ export const KEEP_ALIVE_CHECKS: Checks = {
     t.teardown(() => listener.close(0))
     // Before, at and a little after the time that the responses announce.
     const pauses = Array.from({ length: 60 }, (_, index) => announced - 300 + 10 * index)
-    const answers = await Promise.all(
-      pauses.map((pause) => postTwice(listener.address.port, pause)),
+    const answered = await Promise.all(
+      pauses.map((pause) => askTwice(listener.address.port, pause)),
     )
-    const lost = answers.flat().filter((status) => status !== 200).length
+    const lost = answered.filter((count) => count !== 2).length
     saw(`${lost} lost`)
-    t.equal(answers.flat().length, 120)
   },
 
   async F07(t, saw) {
@@ -101,7 +91,6 @@ export const KEEP_ALIVE_CHECKS: Checks = {
       const connection = kept[index]
       const last = connection && (await askOver(connection, port))
       t.ok(last, 'a kept connection is answered once more')
-      saw(`Connection: ${last?.headers.get('connection')?.join()}`)
       saw(String(last?.headers.get('connection')?.join()))
       t.equal((await connection?.closed())?.length, 0)
     }
