@@ -2,7 +2,9 @@ import type { Test } from 'tap'
 import type { AnsweredRow, Section } from './table.ts'
 import { idsOf, isOmitted } from './table.ts'
 
-/** Notes what was answered, such as `403 key_not_managed`. */
+/**
+ * Notes what was answered, such as `403 key_not_managed`. Steps that only prepare the case are not noted.
+ */
 export type Saw = (outcome: string) => void
 
 /** Carries out one case; what the table promises in backticks must pass through `saw`. */
@@ -33,19 +35,25 @@ export async function runSection(t: Test, section: Section, checks: Checks): Pro
   })
 }
 
+/** What was seen must be exactly what the row promises: an outcome it does not promise fails the row where it is seen. */
 async function runRow(t: Test, row: AnsweredRow, checks: Checks): Promise<void> {
   const check = checks[row.id]
   if (check === undefined) throw new Error(`nothing carries out ${row.id}`)
+  const promised = outcomesIn(row.answer)
   const seen = new Set<string>()
-  await check(t, (outcome) => seen.add(outcome))
-  for (const outcome of outcomesIn(row.answer)) {
+  await check(t, (outcome) => {
+    seen.add(outcome)
+    if (!promised.has(outcome)) t.fail(`the answer was ${outcome}`, { promised: [...promised] })
+  })
+  for (const outcome of promised) {
     t.ok(seen.has(outcome), `the answer was ${outcome}`, { seen: [...seen] })
   }
 }
 
-/** Scopes, which have a colon, are no outcomes. */
-function outcomesIn(answer: string): readonly string[] {
-  return [...answer.matchAll(/`([^`]+)`/g)]
-    .map(([, outcome = '']) => outcome)
-    .filter((outcome) => !outcome.includes(':'))
+const SCOPE = /^[a-z*]+:[a-z*]+$/
+
+/** The texts in backticks, except scopes, which are no outcomes. */
+function outcomesIn(answer: string): ReadonlySet<string> {
+  const texts = [...answer.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text)
+  return new Set(texts.filter((text) => !SCOPE.test(text)))
 }

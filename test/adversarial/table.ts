@@ -19,7 +19,7 @@ export type Row = AnsweredRow | OmittedRow
 export interface AnsweredRow {
   readonly id: string
   readonly case: string
-  /** What this design answers. What stands in backticks, scopes aside, is seen while the case runs. */
+  /** What this design answers. The texts in backticks, except scopes, are all outcomes that the case may have. */
   readonly answer: string
 }
 
@@ -97,8 +97,8 @@ export function printPage(): string {
 
 const INTRODUCTION = `# Security cases
 
-Every row is a named test in \`test/adversarial\`; the test sees each outcome in backticks. A row that is
-not run says why.`
+Every row is a named test in \`test/adversarial\`; the test sees each outcome in backticks, and no other. A
+row that is not run says why.`
 
 function printSection({ title, rows }: Section): string {
   const lines = rows.map((row) => {

@@ -27,7 +27,7 @@ async function followUntilRevoked(t: Test, world: AppWorld): Promise<void> {
     const stream = await openStream(baseUrl + path, reader.key)
     await stream.until('queue_position')
     const { id } = revoked === 'the key' ? reader : parent
-    t.equal(await world.ask('DELETE', `/v1/keys/${id}`), '200')
+    t.equal((await world.request('DELETE', `/v1/keys/${id}`)).status, 200)
     t.match(await stream.until(), /event: error\ndata: .*"code":"key_revoked"/, revoked)
   }
 }
@@ -47,7 +47,7 @@ export const STRANGER_CHECKS: Checks = {
       ] as const
       for (const [method, at, given] of bodies) {
         const body = { ...given, [field]: 'x' }
-        const { status, body: answer } = await world.request(method, at, { body })
+        const { status, body: answer } = await world.attempt(method, at, { body })
         t.match(
           { status, answer },
           { status: 400, answer: { error: { errors: [{ location: `body.${field}` }] } } },
@@ -69,11 +69,11 @@ export const STRANGER_CHECKS: Checks = {
       { 'keyhook-account': stranger.id },
       { cookie: `keyhook=${parent.key}` },
     ]) {
-      const self = await world.request('GET', '/v1/keys/self', { as: child.key, headers })
+      const self = await world.attempt('GET', '/v1/keys/self', { as: child.key, headers })
       t.match(self.body, { id: child.id, account_id: world.account.id }, JSON.stringify(headers))
     }
     for (const headers of [{ 'x-api-key': parent.key }, { authorization: parent.key }]) {
-      const asked = await world.request('GET', '/v1/keys/self', { as: null, headers })
+      const asked = await world.attempt('GET', '/v1/keys/self', { as: null, headers })
       t.match(asked.body, { error: { code: 'missing_credentials' } })
     }
     const inQuery = await world.ask('GET', `/v1/keys?key=${parent.key}`, null)
@@ -94,7 +94,7 @@ export const STRANGER_CHECKS: Checks = {
     }
     t.equal(await world.ask('GET', '/v1/session', key), '403 session_required')
     const headers = { cookie: `keyhook=${key}` }
-    const asUser = await world.request('GET', '/v1/session', { as: null, headers })
+    const asUser = await world.attempt('GET', '/v1/session', { as: null, headers })
     t.match(asUser.body, { error: { code: 'session_expired' } })
 
     const body = { url: 'http://127.0.0.1:9/in', events: ['webhook.test'] }
@@ -163,7 +163,7 @@ export const STRANGER_CHECKS: Checks = {
     sending.write(body.slice(0, -1))
     await admitted.told
     watched.restore()
-    t.equal(await world.ask('DELETE', `/v1/keys/${id}`), '200')
+    t.equal((await world.request('DELETE', `/v1/keys/${id}`)).status, 200)
     sending.end(body.slice(-1))
     const [response] = (await once(sending, 'response')) as [IncomingMessage]
     const { error } = JSON.parse(await text(response)) as { error: { code: string } }
@@ -192,7 +192,7 @@ export const STRANGER_CHECKS: Checks = {
     )
     const answers: AnyBody[] = []
     for (const value of [...malformed, nobodys]) {
-      const { status, body, headers } = await world.request('GET', '/v1/keys/self', { as: value })
+      const { status, body, headers } = await world.attempt('GET', '/v1/keys/self', { as: value })
       const { request_id: _, ...error } = body['error'] as AnyBody
       answers.push({ status, error, challenge: headers.get('www-authenticate') })
     }
@@ -202,7 +202,7 @@ export const STRANGER_CHECKS: Checks = {
 
     const brief = await world.make({ scopes, expires_at: world.at(HOUR) })
     const revoked = await world.make({ scopes })
-    await world.ask('DELETE', `/v1/keys/${revoked.id}`)
+    await world.request('DELETE', `/v1/keys/${revoked.id}`)
     await world.clock.advance(HOUR)
     t.equal(await world.standing(brief.key), '401 key_expired')
     t.equal(await world.standing(revoked.key), '401 key_revoked')

@@ -11,7 +11,7 @@ import { createResolver } from '../../../daemon/http/resolve.ts'
 import { toIso, type Instant } from '../../../lib/time.ts'
 import type { VirtualClock } from '../../support/clock.ts'
 import { createClock } from '../../support/clock.ts'
-import type { Answer, AnyBody, Asker, World, WorldOptions } from '../../support/world.ts'
+import type { Answer, AnyBody, Asker, Asking, World, WorldOptions } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Saw } from '../run.ts'
 
@@ -25,10 +25,12 @@ export interface Minted extends AnyBody {
   readonly key: string
 }
 
-/** The API with callers told from each other as the daemon does; every answer is noted. */
+/** The API with callers told from each other as the daemon does. Steps that prepare a case are not noted. */
 export interface KeyWorld extends World {
   readonly clock: VirtualClock
-  /** The status and the code of a refusal, such as `201` or `403 key_not_managed`. */
+  /** As `request`, and notes the outcome. */
+  attempt<Body = AnyBody>(method: string, path: string, asking?: Asking): Promise<Answer<Body>>
+  /** The same; answers the status and the code of a refusal, such as `201` or `403 key_not_managed`. */
   ask(method: string, path: string, as?: Asker, body?: unknown): Promise<string>
   /** Makes a key that must be made; as the user unless told otherwise. */
   make(given: AnyBody, as?: Asker): Promise<Minted>
@@ -58,17 +60,18 @@ export async function openWorld(
     ...options,
     families: [...families, ...(options.families ?? [])],
   })
-  const request: World['request'] = async (method, path, asking) => {
-    const answer = await world.request<never>(method, path, asking)
+  const { request } = world
+  const attempt: KeyWorld['attempt'] = async (method, path, asking) => {
+    const answer = await request<never>(method, path, asking)
     saw(told(answer))
     return answer
   }
   const ask: KeyWorld['ask'] = async (method, path, as = world.user, body) =>
-    told(await request(method, path, { as, body }))
+    told(await attempt(method, path, { as, body }))
   return {
     ...world,
     clock,
-    request,
+    attempt,
     ask,
     async make(given, as = world.user) {
       const body = { name: 'a key', ...given }

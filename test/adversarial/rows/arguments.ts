@@ -23,7 +23,7 @@ export const ARGUMENTS: Section = {
     {
       id: 'L04',
       case: 'keys.verify with no requirement, an empty one, an empty list, or one that is undefined',
-      answer: '`TypeError`; a call that requires nothing passes `{ scope: null }`',
+      answer: '`TypeError`; a call that requires nothing passes { scope: null }',
     },
     {
       id: 'L05',
@@ -64,7 +64,7 @@ export const ARGUMENTS: Section = {
       id: 'L12',
       case: 'createKeyhook with a misspelt setting, dispatch as text, or a data folder that is held',
       answer:
-        '`TypeError`; `ConfigError dataDir` for the folder: messages name settings as code does',
+        '`TypeError`, or `ConfigError` for the folder: messages name settings as code does, as dataDir',
     },
   ],
 }

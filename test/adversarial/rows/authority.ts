@@ -42,12 +42,12 @@ const LINES: readonly Line[] = [
   [
     'A08',
     'a webhook no longer subscribes to a declared type; a key of `webhooks:write` redirects it while an old delivery is retried, or retries what failed afterwards',
-    '`403 insufficient_scope`; `202` with none queued',
+    '`403 insufficient_scope`; once nothing is left to retry `200`, and `202` with none queued',
   ],
   [
     'A09',
     'a pinned key redirects a webhook that still delivers events of another app',
-    '`403 key_pinned`',
+    '`403 key_pinned`, while the owner may change its apps: `200`',
   ],
   [
     'A10',
@@ -68,12 +68,12 @@ const LINES: readonly Line[] = [
   [
     'A13',
     'a key that set webhooks is to expire, or has expired',
-    'PATCH, GET, dry_run and DELETE list them: `200`; ?webhooks=disable disables them',
+    'the key is `401 key_expired`; PATCH, GET, dry_run and DELETE list them: `200`; ?webhooks=disable disables them',
   ],
   [
     'A14',
     'a key redirects webhooks of others: url, events, apps or secret; the owner then changes another part',
-    '`200`; its revocation lists each of them, and none that it only renamed',
+    '`200`, and `201` for a new secret; its revocation lists each of them, and none that it only renamed',
   ],
   [
     'A15',
@@ -83,7 +83,7 @@ const LINES: readonly Line[] = [
   [
     'A16',
     'the previous value of a rotated key creates a webhook, redirects one or rotates its secret',
-    '`403 previous_value_restricted`; it may read, rename and test: `200`',
+    '`403 previous_value_restricted`; it may read, rename and test: `200`; the current value creates and rotates: `201`',
   ],
   [
     'A17',

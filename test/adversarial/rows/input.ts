@@ -8,7 +8,7 @@ export const INPUT: Section = {
     {
       id: 'E01',
       case: 'a body with 1,000 unknown names, 64 wrong scopes, or 500 wrong files',
-      answer: '`400 invalid_request` with 50 errors and `details: more_errors`, at most 64 KiB',
+      answer: '`400 invalid_request` with 50 errors and more_errors in its details, at most 64 KiB',
     },
     {
       id: 'E02',
@@ -28,7 +28,8 @@ export const INPUT: Section = {
     {
       id: 'E05',
       case: 'to every operation that takes JSON, and in place of each of its members: many elements, names, digits, levels, escapes, and long texts',
-      answer: 'never a 5xx; each error lists at most 50 errors and is at most 64 KiB',
+      answer:
+        '`400 invalid_json`, `400 invalid_request`, `400 undeclared_event_type` or `413 payload_too_large`, never a 5xx; each lists at most 50 errors and is at most 64 KiB',
     },
     {
       id: 'E06',
@@ -38,7 +39,8 @@ export const INPUT: Section = {
     {
       id: 'E07',
       case: 'half of a surrogate pair in a key, a value, a list, a batch, or hidden by a duplicate key; as an escape or as bytes',
-      answer: '`400 invalid_json` with its location; noncharacters are text',
+      answer:
+        '`400 invalid_json` with its location; noncharacters are text, so what is refused is the type: `400 undeclared_event_type`',
     },
     {
       id: 'E08',
@@ -54,7 +56,7 @@ export const INPUT: Section = {
       id: 'E10',
       case: 'percent-encoded bytes that are not UTF-8, in a path, a parameter, or its name',
       answer:
-        '`400 invalid_request` with its location; a percent sign that encodes nothing is text',
+        '`400 invalid_request` with its location; a percent sign that encodes nothing is text: `404 key_not_found`',
     },
     {
       id: 'E11',

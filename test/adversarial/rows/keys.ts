@@ -70,7 +70,7 @@ const LINES: readonly Line[] = [
   [
     'K16',
     'a later release brings a family; keys were minted before',
-    '*:read reads it, `200`; a list of every family of its day does not, `403 insufficient_scope`',
+    'before, its path is `404 route_not_found`; then *:read reads it, `200`, and a list of every family of its day does not, `403 insufficient_scope`',
   ],
   // Where it holds.
   ['K17', 'a pinned key mints without naming apps', '`201`, pinned as the minter is'],
@@ -82,22 +82,22 @@ const LINES: readonly Line[] = [
   [
     'K19',
     'a pinned key of `*:*` asks for what belongs to the whole account',
-    'making and cloning apps, event types, events of no app `403 key_pinned`, the audit log `403 owner_required`; lists hold what lies within its pins',
+    'making and cloning apps, event types, events of no app `403 key_pinned`, the audit log `403 owner_required`; lists hold what lies within its pins, and events that name its app are `202`; templates are for everyone, `200`',
   ],
   [
     'K20',
     'a request names one app in its place and another in its data',
-    'the place alone counts, of an event its app_id: `202` there; another app is `404 app_not_found`, `403 scope_not_delegable` in a filter, `400 invalid_request` in a body, its edits and files `404 edit_not_found`, `404 file_not_found`',
+    'the place alone counts, of an event its app_id: `202` there; another app is `404 app_not_found`, `403 scope_not_delegable` in a filter, `400 invalid_request` in a body, `400 path_not_allowed` in the path of a file, its edits and files `404 edit_not_found`, `404 file_not_found`',
   ],
   [
     'K21',
     'the only app of a pinned key is gone',
-    'archived, nothing in it changes, `409 app_archived`; gone, nothing of any app is seen or changed, and the key never becomes unpinned: `404 app_not_found`, `403 key_pinned`, `403 scope_not_delegable`. An event may still name the app, `202`; ids never come twice',
+    'archived, nothing in it changes, `409 app_archived`; gone, nothing of any app is seen or changed, and the key never becomes unpinned: `404 app_not_found`, `403 key_pinned`, `403 scope_not_delegable`, another key of the app `404 key_not_found`. An event may still name the app, `202`; its id cannot be asked for again, `400 invalid_request`',
   ],
   [
     'K22',
     'a pinned key reads, changes, rotates, revokes one that is pinned elsewhere or not at all',
-    '`404 key_not_found`',
+    '`404 key_not_found`; their values still work, `200`',
   ],
   ['K23', 'pins are changed afterwards', '`400 invalid_request`: they are for ever'],
   // Until when.
@@ -109,15 +109,23 @@ const LINES: readonly Line[] = [
   [
     'K25',
     'the expiry of a parent is moved up',
-    'all below it end with it, `401 key_expired`, without a write',
+    'all below it work until then, `200`, and end with it, `401 key_expired`, without a write',
   ],
-  ['K26', 'the expiry of a parent is moved back', 'its children keep their own: `401 key_expired`'],
+  [
+    'K26',
+    'the expiry of a parent is moved back',
+    'its children keep their own, `401 key_expired`, while the parent works on, `200`',
+  ],
   [
     'K27',
     'a key changes its own expiry',
     'sooner `200`; later, or null for never, `403 expiry_extension_forbidden`',
   ],
-  ['K28', 'an expired key is given a later expiry, or rotated', '`409 key_not_active`'],
+  [
+    'K28',
+    'an expired key is given a later expiry, or rotated',
+    '`409 key_not_active`; its value stays `401 key_expired`',
+  ],
   [
     'K29',
     'an expiry in the past, without a zone, as a number, of a day that does not exist',
@@ -129,21 +137,25 @@ const LINES: readonly Line[] = [
     '`200` a millisecond before, `401 key_expired` from the instant on',
   ],
   // Its values.
-  ['K31', 'a key rotates one that holds more', '`403 key_not_managed`'],
+  [
+    'K31',
+    'a key rotates one that holds more',
+    '`403 key_not_managed`; its value still works, `200`',
+  ],
   [
     'K32',
     'a rotation that brings scopes, apps, an expiry or a name',
-    '`400 invalid_request`, nothing is rotated',
+    '`400 invalid_request`, nothing is rotated: the value is still the current one, `200`',
   ],
   [
     'K33',
     'a key of another account is rotated',
-    '`404 key_not_found`, as for an id that nobody has',
+    '`404 key_not_found`, as for an id that nobody has; its value still works, `200`',
   ],
   [
     'K34',
     'two rotations within the grace of the first',
-    'each replaced value keeps its own grace: `200` until it ends, then `401 key_rotated`',
+    'each replaced value keeps its own grace: it reads, `200`, and changes nothing, `403 previous_value_restricted`, until it ends, then `401 key_rotated`',
   ],
   [
     'K35',
@@ -153,28 +165,28 @@ const LINES: readonly Line[] = [
   [
     'K36',
     'a key is rotated an hour before it expires',
-    'the grace ends with the key, and the answer says so: `401 key_expired`',
+    'the grace ends with the key, and the answer says so: `200` until then, `401 key_expired` from then on',
   ],
   [
     'K37',
     'a key is revoked in its grace, or rotated without one',
-    'both values are `401 key_revoked`; the old one is `401 key_rotated`, in the same tick',
+    'both values worked, `200`, and are `401 key_revoked`; the old one is `401 key_rotated`, in the same tick',
   ],
   [
     'K38',
     'two rotations at once, in both orders',
-    'one current value, the others replaced and in their grace: by the key itself the loser is `403 previous_value_restricted`',
+    'one current value, `200`, the others replaced and in their grace: by the key itself the loser is `403 previous_value_restricted`',
   ],
   // Its end, and what comes at the same time.
   [
     'K39',
     'a parent is revoked while its child is being minted, in both orders',
-    '`401 key_revoked` for the mint, or `201` for a child that is dead: `401 key_revoked`',
+    'the revocation is `200`; `401 key_revoked` for the mint, or `201` for a child that is dead: `401 key_revoked`',
   ],
   [
     'K40',
     'a grandparent is revoked while a grandchild is being minted, in both orders',
-    'likewise `401 key_revoked`',
+    'likewise `200`; `401 key_revoked`, or `201` for a child that is dead',
   ],
   [
     'K41',
@@ -184,22 +196,22 @@ const LINES: readonly Line[] = [
   [
     'K42',
     'the row of a parent is deleted under its children',
-    'the database refuses it; the child stays a child: `200`',
+    'the database refuses it; the child stays a child: `200`, and `401 key_revoked` once its parent is revoked',
   ],
   [
     'K43',
     'a narrowing or a revocation beside a renaming, two narrowings, in both orders',
-    'neither is undone: the later one is `200`, `409 key_not_active` or `403 scope_widening_forbidden`',
+    'neither is undone: what was revoked is `401 key_revoked`, the later one is `200`, `409 key_not_active` or `403 scope_widening_forbidden`',
   ],
   [
     'K44',
     'a process whose memory still holds a revoked key mints with it',
-    '`401 key_revoked`: what writes reads the chain anew',
+    'it may still read, `200`, and what writes is `401 key_revoked`: it reads the chain anew',
   ],
   [
     'K45',
     'a revocation commits while a verification reads what was before',
-    'the late answer is not kept: `401 key_revoked` for all that starts later',
+    'the late answer, `200`, is not kept: `401 key_revoked` for all that starts later',
   ],
   // What is not asked for.
   [
@@ -217,11 +229,15 @@ const LINES: readonly Line[] = [
     'a key of `*:*` at the operator’s and the session’s doors, and other secrets as keys',
     '`403 operator_required`, `403 session_required`; `401 session_expired` as a cookie, `401 invalid_key` for a webhook’s secret',
   ],
-  ['K49', 'the owner or the operator makes a weak key', 'it is weak: `403 insufficient_scope`'],
+  [
+    'K49',
+    'the owner or the operator makes a weak key',
+    'it is weak: `403 insufficient_scope` for more than it holds, `200` for that',
+  ],
   [
     'K50',
     'a key turns against its parent or uncle',
-    'one that holds more, and rotating any, `403 key_not_managed`; one that holds no more may be revoked, and the key itself always: `200`',
+    'one that holds more, and rotating any, `403 key_not_managed`; one that holds no more may be revoked, and the key itself always: `200`, then `401 key_revoked`',
   ],
   [
     'K51',

@@ -14,7 +14,7 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   [
     'G03',
     'the same, with the ids of another account’s records',
-    '`404` or an empty page, and nothing of the other account',
+    '`404` where the path names the record, and nothing of the other account anywhere',
   ],
   [
     'G04',

@@ -35,18 +35,19 @@ export const OUTCOMES: Section = {
       id: 'O06',
       case: 'a fifth rotation within a day, by the user and by the key itself',
       answer:
-        '`409 rotation_limit_reached` naming DELETE /v1/keys/{key_id}/previous; that ends all previous values, `401 key_rotated`',
+        '`409 rotation_limit_reached` naming DELETE /v1/keys/{key_id}/previous, and the five still work, `200`; that ends all previous values, `401 key_rotated`',
     },
     {
       id: 'O07',
       case: 'a leaked value is replaced at once while five values work',
       answer:
-        'grace 0 adds no live value: `201`, the leaked one is `401 key_rotated`; with a grace `409 rotation_limit_reached`',
+        'grace 0 adds no live value: `201`, the leaked one is `401 key_rotated`, the others work on, `200`; with a grace `409 rotation_limit_reached`',
     },
     {
       id: 'O08',
       case: 'a key with five live values is narrowed, then revoked',
-      answer: 'it holds for all of them: `403 insufficient_scope`, then `401 key_revoked`',
+      answer:
+        'each change is `200` and holds for all of them: `403 insufficient_scope`, then `401 key_revoked`',
     },
     {
       id: 'O09',

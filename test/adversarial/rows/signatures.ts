@@ -6,7 +6,7 @@ const LINES: readonly Line[] = [
   [
     'V01',
     'a delivery as it was signed',
-    '`verified`, in our form and in that of Standard Webhooks',
+    '`verified`, in our form and in that of Standard Webhooks; `body_malformed` where what was signed is no event',
   ],
   [
     'V02',
@@ -48,7 +48,7 @@ const LINES: readonly Line[] = [
   [
     'V19',
     'a body with a byte order mark, none, one of 10 MiB',
-    '`verified`, for bytes are signed; what is no event `body_malformed`',
+    '`verified`, for bytes are signed; what is no event `body_malformed`, and a mark that was added `signature_mismatch`',
   ],
   [
     'V20',
