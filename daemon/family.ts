@@ -136,7 +136,7 @@ interface Declaration<
   readonly stepUp?: boolean
   /** Bytes of the largest body. Default 1 MiB. */
   readonly bodyLimit?: number
-  /** Not counted against the rate limit of writes unless the operator sets one for it. */
+  /** Takes a token of the rate limits only for each further MiB of a body that is larger than one. */
   readonly unmetered?: boolean
 }
 

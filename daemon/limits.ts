@@ -13,6 +13,11 @@ const MIB = 1024 * KIB
 /** Printed records of one page of a list. A single larger record is a page of its own. */
 export const PAGE_BYTES: number = 2 * MIB
 
+/** The largest body of an operation that declares no limit. */
+export const DEFAULT_BODY_LIMIT: number = MIB
+/** A body costs a token of the rate limits for each part of this size that it begins. */
+export const TOKEN_BYTES: number = MIB
+
 /** Bodies of accounts' requests, from before they are read until their operation has ended. */
 export const BODY_BYTES: number = 64 * MIB
 /** Counted for a body that its operation takes in a piece at a time. */

@@ -1,4 +1,5 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa'
+import type { KeyhookError } from '../../lib/errors.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Principal } from '../principal.ts'
@@ -27,6 +28,11 @@ export interface RequestState {
   admitted: { readonly edition: number | undefined; readonly at: Instant } | undefined
   /** What the response of an operation holds; undefined before it runs. */
   hold: Hold | undefined
+  /**
+   * Takes the tokens of the rate limits for a body of unknown length that is this long by now; answers
+   * what refuses it. Undefined where the length was announced.
+   */
+  chargeBody: ((size: number) => KeyhookError | undefined) | undefined
   /** The body's exact text; empty when there is none. */
   bodyText: string
   body: unknown

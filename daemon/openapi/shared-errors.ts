@@ -1,5 +1,6 @@
 import type { Operation } from '../family.ts'
 import { READS } from '../family.ts'
+import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../limits.ts'
 
 /** Codes that an operation may answer because of how it is called, rather than what it does. */
 export function sharedErrors(operation: Operation): readonly string[] {
@@ -26,8 +27,12 @@ export function sharedErrors(operation: Operation): readonly string[] {
     ...(effect === 'stream' ? ['too_many_streams'] : []),
     ...(effect === 'bytes' ? ['range_not_satisfiable', 'too_many_transfers'] : []),
     ...(method === 'POST' && changes ? ['idempotency_in_progress', 'idempotency_mismatch'] : []),
-    ...(operation.unmetered === true ? [] : ['rate_limited']),
+    ...(isMetered(operation) ? ['rate_limited'] : []),
   ]
+}
+
+function isMetered({ unmetered, bodyLimit = DEFAULT_BODY_LIMIT }: Operation): boolean {
+  return unmetered !== true || bodyLimit > TOKEN_BYTES
 }
 
 const ACCESS_ERRORS: readonly string[] = [

@@ -4,6 +4,7 @@ import { CONNECTION_CHECKS } from './fairness/connections.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
+import { SIZE_CHECKS } from './fairness/sizes.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { runSection } from './run.ts'
 
@@ -13,4 +14,5 @@ await runSection(t, FAIRNESS, {
   ...SIGN_IN_CHECKS,
   ...ACCOUNT_CHECKS,
   ...MOUNT_CHECKS,
+  ...SIZE_CHECKS,
 })

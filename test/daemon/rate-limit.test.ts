@@ -15,7 +15,11 @@ function reader() {
     { now: () => clock.time },
     createBuckets(),
   )(getWebhook as unknown as Operation)
-  const ctx = { state: { principal: undefined, address: '192.0.2.1' }, set: () => undefined }
+  const ctx = {
+    req: { headers: {} },
+    state: { principal: undefined, address: '192.0.2.1' },
+    set: () => undefined,
+  }
   async function isLetIn(): Promise<boolean> {
     try {
       await step(ctx as unknown as Parameters<Step>[0], async () => undefined)

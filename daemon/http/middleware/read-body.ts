@@ -5,16 +5,15 @@ import { JsonError, parseJson } from '../../../lib/internal/json.ts'
 import type { Millis } from '../../../lib/time.ts'
 import type { Operation } from '../../family.ts'
 import { httpError, invalidJson } from '../../errors.ts'
-import { BODY_PATIENCE } from '../../limits.ts'
+import { BODY_PATIENCE, DEFAULT_BODY_LIMIT } from '../../limits.ts'
 import type { BodyLease } from '../body-lease.ts'
 import { leaseBody } from '../body-lease.ts'
 import { createPatience } from '../pace.ts'
-import type { RequestContext, Step } from '../state.ts'
+import type { RequestContext, RequestState, Step } from '../state.ts'
 import type { Swept } from '../sweep.ts'
 import type { Traffic } from '../traffic.ts'
 import { tooManyBytes } from '../traffic.ts'
 
-const DEFAULT_LIMIT = 1_048_576
 const NOTHING = Buffer.alloc(0)
 
 /**
@@ -22,13 +21,13 @@ const NOTHING = Buffer.alloc(0)
  * counted until the operation has ended.
  */
 export function readBody(operation: Operation, traffic: Traffic): Step {
-  const limit = operation.bodyLimit ?? DEFAULT_LIMIT
+  const limit = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
   const takesBody = operation.input.body !== undefined
   return async function readBody(ctx, next) {
     ctx.state.bodyText = ''
     ctx.state.body = undefined
     if (!mayHaveBody(ctx.req)) return next()
-    const body = new BodyReader(ctx.req, limit)
+    const body = new BodyReader(ctx.req, limit, ctx.state.chargeBody)
     let lease: BodyLease | undefined
     try {
       if (Number(ctx.get('content-length') || 0) > limit) throw tooLarge(limit)
@@ -101,6 +100,7 @@ function tooLarge(limit_bytes: number): KeyhookError {
 class BodyReader implements Swept {
   readonly #req: IncomingMessage
   readonly #limit: number
+  readonly #charge: RequestState['chargeBody']
   readonly #patience = createPatience(BODY_PATIENCE)
   #chunks: Buffer[] = []
   #size = 0
@@ -108,9 +108,10 @@ class BodyReader implements Swept {
   #isOver = false
   #refused = (_cause: KeyhookError): void => undefined
 
-  constructor(req: IncomingMessage, limit: number) {
+  constructor(req: IncomingMessage, limit: number, charge: RequestState['chargeBody']) {
     this.#req = req
     this.#limit = limit
+    this.#charge = charge
   }
 
   /** Reads no more; once all of it was read this changes nothing. */
@@ -165,8 +166,13 @@ class BodyReader implements Swept {
   #take(chunk: Buffer, lease: BodyLease): void {
     this.#size += chunk.length
     this.#patience.moved(chunk.length)
-    if (this.#size > this.#limit) this.refuse(tooLarge(this.#limit))
-    else if (lease.came(chunk.length)) this.#chunks.push(chunk)
-    else this.refuse(tooManyBytes())
+    const refusal = this.#refusalOf(chunk, lease)
+    if (refusal === undefined) this.#chunks.push(chunk)
+    else this.refuse(refusal)
+  }
+
+  #refusalOf({ length }: Buffer, lease: BodyLease): KeyhookError | undefined {
+    if (this.#size > this.#limit) return tooLarge(this.#limit)
+    return this.#charge?.(this.#size) ?? (lease.came(length) ? undefined : tooManyBytes())
   }
 }

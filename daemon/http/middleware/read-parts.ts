@@ -47,8 +47,12 @@ export async function withParts(
       const transfer = transfers.begin('upload', ctx.state.principal, ctx.state.address)
       const noLonger = allowLong(ctx.req.socket)
       try {
-        const hold = (bytes: number): KeyhookError | undefined =>
-          transfer.hold(bytes) ?? (lease.came(bytes) ? undefined : tooManyBytes())
+        let size = 0
+        const hold = (bytes: number): KeyhookError | undefined => {
+          size += bytes
+          const refusal = transfer.hold(bytes) ?? ctx.state.chargeBody?.(size)
+          return refusal ?? (lease.came(bytes) ? undefined : tooManyBytes())
+        }
         intake = takeParts(ctx.req, parts, clock, { hold })
         await work(intake.parts, lease).finally(intake.end)
       } finally {

@@ -107,6 +107,24 @@ const ACCOUNT_ROWS: readonly Row[] = [
     answer:
       'The limits are those of the process, not of a mount: `20 streams`, then `429 too_many_streams`; 60 reads a minute, then `429 rate_limited`.',
   },
+  {
+    id: 'F19',
+    case: 'A key sends JSON bodies of 16 MiB as fast as the rate of requests allows.',
+    answer:
+      'A body counts one request for each MiB: `429 rate_limited`, with the time until all of them fit. One that is larger than the limit is read when nothing was used, `400 invalid_request`, and paid for afterwards.',
+  },
+  {
+    id: 'F20',
+    case: 'The same in chunks, without a length.',
+    answer:
+      'Each MiB counts as it comes in: `429 rate_limited` in the middle of the body, and what was refused cost nothing.',
+  },
+  {
+    id: 'F21',
+    case: 'A key publishes batches of 8 MiB that hold millions of numbers instead of events.',
+    answer:
+      'Publishing counts each MiB beyond the first: `429 rate_limited`. Requests up to 1 MiB are not counted: `202`.',
+  },
 ]
 
 const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS]
