@@ -228,6 +228,20 @@ export const START_CHECKS: Checks = {
       error: String,
       status_code: 500,
     })
+    // Nothing else: of this receiver, which is on an allowed private address, no response is kept to leak.
+    const fields = [
+      'account_id',
+      'attempt',
+      'delivery_id',
+      'delivery_status',
+      'duration_ms',
+      'error',
+    ]
+    const common = ['hostname', 'level', 'msg', 'pid', 'time']
+    t.same(
+      Object.keys(failed ?? {}).sort(),
+      [...fields, ...common, 'status_code', 'webhook_id'].sort(),
+    )
     saw(String(failed?.['msg']))
     await until('requests are logged', () => find('request').length >= 4)
     t.match(
