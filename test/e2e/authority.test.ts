@@ -25,7 +25,7 @@ async function attackInChild(folder: string, seed: string, index: number): Promi
 }
 
 // A minute when the machine is idle; the runner's own limit suits smaller files.
-t.setTimeout(15 * MINUTE)
+t.setTimeout(5 * MINUTE)
 
 await t.test(
   `no sequence of ${CALLS} random calls by a key yields a live credential beyond what it held`,
