@@ -26,6 +26,7 @@ import { allowedModels } from './editor.ts'
 import type { EventPositions } from './event-positions.ts'
 import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
+import { createApplyingQueue } from './families/edits/turn.ts'
 import type { Family } from './family.ts'
 import { clockOf, createRandom } from './machine.ts'
 import type { AppsPlace, Platform } from './platform.ts'
@@ -127,6 +128,7 @@ export function composePlatform(parts: Parts): Platform {
     billing: parts.billing,
     appsPlace: parts.appsPlace,
     deployer: parts.deployer,
+    applying: createApplyingQueue(),
     editor: parts.editor,
     models: allowedModels(config),
     fileProcessor: parts.fileProcessor,

@@ -44,6 +44,10 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    */
   reserve(bytes: number): void
   /**
+   * Aborts with `request_abandoned` once nobody waits for the response: for work that waits or takes long.
+   */
+  abandoned(): AbortSignal
+  /**
    * Looks whether the caller still may do this: for what goes on for a while.
    *
    * @throws KeyhookError as a request would be refused that came now

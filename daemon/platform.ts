@@ -15,6 +15,7 @@ import type { Store, StoreTx } from '../plugins/store/contract.ts'
 import type { AppDirectory } from './app-directory.ts'
 import type { EventPositions } from './event-positions.ts'
 import type { EventTypes } from './event-types.ts'
+import type { FairQueue } from './fair-queue.ts'
 
 /** What there is to be asked for, as data. */
 export interface Catalogue {
@@ -65,6 +66,8 @@ export interface Platform {
   readonly appsPlace?: AppsPlace | undefined
   /** What makes releases of apps; without it none is published. */
   readonly deployer?: Deployer | undefined
+  /** Where edits wait until they are applied: it takes CPU and memory, which accounts share. */
+  readonly applying: FairQueue
   /** What carries out prompts. */
   readonly editor: Editor
   /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */

@@ -1,7 +1,9 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
+import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import type { AnyCall } from './perform.ts'
+import { onResponseEnd } from './response-end.ts'
 import type { RequestContext, Step } from './state.ts'
 
 /**
@@ -32,6 +34,13 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
     reserve: (bytes) => {
       // What is small beside it has its own.
       ctx.state.hold?.most(bytes + RESERVED_RESPONSE_BYTES)
+    },
+    abandoned: () => {
+      const left = new AbortController()
+      onResponseEnd(ctx.req, ctx.res, () => {
+        left.abort(httpError('request_abandoned'))
+      })
+      return left.signal
     },
     admit: async () => admit(ctx, () => Promise.resolve()),
   }

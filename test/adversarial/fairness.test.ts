@@ -1,6 +1,7 @@
 import t from 'tap'
 import { ACCOUNT_CHECKS } from './fairness/accounts.ts'
 import { CONNECTION_CHECKS } from './fairness/connections.ts'
+import { EDIT_CHECKS } from './fairness/edits.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
@@ -15,4 +16,5 @@ await runSection(t, FAIRNESS, {
   ...ACCOUNT_CHECKS,
   ...MOUNT_CHECKS,
   ...SIZE_CHECKS,
+  ...EDIT_CHECKS,
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import { foldPath, foldersOf, judgePath } from '../../daemon/families/apps/path.ts'
 import type { Tree } from '../../daemon/families/apps/tree.ts'
 import { judgeTree, printTree, readTree } from '../../daemon/families/apps/tree.ts'
+import { runAtOnce } from '../support/steps.ts'
 
 const treeOf = (...paths: readonly string[]): Tree => ({
   files: new Map(paths.map((path) => [path, { path, sha256: 'ab'.repeat(32), size: 1 }])),
@@ -86,8 +87,11 @@ void t.test('no text that is taken leads anywhere but down', (t) => {
   t.end()
 })
 
+/** What is wrong with a tree, of which all is judged at once. */
+const judge = (tree: Tree) => runAtOnce(judgeTree(tree))
+
 void t.test('paths that some system could not keep apart are refused together', (t) => {
-  t.equal(judgeTree(treeOf('a.html', 'b/a.html', 'b/c/a.html')), undefined)
+  t.equal(judge(treeOf('a.html', 'b/a.html', 'b/c/a.html')), undefined)
   const table: readonly (readonly [readonly string[], string])[] = [
     [['index.html', 'INDEX.html'], 'path_collision'],
     [['a/b.html', 'A/c.html'], 'path_collision'],
@@ -99,8 +103,8 @@ void t.test('paths that some system could not keep apart are refused together', 
     [['a/b', 'A'], 'path_collision'],
   ]
   for (const [paths, fault] of table) {
-    t.equal(judgeTree(treeOf(...paths))?.fault, fault, paths.join(' '))
-    t.equal(judgeTree(treeOf(...paths.toReversed()))?.fault, fault, 'in any order')
+    t.equal(judge(treeOf(...paths))?.fault, fault, paths.join(' '))
+    t.equal(judge(treeOf(...paths.toReversed()))?.fault, fault, 'in any order')
   }
   t.equal(foldPath('Straße'), foldPath('STRASSE'))
   t.same(foldersOf('a/b/c'), ['a', 'a/b'])
@@ -109,12 +113,12 @@ void t.test('paths that some system could not keep apart are refused together', 
 
 void t.test('a tree of too many or too large files is refused', (t) => {
   const many = Array.from({ length: 10_001 }, (_, index) => `f${index}`)
-  t.equal(judgeTree(treeOf(...many))?.fault, 'too_many_files')
+  t.equal(judge(treeOf(...many))?.fault, 'too_many_files')
   const large: Tree = {
     files: new Map([['a', { path: 'a', sha256: 'ab'.repeat(32), size: 201 * 1_048_576 }]]),
     config: new Map(),
   }
-  t.equal(judgeTree(large)?.fault, 'too_large')
+  t.equal(judge(large)?.fault, 'too_large')
   t.end()
 })
 

@@ -4,6 +4,7 @@ import type { Tree, TreeFile } from '../../daemon/families/apps/tree.ts'
 import { digestOf, judgeTree } from '../../daemon/families/apps/tree.ts'
 import type { AppliedEdit, GivenOperation } from '../../daemon/families/edits/apply.ts'
 import { applyOperations } from '../../daemon/families/edits/apply.ts'
+import { runAtOnce } from '../support/steps.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -149,7 +150,7 @@ void t.test('whatever is asked for, a tree comes out whole or not at all', async
       const named = [...done.tree.files].every(
         ([key, file]) => key === file.path && held.has(file.sha256),
       )
-      return named && judgeTree(done.tree) === undefined
+      return named && runAtOnce(judgeTree(done.tree)) === undefined
     }),
     { numRuns: 500 },
   )

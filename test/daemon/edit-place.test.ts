@@ -3,9 +3,13 @@ import t from 'tap'
 import type { Tree } from '../../daemon/families/apps/tree.ts'
 import { digestOf } from '../../daemon/families/apps/tree.ts'
 import { applyOperations } from '../../daemon/families/edits/apply.ts'
-import { placeOf } from '../../daemon/families/edits/place.ts'
+import { findPlace } from '../../daemon/families/edits/place.ts'
+import { runAtOnce } from '../support/steps.ts'
 
 const MIB = 1_048_576
+
+const placeOf = (search: string, text: string) =>
+  runAtOnce(findPlace(Buffer.from(search), Buffer.from(text)))
 
 void t.test('a text is found where it stands once, as indexOf would', async (t) => {
   const few = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 30 })

@@ -59,30 +59,32 @@ const trees = fc
     config: new Map(Object.entries(config)),
   }))
 
-void t.test('changes that are repeated make the same of the same, and overwrite nothing', (t) => {
-  fc.assert(
-    fc.property(trees, trees, (from, to) => {
-      const repeated = repeatChanges({ from, to }, from)
-      return 'tree' in repeated && printTree(repeated.tree) === printTree(to)
-    }),
-  )
-  fc.assert(
-    fc.property(trees, trees, trees, (from, to, onto) => {
-      const repeated = repeatChanges({ from, to }, onto)
-      const names = ['a', 'b', 'c/d', 'c/e']
-      const at = (tree: Tree, name: string) => tree.files.get(name)?.sha256
-      const changed = names.filter((name) => at(from, name) !== at(to, name))
-      if (!('tree' in repeated)) {
-        return repeated.paths.every((path) => at(onto, path) !== at(from, path))
-      }
-      const { tree } = repeated
-      return names.every((name) =>
-        changed.includes(name)
-          ? at(onto, name) === at(from, name) && at(tree, name) === at(to, name)
-          : at(tree, name) === at(onto, name),
-      )
-    }),
-  )
-  t.pass('for every tree that was tried')
-  t.end()
-})
+void t.test(
+  'changes that are repeated make the same of the same, and overwrite nothing',
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(trees, trees, async (from, to) => {
+        const repeated = await repeatChanges({ from, to }, from)
+        return 'tree' in repeated && printTree(repeated.tree) === printTree(to)
+      }),
+    )
+    await fc.assert(
+      fc.asyncProperty(trees, trees, trees, async (from, to, onto) => {
+        const repeated = await repeatChanges({ from, to }, onto)
+        const names = ['a', 'b', 'c/d', 'c/e']
+        const at = (tree: Tree, name: string) => tree.files.get(name)?.sha256
+        const changed = names.filter((name) => at(from, name) !== at(to, name))
+        if (!('tree' in repeated)) {
+          return repeated.paths.every((path) => at(onto, path) !== at(from, path))
+        }
+        const { tree } = repeated
+        return names.every((name) =>
+          changed.includes(name)
+            ? at(onto, name) === at(from, name) && at(tree, name) === at(to, name)
+            : at(tree, name) === at(onto, name),
+        )
+      }),
+    )
+    t.pass('for every tree that was tried')
+  },
+)

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { ensureFirstUser } from '../../daemon/families/accounts/first-user.ts'
-import type { FairQueue } from '../../daemon/families/accounts/fair-queue.ts'
-import { createFairQueue } from '../../daemon/families/accounts/fair-queue.ts'
+import type { FairQueue } from '../../daemon/fair-queue.ts'
+import { createFairQueue } from '../../daemon/fair-queue.ts'
 import { createPasswords } from '../../daemon/families/accounts/password.ts'
 import { sessionCookie } from '../../daemon/families/accounts/session-cookie.ts'
 import { createThrottle } from '../../daemon/families/accounts/throttle.ts'
@@ -98,7 +98,7 @@ function createWork(queue: FairQueue) {
   return {
     begun,
     add(network: string, subject?: string): Promise<void> {
-      return queue({ network, ...(subject !== undefined && { subject }) }, async () => {
+      return queue({ holder: network, ...(subject !== undefined && { subject }) }, async () => {
         begun.push(network)
         await new Promise<void>((resolve) => ends.push(resolve))
       })
@@ -123,10 +123,10 @@ await t.test('hashing: two at once, and the networks in turn', async (t) => {
   await Promise.all(all)
   const queue = createFairQueue({ atOnce: 1, waiting: 0 })
   await t.rejects(
-    queue({ network: 'a' }, () => Promise.reject(new Error('failed'))),
+    queue({ holder: 'a' }, () => Promise.reject(new Error('failed'))),
     { message: 'failed' },
   )
-  t.equal(await queue({ network: 'a' }, () => Promise.resolve('free again')), 'free again')
+  t.equal(await queue({ holder: 'a' }, () => Promise.resolve('free again')), 'free again')
 })
 
 await t.test('hashing: a full queue drops from the network with most queued', async (t) => {

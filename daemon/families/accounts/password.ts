@@ -1,8 +1,8 @@
 import type { BinaryLike, ScryptOptions } from 'node:crypto'
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
-import type { Turn } from './fair-queue.ts'
-import { createFairQueue } from './fair-queue.ts'
+import type { Turn } from '../../fair-queue.ts'
+import { createFairQueue } from '../../fair-queue.ts'
 
 /** What one hash costs: 2^`ln` rounds over blocks of `r` × 128 bytes, `p` times. */
 export interface ScryptCost {
@@ -21,7 +21,7 @@ const AT_ONCE = 2
 /** The last of them waits about 15 s. */
 const WAITING = 100
 /** Of whoever calls from inside the process. */
-const NO_NETWORK: Turn = { network: '' }
+const NO_NETWORK: Turn = { holder: '' }
 
 /**
  * Hashes passwords and checks them, a few at once, the networks that ask in turn. Passwords are the same in

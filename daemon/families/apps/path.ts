@@ -57,8 +57,12 @@ function judgeName(name: string): PathFault | undefined {
  * alone, or in characters that stand for the same.
  */
 export function foldPath(path: string): string {
+  // Normal forms leave ASCII as it is; the check is much cheaper than they are.
+  if (ASCII.test(path)) return path.toUpperCase()
   return path.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC')
 }
+
+const ASCII = /^\p{ASCII}*$/u
 
 /** Every folder that a path goes through, the outermost first. */
 export function foldersOf(path: string): readonly string[] {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { Steps } from '../../steps.ts'
+import { STEP_BYTES } from '../../steps.ts'
 import { foldPath, foldersOf } from './path.ts'
 
 export interface TreeFile {
@@ -31,15 +33,25 @@ export const TREE_FAULTS = {
 
 export type TreeFault = keyof typeof TREE_FAULTS
 
+/** As much of a tree as can be judged without the contents of its files. */
+export interface TreeShape {
+  readonly files: ReadonlyMap<string, Pick<TreeFile, 'size'>>
+  readonly config: ReadonlyMap<string, string>
+}
+
+/** Files that are judged in one step: each may lie 11 folders deep. */
+const JUDGED_AT_ONCE = 64
+
 /** What is wrong with a tree, and where; undefined when nothing is. Each path was judged before. */
-export function judgeTree({
+export function* judgeTree({
   files,
   config,
-}: Tree): { readonly fault: TreeFault; readonly path: string } | undefined {
+}: TreeShape): Steps<{ readonly fault: TreeFault; readonly path: string } | undefined> {
   if (files.size > MAX_FILES) return { fault: 'too_many_files', path: '' }
   if (config.size > MAX_CONFIG) return { fault: 'too_much_config', path: '' }
   if (sizeOf(files) > MAX_TREE_BYTES) return { fault: 'too_large', path: '' }
   const folds = new Map<string, string>()
+  let judged = 0
   for (const path of files.keys()) {
     for (const folder of foldersOf(path)) {
       if (files.has(folder)) return { fault: 'path_is_folder', path: folder }
@@ -50,11 +62,13 @@ export function judgeTree({
     const fold = foldPath(path)
     if (folds.has(fold)) return { fault: 'path_collision', path }
     folds.set(fold, path)
+    judged += 1
+    if (judged % JUDGED_AT_ONCE === 0) yield
   }
   return undefined
 }
 
-export function sizeOf(files: Tree['files']): number {
+export function sizeOf(files: TreeShape['files']): number {
   let size = 0
   for (const file of files.values()) size += file.size
   return size
@@ -84,4 +98,14 @@ export function readTree(text: string): Tree {
 
 export function digestOf(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The digest of many bytes, in steps. */
+export function* digestInSteps(bytes: Uint8Array): Steps<string> {
+  const hash = createHash('sha256')
+  for (let from = 0; from < bytes.length; from += STEP_BYTES) {
+    hash.update(bytes.subarray(from, from + STEP_BYTES))
+    if (from + STEP_BYTES < bytes.length) yield
+  }
+  return hash.digest('hex')
 }

@@ -1,12 +1,13 @@
-import { readUtf8 } from '../../../lib/internal/bytes.ts'
 import type { EditOperation } from '../../../plugins/edits/contract.ts'
 import type { PathFault } from '../apps/path.ts'
 import { PATH_FAULTS, judgePath } from '../apps/path.ts'
 import type { Tree, TreeFault } from '../apps/tree.ts'
 import { MAX_FILE_BYTES, TREE_FAULTS, judgeTree } from '../apps/tree.ts'
+import { runInSteps } from '../../steps.ts'
 import type { Draft, ReadBytes } from './draft.ts'
 import { createDraft } from './draft.ts'
-import { placeOf } from './place.ts'
+import { finish } from './finish.ts'
+import { applyPatches } from './patches.ts'
 
 /** Why an operation cannot be applied, as its caller sees it. */
 const FAULTS = {
@@ -55,39 +56,45 @@ export type GivenOperation =
 /**
  * Applies operations in their order, each to what those before it left: all of them, or none.
  *
- * Answers what stands against them when one cannot be applied; those after it are looked at as if it
- * had not been there. Nothing is kept.
+ * Whatever can be judged without the contents of files is judged first; while any of it refuses the edit,
+ * no file is read and no patch applied. Returns what refuses the edit; operations after a refused one are
+ * judged as if it were not there. Nothing is kept. Long work is done in steps, between which others are
+ * served.
+ *
+ * @param signal ends the work early
+ * @throws the reason of the signal
  */
 export async function applyOperations(
   base: Tree,
   operations: readonly GivenOperation[],
   readBase: ReadBytes,
+  signal?: AbortSignal,
 ): Promise<AppliedEdit | readonly OperationRefusal[]> {
-  const draft = createDraft(base, readBase)
+  const draft = createDraft(base)
   const refusals: OperationRefusal[] = []
   const work = { left: MAX_PATCHED }
   for (const [index, operation] of operations.entries()) {
-    const fault = await applyOne(draft, operation, work)
+    const fault = judgeOne(draft, operation, index, work)
     if (fault !== undefined) refusals.push(refuse(index, fault.code, fault.path))
   }
   if (refusals.length > 0) return refusals
-  const { tree, fresh } = draft.finish()
-  const fault = judgeTree(tree)
+  const fault = await runInSteps(judgeTree(draft), signal)
   if (fault !== undefined) return [refuse(null, fault.fault, fault.path)]
+
+  const applied = await applyPatches(draft, readBase, signal)
+  if (Array.isArray(applied))
+    return applied.map(({ index, code, path }) => refuse(index, code, path))
+  const { tree, fresh } = await finish(draft, applied, signal)
   return { tree, fresh, changed: changesOf(base, tree) }
 }
 
-/** Bytes of files that the patches of one edit work through: each reads, and may write, a whole file. */
+/**
+ * Bytes of files that the patches of one edit work through: each reads its whole file and writes it anew.
+ */
 const MAX_PATCHED = 64 * 1_048_576
-/** A file of which others wait for their turn. */
-const LARGE = 262_144
 
 interface Work {
   left: number
-}
-
-function othersTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 interface Fault {
@@ -99,20 +106,22 @@ function refuse(index: number | null, code: FaultCode, path: string): OperationR
   return { index, code, path, message: FAULTS[code] }
 }
 
-async function applyOne(
+/** Does an operation in the draft, as far as it can be done without the contents of files. */
+function judgeOne(
   draft: Draft,
   given: GivenOperation,
+  index: number,
   work: Work,
-): Promise<Fault | undefined> {
+): Fault | undefined {
   switch (given.op) {
     case 'write':
       return write(draft, given.path, 'bytes' in given ? given.bytes : Buffer.from(given.content))
     case 'patch':
-      return patch(draft, given, work)
+      return patch(draft, given, index, work)
     case 'rename':
       return rename(draft, given)
     case 'delete':
-      if (!draft.has(given.path)) return { code: 'path_not_found', path: given.path }
+      if (!draft.files.has(given.path)) return { code: 'path_not_found', path: given.path }
       draft.remove(given.path)
       return undefined
     case 'set_config':
@@ -121,40 +130,42 @@ async function applyOne(
 }
 
 function write(draft: Draft, path: string, bytes: Uint8Array): Fault | undefined {
-  const code = judgePath(path) ?? (bytes.length > MAX_FILE_BYTES ? 'too_large' : undefined)
+  const code = judgeFile(path, bytes.length)
   if (code !== undefined) return { code, path }
   draft.write(path, bytes)
   return undefined
 }
 
-async function patch(
+function judgeFile(path: string, size: number): FaultCode | undefined {
+  return judgePath(path) ?? (size > MAX_FILE_BYTES ? 'too_large' : undefined)
+}
+
+function patch(
   draft: Draft,
   { path, search, replace }: Extract<EditOperation, { op: 'patch' }>,
+  index: number,
   work: Work,
-): Promise<Fault | undefined> {
-  const bytes = await draft.read(path)
-  if (bytes === undefined) return { code: 'path_not_found', path }
-  work.left -= bytes.length
+): Fault | undefined {
+  const file = draft.files.get(path)
+  if (file === undefined) return { code: 'path_not_found', path }
+  work.left -= file.size
   if (work.left < 0) return { code: 'too_much_work', path }
-  if (bytes.length > LARGE) await othersTurn()
-  const text = readUtf8(bytes)
-  if (text === undefined) return { code: 'not_text', path }
-  const at = placeOf(search, text)
-  if (at === 'nowhere') return { code: 'no_match', path }
-  if (at === 'often') return { code: 'many_matches', path }
-  return write(
-    draft,
-    path,
-    Buffer.from(text.slice(0, at) + replace + text.slice(at + search.length)),
-  )
+  const found = search.isWellFormed() ? Buffer.from(search) : undefined
+  const put = Buffer.from(replace)
+  const size = Math.max(0, file.size - (found?.length ?? 0)) + put.length
+  const code = judgeFile(path, size)
+  if (code !== undefined) return { code, path }
+  draft.patch({ index, path, search: found, replace: put }, size)
+  return undefined
 }
 
 function rename(
   draft: Draft,
   { from, to }: Extract<EditOperation, { op: 'rename' }>,
 ): Fault | undefined {
-  if (!draft.has(from)) return { code: 'path_not_found', path: from }
-  const code = judgePath(to) ?? (draft.has(to) ? 'path_taken' : undefined)
+  const { files } = draft
+  if (!files.has(from)) return { code: 'path_not_found', path: from }
+  const code = judgePath(to) ?? (files.has(to) ? 'path_taken' : undefined)
   if (code !== undefined) return { code, path: to }
   draft.move(from, to)
   return undefined

@@ -114,7 +114,7 @@ async function perform(
   // Keeping what was made may take longer than a lease: it goes on beating.
   await heart.flush()
   if (signal.aborted) throw abortError(signal)
-  await completeClaimed(platform, { edit, claim }, base, outcome)
+  await completeClaimed(platform, { edit, claim }, base, outcome, signal)
 }
 
 /** What becomes of an edit that was not completed. */

@@ -15,6 +15,7 @@ import { readKept } from './read.ts'
 import { repeatChanges } from './repeat.ts'
 import type { KeptTree } from './service.ts'
 import { keepMade } from './service.ts'
+import { turnOfWorker } from './turn.ts'
 
 /** Revisions that may come between while bytes are kept, before it is given up. */
 const MAX_TRIES = 5
@@ -27,6 +28,7 @@ const MAX_MODEL = 100
  * Where the app has moved on since the base, the same changes are made in its current revision, as long
  * as nothing that the edit is about was changed.
  *
+ * @param signal aborts when the edit is not to be completed any more
  * @throws ClaimLost, ConflictError, and EditError for what cannot be applied, or an app that is gone
  */
 export async function completeClaimed(
@@ -34,11 +36,23 @@ export async function completeClaimed(
   held: Held,
   base: Base,
   outcome: EditOutcome,
+  signal: AbortSignal,
+): Promise<void> {
+  const turn = turnOfWorker(held.edit.account_id, signal)
+  await platform.applying(turn, () => complete(platform, held, base, outcome, signal))
+}
+
+async function complete(
+  platform: Platform,
+  held: Held,
+  base: Base,
+  outcome: EditOutcome,
+  signal: AbortSignal,
 ): Promise<void> {
   const { store } = platform
   const { account_id, app_id } = held.edit
   const read = readKept(base.bytes, app_id)
-  const applied = await applyOperations(base.tree, outcome.operations, read)
+  const applied = await applyOperations(base.tree, outcome.operations, read, signal)
   if (!('tree' in applied)) throw new EditError('patch_not_applied')
   const touched = outcome.operations.flatMap(pathsOf)
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -49,7 +63,7 @@ export async function completeClaimed(
     const tree =
       number === base.number
         ? applied.tree
-        : repeatOn(await loadTree(base.bytes, revision), base, applied, touched)
+        : await repeatOn(await loadTree(base.bytes, revision), base, applied, touched)
     const kept = await keepMade(base.bytes, app_id, { tree, fresh: applied.fresh })
     const made = { number: number + 1, kept, applied, outcome }
     if (await store.write((tx) => advance(platform, tx, held, made))) return
@@ -57,16 +71,16 @@ export async function completeClaimed(
   throw new ConflictError('the app moves on faster than the edit is applied')
 }
 
-function repeatOn(
+async function repeatOn(
   current: Tree,
   base: Base,
   applied: AppliedEdit,
   touched: readonly string[],
-): Tree {
+): Promise<Tree> {
   const digestIn = ({ files }: Tree, path: string) => files.get(path)?.sha256
   // Also what the edit would leave as it was: the model had it before its eyes.
   const isStale = touched.some((path) => digestIn(base.tree, path) !== digestIn(current, path))
-  const repeated = repeatChanges({ from: base.tree, to: applied.tree }, current)
+  const repeated = await repeatChanges({ from: base.tree, to: applied.tree }, current)
   if (!isStale && 'tree' in repeated) return repeated.tree
   throw new ConflictError('what the edit changes was changed meanwhile')
 }

@@ -1,42 +1,67 @@
 import type { Tree, TreeFile } from '../apps/tree.ts'
-import { digestOf } from '../apps/tree.ts'
 
-/** Reads what a file of the base held, by its digest. */
+/** Reads a file of the base, by its digest. */
 export type ReadBytes = (sha256: string) => Promise<Uint8Array>
 
-/** A tree that is being made from another: nothing is kept until all of it stands. */
+/** A patch of a file, in UTF-8. */
+export interface Patch {
+  /** The position of its operation. */
+  readonly index: number
+  /** The path that the file has at that time. */
+  readonly path: string
+  /** Undefined for text that no UTF-8 file holds. */
+  readonly search: Uint8Array | undefined
+  readonly replace: Uint8Array
+}
+
+/** A file as the operations leave it. Its patches are not applied yet; its size counts them. */
+export interface DraftFile {
+  size: number
+  /** What the patches apply to: given bytes, or the digest of a file of the base. */
+  readonly content: Uint8Array | string
+  readonly patches: Patch[]
+}
+
+/** A tree that is made from another. It holds sizes and contents, and applies no patch. */
 export interface Draft {
-  has(path: string): boolean
-  /** The bytes at a path; undefined when there is no file. */
-  read(path: string): Promise<Uint8Array | undefined>
+  readonly files: ReadonlyMap<string, DraftFile | TreeFile>
+  readonly config: ReadonlyMap<string, string>
+  /** Files that have patches, those that were deleted or overwritten later included. */
+  readonly patched: ReadonlySet<DraftFile>
   write(path: string, bytes: Uint8Array): void
+  /** Patches a file that is there. @param size of the file with this patch applied */
+  patch(patch: Patch, size: number): void
   move(from: string, to: string): void
   remove(path: string): void
   configure(key: string, value: string | null): void
-  /** The tree as it stands, and the bytes that it names and the base did not bring. */
-  finish(): { readonly tree: Tree; readonly fresh: readonly Uint8Array[] }
 }
 
-export function createDraft(base: Tree, readBase: ReadBytes): Draft {
-  const files = new Map<string, TreeFile>(base.files)
+export function createDraft(base: Tree): Draft {
+  const files = new Map<string, DraftFile | TreeFile>(base.files)
   const config = new Map(base.config)
-  const written = new Map<string, Uint8Array>()
+  const patched = new Set<DraftFile>()
   return {
-    has: (path) => files.has(path),
-    async read(path) {
-      const file = files.get(path)
-      return file && (written.get(file.sha256) ?? (await readBase(file.sha256)))
-    },
+    files,
+    config,
+    patched,
     write(path, bytes) {
-      const sha256 = digestOf(bytes)
-      written.set(sha256, bytes)
-      files.set(path, { path, sha256, size: bytes.length })
+      files.set(path, { size: bytes.length, content: bytes, patches: [] })
+    },
+    patch(patch, size) {
+      const known = files.get(patch.path)
+      if (known === undefined) return
+      const file: DraftFile =
+        'sha256' in known ? { size, content: known.sha256, patches: [] } : known
+      file.size = size
+      file.patches.push(patch)
+      files.set(patch.path, file)
+      patched.add(file)
     },
     move(from, to) {
       const file = files.get(from)
       if (file === undefined) return
       files.delete(from)
-      files.set(to, { ...file, path: to })
+      files.set(to, file)
     },
     remove(path) {
       files.delete(path)
@@ -44,11 +69,6 @@ export function createDraft(base: Tree, readBase: ReadBytes): Draft {
     configure(key, value) {
       if (value === null) config.delete(key)
       else config.set(key, value)
-    },
-    finish() {
-      const named = new Set([...files.values()].map(({ sha256 }) => sha256))
-      const fresh = [...written].filter(([sha256]) => named.has(sha256)).map(([, bytes]) => bytes)
-      return { tree: { files, config }, fresh }
     },
   }
 }

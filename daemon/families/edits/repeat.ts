@@ -1,3 +1,4 @@
+import { runInSteps } from '../../steps.ts'
 import type { Tree } from '../apps/tree.ts'
 import { judgeTree } from '../apps/tree.ts'
 
@@ -11,10 +12,10 @@ export interface RepeatConflict {
  * Makes the changes that lie between two trees in a third. Nothing is overwritten: whatever they
  * change must stand in the third as it stood before them.
  */
-export function repeatChanges(
+export async function repeatChanges(
   { from, to }: { readonly from: Tree; readonly to: Tree },
   onto: Tree,
-): { readonly tree: Tree } | RepeatConflict {
+): Promise<{ readonly tree: Tree } | RepeatConflict> {
   const digestOf = (tree: Tree) => (path: string) => tree.files.get(path)?.sha256
   const valueOf = (tree: Tree) => (key: string) => tree.config.get(key)
   const paths = changedNames(from.files, to.files, digestOf(from), digestOf(to))
@@ -28,7 +29,7 @@ export function repeatChanges(
     files: withNames(onto.files, to.files, paths),
     config: withNames(onto.config, to.config, keys),
   }
-  const fault = judgeTree(tree)
+  const fault = await runInSteps(judgeTree(tree))
   return fault === undefined ? { tree } : { paths: [fault.path], config: [] }
 }
 

@@ -3,6 +3,7 @@ import type { EditReads, EditRecord } from '../../../plugins/store/contract/edit
 import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
 import type { Call } from '../../family.ts'
 import { accountOf } from '../../principal.ts'
+import { STEP_BYTES, inPieces } from '../../steps.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { keepEach } from '../apps/keep-each.ts'
@@ -59,7 +60,7 @@ export async function keepMade(
   const [digest] = await Promise.all([
     keepTree(bytes, appId, tree),
     keepEach(fresh, async (one) => {
-      await bytes.put(appId, one)
+      await bytes.put(appId, one.length > STEP_BYTES ? inPieces(one) : one)
     }),
   ])
   return { tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }

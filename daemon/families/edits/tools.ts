@@ -10,6 +10,7 @@ import type { Base, Held } from './claimed.ts'
 import { ClaimLost } from './claimed.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { readKept } from './read.ts'
+import { turnOfWorker } from './turn.ts'
 
 /**
  * Takes the app's current revision as the base of a claimed edit, and gives its editor what it may use.
@@ -45,7 +46,10 @@ export async function openTools(
       return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
     },
     async check(operations) {
-      const applied = await applyOperations(tree, operations, read)
+      const turn = turnOfWorker(app.account_id, heard.signal)
+      const applied = await platform.applying(turn, () =>
+        applyOperations(tree, operations, read, heard.signal),
+      )
       return 'tree' in applied ? [] : applied.map((refusal) => toFault(refusal, operations))
     },
   }

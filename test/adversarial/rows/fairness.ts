@@ -127,11 +127,42 @@ const ACCOUNT_ROWS: readonly Row[] = [
   },
 ]
 
-const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS]
+const EDIT_ROWS: readonly Row[] = [
+  {
+    id: 'F22',
+    case: 'An edit has seven patches of a 9 MiB file, and at the end the delete of a file that does not exist.',
+    answer:
+      'Everything that needs no content is judged first: `400 patch_not_applied`, and the file is `read 0 times`.',
+  },
+  {
+    id: 'F23',
+    case: 'Two accounts send twenty edits each at once, and a third account sends one.',
+    answer:
+      'Edits of one account are applied one at a time, and accounts take turns: the third is served `before the third of either`.',
+  },
+  {
+    id: 'F24',
+    case: 'Fifty edits of one account wait, and it sends one more.',
+    answer: '`429 rate_limited`; `201 to another account`, which does not wait for them.',
+  },
+  {
+    id: 'F25',
+    case: 'A client sends an edit and disconnects while the edit waits for its turn.',
+    answer: 'Its body is released at once, and the edit is `not begun`.',
+  },
+  {
+    id: 'F26',
+    case: 'An edit patches 200 files, another patches a 9 MiB file, and a third changes an app of 10,000 files that lie eleven folders deep.',
+    answer:
+      'The event loop is given back `after every patch`, `after every 256 KiB` of a file and `after every 64 paths`.',
+  },
+]
+
+const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS, ...EDIT_ROWS]
 
 export const FAIRNESS: Section = {
   letter: 'F',
-  title: 'Connections, shares of accounts, sign-in',
+  title: 'Connections, shares of accounts, sign-in, edits',
   size: ROWS.length,
   rows: ROWS,
 }

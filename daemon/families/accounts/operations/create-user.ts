@@ -19,7 +19,7 @@ export function createUser(passwords: Passwords) {
     example: { body: exampleCredentials, response: exampleUser },
     command: 'owner create',
     bodyLimit: 8192,
-    prepare: ({ body }) => passwords.hash(body.password, { network: 'operator' }),
+    prepare: ({ body }) => passwords.hash(body.password, { holder: 'operator' }),
     async run(call) {
       const { platform, tx, body, now, prepared } = call
       const account =

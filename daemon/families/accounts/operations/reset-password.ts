@@ -18,7 +18,7 @@ export function resetPassword(passwords: Passwords) {
     example: { body: exampleCredentials, response: exampleUser },
     command: 'owner reset-password',
     bodyLimit: 8192,
-    prepare: ({ body }) => passwords.hash(body.password, { network: 'operator' }),
+    prepare: ({ body }) => passwords.hash(body.password, { holder: 'operator' }),
     async run(call) {
       const { tx, body, now, prepared } = call
       const user = await findUser(tx.accounts, body.email)

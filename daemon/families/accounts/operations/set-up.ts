@@ -36,7 +36,7 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
       if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
       const network = networkOf(ip)
       const opened = await guesses.check({ network, email: '' }, now, async () =>
-        claim(call, await passwords.hash(body.password, { network })),
+        claim(call, await passwords.hash(body.password, { holder: network })),
       )
       if (opened === undefined) throw accountError('setup_closed')
       response.setCookie(cookie.set(opened.value))

@@ -46,7 +46,7 @@ async function open(
   network: string,
 ): Promise<OpenedSession | undefined> {
   const { platform, body } = call
-  const turn = { network, subject: body.email }
+  const turn = { holder: network, subject: body.email }
   const user = await platform.store.accounts.userByEmail(body.email)
   const { matches, outdated } = await passwords.check(body.password, user?.password, turn)
   if (user === undefined || !matches) return undefined

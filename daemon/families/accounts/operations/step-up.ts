@@ -61,7 +61,7 @@ async function prove(
 ): Promise<UserRecord | undefined> {
   const user = await store.accounts.userByEmail(email)
   const { matches } = await passwords.check(password, user?.password, {
-    network,
+    holder: network,
     subject: email,
   })
   return matches ? user : undefined

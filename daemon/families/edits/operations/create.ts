@@ -21,6 +21,7 @@ import {
 import { keepMade, placeOf, requireCurrent } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
+import { turnOfCaller } from '../turn.ts'
 import { hasEnded, waitForEnd } from '../wait.ts'
 
 const input = {
@@ -78,7 +79,10 @@ export const createEdit = writeOperation({
       return undefined
     }
     if (prompt !== undefined || model !== undefined) throw editError('invalid_edit')
-    return applyToBase(call)
+    // Refused now rather than after waiting; while it waits another edit may come first.
+    await findBase(call)
+    const turn = turnOfCaller(call)
+    return call.platform.applying(turn, () => applyToBase(call, turn.signal))
   },
   async run(call) {
     return toWireEdit(...(await carry(call, call.prepared)))
@@ -94,20 +98,26 @@ export const createEdit = writeOperation({
   },
 })
 
-async function applyToBase({
-  platform,
-  principal,
-  params,
-  body,
-}: Call<typeof input>): Promise<MadeTree> {
+/** The app, and the operations with the revision that they apply to, which is its current one. */
+async function findBase({ platform, principal, params, body }: Call<typeof input>) {
   const { operations, base_revision: base } = body
   if (operations === undefined || base === undefined) throw editError('invalid_edit')
   const app = await findLiveApp(platform.store.apps, principal, params.app_id)
   requireMade(app)
   requireCurrent(app, base)
+  return { app, operations, base }
+}
+
+async function applyToBase(
+  call: Call<typeof input>,
+  signal: AbortSignal | undefined,
+): Promise<MadeTree> {
+  const { platform } = call
+  const { app, operations, base } = await findBase(call)
   const bytes = bytesOf(platform)
   const tree = await loadTree(bytes, await findRevision(platform.store.apps, app, base))
-  const applied = await applyOperations(tree, operations.map(toOperation), readKept(bytes, app.id))
+  const given = operations.map(toOperation)
+  const applied = await applyOperations(tree, given, readKept(bytes, app.id), signal)
   if (!('tree' in applied)) throw toRefusal(applied, 'body.operations')
   return { base, kept: await keepMade(bytes, app.id, applied), changed: applied.changed }
 }

@@ -9,6 +9,7 @@ import { editParams, editRecord, exampleEdit, message, toWireEdit } from '../sch
 import { findEdit, keepMade } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
+import { turnOfCaller } from '../turn.ts'
 
 const input = {
   params: editParams,
@@ -50,7 +51,7 @@ export const revertEdit = writeOperation({
     },
   },
   command: 'edit revert',
-  prepare: takeBack,
+  prepare: (call) => call.platform.applying(turnOfCaller(call), () => takeBack(call)),
   async run(call) {
     const { params, body, prepared } = call
     const given = { message: body?.message ?? null, reverts: params.edit_id }
@@ -71,7 +72,9 @@ async function takeBack(call: Call<typeof input>): Promise<MadeTree> {
   const bytes = bytesOf(platform)
   const treeOf = async (number: number) => loadTree(bytes, await findRevision(apps, app, number))
   const onto = await treeOf(base)
-  const repeated = repeatChanges({ from: await treeOf(result), to: await treeOf(result - 1) }, onto)
+  const from = await treeOf(result)
+  const to = await treeOf(result - 1)
+  const repeated = await repeatChanges({ from, to }, onto)
   if (!('tree' in repeated)) throw editError('revert_conflict', { details: { ...repeated } })
   const kept = await keepMade(bytes, app.id, { tree: repeated.tree, fresh: [] })
   return { base, kept, changed: changesOf(onto, repeated.tree) }

@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer'
+import { giveWay, runInSteps } from '../../steps.ts'
+import type { Draft, DraftFile, Patch, ReadBytes } from './draft.ts'
+import type { Place } from './place.ts'
+import { findPlace } from './place.ts'
+
+type PatchCode = 'not_text' | 'no_match' | 'many_matches'
+
+/** A patch that cannot be applied. */
+export interface PatchFault extends Pick<Patch, 'index' | 'path'> {
+  readonly code: PatchCode
+}
+
+const UNPLACED: Readonly<Record<Extract<Place, string>, PatchCode>> = {
+  nowhere: 'no_match',
+  often: 'many_matches',
+}
+
+/**
+ * Applies the patches of a draft, one file after the other, so that each file is read once and only its
+ * last version is held. The event loop is given back after every patch, and within those of large files.
+ *
+ * @returns what patched files hold, those that are left; or every patch that cannot be applied
+ */
+export async function applyPatches(
+  { files, patched }: Pick<Draft, 'files' | 'patched'>,
+  readBase: ReadBytes,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<DraftFile, Uint8Array> | PatchFault[]> {
+  const left = new Set<object>(files.values())
+  const made = new Map<DraftFile, Uint8Array>()
+  const faults: PatchFault[] = []
+  for (const file of patched) {
+    const before = typeof file.content === 'string' ? await readBase(file.content) : file.content
+    const after = await patchOne(before, file.patches, faults, signal)
+    if (left.has(file)) made.set(file, after)
+  }
+  return faults.length > 0 ? faults.sort((a, b) => a.index - b.index) : made
+}
+
+/** What the patches that can be applied make of a file; the others are added to `faults`. */
+async function patchOne(
+  before: Uint8Array,
+  patches: readonly Patch[],
+  faults: PatchFault[],
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  // Patches leave it so: they find and put whole characters.
+  const isText = isUtf8(before)
+  let bytes = before
+  for (const { index, path, search, replace } of patches) {
+    await giveWay()
+    signal?.throwIfAborted()
+    const place = isText ? await placeOf(search, bytes, signal) : 'not_text'
+    if (typeof place === 'number') bytes = splice(bytes, place, search?.length ?? 0, replace)
+    else faults.push({ index, path, code: place })
+  }
+  return bytes
+}
+
+async function placeOf(
+  search: Uint8Array | undefined,
+  bytes: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<number | PatchCode> {
+  if (search === undefined) return 'no_match'
+  const place = await runInSteps(findPlace(search, bytes), signal)
+  return typeof place === 'number' ? place : UNPLACED[place]
+}
+
+function splice(bytes: Uint8Array, at: number, length: number, put: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + length)])
+}
