@@ -39,12 +39,13 @@ export async function openDatabase(
 }
 
 /**
- * Connects to a PostgreSQL server and answers its host and port; nothing is changed.
+ * Connects to a PostgreSQL server, lets `inspect` judge what is stored, and answers its host and port;
+ * nothing is changed.
  *
- * @throws Error that names host, port and cause, and no credentials
+ * @throws Error that names host, port and cause, and no credentials; and what `inspect` throws
  */
-export async function reachPostgres(url: string): Promise<string> {
-  return (await import('./store/open.ts')).reachPostgres(url)
+export async function reachPostgres(url: string, options: OpenOptions = {}): Promise<string> {
+  return (await import('./store/open.ts')).reachPostgres(url, options)
 }
 
 /** Where the bytes of apps may lie. */

@@ -1,16 +1,22 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import sqlite3 from 'sqlite3'
 import type { z } from 'zod'
 import { MINUTE } from '../../lib/time.ts'
+import type { StoredFacts } from '../../plugins/registry.ts'
 import { reachPostgres } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
+import { requireBrand } from '../compose.ts'
 import { readConfig } from '../config.ts'
 import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { takeDataFolder } from '../data-folder.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
+import { appsPortOf } from '../hosting/place.ts'
+import { createRandom } from '../machine.ts'
+import { requireMasterKey } from '../master-key.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
 import { databaseFile, usesPostgres } from './database.ts'
@@ -72,7 +78,7 @@ async function checkClock(config: Config): Promise<Check> {
 }
 
 async function checkFolder(config: Config): Promise<readonly Check[]> {
-  if (!existsSync(config.dataDir)) return checkFresh(config)
+  if (!existsSync(config.dataDir)) return [absentFolder(config), ...(await checkStart(config))]
   const running = await attempt('data folder', async () => {
     const answer = await askSocket(config, { method: 'GET', path: '/readyz', body: undefined })
     return { detail: 'held by a running daemon', answer }
@@ -100,48 +106,114 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
   if (taken.found === undefined) return [taken.check]
   const { folder } = taken.found
   try {
-    if (usesPostgres(config)) {
-      const opened = await attempt('database and master key', () => openOnce(config, folder))
-      return [taken.check, opened.check]
+    if (usesPostgres(config) || !existsSync(databaseFile(config))) {
+      return [taken.check, ...(await checkStart(config))]
     }
+    const ports = await checkPorts(config)
     const database = await attempt('database', () => quickCheck(databaseFile(config)))
-    if (!database.check.ok) return [taken.check, database.check]
+    if (!database.check.ok) return [taken.check, ...ports, database.check]
     const key = await attempt('master key', () => openOnce(config, folder))
-    return [taken.check, database.check, key.check]
+    return [taken.check, ...ports, database.check, key.check]
   } finally {
     await folder.release()
   }
 }
 
 /** Before the first start there is nothing to hold: what `serve` would do is told, and nothing is made. */
-async function checkFresh(config: Config): Promise<readonly Check[]> {
-  const folder = {
-    name: 'data folder',
-    ok: true,
-    detail: `${resolve(config.dataDir)} is not there yet. \`keyhook serve\` creates it`,
-  }
-  if (!usesPostgres(config)) {
-    const file = databaseFile(config)
-    const detail = existsSync(file) ? `${file} is there` : `${file} will be created`
-    const key = config.masterKey === undefined ? 'will be created in the data folder' : 'given'
-    return [
-      folder,
-      { name: 'database', ok: true, detail },
-      { name: 'master key', ok: true, detail: key },
-    ]
-  }
-  const reached = await attempt('database', async () => ({
-    detail: `${await reachPostgres(config.databaseUrl ?? '')} answers`,
-  }))
+function absentFolder({ dataDir }: Config): Check {
+  const detail = `${resolve(dataDir)} is not there yet. \`keyhook serve\` creates it`
+  return { name: 'data folder', ok: true, detail }
+}
+
+/** What a start needs where no SQLite file is there yet, or where PostgreSQL keeps the records. */
+async function checkStart(config: Config): Promise<readonly Check[]> {
+  const ports = await checkPorts(config)
   const isGiven = config.masterKey !== undefined
+  if (!usesPostgres(config)) {
+    const detail = isGiven ? 'given' : 'read from the data folder, or created there'
+    return [...ports, await checkFile(config), { name: 'master key', ok: true, detail }]
+  }
+  // PostgreSQL is only read: other daemons may serve it in another version.
+  let stored: readonly Check[] = []
+  const database = await attempt('database', async () => {
+    const place = await reachPostgres(config.databaseUrl ?? '', {
+      async inspect(facts) {
+        stored = await checkStored(facts, config)
+      },
+    })
+    return { detail: `${place} answers` }
+  })
+  if (stored.length > 0) return [...ports, database.check, ...stored]
   const detail = isGiven ? 'given' : 'KEYHOOK_MASTER_KEY must be given with PostgreSQL'
-  return [folder, reached.check, { name: 'master key', ok: isGiven, detail }]
+  return [...ports, database.check, { name: 'master key', ok: isGiven, detail }]
+}
+
+/** Whether brand and master key are those of an existing database; for a new one any are. */
+async function checkStored(facts: StoredFacts, config: Config): Promise<readonly Check[]> {
+  const brand = await attempt('brand', async () => {
+    await requireBrand(facts, config.brand)
+    return { detail: config.brand }
+  })
+  const key = await attempt('master key', async () => {
+    await requireMasterKey(config.masterKey, undefined, facts, createRandom())
+    return { detail: 'given, and fits the database' }
+  })
+  return [brand.check, key.check]
+}
+
+async function checkFile(config: Config): Promise<Check> {
+  const file = databaseFile(config)
+  if (!existsSync(file)) return { name: 'database', ok: true, detail: `${file} will be created` }
+  return (await attempt('database', () => quickCheck(file))).check
+}
+
+/** Whether the addresses that `serve` listens on are free; a port of 0 always is. */
+async function checkPorts(config: Config): Promise<readonly Check[]> {
+  const listeners = [
+    ['port', 'KEYHOOK_PORT', config.host, config.port],
+    ...(config.apps === 'on'
+      ? [
+          [
+            'apps port',
+            'KEYHOOK_APPS_PORT',
+            config.appsHost ?? config.host,
+            appsPortOf(config),
+          ] as const,
+        ]
+      : []),
+  ] as const
+  return Promise.all(
+    listeners.map(async ([name, setting, host, port]) => {
+      const looked = await attempt(name, () => listenOnce(host, port, setting))
+      return looked.check
+    }),
+  )
+}
+
+function listenOnce(
+  host: string,
+  port: number,
+  setting: string,
+): Promise<{ readonly detail: string }> {
+  const place = `${host}:${port}`
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const isTaken = cause.code === 'EADDRINUSE'
+      const reason = isTaken
+        ? 'is in use by another process'
+        : `cannot be listened on: ${cause.message}`
+      reject(new Error(`${place} ${reason}. End what holds it, or set ${setting}`))
+    })
+    server.listen({ host, port, exclusive: true }, () => {
+      server.close(() => {
+        resolve({ detail: port === 0 ? 'any free one' : `${place} is free` })
+      })
+    })
+  })
 }
 
 function quickCheck(file: string): Promise<{ readonly detail: string }> {
-  if (!existsSync(file)) {
-    return Promise.reject(new Error(`${file} is not there. \`keyhook serve\` makes it`))
-  }
   return new Promise((resolve, reject) => {
     const database = new sqlite3.Database(file, sqlite3.OPEN_READONLY)
     database.get<{ quick_check: string }>('PRAGMA quick_check(1)', (failed, row) => {
@@ -200,7 +272,10 @@ async function attempt<T extends { readonly detail: string }>(
     const found = await look()
     return { check: { name, ok: true, detail: found.detail }, found }
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause)
-    return { check: { name, ok: false, detail }, found: undefined }
+    return { check: { name, ok: false, detail: messageOf(cause) }, found: undefined }
   }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

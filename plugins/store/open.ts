@@ -10,13 +10,15 @@ import {
 import type { Store } from './contract.ts'
 import type { SequelizeLike } from './sequelize.ts'
 import { isSequelize } from './sequelize.ts'
-import type { SqlClient } from './sql/client.ts'
+import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
 import { migrate } from './sql/migrate.ts'
 import { keepEra } from './sql/postgres/feed.ts'
+import { lend } from './sql/postgres/lend.ts'
 import { createPresence } from './sql/postgres/presence.ts'
 import type { PgPool, PgSource } from './sql/postgres/source.ts'
 import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
+import { queryOn } from './sql/postgres/statement.ts'
 import { openPostgres } from './sql/postgres.ts'
 import { createSqlStore } from './sql/store.ts'
 import type { Tables } from './sql/tables.ts'
@@ -59,7 +61,7 @@ const readStore = declareArguments('openStore', {
 const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OPTIONS })
 const readPostgres = declareArguments('openPostgresStore', { database: DATABASE, options: OPTIONS })
 
-const readReach = declareArguments('reachPostgres', { url: NAME })
+const readReach = declareArguments('reachPostgres', { url: NAME, options: OPTIONS })
 
 function isDatabase(value: unknown): boolean {
   return NAME.accepts(value) || isObject(value)
@@ -145,7 +147,8 @@ async function openOver(
   prepare: () => Promise<void> = async () => undefined,
 ): Promise<OpenedStore> {
   try {
-    if (inspect !== undefined) await inspect(factsOf(client, tables))
+    if (inspect !== undefined)
+      await inspect(factsOf({ name: client.dialect.name, read: client.read }, tables))
     const migrated = await migrate(client, tables)
     await prepare()
     return { store: createSqlStore(client, tables), migrated, client }
@@ -155,28 +158,41 @@ async function openOver(
   }
 }
 
-/** @throws Error that names host, port and cause, and no credentials */
-export async function reachPostgres(...args: readonly [url: string]): Promise<string> {
-  readReach(args)
-  const [url] = args
+/**
+ * Connects, lets `inspect` judge what is stored, and answers host and port. Nothing is changed.
+ *
+ * @throws Error that names host, port and cause, and no credentials; and what `inspect` throws
+ */
+export async function reachPostgres(
+  ...args: readonly [url: string, options?: OpenOptions]
+): Promise<string> {
+  const [url, options = {}] = readReach(args) as unknown as typeof args
   const source = await fromUrl(url)
   await requireReachable(source, url)
-  await source.end()
+  try {
+    const read: Query = (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind))
+    await options.inspect?.(factsOf({ name: 'postgres', read }, tablesOf(options)))
+  } finally {
+    await source.end()
+  }
   return placeOf(url)
 }
 
 /** Reads of a schema of any version, or of none. */
-function factsOf(client: SqlClient, { meta }: Tables): StoredFacts {
+function factsOf(
+  { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
+  { meta }: Tables,
+): StoredFacts {
   const isThere =
-    client.dialect.name === 'sqlite'
+    dialect === 'sqlite'
       ? `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1`
       : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
   return {
     // A transaction would join this process's lease, whose tables may not exist yet.
     async meta(name) {
-      if ((await client.read(isThere, [meta])).length === 0) return undefined
+      if ((await read(isThere, [meta])).length === 0) return undefined
       const sql = `SELECT value FROM ${meta} WHERE name = $1`
-      const [row] = await client.read<{ value: string }>(sql, [name])
+      const [row] = await read<{ value: string }>(sql, [name])
       return row?.value
     },
   }

@@ -160,7 +160,7 @@ export const START_CHECKS: Checks = {
 
   async P14(t, saw) {
     const folder = join(t.testdir(), 'not-yet')
-    const checks = await examine({ KEYHOOK_DATA_DIR: folder })
+    const checks = await examine({ KEYHOOK_DATA_DIR: folder, KEYHOOK_PORT: '0' })
     t.ok(
       checks.every(({ ok }) => ok),
       JSON.stringify(checks),
@@ -170,6 +170,7 @@ export const START_CHECKS: Checks = {
     const port = await freePort()
     const unreachable = await examine({
       KEYHOOK_DATA_DIR: folder,
+      KEYHOOK_PORT: '0',
       KEYHOOK_DATABASE_URL: `postgres://user:${PASSWORD}@127.0.0.1:${port}/shop`,
     })
     const failed = unreachable.filter(({ ok }) => !ok)
