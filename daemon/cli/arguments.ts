@@ -96,7 +96,7 @@ const SHOWN: Readonly<Record<FieldKind, string>> = {
 /** How a value of a kind is written. */
 const WRITTEN: Readonly<Record<FieldKind, string>> = {
   text: '',
-  time: 'Such as 2030-01-31T12:00:00Z.',
+  time: 'So long ago, such as 1h or 7d, or an instant such as 2030-01-31T12:00:00Z.',
   expiry: 'From now, such as 12h, 30d or 2w, or an instant such as 2030-01-31T12:00:00Z.',
   integer: '',
   number: '',

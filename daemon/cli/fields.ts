@@ -70,14 +70,16 @@ function readField(
   const values = forms.filter(({ type }) => type !== 'null')
   const [only, other] = values
   const value = other === undefined ? only : undefined
+  // A query has texts alone: its booleans are the words.
+  const isBoolean = place === 'query' && String(value?.enum?.toSorted()) === 'false,true'
   return {
     name,
     place,
-    kind: kindIn(place, name, value),
+    kind: isBoolean ? 'flag' : kindIn(place, name, value),
     required,
     nullable: values.length < forms.length,
     description: property.description ?? value?.description ?? '',
-    choices: value?.enum?.map(String),
+    choices: isBoolean ? undefined : value?.enum?.map(String),
   }
 }
 

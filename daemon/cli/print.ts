@@ -5,16 +5,21 @@ export type Wire = Readonly<Record<string, unknown>>
 const TELLING = [
   'id',
   'at',
+  'actor',
   'action',
+  'target',
   'name',
   'scopes',
+  'apps',
   'url',
+  'events',
   'type',
   'event_type',
   'status',
   'plan',
   'sealed',
   'remembered_until',
+  'expires_at',
   'built_in',
   'created_at',
   'text',
@@ -79,7 +84,21 @@ function printValue(value: unknown): string {
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
     return value.length === 0 ? '-' : harmless(value.join(', '))
   }
+  if (isReference(value)) return harmless([value.type, value.id].filter(Boolean).join(' '))
   return harmless(typeof value === 'string' ? value : JSON.stringify(value))
+}
+
+/** Who or what something is, as audit entries and records say it. */
+function isReference(
+  value: unknown,
+): value is { readonly type: string; readonly id: string | null } {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    'id' in value &&
+    Object.keys(value).length === 2
+  )
 }
 
 function harmless(text: string): string {

@@ -1,7 +1,7 @@
 import { basename, isAbsolute, relative, sep } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import type { Instant, Millis } from '../../lib/time.ts'
-import { DAY, HOUR, MINUTE } from '../../lib/time.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time.ts'
 import type { CommandSpec } from './command.ts'
 import type { Field, FieldKind } from './fields.ts'
 
@@ -43,7 +43,7 @@ export function readValue(field: Field, text: string, before?: unknown): unknown
 
 const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
   text: (text) => text,
-  time: (text) => text,
+  time: (text) => readPast(text, Date.now()),
   expiry: (text) => readExpiry(text, Date.now()),
   secret: (text) => text,
   files: (text) => [text],
@@ -60,6 +60,7 @@ const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
 
 /** Milliseconds of the units of a duration. */
 const UNITS: Readonly<Record<string, Millis>> = {
+  s: SECOND,
   m: MINUTE,
   h: HOUR,
   d: DAY,
@@ -72,11 +73,21 @@ const UNITS: Readonly<Record<string, Millis>> = {
  * @throws InvalidArgumentError for a text that is neither, and for an instant that has passed
  */
 function readExpiry(text: string, now: Instant): string {
-  const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
-  const at =
-    count === undefined ? readInstant(text) : now + Number(count) * (UNITS[unit] ?? Number.NaN)
+  const duration = readDuration(text)
+  const at = duration === undefined ? readInstant(text) : now + duration
   if (at <= now) throw new InvalidArgumentError(`Must be in the future, and ${text} is not.`)
-  return count === undefined ? text : new Date(at).toISOString()
+  return duration === undefined ? text : new Date(at).toISOString()
+}
+
+/** The instant so long ago; any other text is the service's to judge. */
+function readPast(text: string, now: Instant): string {
+  const duration = readDuration(text)
+  return duration === undefined ? text : new Date(now - duration).toISOString()
+}
+
+function readDuration(text: string): Millis | undefined {
+  const [, count, unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? Number.NaN)
 }
 
 function readInstant(text: string): Instant {

@@ -190,3 +190,54 @@ await t.test('key list shows what each key may do', async (t) => {
   t.match(out, /ID +NAME +SCOPES +STATUS/)
   t.match(out, 'apps:read, deploy:*')
 })
+
+await t.test('a query that is true or false is a flag without a value', async (t) => {
+  const { code, asked } = await run(['key', 'revoke', 'k1', '--dry-run'])
+  t.equal(code, 0)
+  t.equal(asked[0]?.path, '/v1/keys/k1?dry_run=true')
+  t.equal((await run(['key', 'revoke', 'k1'])).asked[0]?.path, '/v1/keys/k1')
+})
+
+await t.test('a time may be given as so long ago', async (t) => {
+  for (const [text, span] of [
+    ['90s', 90_000],
+    ['1h', 3_600_000],
+    ['7d', 604_800_000],
+  ] as const) {
+    const from = Date.now()
+    const { asked } = await run(['webhook', 'replay', 'w1', '--since', text])
+    const to = Date.now()
+    const { since } = JSON.parse(asked[0]?.body ?? '') as { readonly since: string }
+    const at = Date.parse(since)
+    t.ok(at >= from - span && at <= to - span, `${text} is ${since}`)
+  }
+  const instant = '2026-01-01T00:00:00Z'
+  const { asked } = await run(['webhook', 'replay', 'w1', '--since', instant])
+  t.match(asked[0]?.body, `"since":"${instant}"`)
+})
+
+await t.test('lists show what is looked for in them', async (t) => {
+  const list = async (line: string, row: object): Promise<string> => {
+    const text = JSON.stringify({ data: [row], has_more: false, next_cursor: null })
+    return (await run(line.split(' '), { answers: [{ status: 200, text }] })).out
+  }
+  const expires_at = '2030-01-31T12:00:00.000Z'
+  const key = { id: 'k1', name: 'CI', scopes: ['apps:read'], apps: ['app_1', 'app_2'], expires_at }
+  t.match(await list('key list', key), /APPS +.*EXPIRES_AT[^]*app_1, app_2 +2030-01-31T12/)
+  const webhook = { id: 'w1', url: 'https://a.example.com', events: ['order.*'] }
+  t.match(await list('webhook list', webhook), /EVENTS\n.*order\.\*/)
+  const entry = {
+    id: 'a1',
+    actor: { type: 'key', id: 'k1' },
+    action: 'key.revoked',
+    target: { type: 'key', id: 'k2' },
+  }
+  t.match(
+    await list('audit list', { ...entry, at: expires_at }),
+    /ACTOR +ACTION +TARGET\n.*key k1 +key\.revoked +key k2/,
+  )
+  t.match(
+    await list('audit list', { ...entry, actor: { type: 'operator', id: null } }),
+    /operator +key\.revoked/,
+  )
+})
