@@ -74,6 +74,13 @@ export class ApiError extends Error {
 /** Any JSON object. */
 export type Wire = Readonly<Record<string, unknown>>
 
+/** Faults that the message itself names: it is all that most programs log. */
+const SHOWN_FAULTS = 3
+
+function printFault({ location, message }: FieldError): string {
+  return `${location}: ${message}`
+}
+
 /** The error that an answer tells; one that tells none, such as a proxy's, is `unexpected_answer`. */
 export function toApiError(response: Response, body: unknown): ApiError {
   const { status, headers } = response
@@ -84,14 +91,15 @@ export function toApiError(response: Response, body: unknown): ApiError {
     return new ApiError({ code: 'unexpected_answer', status, message, requestId })
   }
   const { code, message, request_id, details, errors } = told
+  const faults = Array.isArray(errors) ? errors.filter(isFieldError) : []
   // A proxy may answer in a form that is nearly the service's: what is not of its type is left out.
   return new ApiError({
     code,
     status,
-    message,
+    message: [message, ...faults.slice(0, SHOWN_FAULTS).map(printFault)].join(' '),
     requestId: typeof request_id === 'string' ? request_id : requestId,
     details: isWire(details) ? details : undefined,
-    errors: Array.isArray(errors) ? errors.filter(isFieldError) : undefined,
+    errors: Array.isArray(errors) ? faults : undefined,
   })
 }
 

@@ -153,6 +153,12 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
   const config = readGiven(given)
   const log = createLog(config.logLevel)
   const place = await openPlace(config, database, tablePrefix === undefined ? {} : { tablePrefix })
+  if (database === undefined && given.dataDir === undefined && given.databaseUrl === undefined) {
+    // A misspelt source of the database must not go unseen.
+    process.emitWarning(
+      `createKeyhook: neither database nor dataDir is given: records are kept in ${place.folder}`,
+    )
+  }
   const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
   const served = [...EMBEDDED_FAMILIES, ...families]
   try {
@@ -242,7 +248,12 @@ function assemble(
         if (isMissing(value)) throw kernelError('missing_credentials')
         if (need === undefined) throw nothingRequired()
         const token = typeof value === 'string' ? value : ''
-        const verified = verifier.verifyKept(token) ?? (await verifier.verify(token))
+        let verified: VerifiedKey
+        try {
+          verified = verifier.verifyKept(token) ?? (await verifier.verify(token))
+        } catch (cause) {
+          throw explain(cause, token)
+        }
         requireNeed(verified, need)
         return verified
       },
@@ -280,6 +291,14 @@ function assemble(
 
 /** Leads nowhere: it is never connected to. */
 const IN_PROCESS = 'http://keyhook.invalid'
+
+/** A whole `Authorization` header is no key; whoever passed it learns what to pass. */
+function explain(cause: unknown, token: string): unknown {
+  if (!/^bearer\s/i.test(token)) return cause
+  return kernelError('invalid_key', {
+    message: 'This is no valid key: pass the token alone, without "Bearer" before it.',
+  })
+}
 
 /** What a request without a key has in its place. */
 function isMissing(value: unknown): boolean {

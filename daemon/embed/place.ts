@@ -8,6 +8,8 @@ import type { Platform } from '../platform.ts'
 /** Where an embedded Keyhook keeps its records. */
 export interface Place {
   readonly store: Platform['store']
+  /** The data folder, where there is one. */
+  readonly folder?: string
   readonly masterKeyFile: string | undefined
   close(): Promise<void>
 }
@@ -15,14 +17,15 @@ export interface Place {
 /**
  * The embedder's database, or a folder of Keyhook's own; either is held by this process.
  *
- * @throws ConfigError when another process holds it
+ * @throws ConfigError when another process holds it; TypeError for an address of another database
  */
 export async function openPlace(
   config: Config,
-  database: unknown,
+  given: unknown,
   naming: OpenOptions,
 ): Promise<Place> {
-  if (database === undefined) return openFolder(config, naming)
+  if (given === undefined) return openFolder(config, naming)
+  const database = typeof given === 'string' ? readAddress(given) : given
   const release = await hold(database, naming)
   try {
     const inspect = (stored: StoredFacts): Promise<void> => inspectStored(stored, config, undefined)
@@ -51,6 +54,7 @@ async function openFolder(config: Config, naming: OpenOptions): Promise<Place> {
     })
     return {
       store,
+      folder: folder.path,
       masterKeyFile,
       async close() {
         await store.close()
@@ -61,6 +65,25 @@ async function openFolder(config: Config, naming: OpenOptions): Promise<Place> {
     await folder.release()
     throw cause
   }
+}
+
+/** The file of `sqlite:<file>`, or the address itself. It may hold a password, and is not repeated. */
+function readAddress(database: string): string {
+  const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/is.exec(database) ?? []
+  if (/^postgres(ql)?$/.test(scheme)) return database
+  const file = scheme === 'sqlite' ? rest.replace(/^\/\//, '') : database
+  if (scheme !== 'sqlite' && rest.startsWith('//')) {
+    throw new TypeError(
+      `createKeyhook: options.database is an address of ${scheme}:, and Keyhook keeps its records in ` +
+        'SQLite or PostgreSQL: give the path of a SQLite file, postgres://…, or a Sequelize instance of either',
+    )
+  }
+  if (file === ':memory:' || file === '') {
+    throw new TypeError(
+      'createKeyhook: options.database must be a file: a database in memory loses every event',
+    )
+  }
+  return file
 }
 
 /** A second process on a SQLite file would take back the first one's claims; PostgreSQL has a lock of its own. */

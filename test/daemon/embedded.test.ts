@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import t from 'tap'
 import type { Keyhook } from '../../daemon/embed/index.ts'
 import { createKeyhook } from '../../daemon/embed/index.ts'
@@ -30,4 +32,64 @@ await t.test('a misspelt scope in a requirement is a mistake of the program', as
     scopes: ['orders:read', 'orders:write'],
   })
   t.strictSame([...authority.scopes], ['orders:*'])
+})
+
+await t.test(
+  'a database that Keyhook cannot use is refused by its kind, without the password',
+  async (t) => {
+    const kinds = {
+      'mysql://user:hunter2@127.0.0.1/shop': /is an address of mysql:.*SQLite or PostgreSQL/,
+      'mongodb+srv://user:hunter2@127.0.0.1/shop': /is an address of mongodb\+srv:/,
+      ':memory:': /must be a file/,
+      'sqlite::memory:': /must be a file/,
+    }
+    for (const [database, message] of Object.entries(kinds)) {
+      const refusal = await createKeyhook({ database, logLevel: 'silent' }).catch(
+        (cause: unknown) => cause,
+      )
+      t.match(refusal, { name: 'TypeError', message })
+      t.notMatch(String((refusal as Error).message), 'hunter2')
+    }
+    const file = `${t.testdir()}/shop.sqlite`
+    const masterKey = `k1:${Buffer.alloc(32, 1).toString('base64')}`
+    const opened = await createKeyhook({
+      database: `sqlite:${file}`,
+      masterKey,
+      logLevel: 'silent',
+    })
+    await opened.stop()
+    t.ok(existsSync(file))
+  },
+)
+
+await t.test('the folder is named in a warning where nobody gave one', async (t) => {
+  const folder = t.testdir()
+  const before = process.cwd()
+  process.chdir(folder)
+  t.teardown(() => {
+    process.chdir(before)
+  })
+  const warned = once(process, 'warning')
+  const opened = await createKeyhook({ logLevel: 'silent' })
+  await opened.stop()
+  const [warning] = (await warned) as [Error]
+  t.match(warning.message, /neither database nor dataDir is given: .*keyhook-data$/)
+})
+
+await t.test('a refused call of the API names the field in its message', async (t) => {
+  const create = account.keys.create as (given: object) => Promise<unknown>
+  await t.rejects(create({ name: 'a', scope: ['orders:read'] }), {
+    code: 'invalid_request',
+    message: /body\.scope: /,
+  })
+})
+
+await t.test('a whole Authorization header is refused with what to pass instead', async (t) => {
+  for (const value of [`Bearer ${token}`, `bearer ${token}`, 'Bearer nothing']) {
+    await t.rejects(keyhook.keys.verify(value, { scope: null }), {
+      status: 401,
+      code: 'invalid_key',
+      message: /pass the token alone/,
+    })
+  }
 })
