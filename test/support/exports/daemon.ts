@@ -114,8 +114,11 @@ export function keyhookMethods(token: string): Readonly<Record<string, readonly 
     ].map((requirement) => ({
       args: [token, requirement],
       also: { '1.scope': ['null', 'string'] },
-      codes: ['missing_credentials', 'invalid_key', 'invalid_scope'],
+      codes: ['missing_credentials', 'invalid_key'],
     })),
+    'accounts.update': [
+      { args: ['acct_1', { key_limit: 500 }], also: { '1.key_limit': ['null'] } },
+    ],
     'webhooks.publish': [
       {
         args: [
