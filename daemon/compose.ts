@@ -26,6 +26,7 @@ import { allowedModels } from './editor.ts'
 import type { EventPositions } from './event-positions.ts'
 import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
+import { createPageQueue } from './families/cursor.ts'
 import { createApplyingQueue } from './families/edits/turn.ts'
 import type { Family } from './family.ts'
 import { clockOf, createRandom } from './machine.ts'
@@ -129,6 +130,7 @@ export function composePlatform(parts: Parts): Platform {
     appsPlace: parts.appsPlace,
     deployer: parts.deployer,
     applying: createApplyingQueue(),
+    largePages: createPageQueue(),
     editor: parts.editor,
     models: allowedModels(config),
     fileProcessor: parts.fileProcessor,

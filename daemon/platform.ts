@@ -68,6 +68,8 @@ export interface Platform {
   readonly deployer?: Deployer | undefined
   /** Where edits wait until they are applied: it takes CPU and memory, which accounts share. */
   readonly applying: FairQueue
+  /** Where pages of records that may be large wait: reading and printing them takes CPU and memory. */
+  readonly largePages: FairQueue
   /** What carries out prompts. */
   readonly editor: Editor
   /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */

@@ -14,6 +14,8 @@ import {
 import type { Principal } from '../principal.ts'
 import type { FairPool } from '../fair-pool.ts'
 import { createFairPool } from '../fair-pool.ts'
+import type { FairQueue } from '../fair-queue.ts'
+import { createFairQueue } from '../fair-queue.ts'
 import { LOOK_EVERY } from './pace.ts'
 import type { Streams } from './stream.ts'
 import { createStreams } from './stream.ts'
@@ -21,6 +23,9 @@ import type { Sweep } from './sweep.ts'
 import { createSweep } from './sweep.ts'
 import type { Transfers } from './transfers.ts'
 import { createTransfers } from './transfers.ts'
+
+/** More large bodies than the pools of bodies have bytes for. */
+const PARSES_WAITING = 1024
 
 /** Bytes that requests and responses hold of this process, by holder. */
 export interface BytePools {
@@ -42,6 +47,8 @@ export interface Traffic extends BytePools {
   readonly transfers: Transfers
   /** Tokens of callers and accounts, for the rate limits. */
   readonly rates: Buckets
+  /** Where large bodies wait until they are parsed, which takes milliseconds per MiB. */
+  readonly parsing: FairQueue
 }
 
 export interface TrafficPorts {
@@ -85,6 +92,7 @@ export function createTraffic(
     streams: createStreams({ changes, clock, leaving }),
     transfers: createTransfers(),
     rates: createBuckets(),
+    parsing: createFairQueue({ atOnce: 1, waiting: PARSES_WAITING }),
   }
 }
 

@@ -3,6 +3,7 @@ import { ACCOUNT_CHECKS } from './fairness/accounts.ts'
 import { CONNECTION_CHECKS } from './fairness/connections.ts'
 import { EDIT_CHECKS } from './fairness/edits.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
+import { LARGE_CHECKS } from './fairness/large.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
@@ -17,4 +18,5 @@ await runSection(t, FAIRNESS, {
   ...MOUNT_CHECKS,
   ...SIZE_CHECKS,
   ...EDIT_CHECKS,
+  ...LARGE_CHECKS,
 })

@@ -4,6 +4,7 @@ import { APP_DIRECTORIES } from '../../daemon/app-directory.ts'
 import { catalogueOf } from '../../daemon/catalogue.ts'
 import { openEventPositions } from '../../daemon/event-positions.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
+import { createPageQueue } from '../../daemon/families/cursor.ts'
 import { createApplyingQueue } from '../../daemon/families/edits/turn.ts'
 import type { Family } from '../../daemon/family.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
@@ -130,6 +131,7 @@ export async function createPlatform(
     appsPlace: { domain, urlOf: (name) => `https://${name}.${domain}` },
     deployer: options.deployer ?? createMemoryDeployer(),
     applying: createApplyingQueue(),
+    largePages: createPageQueue(),
     editor: options.editor ?? createNoEditor(),
     models: options.models ?? [],
     fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),

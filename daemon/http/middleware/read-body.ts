@@ -6,6 +6,8 @@ import type { Millis } from '../../../lib/time.ts'
 import type { Operation } from '../../family.ts'
 import { httpError, invalidJson } from '../../errors.ts'
 import { BODY_PATIENCE, DEFAULT_BODY_LIMIT } from '../../limits.ts'
+import { holderOf } from '../../principal.ts'
+import { STEP_BYTES, giveWay } from '../../steps.ts'
 import type { BodyLease } from '../body-lease.ts'
 import { leaseBody } from '../body-lease.ts'
 import { createPatience } from '../pace.ts'
@@ -42,7 +44,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
         }
         requireJson(ctx)
         ctx.state.bodyText = decode(bytes)
-        ctx.state.body = parse(ctx.state.bodyText)
+        ctx.state.body = await parseInTurn(ctx, traffic)
       }
       return await next()
     } finally {
@@ -77,6 +79,19 @@ function decode(bytes: Uint8Array): string {
   } catch {
     throw httpError('invalid_json', { message: 'The body is not UTF-8.' })
   }
+}
+
+/**
+ * Parses a large body in turn of its account, in an iteration of the event loop of its own: bodies that
+ * arrive together would hold it for as long as all of them take.
+ */
+async function parseInTurn({ state }: RequestContext, { parsing }: Traffic): Promise<unknown> {
+  const { bodyText, principal, address } = state
+  if (bodyText.length <= STEP_BYTES) return parse(bodyText)
+  return parsing({ holder: holderOf(principal, address) }, async () => {
+    await giveWay()
+    return parse(bodyText)
+  })
 }
 
 function parse(text: string): unknown {

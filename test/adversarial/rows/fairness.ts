@@ -158,11 +158,25 @@ const EDIT_ROWS: readonly Row[] = [
   },
 ]
 
-const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS, ...EDIT_ROWS]
+const LARGE_ROWS: readonly Row[] = [
+  {
+    id: 'F24',
+    case: 'Two accounts ask for thirty pages of events each at once, and a third account asks for one.',
+    answer:
+      'Pages of large records are read and printed `4 at once`, and accounts take turns: the third is served `among the first ten`.',
+  },
+  {
+    id: 'F25',
+    case: 'Twenty large bodies of one account end at the same moment.',
+    answer: 'Bodies over 256 KiB are parsed `1 in each iteration` of the event loop.',
+  },
+]
+
+const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS, ...EDIT_ROWS, ...LARGE_ROWS]
 
 export const FAIRNESS: Section = {
   letter: 'F',
-  title: 'Connections, shares of accounts, sign-in, edits',
+  title: 'Connections, shares of accounts, sign-in, edits, large bodies and pages',
   size: ROWS.length,
   rows: ROWS,
 }

@@ -41,7 +41,7 @@ export const listEvents = readOperation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleEvent], has_more: false, next_cursor: null } },
   command: 'event list',
-  async run({ platform, principal, query }) {
+  async run({ platform, principal, query, abandoned }) {
     const { store, eventPositions } = platform
     const account_id = accountOf(principal)
     const { type = null, order = 'desc' } = query
@@ -49,22 +49,24 @@ export const listEvents = readOperation({
     const position = query.after ?? pages.after
     const after = position === null ? null : eventPositions.read(account_id, position)
     if (after === undefined) throw httpError('invalid_cursor')
-    const page = await store.events.list({
-      account_id,
-      types: type === null ? null : [type],
-      since: null,
-      until: null,
-      apps: pinsOf(principal),
-      order,
-      bodies: true,
-      after,
-      limit: pages.limit,
-      bytes: pages.bytes,
+    return platform.largePages({ holder: account_id, signal: abandoned() }, async () => {
+      const page = await store.events.list({
+        account_id,
+        types: type === null ? null : [type],
+        since: null,
+        until: null,
+        apps: pinsOf(principal),
+        order,
+        bodies: true,
+        after,
+        limit: pages.limit,
+        bytes: pages.bytes,
+      })
+      return pages.answer(
+        page,
+        ({ place }) => eventPositions.print(account_id, place),
+        (event) => toWireEvent(event, eventPositions),
+      )
     })
-    return pages.answer(
-      page,
-      ({ place }) => eventPositions.print(account_id, place),
-      (event) => toWireEvent(event, eventPositions),
-    )
   },
 })

@@ -34,7 +34,7 @@ export const listDeliveries = readOperation({
     response: { data: [exampleDelivery], has_more: false, next_cursor: null },
   },
   command: 'webhook deliveries',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, abandoned }) {
     const { webhooks, deliveries } = platform.store
     const webhook = await findWebhook(webhooks, principal, params.webhook_id)
     const filters = {
@@ -45,13 +45,16 @@ export const listDeliveries = readOperation({
       apps: pinsOf(principal),
     }
     const pages = paging(query, { list: 'deliveries', ...filters })
-    const page = await deliveries.list({
-      ...filters,
-      account_id: webhook.account_id,
-      limit: pages.limit,
-      bytes: pages.bytes,
-      after: pages.after,
+    const turn = { holder: webhook.account_id, signal: abandoned() }
+    return platform.largePages(turn, async () => {
+      const page = await deliveries.list({
+        ...filters,
+        account_id: webhook.account_id,
+        limit: pages.limit,
+        bytes: pages.bytes,
+        after: pages.after,
+      })
+      return pages.answer(page, ({ delivery }) => delivery.id, toWireDelivery)
     })
-    return pages.answer(page, ({ delivery }) => delivery.id, toWireDelivery)
   },
 })
