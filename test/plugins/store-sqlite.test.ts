@@ -106,6 +106,20 @@ await t.test('SQLite: closing waits for reads under way', async (t) => {
   t.same(await Promise.all(reads), Array(40).fill(undefined))
 })
 
+await t.test('SQLite: what reads on while the database closes is refused', async (t) => {
+  const client = await openSqlite(newFile())
+  const text = 'SELECT 1 AS one'
+  for (let times = 0; times < 3; times += 1) await client.read(text)
+  let isClosed = false
+  const reading = (async () => {
+    while (!isClosed) await client.read(text)
+  })()
+  const refused = t.rejects(reading, { code: 'unavailable' })
+  await client.close()
+  isClosed = true
+  await refused
+})
+
 await t.test('SQLite: a table prefix is honoured', async (t) => {
   await t.test('everything that is made bears it, and two stores share a file', async (t) => {
     const file = newFile()

@@ -1,4 +1,5 @@
 import type sqlite3 from 'sqlite3'
+import { kernelError } from '../../../../lib/errors.ts'
 import type { Query } from '../client.ts'
 import { numbered, queryOn, rowsOf } from './statement.ts'
 
@@ -23,6 +24,7 @@ export function preparedOn(connection: sqlite3.Database): Prepared {
   const texts = new Map<string, Copies>()
   const met = new Set<string>()
   const once = queryOn(connection)
+  let isFinalized = false
 
   function copiesOf(sql: string): Copies | undefined {
     const known = texts.get(sql)
@@ -39,6 +41,8 @@ export function preparedOn(connection: sqlite3.Database): Prepared {
 
   return {
     async query<Row extends object>(sql: string, bind: readonly unknown[] = []) {
+      // A statement that were prepared now would keep the connection from closing.
+      if (isFinalized) throw kernelError('unavailable', { internal: 'the database is closed' })
       const copies = copiesOf(sql)
       if (copies === undefined) return once<Row>(sql, bind)
       const statement = copies.free() ?? (await copies.next())
@@ -49,6 +53,7 @@ export function preparedOn(connection: sqlite3.Database): Prepared {
       }
     },
     async finalize() {
+      isFinalized = true
       for (const copies of texts.values()) await copies.finalize()
     },
   }
