@@ -14,8 +14,10 @@ export function createInputReader<Schema extends z.ZodType>(
 ): (value: unknown, place: string) => ReadInput<Schema> {
   const bounds = boundsOf(schema)
   return (value, place) => {
-    const excess = bounds(value, place)
-    if (excess.length > 0) return { faults: excess }
+    const excess = bounds(value)
+    if (excess.length > 0) {
+      return { faults: excess.map((one) => ({ ...one, location: place + one.location })) }
+    }
     const result = schema.safeParse(value, INPUT_PARSING)
     if (result.success) return { value: result.data }
     return { faults: firstFaults(result.error.issues, place) }

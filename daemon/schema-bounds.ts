@@ -7,9 +7,10 @@ import { refusedNames } from './faults.ts'
  * names beyond what an error lists.
  *
  * A parse by the schema reads everything and collects every issue, however many there are. What has
- * passed here has no more parts than the schema allows, so that a parse of it is cheap.
+ * passed here has no more parts than the schema allows, so that a parse of it is cheap. Locations are
+ * below the value, and made only for what is refused.
  */
-export type Bounds = (value: unknown, place: string) => readonly FieldError[]
+export type Bounds = (value: unknown) => readonly FieldError[]
 
 /** An error lists fewer; what has more unknown names is not parsed. */
 const MAX_UNKNOWN = 51
@@ -45,49 +46,49 @@ function isMaximum(def: z.core.$ZodCheckDef): def is z.core.$ZodCheckMaxLengthDe
 }
 
 function boundedText(maximum: number): Bounds {
-  return (value, place) =>
+  return (value) =>
     typeof value === 'string' && value.length > maximum * TEXT_FACTOR
-      ? [tooBig(place, `At most ${maximum} characters.`)]
+      ? [tooBig(`At most ${maximum} characters.`)]
       : NONE
 }
 
 function boundedList(maximum: number, element: Bounds): Bounds {
-  return (value, place) => {
+  return (value) => {
     if (!Array.isArray(value)) return NONE
-    if (value.length > maximum) return [tooBig(place, `At most ${maximum} elements.`)]
-    return element === anything ? NONE : collect(value.entries(), place, () => element)
+    if (value.length > maximum) return [tooBig(`At most ${maximum} elements.`)]
+    return element === anything ? NONE : collect(value.entries(), () => element)
   }
 }
 
 function boundedRecord(maximum: number, member: Bounds): Bounds {
-  return (value, place) => {
+  return (value) => {
     if (!isObject(value)) return NONE
     const entries = Object.entries(value)
-    if (entries.length > maximum) return [tooBig(place, `At most ${maximum} names.`)]
-    return collect(entries, place, () => member)
+    if (entries.length > maximum) return [tooBig(`At most ${maximum} names.`)]
+    return collect(entries, () => member)
   }
 }
 
 function boundedObject(shape: z.core.$ZodShape): Bounds {
   const members = new Map(Object.entries(shape).map(([name, schema]) => [name, boundsOf(schema)]))
-  return (value, place) => {
+  return (value) => {
     if (!isObject(value)) return NONE
     const names = Object.keys(value)
     if (names.length > members.size) {
       const unknown = names.filter((name) => !members.has(name)).slice(0, MAX_UNKNOWN)
-      if (unknown.length === MAX_UNKNOWN) return refusedNames(place, unknown, [...members.keys()])
+      if (unknown.length === MAX_UNKNOWN) return refusedNames('', unknown, [...members.keys()])
     }
     const known = [...members.keys()].map((name) => [name, value[name]] as const)
-    return collect(known, place, (name) => members.get(name) ?? anything)
+    return collect(known, (name) => members.get(name) ?? anything)
   }
 }
 
 /** What any of the forms takes is taken; else the form counts that finds the least. */
 function boundedUnion(options: readonly Bounds[]): Bounds {
-  return (value, place) => {
+  return (value) => {
     let least: readonly FieldError[] | undefined
     for (const option of options) {
-      const found = option(value, place)
+      const found = option(value)
       if (found.length === 0) return NONE
       if (least === undefined || found.length < least.length) least = found
     }
@@ -97,20 +98,21 @@ function boundedUnion(options: readonly Bounds[]): Bounds {
 
 function collect<Step extends string | number>(
   entries: Iterable<readonly [Step, unknown]>,
-  place: string,
   boundsAt: (step: Step) => Bounds,
 ): readonly FieldError[] {
   const faults: FieldError[] = []
   for (const [step, value] of entries) {
-    const at = typeof step === 'number' ? `${place}[${step}]` : `${place}.${step}`
-    for (const fault of boundsAt(step)(value, at)) faults.push(fault)
+    const found = boundsAt(step)(value)
+    if (found.length === 0) continue
+    const at = typeof step === 'number' ? `[${step}]` : `.${step}`
+    for (const fault of found) faults.push({ ...fault, location: at + fault.location })
     if (faults.length >= MAX_UNKNOWN) break
   }
   return faults
 }
 
-function tooBig(location: string, message: string): FieldError {
-  return { location, code: 'too_big', message }
+function tooBig(message: string): FieldError {
+  return { location: '', code: 'too_big', message }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
