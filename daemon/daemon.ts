@@ -22,7 +22,7 @@ import { closeServer, listenLocally } from './listen.ts'
 import { fitConnections, readDescriptorLimit } from './listener/descriptors.ts'
 import type { Listener } from './listener/listener.ts'
 import { openListener } from './listener/listener.ts'
-import { API_LIMITS, tellRefusals } from './listener/refusals.ts'
+import { API_LIMITS, reportRefusals } from './listener/refusals.ts'
 import type { Opened, Roles, Work } from './open.ts'
 import { inspectStored, openPlatform, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
@@ -128,7 +128,7 @@ export async function startDaemon(
     const { clock } = platform
     listener.serve(
       (request, response) => void handler(request, response),
-      tellRefusals(local.metrics.clients, log, clock, API_LIMITS),
+      reportRefusals(local.metrics.clients, log, clock, API_LIMITS),
     )
     return {
       url: baseUrl,

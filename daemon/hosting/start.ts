@@ -4,7 +4,7 @@ import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Listener } from '../listener/listener.ts'
-import { APPS_LIMITS, tellRefusals } from '../listener/refusals.ts'
+import { APPS_LIMITS, reportRefusals } from '../listener/refusals.ts'
 import { keepProbing } from '../worker/probes.ts'
 import { createSiteLoader } from './load-site.ts'
 import { sharedSite } from './place.ts'
@@ -48,7 +48,7 @@ export function startHosting(
       studioOrigin: new URL(baseUrl).origin,
       probeToken,
     }),
-    tellRefusals(metrics.visitors, log, clock, APPS_LIMITS),
+    reportRefusals(metrics.visitors, log, clock, APPS_LIMITS),
   )
   return keepProbing(platform, log, {
     probe: createProbe({ address: listener.address, token: probeToken, clock }),

@@ -6,7 +6,7 @@ import { poolsFor, tooManyBytes } from './traffic.ts'
 /** What a request's body holds of the process. */
 export interface BodyLease {
   /** Counts bytes that came in; false when they are too many. */
-  came(bytes: number): boolean
+  add(bytes: number): boolean
   /** All of it was read: its bytes are in memory until the operation has ended, so it is not evicted. */
   keep(): void
   release(): void
@@ -31,7 +31,7 @@ export function leaseBody(
   const lease = bodies.take(holderOf(principal, address), announced, evict)
   if (lease === undefined) throw tooManyBytes()
   return {
-    came: (bytes) => announced > 0 || lease.add(bytes),
+    add: (bytes) => announced > 0 || lease.add(bytes),
     keep: lease.keep,
     release: lease.release,
   }

@@ -33,7 +33,7 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
     },
     reserve: (bytes) => {
       // What is small beside it has its own.
-      ctx.state.hold?.most(bytes + RESERVED_RESPONSE_BYTES)
+      ctx.state.hold?.reserve(bytes + RESERVED_RESPONSE_BYTES)
     },
     abandoned: () => {
       const left = new AbortController()

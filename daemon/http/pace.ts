@@ -26,15 +26,18 @@ export interface PaceOptions {
   tooSlow(): void
 }
 
-/** Patience with a transfer: time spends it, and bytes earn it back up to what there was at first. */
-export interface Patience {
+/** The time that a transfer may be behind: waiting spends it, and bytes moved refill it up to its start. */
+export interface PaceBudget {
   moved(bytes: number): void
-  /** False once there is none left. */
+  /** False once it is used up. */
   waited(time: Millis): boolean
 }
 
 /** @param least bytes that earn a second */
-export function createPatience(patience: Millis = PATIENCE, least: number = LEAST_PACE): Patience {
+export function createPaceBudget(
+  patience: Millis = PATIENCE,
+  least: number = LEAST_PACE,
+): PaceBudget {
   let left = patience
   return {
     moved(bytes) {
@@ -49,7 +52,7 @@ export function createPatience(patience: Millis = PATIENCE, least: number = LEAS
 
 /** Watches that a transfer does not crawl: who moves a byte now and then would hold its place for ever. */
 export function watchPace({ clock, least, patience, isWaiting, tooSlow }: PaceOptions): Pace {
-  const { moved, waited } = createPatience(patience, least)
+  const { moved, waited } = createPaceBudget(patience, least)
   let looked = clock.steady()
   let cancel = clock.after(LOOK_EVERY, look)
 

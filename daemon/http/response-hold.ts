@@ -1,7 +1,7 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
 import { holderOf } from '../principal.ts'
 import { onResponseEnd } from './response-end.ts'
-import type { Socket } from './slow-readers.ts'
+import type { RequestSocket } from './slow-readers.ts'
 import { cutResponse, watchReader } from './slow-readers.ts'
 import type { Hold, RequestContext } from './state.ts'
 import type { Traffic } from './traffic.ts'
@@ -18,11 +18,11 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   const { moving, clock } = traffic
   const { responses } = poolsFor(principal, traffic)
   let held = RESERVED_RESPONSE_BYTES
-  let isBegun = false
+  let hasStarted = false
   let isEvicted = false
   const lease = responses.take(holderOf(principal, address), held, () => {
     // Before that nothing is written, and what was reserved is refused when it is asked for.
-    if (isBegun) cutResponse(ctx)
+    if (hasStarted) cutResponse(ctx)
     else isEvicted = true
   })
   if (lease === undefined) throw tooManyBytes()
@@ -34,23 +34,23 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
     moving.delete(reader)
   })
   return {
-    most(bytes) {
+    reserve(bytes) {
       if (bytes <= (isEvicted ? RESERVED_RESPONSE_BYTES : held)) return
       if (!lease.add(bytes - held)) throw tooManyBytes()
       held = bytes
     },
-    begin() {
-      if (isBegun || hasEnded) return
-      isBegun = true
+    started() {
+      if (hasStarted || hasEnded) return
+      hasStarted = true
       moving.add(reader)
     },
   }
 }
 
-const watched = new WeakSet<Socket>()
+const watched = new WeakSet<RequestSocket>()
 
 /** Most sockets take a response at once: only one that did not is watched. */
-function watchWaiting(socket: Socket, clock: Traffic['clock']): void {
+function watchWaiting(socket: RequestSocket, clock: Traffic['clock']): void {
   if (!(socket.writableLength > 0) || watched.has(socket)) return
   watched.add(socket)
   watchReader(socket, { clock }, () => undefined)

@@ -4,7 +4,7 @@ import type { Millis } from '../../lib/time.ts'
 import { watchPace } from './pace.ts'
 import type { RequestContext } from './state.ts'
 
-export type Socket = RequestContext['req']['socket']
+export type RequestSocket = RequestContext['req']['socket']
 
 export interface ReadersPace {
   readonly clock: Pick<Clock, 'after' | 'steady'>
@@ -20,7 +20,7 @@ export interface ReadersPace {
  *
  * @param cut called once, when it is cut
  */
-export function watchReader(socket: Socket, pace: ReadersPace, cut: () => void): void {
+export function watchReader(socket: RequestSocket, pace: ReadersPace, cut: () => void): void {
   let seen = 0
   const watched = watchPace({
     ...pace,
@@ -45,7 +45,7 @@ export function cutResponse({ req, res }: Pick<RequestContext, 'req' | 'res'>): 
 }
 
 /** Closes a connection at once: closed in order, the system would go on holding what it has to send. */
-export function cutOff(socket: Socket): void {
+export function cutOff(socket: RequestSocket): void {
   const { _handle: handle } = socket as { readonly _handle?: unknown }
   // Only TCP can be reset: not TLS, nor a socket of the file system.
   if (handle?.constructor.name === 'TCP') socket.resetAndDestroy()
@@ -53,7 +53,7 @@ export function cutOff(socket: Socket): void {
 }
 
 /** What the system took so far, to the byte: of a large piece a stream tells only once all of it is. */
-function takenOf(socket: Socket): number {
+function takenOf(socket: RequestSocket): number {
   const { _handle: handle } = socket as { readonly _handle?: Handle | null }
   return handle === null || handle === undefined ? 0 : handle.bytesWritten - handle.writeQueueSize
 }

@@ -11,9 +11,9 @@ export interface Hold {
    *
    * @throws KeyhookError `too_many_bytes`
    */
-  most(bytes: number): void
+  reserve(bytes: number): void
   /** From now on it is cut when its reader is too slow, or when others need the bytes more. */
-  begin(): void
+  started(): void
 }
 
 /** What the steps of one request hand on to each other. */

@@ -1,5 +1,6 @@
 import type { KeyhookError } from '../../lib/errors.ts'
 import { httpError } from '../errors.ts'
+import { createFairPool } from '../fair-pool.ts'
 import type { Principal } from '../principal.ts'
 import { callerOf } from '../principal.ts'
 
@@ -24,35 +25,25 @@ export interface Transfers {
   begin(way: 'upload' | 'download', principal: Principal | undefined, address: string): Transfer
 }
 
-interface UnderWay {
-  count: number
-  bytes: number
-}
+const ignore = (): void => undefined
 
 export function createTransfers(): Transfers {
-  const all = new Map<string, UnderWay>()
+  const counts = createFairPool({ limit: Infinity, each: AT_ONCE })
+  const stored = createFairPool({ limit: Infinity, each: MOST_BYTES })
   return {
     begin(way, principal, address) {
-      const whose = `${way} ${principal?.account_id ?? callerOf(principal, address)}`
-      const own = all.get(whose) ?? { count: 0, bytes: 0 }
-      if (own.count >= AT_ONCE) throw tooMany({ limit: AT_ONCE })
-      own.count += 1
-      all.set(whose, own)
-      let held = 0
+      const holder = `${way} ${principal?.account_id ?? callerOf(principal, address)}`
+      const place = counts.take(holder, 1, ignore)
+      if (place === undefined) throw tooMany({ limit: AT_ONCE })
+      const bytes = stored.take(holder, 0, ignore)
       let isOver = false
       return {
-        hold(bytes) {
-          if (isOver) return undefined
-          held += bytes
-          own.bytes += bytes
-          return own.bytes > MOST_BYTES ? tooMany({ limit_bytes: MOST_BYTES }) : undefined
-        },
+        hold: (more) =>
+          isOver || bytes?.add(more) === true ? undefined : tooMany({ limit_bytes: MOST_BYTES }),
         end() {
-          if (isOver) return
           isOver = true
-          own.bytes -= held
-          own.count -= 1
-          if (own.count === 0) all.delete(whose)
+          place.release()
+          bytes?.release()
         },
       }
     },

@@ -9,7 +9,7 @@ import type { ConnectionLimits } from './networks.ts'
 import { createNetworks } from './networks.ts'
 import type { Refused } from './refusals.ts'
 
-export type Socket = IncomingMessage['socket']
+export type ClientSocket = IncomingMessage['socket']
 
 export interface ConnectionLimiterOptions extends ConnectionLimits {
   readonly trustedProxies: readonly Cidr[]
@@ -19,7 +19,7 @@ export interface ConnectionLimiterOptions extends ConnectionLimits {
 /** Limits the connections of one listener and shares them fairly between networks. */
 export interface ConnectionLimiter {
   /** False for a connection that is refused, and closed. */
-  admitConnection(socket: Socket): boolean
+  admitConnection(socket: ClientSocket): boolean
   /** False for a request that is refused: one that a trusted proxy brings for a network over its limit. */
   admitRequest(request: IncomingMessage, response: ServerResponse): boolean
   /** Lets every connection end with its next response, which says `Connection: close`. */
@@ -27,7 +27,7 @@ export interface ConnectionLimiter {
 }
 
 interface Connection {
-  readonly socket: Socket
+  readonly socket: ClientSocket
   readonly network: string
   readonly isProxy: boolean
   /** Responses in progress, each with what its client's network holds for it. */
@@ -45,11 +45,11 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
   const { perNetwork, trustedProxies, refused } = options
   const networks = createNetworks<Connection>(options)
   const proxied = createFairPool({ limit: Infinity, each: perNetwork })
-  const connections = new Map<Socket, Connection>()
+  const connections = new Map<ClientSocket, Connection>()
   let proxies = 0
   let isClosing = false
 
-  function describe(socket: Socket): Connection {
+  function describe(socket: ClientSocket): Connection {
     const peer = plainAddress(socket.remoteAddress ?? '')
     const isProxy = isTrusted(peer, trustedProxies)
     if (isProxy) proxies += 1

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { Cidr } from '../../lib/egress/address.ts'
 import type { ServerTimes } from '../listen.ts'
 import { closeServer, createLimitedServer, listenOn } from '../listen.ts'
-import type { Socket } from './connection-limiter.ts'
+import type { ClientSocket } from './connection-limiter.ts'
 import { createConnectionLimiter } from './connection-limiter.ts'
 import type { ConnectionLimits } from './networks.ts'
 import type { Refused } from './refusals.ts'
@@ -33,7 +33,7 @@ export interface ListenerOptions {
   /** Answers a request over the limit of its network; its connection is a proxy's, and goes on. */
   readonly tooMany: RequestListener
   /** Told of every connection that is admitted. */
-  readonly connected?: (socket: Socket, refused: Refused) => void
+  readonly connected?: (socket: ClientSocket, refused: Refused) => void
   readonly times?: Partial<ServerTimes>
 }
 

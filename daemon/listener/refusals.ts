@@ -42,7 +42,7 @@ function messagesOf({ total, perNetwork }: LimitSettings): Readonly<Partial<Reco
 }
 
 /** Counts each, and logs what an operator may want to do something about. */
-export function tellRefusals(
+export function reportRefusals(
   counts: ConnectionCounts,
   log: Pick<Log, 'warn'>,
   clock: Pick<Clock, 'steady'>,

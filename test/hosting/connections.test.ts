@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readConfig } from '../../daemon/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
-import { APPS_LIMITS, tellRefusals } from '../../daemon/listener/refusals.ts'
+import { APPS_LIMITS, reportRefusals } from '../../daemon/listener/refusals.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { createMetrics } from '../../daemon/telemetry/metrics.ts'
 import { MINUTE } from '../../lib/time.ts'
@@ -146,7 +146,7 @@ await t.test('what is refused is counted, and what may be mended is logged now a
   let now = 0
   const { visitors } = createMetrics()
   const logged: unknown[] = []
-  const refused = tellRefusals(
+  const refused = reportRefusals(
     visitors,
     { warn: (...told: unknown[]) => void logged.push(told) },
     { steady: () => now },

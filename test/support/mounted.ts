@@ -1,7 +1,7 @@
 import compose from 'koa-compose'
 import type { ErrorListener } from '../../daemon/http/middleware/error-handler.ts'
 import { answerError, errorHandler } from '../../daemon/http/middleware/error-handler.ts'
-import { holdOthers } from '../../daemon/http/middleware/hold.ts'
+import { holdOthers } from '../../daemon/http/middleware/hold-responses.ts'
 import { requestId } from '../../daemon/http/middleware/request-id.ts'
 import type { MountOptions } from '../../daemon/http/mount.ts'
 import { mount } from '../../daemon/http/mount.ts'

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import { JsonError, parseJson } from '../../../lib/internal/json.ts'
 import { SECOND } from '../../../lib/time.ts'
+import { createFairPool } from '../../fair-pool.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { parseAuthority } from '../host.ts'
-import { createPlaces } from '../places.ts'
 import type { BrowserReport } from '../site.ts'
 
 /** What browsers send is cut off beyond this, as they do themselves. */
 const MAX_BODY = 64 * 1024
-/** Bodies that are read at once, of one network and of all; more are not waited for. */
-const READING = { each: 8, inAll: 256 }
+/** Bodies that are read at once, of one network and of all networks. */
+const READING = { each: 8, limit: 256 }
 /** How long one may take: it is small, and all of it was there before it was sent. */
 const LONGEST = 5 * SECOND
 
@@ -37,7 +37,7 @@ export interface IntakePorts {
  * much is being read, is not looked at.
  */
 export function createIntake({ clock, dropped }: IntakePorts): Intake {
-  const places = createPlaces(READING)
+  const reading = createFairPool(READING)
   return (request, network, read, done) => {
     const { headers } = request
     function drop(why: keyof Metrics['reports']): void {
@@ -52,13 +52,16 @@ export function createIntake({ clock, dropped }: IntakePorts): Intake {
       drop('too_large')
       return
     }
-    const leave = places.take(network)
-    if (leave === undefined) {
+    let evict = (): void => undefined
+    const lease = reading.take(network, 1, () => {
+      evict()
+    })
+    if (lease === undefined) {
       drop('at_once')
       return
     }
-    collect(request, clock, (body) => {
-      leave()
+    evict = collect(request, clock, (body) => {
+      lease.release()
       if (typeof body === 'string') {
         drop(body)
         return
@@ -68,6 +71,8 @@ export function createIntake({ clock, dropped }: IntakePorts): Intake {
     })
   }
 }
+
+type Unread = 'too_large' | 'too_slow' | 'at_once'
 
 /** Undefined for what is no JSON. */
 function parse(text: string): unknown {
@@ -79,15 +84,19 @@ function parse(text: string): unknown {
   }
 }
 
-/** All of a body, or why there is no more of it; what was cut off is empty. */
+/**
+ * Reads all of a body, or tells why there is no more of it; what was cut off is empty.
+ *
+ * @returns ends it for the sake of another
+ */
 function collect(
   request: IncomingMessage,
   clock: Pick<Clock, 'after'>,
-  done: (body: Buffer | 'too_large' | 'too_slow') => void,
-): void {
+  done: (body: Buffer | Unread) => void,
+): () => void {
   const chunks: Buffer[] = []
   let size = 0
-  function end(body: Buffer | 'too_large' | 'too_slow'): void {
+  function end(body: Buffer | Unread): void {
     cancel()
     request.off('data', take).off('end', finish).off('close', cutOff)
     if (typeof body === 'string') request.pause()
@@ -102,6 +111,7 @@ function collect(
   const cutOff = (): void => end(Buffer.alloc(0))
   const cancel = clock.after(LONGEST, () => end('too_slow'))
   request.on('data', take).on('end', finish).on('close', cutOff)
+  return () => end('at_once')
 }
 
 /** Browsers say where a request comes from; who says nothing is no page. */

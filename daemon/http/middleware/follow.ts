@@ -36,7 +36,7 @@ export function follow(
       holder: holderOf(principal, address),
       admit: call.admit,
       // One piece waits to be written while another waits to be taken.
-      prints: (bytes) => hold?.most(2 * bytes),
+      prints: (bytes) => hold?.reserve(2 * bytes),
       leave: () => {
         left.abort()
       },

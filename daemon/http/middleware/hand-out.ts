@@ -33,7 +33,7 @@ export function handOut(
     }
     const range = askedRange(ctx, file, tag)
     // Nothing is said of the file before it is open: a refusal is no part of it.
-    if (ctx.method !== 'HEAD') ctx.state.hold?.most(DOWNLOAD_BYTES)
+    if (ctx.method !== 'HEAD') ctx.state.hold?.reserve(DOWNLOAD_BYTES)
     const bytes = ctx.method === 'HEAD' ? undefined : await open(call, file, range)
     describe(ctx, tag)
     present(ctx, file, range)

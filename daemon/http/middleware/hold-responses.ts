@@ -5,7 +5,7 @@ import { READS } from '../../family.ts'
 import type { Operation } from '../../family.ts'
 import { RESERVED_RESPONSE_BYTES } from '../../limits.ts'
 import { clientAddress } from '../client-address.ts'
-import { holdResponse } from '../hold.ts'
+import { holdResponse } from '../response-hold.ts'
 import { cutResponse } from '../slow-readers.ts'
 import type { Hold, RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
@@ -58,11 +58,11 @@ export function holdOthers(
 /** @throws KeyhookError `too_many_bytes` */
 function settle(ctx: RequestContext, hold: Hold): void {
   const size = sizeOf(ctx)
-  hold.most(size)
+  hold.reserve(size)
   // A text would be copied to be sent, and held twice until it was.
   if (size > RESERVED_RESPONSE_BYTES && typeof ctx.body === 'string')
     ctx.body = Buffer.from(ctx.body)
-  hold.begin()
+  hold.started()
 }
 
 /** Bytes of a body that was made. Who hands on a stream counts what it holds of it. */

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import type { KeyhookError } from '../../../lib/errors.ts'
 import type { Instant } from '../../../lib/time.ts'
@@ -99,7 +98,7 @@ export function createRateLimit(
 
 interface Pricing {
   /** Tokens to take before a body is read, and whether its length is yet to be known. */
-  announced(request: IncomingMessage): { readonly tokens: number; readonly isOpen: boolean }
+  announced(request: RequestContext['req']): { readonly tokens: number; readonly isOpen: boolean }
   /** Tokens for a body of a size. */
   of(size: number): number
 }

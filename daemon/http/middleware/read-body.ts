@@ -10,7 +10,7 @@ import { holderOf } from '../../principal.ts'
 import { STEP_BYTES, giveWay } from '../../steps.ts'
 import type { BodyLease } from '../body-lease.ts'
 import { leaseBody } from '../body-lease.ts'
-import { createPatience } from '../pace.ts'
+import { createPaceBudget } from '../pace.ts'
 import type { RequestContext, RequestState, Step } from '../state.ts'
 import type { Swept } from '../sweep.ts'
 import type { Traffic } from '../traffic.ts'
@@ -116,7 +116,7 @@ class BodyReader implements Swept {
   readonly #req: IncomingMessage
   readonly #limit: number
   readonly #charge: RequestState['chargeBody']
-  readonly #patience = createPatience(BODY_PATIENCE)
+  readonly #pace = createPaceBudget(BODY_PATIENCE)
   #chunks: Buffer[] = []
   #size = 0
   #looked = 0
@@ -140,7 +140,7 @@ class BodyReader implements Swept {
   }
 
   look(now: Millis): void {
-    const isFine = this.#patience.waited(now - this.#looked)
+    const isFine = this.#pace.waited(now - this.#looked)
     this.#looked = now
     if (!isFine) this.refuse(httpError('body_too_slow'))
   }
@@ -180,7 +180,7 @@ class BodyReader implements Swept {
 
   #take(chunk: Buffer, lease: BodyLease): void {
     this.#size += chunk.length
-    this.#patience.moved(chunk.length)
+    this.#pace.moved(chunk.length)
     const refusal = this.#refusalOf(chunk, lease)
     if (refusal === undefined) this.#chunks.push(chunk)
     else this.refuse(refusal)
@@ -188,6 +188,6 @@ class BodyReader implements Swept {
 
   #refusalOf({ length }: Buffer, lease: BodyLease): KeyhookError | undefined {
     if (this.#size > this.#limit) return tooLarge(this.#limit)
-    return this.#charge?.(this.#size) ?? (lease.came(length) ? undefined : tooManyBytes())
+    return this.#charge?.(this.#size) ?? (lease.add(length) ? undefined : tooManyBytes())
   }
 }

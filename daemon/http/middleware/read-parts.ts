@@ -51,7 +51,7 @@ export async function withParts(
         const hold = (bytes: number): KeyhookError | undefined => {
           size += bytes
           const refusal = transfer.hold(bytes) ?? ctx.state.chargeBody?.(size)
-          return refusal ?? (lease.came(bytes) ? undefined : tooManyBytes())
+          return refusal ?? (lease.add(bytes) ? undefined : tooManyBytes())
         }
         intake = takeParts(ctx.req, parts, clock, { hold })
         await work(intake.parts, lease).finally(intake.end)
