@@ -8,11 +8,17 @@ import type { Instant } from '../../lib/time.ts'
 import { toIso } from '../../lib/time.ts'
 
 /** What `String.prototype.trim` takes away. The published pattern is read by other languages too. */
-const BLANK =
+export const BLANK =
   '\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
 const NOT_BLANK = new RegExp(`^[${BLANK}]*[^${BLANK}\\u0000][^\\u0000]*$`)
+/**
+ * Control characters, and characters that hide, join or turn text around. Spelled out, because validators
+ * of other languages know other properties of Unicode, or none.
+ */
+export const UNSEEN =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufff9-\\ufffb'
 /** U+0000, escaped for a pattern. */
-const NUL = '\\u0000'
+export const NUL = '\\u0000'
 const WITHOUT_NUL = new RegExp(`^[^${NUL}]*$`)
 
 /** Text as it may be stored: no NUL, and not only white space. */
@@ -110,9 +116,8 @@ export const creator: z.ZodObject = z.strictObject({
 export const pageQuery = {
   limit: z
     .string()
-    .regex(/^[1-9]\d{0,2}$/, 'Must be a whole number from 1 to 100.')
+    .regex(/^([1-9][0-9]?|100)$/, 'Must be a whole number from 1 to 100.')
     .transform(Number)
-    .refine((value) => value <= 100, 'Must be a whole number from 1 to 100.')
     .optional()
     .meta({ description: 'Records a page holds: 1 to 100, 20 when missing.' }),
   cursor: z
@@ -126,7 +131,7 @@ export const pageQuery = {
 /** How long an answer may be held back until there is something to tell. */
 export const wait = z
   .string()
-  .regex(/^(\d|1\d|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
+  .regex(/^([0-9]|1[0-9]|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
   .transform(Number)
   .optional()
   .meta({ description: 'Seconds to wait for its end before answering: 0 to 25, 0 when missing.' })

@@ -116,7 +116,7 @@ function requestBodyOf({
       ? {}
       : {
           'multipart/form-data': {
-            schema: partsSchema(multipart),
+            schema: partsSchema(multipart, body),
             encoding: partsEncoding(multipart),
           },
         }

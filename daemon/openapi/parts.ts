@@ -1,21 +1,31 @@
+import { z } from 'zod'
 import type { PartSpec, PartsInput } from '../parts.ts'
 
 /** What OpenAPI has for bytes. */
 export const FILE_SCHEMA = { type: 'string', format: 'binary' } as const
 
-/** A multipart body as an object: a part of which there may be several is a list. */
-export function partsSchema(parts: PartsInput) {
-  const entries = Object.entries(parts)
-  const aliases = entries.flatMap(([, part]) =>
-    part.alias === undefined ? [] : [[part.alias, part] as const],
-  )
-  const named = [...entries, ...aliases]
-  return {
-    type: 'object' as const,
-    properties: Object.fromEntries(named.map(([name, part]) => [name, partSchema(part)])),
-    required: entries.filter(([, { least }]) => least > 0).map(([name]) => name),
-    additionalProperties: false,
-  }
+/** The members of a JSON body that can also be sent as a form. */
+type Members = Readonly<Record<string, z.core.$ZodType>>
+
+/**
+ * A multipart body as an object: a part of which there may be several is a list.
+ *
+ * @param body the JSON body that the parts stand for: a text has the schema that it has there
+ */
+export function partsSchema(parts: PartsInput, body?: z.ZodType): z.ZodObject {
+  const members: Members = body instanceof z.ZodObject ? body.shape : {}
+  const entries = Object.entries(parts).flatMap(([name, part]) => {
+    const schema = partSchema(name, part, members)
+    const { alias } = part
+    const given = part.least > 0 ? schema : schema.optional()
+    return alias === undefined
+      ? [[name, given]]
+      : [
+          [name, given],
+          [alias, schema.optional()],
+        ]
+  })
+  return z.strictObject(Object.fromEntries(entries) as Record<string, z.ZodType>)
 }
 
 /** The media types of each part that declares some. */
@@ -29,8 +39,19 @@ export function partsEncoding(
   )
 }
 
-function partSchema({ kind, description, least, most, limit }: PartSpec) {
-  const one = kind === 'file' ? FILE_SCHEMA : { type: 'string' as const, maxLength: limit }
-  if (most === 1) return { ...one, description }
-  return { type: 'array' as const, items: one, minItems: least, maxItems: most, description }
+function partSchema(name: string, part: PartSpec, members: Members): z.ZodType {
+  const { kind, description, least, most } = part
+  const one =
+    kind === 'file' ? z.unknown().meta({ override: FILE_SCHEMA }) : textOf(members[name], part)
+  if (most === 1) return one.meta({ description })
+  return z.array(one).min(least).max(most).meta({ description })
+}
+
+/**
+ * A text that is a member of a JSON body has its schema; an object is sent as JSON, as OpenAPI has it
+ * unless an encoding says otherwise.
+ */
+function textOf(member: z.core.$ZodType | undefined, { limit }: PartSpec): z.ZodType {
+  if (member === undefined) return z.string().max(limit)
+  return (member instanceof z.ZodOptional ? member.unwrap() : member) as z.ZodType
 }

@@ -2,7 +2,17 @@ import { z } from 'zod'
 import { MAX_KEY_LIMIT } from '../../../lib/key/lifecycle.ts'
 import { toIso } from '../../../lib/time.ts'
 import type { AccountRecord, UserRecord } from '../../../plugins/store/contract/accounts.ts'
-import { anyText, changesOf, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
+import {
+  anyText,
+  BLANK,
+  changesOf,
+  instant,
+  isoOrNull,
+  pageOf,
+  plainText,
+  text,
+  UNSEEN,
+} from '../wire.ts'
 
 export const accountParams = z.strictObject({ account_id: plainText })
 
@@ -14,9 +24,16 @@ const keyLimit = z.int().min(1).max(MAX_KEY_LIMIT).nullable().meta({
 })
 const plan = z.enum(['free', 'pro'])
 
+/** Separators, characters that are not seen, and U+037E, which becomes a semicolon in NFC. */
+const NOT_IN_ADDRESS = `${BLANK}${UNSEEN}\\u037e`
+/** Every character of ASCII that is not a letter, a digit or a hyphen. */
+const NOT_IN_LABEL = '\\u0000-,./:-@\\[-`{-\\u007f'
+const LABEL = `[^${NOT_IN_LABEL}${NOT_IN_ADDRESS}]{1,63}`
 /** One `@`, a host of labels, and nothing that a header or a page would read as its own. */
-const ADDRESS =
-  /^[^\s@"<>(),;:\\[\]\p{C}]{1,64}@[\p{L}\p{M}\p{N}-]{1,63}(?:\.[\p{L}\p{M}\p{N}-]{1,63})*$/u
+const ADDRESS = new RegExp(
+  `^[^${NOT_IN_ADDRESS}@"<>(),;:\\\\\\[\\]]{1,64}@${LABEL}(?:\\.${LABEL})*$`,
+  'u',
+)
 
 /** An email address, the same however it was written. */
 export const email = z
@@ -27,16 +44,11 @@ export const email = z
   .toLowerCase()
   .meta({ description: 'Kept in lower case.' })
 
-const PASSWORD_LENGTH = { minLength: 12, maxLength: 128 }
-
-/** A password that is chosen: counted in characters, so that every script has the same length. */
+/** A password that is chosen: counted in characters, as it is sent, before it is normalized. */
 export const newPassword = anyText()
+  .min(12, 'Must be 12 to 128 characters.')
+  .max(128, 'Must be 12 to 128 characters.')
   .normalize('NFC')
-  .refine((value) => {
-    const { length } = Array.from(value)
-    return length >= PASSWORD_LENGTH.minLength && length <= PASSWORD_LENGTH.maxLength
-  }, 'Must be 12 to 128 characters.')
-  .meta(PASSWORD_LENGTH)
 
 export const credentials = z.strictObject({ email, password: newPassword })
 

@@ -20,7 +20,7 @@ import {
   plainText,
   text,
 } from '../wire.ts'
-import { isLikeAppId } from './id.ts'
+import { APP_ID, isLikeAppId } from './id.ts'
 
 export const appParams = z.strictObject({ app_id: plainText })
 
@@ -31,7 +31,10 @@ export const alias = z
     'An alias is 3 to 63 lower-case letters, digits and single hyphens between them.',
   )
   .refine((value) => !isLikeAppId(value), 'This alias could be the id of an app.')
-  .meta({ description: 'The name that its address begins with. No two apps have the same.' })
+  .meta({
+    description: 'The name that its address begins with. No two apps have the same.',
+    not: { pattern: APP_ID.source },
+  })
 
 const metadata = namesOf(
   z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, 'A key is 1 to 40 letters, digits, _, . or -.'),

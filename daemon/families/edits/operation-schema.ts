@@ -18,7 +18,7 @@ const path = anyText(300).meta({ example: 'about.html' })
 export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
 
 /** The form of a model's name. */
-export const MODEL_NAME = /^[\w.:/@+-]{1,100}$/
+export const MODEL_NAME = /^[A-Za-z0-9_.:/@+-]{1,100}$/
 
 export const model = z
   .string()

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SignInRecord } from '../../../plugins/store/contract/sign-in.ts'
 import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/store/contract/sign-in.ts'
 import { exampleApp } from '../apps/schema.ts'
-import { instant, isoOrNull, changesOf } from '../wire.ts'
+import { BLANK, instant, isoOrNull, changesOf } from '../wire.ts'
 
 const enabled = z.boolean().meta({
   description:
@@ -25,14 +25,20 @@ const providers = z
   )
   .max(20)
   .refine(isEachOnce, 'Each stands here once.')
-  .meta({ description: 'What users sign in with.', example: ['password', 'github'] })
+  .meta({
+    description: 'What users sign in with.',
+    uniqueItems: true,
+    example: ['password', 'github'],
+  })
+
+const ADDRESS = new RegExp(`^https?://[^${BLANK}\\\\#]+$`)
 
 const allowedRedirects = z
   .array(
     z
       .string()
       .max(2000)
-      .regex(/^https?:\/\/[^\s\\#]+$/, 'Must be an http or https address without a fragment.')
+      .regex(ADDRESS, 'Must be an http or https address without a fragment.')
       .refine(
         isRedirect,
         'An absolute https address without credentials and fragment; http on this very machine.',
@@ -42,6 +48,7 @@ const allowedRedirects = z
   .refine(isEachOnce, 'Each stands here once.')
   .meta({
     description: 'Where a sign-in may lead back to, each address exactly as it stands here.',
+    uniqueItems: true,
     example: ['https://shop.example.com/signed-in'],
   })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import {
+  anyText,
   appId,
   creator,
   givenInstant,
@@ -23,7 +24,7 @@ const url = z.string().min(1).meta({
   example: 'https://hooks.example.com/in',
 })
 const events = z
-  .array(z.string().max(100))
+  .array(anyText(100))
   .min(1)
   .max(100)
   .superRefine((types, ctx) => {
@@ -35,6 +36,7 @@ const events = z
   .meta({
     description:
       'Event types; order.* for every type of a family, * for every built-in type, also later ones. Declared types and families need events:read.',
+    uniqueItems: true,
     example: ['app.deployed'],
   })
 const apps = z
@@ -199,7 +201,7 @@ export const replayBody = z.strictObject({
   since,
   until,
   types: z
-    .array(z.string().max(100))
+    .array(anyText(100))
     .min(1)
     .max(100)
     .optional()

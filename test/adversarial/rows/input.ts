@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const INPUT: Section = {
   letter: 'E',
   title: 'Input and error responses',
-  size: 18,
+  size: 20,
   rows: [
     {
       id: 'E01',
@@ -99,6 +99,16 @@ export const INPUT: Section = {
       id: 'E18',
       case: 'the tree of a revision with 720 kB of configuration, while responses may hold 256 KiB more',
       answer: '`429 too_many_bytes` before more of it is read; `200` once there is room',
+    },
+    {
+      id: 'E19',
+      case: 'a pattern of the document that validators read differently, such as `\\p{C}` or `\\d`',
+      answer: 'there is none: `0` patterns',
+    },
+    {
+      id: 'E20',
+      case: 'an email address of any characters that the document allows; 101 records of a list; an empty prompt as a form',
+      answer: '`401 invalid_credentials`; `400 invalid_request`, as the document says',
     },
   ],
 }

@@ -68,7 +68,7 @@ export const getHostingUsage = readOperation({
     query: z.strictObject({
       month: z
         .string()
-        .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'Must be a month, such as 2030-01.')
+        .regex(/^20[0-9]{2}-(0[1-9]|1[0-2])$/, 'Must be a month, such as 2030-01.')
         .optional()
         .meta({ description: 'A month of UTC. Default: the current one.' }),
     }),

@@ -6,7 +6,7 @@ import { bytesOf, findApp, findRevision, loadCountedTree } from '../service.ts'
 /** A revision as a query gives it. */
 export const givenRevision = z
   .string()
-  .regex(/^[1-9]\d{0,8}$/, 'Must be the number of a revision.')
+  .regex(/^[1-9][0-9]{0,8}$/, 'Must be the number of a revision.')
   .transform(Number)
   .optional()
   .meta({ description: 'Default: the current one.' })

@@ -4,15 +4,14 @@ import type { DomainRecord } from '../../../../plugins/store/contract/domains.ts
 import { DOMAIN_STATUSES } from '../../../../plugins/store/contract/domains.ts'
 import type { Platform } from '../../../platform.ts'
 import { exampleApp } from '../../apps/schema.ts'
-import { creator, instant, isoOrNull, pageOf, plainText } from '../../wire.ts'
+import { BLANK, creator, instant, isoOrNull, NUL, pageOf, plainText } from '../../wire.ts'
 import { describeProblem } from './problems.ts'
 import { wantedRecords } from './records.ts'
 
 export const domainParams = z.strictObject({ app_id: plainText, domain_id: plainText })
 
 /** Nothing that ends a host in a URL, escapes it, or is a wildcard. */
-const NUL = '\\u0000'
-const NO_SEPARATOR = new RegExp(`^[^\\s/\\\\:?#@%[\\]*${NUL}]+$`)
+const NO_SEPARATOR = new RegExp(`^[^${BLANK}/\\\\:?#@%[\\]*${NUL}]+$`)
 
 /** Judged as a hostname once it is known that there is the app, which says more than a pattern could. */
 export const domainCreation = z.strictObject({

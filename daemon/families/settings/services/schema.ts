@@ -3,7 +3,7 @@ import { toIso } from '../../../../lib/time.ts'
 import type { ListedService } from '../../../../plugins/store/contract/services.ts'
 import { SERVICE_KINDS } from '../../../../plugins/store/contract/services.ts'
 import { exampleApp } from '../../apps/schema.ts'
-import { anyText, instant, namesOf, pageOf, plainText, text } from '../../wire.ts'
+import { anyText, BLANK, instant, namesOf, pageOf, plainText, text } from '../../wire.ts'
 
 /** Entries of the configuration, and secrets, that one service may have each. */
 export const MAX_ENTRIES = 50
@@ -25,14 +25,16 @@ const entryName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'A name is 1 to 64 letters, digits or _, no digit first.')
 
 /** As in postgres://user:password@host. */
-const CREDENTIALS = /\/\/[^\s/:@]*:[^\s/@]+@/
+const CREDENTIALS = new RegExp(`//[^${BLANK}/:@]*:[^${BLANK}/@]+@`)
 
 const config = namesOf(
   entryName,
-  text(1000).refine(
-    (value) => !CREDENTIALS.test(value),
-    'An address with a password belongs among the secrets.',
-  ),
+  text(1000)
+    .refine(
+      (value) => !CREDENTIALS.test(value),
+      'An address with a password belongs among the secrets.',
+    )
+    .meta({ not: { pattern: CREDENTIALS.source } }),
   MAX_ENTRIES,
 ).meta({
   description: 'What is no secret, in texts; it replaces what there was.',
