@@ -49,7 +49,7 @@ const CONNECTION_ROWS: readonly Row[] = [
 const SIGN_IN_ROWS: readonly Row[] = [
   {
     id: 'F09',
-    case: 'Three networks guess passwords without end, ten at once each, while the owner signs in from another.',
+    case: 'Three networks guess passwords without end, thirty at once each, while the owner signs in from another.',
     answer: 'Password hashing serves the networks in turn: `25 of 25` sign-ins.',
   },
   {
