@@ -81,7 +81,7 @@ async function sendMost(url: URL, key: string, body: string): Promise<Socket> {
 }
 
 export const LARGE_CHECKS: Checks = {
-  async F24(t, saw) {
+  async F27(t, saw) {
     const world = await createWorld(t, { families: [eventsFamily] })
     const accounts = await Promise.all(['a', 'b', 'c'].map(() => world.addAccount()))
     const [first, second, third] = accounts.map((account) => world.userOf(account))
@@ -100,7 +100,7 @@ export const LARGE_CHECKS: Checks = {
     saw(place < 10 ? 'among the first ten' : `as number ${place + 1}`)
   },
 
-  async F25(t, saw) {
+  async F28(t, saw) {
     const world = await createWorld(t)
     const { key } = await world.mintKey({ scopes: ['keys:*'] })
     const body = JSON.stringify({ name: 'x'.repeat(STEP_BYTES) })

@@ -160,13 +160,13 @@ const EDIT_ROWS: readonly Row[] = [
 
 const LARGE_ROWS: readonly Row[] = [
   {
-    id: 'F24',
+    id: 'F27',
     case: 'Two accounts ask for thirty pages of events each at once, and a third account asks for one.',
     answer:
       'Pages of large records are read and printed `4 at once`, and accounts take turns: the third is served `among the first ten`.',
   },
   {
-    id: 'F25',
+    id: 'F28',
     case: 'Twenty large bodies of one account end at the same moment.',
     answer: 'Bodies over 256 KiB are parsed `1 in each iteration` of the event loop.',
   },
