@@ -70,6 +70,17 @@ export async function listenOn(
 }
 
 /**
+ * Listens on an address for a moment.
+ *
+ * @throws ConfigError as `listenOn` does
+ */
+export async function tryListening(host: string, port: number, setting: string): Promise<void> {
+  const server = createServer()
+  await listenOn(server, host, port, setting)
+  await closeServer(server, 0)
+}
+
+/**
  * Answers on a socket in the data folder, which only its owner can reach.
  *
  * Whoever calls holds the folder, so a socket that is there is a dead process's.
@@ -112,8 +123,12 @@ function descriptorOf(folder: string): number {
 function listening(server: Server, listen: () => void, what: string): Promise<void> {
   return new Promise((resolve, reject) => {
     // It stays: once it listens, a connection that cannot be accepted must not end the process.
-    server.on('error', (cause) => {
-      reject(new ConfigError(`${what} cannot be listened on: ${cause.message}`, { cause }))
+    server.on('error', (cause: NodeJS.ErrnoException) => {
+      const reason =
+        cause.code === 'EADDRINUSE'
+          ? 'is in use by another process. End that process, or set another'
+          : `cannot be listened on: ${cause.message}`
+      reject(new ConfigError(`${what} ${reason}`, { cause }))
     })
     server.once('listening', resolve)
     listen()

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { resolve } from 'node:path'
 import sqlite3 from 'sqlite3'
 import type { z } from 'zod'
@@ -15,6 +14,7 @@ import type { DataFolder } from '../data-folder.ts'
 import { takeDataFolder } from '../data-folder.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
 import { appsPortOf } from '../hosting/place.ts'
+import { tryListening } from '../listen.ts'
 import { createRandom } from '../machine.ts'
 import { requireMasterKey } from '../master-key.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -190,27 +190,13 @@ async function checkPorts(config: Config): Promise<readonly Check[]> {
   )
 }
 
-function listenOnce(
+async function listenOnce(
   host: string,
   port: number,
   setting: string,
 ): Promise<{ readonly detail: string }> {
-  const place = `${host}:${port}`
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const isTaken = cause.code === 'EADDRINUSE'
-      const reason = isTaken
-        ? 'is in use by another process'
-        : `cannot be listened on: ${cause.message}`
-      reject(new Error(`${place} ${reason}. End what holds it, or set ${setting}`))
-    })
-    server.listen({ host, port, exclusive: true }, () => {
-      server.close(() => {
-        resolve({ detail: port === 0 ? 'any free one' : `${place} is free` })
-      })
-    })
-  })
+  await tryListening(host, port, setting)
+  return { detail: port === 0 ? 'any free one' : `${host}:${port} is free` }
 }
 
 function quickCheck(file: string): Promise<{ readonly detail: string }> {

@@ -28,11 +28,11 @@ await t.test('doctor names a port that is taken', async (t) => {
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent') }
-  const taken = `127.0.0.1:${port} is in use by another process. End what holds it, or set`
+  const taken = `127.0.0.1:${port} is in use by another process. End that process, or set another`
   const api = await examine({ ...env, KEYHOOK_PORT: String(port), KEYHOOK_APPS_PORT: '0' })
-  t.strictSame(failedOf(api), [`port: ${taken} KEYHOOK_PORT`])
+  t.strictSame(failedOf(api), [`port: KEYHOOK_PORT ${taken}`])
   const apps = await examine({ ...env, KEYHOOK_PORT: '0', KEYHOOK_APPS_PORT: String(port) })
-  t.strictSame(failedOf(apps), [`apps port: ${taken} KEYHOOK_APPS_PORT`])
+  t.strictSame(failedOf(apps), [`apps port: KEYHOOK_APPS_PORT ${taken}`])
   const off = { KEYHOOK_APPS: 'off', KEYHOOK_APPS_PORT: String(port) }
   t.strictSame(failedOf(await examine({ ...env, KEYHOOK_PORT: '0', ...off })), [])
 })

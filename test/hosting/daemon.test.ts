@@ -130,7 +130,7 @@ await t.test('a port that is taken changes nothing', async (t) => {
   const { port } = taken.address() as AddressInfo
   const folder = join(t.testdir(), 'data')
   const settings = { KEYHOOK_DATA_DIR: folder, KEYHOOK_APPS_PORT: String(port) }
-  await t.rejects(start(t, settings), { message: /^KEYHOOK_APPS_PORT .* cannot be listened on/ })
+  await t.rejects(start(t, settings), { message: /^KEYHOOK_APPS_PORT .* is in use/ })
   t.notOk(existsSync(join(folder, 'keyhook.db')))
 })
 

@@ -85,6 +85,6 @@ await t.test('a port that is taken is named with its setting', async (t) => {
   const config = readConfig({ KEYHOOK_APPS_PORT: String(port) })
   await t.rejects(openAppsListener(config), {
     name: 'ConfigError',
-    message: new RegExp(`^KEYHOOK_APPS_PORT 127\\.0\\.0\\.1:${port} cannot be listened on`),
+    message: new RegExp(`^KEYHOOK_APPS_PORT 127\\.0\\.0\\.1:${port} is in use by another process`),
   })
 })
