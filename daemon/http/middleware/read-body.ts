@@ -25,6 +25,20 @@ const NOTHING = Buffer.alloc(0)
 export function readBody(operation: Operation, traffic: Traffic): Step {
   const limit = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
   const takesBody = operation.input.body !== undefined
+
+  /** Apart from the step, which runs until the operation has ended: the bytes are free once they are text. */
+  async function receive(ctx: RequestContext, body: BodyReader, lease: BodyLease): Promise<void> {
+    const bytes = await body.read(lease, traffic)
+    lease.keep()
+    if (bytes.length === 0) return
+    if (!takesBody) {
+      throw httpError('invalid_request', { message: 'This operation takes no body.' })
+    }
+    requireJson(ctx)
+    if (bytes.length <= STEP_BYTES) parseInto(ctx.state, bytes)
+    else await parseInTurn(ctx.state, traffic, bytes)
+  }
+
   return async function readBody(ctx, next) {
     ctx.state.bodyText = ''
     ctx.state.body = undefined
@@ -36,16 +50,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
       lease = leaseBody(ctx, traffic, () => {
         body.refuse(tooManyBytes())
       })
-      const bytes = await body.read(lease, traffic)
-      lease.keep()
-      if (bytes.length > 0) {
-        if (!takesBody) {
-          throw httpError('invalid_request', { message: 'This operation takes no body.' })
-        }
-        requireJson(ctx)
-        ctx.state.bodyText = decode(bytes)
-        ctx.state.body = await parseInTurn(ctx, traffic)
-      }
+      await receive(ctx, body, lease)
       return await next()
     } finally {
       lease?.release()
@@ -85,13 +90,20 @@ function decode(bytes: Uint8Array): string {
  * Parses a large body in turn of its account, in an iteration of the event loop of its own: bodies that
  * arrive together would hold it for as long as all of them take.
  */
-async function parseInTurn({ state }: RequestContext, { parsing }: Traffic): Promise<unknown> {
-  const { bodyText, principal, address } = state
-  if (bodyText.length <= STEP_BYTES) return parse(bodyText)
-  return parsing({ holder: holderOf(principal, address) }, async () => {
+async function parseInTurn(
+  state: RequestState,
+  { parsing }: Traffic,
+  bytes: Uint8Array,
+): Promise<void> {
+  await parsing({ holder: holderOf(state.principal, state.address) }, async () => {
     await giveWay()
-    return parse(bodyText)
+    parseInto(state, bytes)
   })
+}
+
+function parseInto(state: RequestState, bytes: Uint8Array): void {
+  state.bodyText = decode(bytes)
+  state.body = parse(state.bodyText)
 }
 
 function parse(text: string): unknown {
