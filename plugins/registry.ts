@@ -48,6 +48,15 @@ export async function reachPostgres(url: string, options: OpenOptions = {}): Pro
   return (await import('./store/open.ts')).reachPostgres(url, options)
 }
 
+/**
+ * Lets `inspect` judge what an existing SQLite file holds; nothing is changed.
+ *
+ * @throws Error when the file cannot be read; and what `inspect` throws
+ */
+export async function reachSqlite(file: string, options: OpenOptions): Promise<void> {
+  await (await import('./store/open.ts')).reachSqlite(file, options)
+}
+
 /** Where the bytes of apps may lie. */
 export const APP_BYTES = {
   disk: async (options: DiskBytesOptions): Promise<AppBytes> =>

@@ -5,7 +5,7 @@ import sqlite3 from 'sqlite3'
 import type { z } from 'zod'
 import { MINUTE } from '../../lib/time.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
-import { reachPostgres } from '../../plugins/registry.ts'
+import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
 import { requireBrand } from '../compose.ts'
 import { readConfig } from '../config.ts'
@@ -110,8 +110,11 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
       return [taken.check, ...(await checkStart(config))]
     }
     const ports = await checkPorts(config)
-    const database = await attempt('database', () => quickCheck(databaseFile(config)))
-    if (!database.check.ok) return [taken.check, ...ports, database.check]
+    const file = databaseFile(config)
+    const database = await attempt('database', () => lookAtFile(file, config, folder))
+    if (database.found === undefined) return [taken.check, ...ports, database.check]
+    const { stored } = database.found
+    if (stored !== undefined) return [taken.check, ...ports, database.check, ...stored]
     const key = await attempt('master key', () => openOnce(config, folder))
     return [taken.check, ...ports, database.check, key.check]
   } finally {
@@ -136,27 +139,64 @@ async function checkStart(config: Config): Promise<readonly Check[]> {
   // PostgreSQL is only read: other daemons may serve it in another version.
   let stored: readonly Check[] = []
   const database = await attempt('database', async () => {
+    let pending = 0
     const place = await reachPostgres(config.databaseUrl ?? '', {
       async inspect(facts) {
-        stored = await checkStored(facts, config)
+        stored = await checkStored(facts, config, undefined)
+        pending = (await facts.pending()).length
       },
     })
-    return { detail: `${place} answers` }
+    return { detail: `${place} answers${ofPending(pending)}` }
   })
   if (stored.length > 0) return [...ports, database.check, ...stored]
   const detail = isGiven ? 'given' : 'KEYHOOK_MASTER_KEY must be given with PostgreSQL'
   return [...ports, database.check, { name: 'master key', ok: isGiven, detail }]
 }
 
-/** Whether brand and master key are those of an existing database; for a new one any are. */
-async function checkStored(facts: StoredFacts, config: Config): Promise<readonly Check[]> {
+/**
+ * Reads an existing SQLite file. Opening the store would migrate an earlier schema, so `stored` then
+ * holds what reading alone can check; undefined where the store can be opened as it is.
+ */
+async function lookAtFile(
+  file: string,
+  config: Config,
+  folder: DataFolder,
+): Promise<{ readonly detail: string; readonly stored: readonly Check[] | undefined }> {
+  const { detail } = await quickCheck(file)
+  let pending = 0
+  let stored: readonly Check[] | undefined
+  await reachSqlite(file, {
+    async inspect(facts) {
+      pending = (await facts.pending()).length
+      if (pending > 0) stored = await checkStored(facts, config, folder.file('master-key'))
+    },
+  })
+  return { detail: `${detail}${ofPending(pending)}`, stored }
+}
+
+function ofPending(count: number): string {
+  const migrations = `${count} migration${count === 1 ? '' : 's'}`
+  return count === 0 ? '' : `; \`keyhook serve\` brings its schema up to date (${migrations})`
+}
+
+/**
+ * Whether brand and master key are those of an existing database; for a new one any are.
+ *
+ * @param masterKeyFile where the key is when it is not given; undefined: nowhere
+ */
+async function checkStored(
+  facts: StoredFacts,
+  config: Config,
+  masterKeyFile: string | undefined,
+): Promise<readonly Check[]> {
   const brand = await attempt('brand', async () => {
     await requireBrand(facts, config.brand)
     return { detail: config.brand }
   })
   const key = await attempt('master key', async () => {
-    await requireMasterKey(config.masterKey, undefined, facts, createRandom())
-    return { detail: 'given, and fits the database' }
+    await requireMasterKey(config.masterKey, masterKeyFile, facts, createRandom())
+    const isGiven = config.masterKey !== undefined
+    return { detail: `${isGiven ? 'given' : 'in the data folder'}, and fits the database` }
   })
   return [brand.check, key.check]
 }

@@ -12,7 +12,7 @@ import type { SequelizeLike } from './sequelize.ts'
 import { isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
-import { migrate } from './sql/migrate.ts'
+import { MIGRATIONS, migrate } from './sql/migrate.ts'
 import { keepEra } from './sql/postgres/feed.ts'
 import { lend } from './sql/postgres/lend.ts'
 import { createPresence } from './sql/postgres/presence.ts'
@@ -46,6 +46,8 @@ export interface OpenOptions {
 /** Facts that an existing database keeps about itself; a fresh one has none. */
 export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
+  /** Names of the migrations that opening the store would run, in order; all of them for a fresh database. */
+  pending(): Promise<readonly string[]>
 }
 
 const OPTIONS = optionsOf({
@@ -62,6 +64,7 @@ const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OP
 const readPostgres = declareArguments('openPostgresStore', { database: DATABASE, options: OPTIONS })
 
 const readReach = declareArguments('reachPostgres', { url: NAME, options: OPTIONS })
+const readFile = declareArguments('reachSqlite', { file: NAME, options: OPTIONS })
 
 function isDatabase(value: unknown): boolean {
   return NAME.accepts(value) || isObject(value)
@@ -178,22 +181,48 @@ export async function reachPostgres(
   return placeOf(url)
 }
 
+/**
+ * Opens an existing SQLite file for reading alone and lets `inspect` judge what is stored. Nothing is changed.
+ *
+ * @throws Error when the file cannot be read; and what `inspect` throws
+ */
+export async function reachSqlite(
+  ...args: readonly [file: string, options?: OpenOptions]
+): Promise<void> {
+  const [file, options = {}] = readFile(args) as unknown as typeof args
+  const { openReader } = await import('./sql/sqlite/reader.ts')
+  const { query, close } = await openReader(file)
+  try {
+    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tablesOf(options)))
+  } finally {
+    await close()
+  }
+}
+
 /** Reads of a schema of any version, or of none. */
 function factsOf(
   { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
-  { meta }: Tables,
+  { meta, migrations }: Tables,
 ): StoredFacts {
   const isThere =
     dialect === 'sqlite'
       ? `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1`
       : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
+  const holds = async (table: string): Promise<boolean> => (await read(isThere, [table])).length > 0
   return {
     // A transaction would join this process's lease, whose tables may not exist yet.
     async meta(name) {
-      if ((await read(isThere, [meta])).length === 0) return undefined
+      if (!(await holds(meta))) return undefined
       const sql = `SELECT value FROM ${meta} WHERE name = $1`
       const [row] = await read<{ value: string }>(sql, [name])
       return row?.value
+    },
+    async pending() {
+      const rows = (await holds(migrations))
+        ? await read<{ name: string }>(`SELECT name FROM ${migrations}`)
+        : []
+      const done = new Set(rows.map(({ name }) => name))
+      return MIGRATIONS.map(({ name }) => name).filter((name) => !done.has(name))
     },
   }
 }

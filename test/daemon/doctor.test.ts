@@ -1,15 +1,29 @@
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import sqlite3 from 'sqlite3'
 import t from 'tap'
 import type { Check } from '../../daemon/cli/doctor.ts'
 import { examine } from '../../daemon/cli/doctor.ts'
+import { readConfig } from '../../daemon/config.ts'
+import { startDaemon } from '../../daemon/daemon.ts'
+import { createLog } from '../../daemon/telemetry/log.ts'
 import { openStore } from '../../plugins/store/open.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const KEY = `k1:${Buffer.alloc(32, 1).toString('base64')}`
+
+function runSql(file: string, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const database = new sqlite3.Database(file)
+    database.run(sql, (failed) => {
+      database.close(() => (failed === null ? resolve() : reject(failed)))
+    })
+  })
+}
 
 const failedOf = (checks: readonly Check[]): readonly string[] =>
   checks.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`)
@@ -37,6 +51,34 @@ await t.test('doctor names a port that is taken', async (t) => {
   t.strictSame(failedOf(await examine({ ...env, KEYHOOK_PORT: '0', ...off })), [])
 })
 
+await t.test('doctor does not migrate an SQLite file of an earlier version', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'keyhook.db')
+  const env = { KEYHOOK_DATA_DIR: folder, KEYHOOK_PORT: '0', KEYHOOK_MASTER_KEY: KEY }
+  const config = readConfig({ ...env, KEYHOOK_APPS_PORT: '0' })
+  await (await startDaemon(config, createLog('silent'))).stop()
+  await runSql(file, 'ALTER TABLE keyhook_edits DROP COLUMN knowledge')
+  await runSql(file, `DELETE FROM keyhook_migrations WHERE name = 'edits/0002-knowledge'`)
+  const before = await readFile(file)
+
+  const checks = await examine(env)
+  t.strictSame(failedOf(checks), [])
+  const detailOf = (name: string) => checks.find((check) => check.name === name)?.detail
+  t.match(detailOf('database'), /is sound; `keyhook serve` .* up to date \(1 migration\)$/)
+  t.equal(detailOf('master key'), 'given, and fits the database')
+  t.ok(before.equals(await readFile(file)), 'the file is as it was')
+
+  const wrong = `k1:${Buffer.alloc(32, 2).toString('base64')}`
+  const refused = failedOf(
+    await examine({ ...env, KEYHOOK_MASTER_KEY: wrong, KEYHOOK_BRAND: 'other' }),
+  )
+  t.match(refused, [/^brand: KEYHOOK_BRAND is other/, /^master key: KEYHOOK_MASTER_KEY is not/])
+  t.ok(before.equals(await readFile(file)), 'the file is still as it was')
+
+  await (await startDaemon(config, createLog('silent'))).stop()
+  t.match((await examine(env)).find(({ name }) => name === 'database')?.detail, /is sound$/)
+})
+
 await t.test(
   'doctor only reads a PostgreSQL database, and knows that the key is missing',
   async (t) => {
@@ -46,7 +88,10 @@ await t.test(
     const env = { KEYHOOK_DATA_DIR: t.testdir(), KEYHOOK_PORT: '0', KEYHOOK_DATABASE_URL: url }
     const [missing = ''] = failedOf(await examine(env))
     t.match(missing, /^master key: KEYHOOK_MASTER_KEY must be given: .*openssl rand/)
-    t.strictSame(failedOf(await examine({ ...env, KEYHOOK_MASTER_KEY: KEY })), [])
+    const fresh = await examine({ ...env, KEYHOOK_MASTER_KEY: KEY })
+    t.strictSame(failedOf(fresh), [])
+    const found = fresh.find(({ name }) => name === 'database')?.detail
+    t.match(found, /answers; `keyhook serve` .* up to date \(\d\d migrations\)$/)
 
     const stored: (string | undefined)[] = []
     const inspect = async (facts: { meta(name: string): Promise<string | undefined> }) => {

@@ -115,10 +115,16 @@ await t.test(
     t.strictSame([doctor.code, found.ok], [0, true])
     t.strictSame(
       found.checks.map(({ name, ok }) => [name, ok]),
-      ['node', 'configuration', 'clock', 'data folder', 'database', 'master key'].map((name) => [
-        name,
-        true,
-      ]),
+      [
+        'node',
+        'configuration',
+        'clock',
+        'data folder',
+        'port',
+        'apps port',
+        'database',
+        'master key',
+      ].map((name) => [name, true]),
     )
 
     const second = await serve('shared')

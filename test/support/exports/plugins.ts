@@ -88,6 +88,10 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
     args: ['postgres://127.0.0.1:9/none', { tablePrefix: 'shop_', inspect: () => undefined }],
     optional: ['1', '1.tablePrefix', '1.inspect'],
   },
+  './plugins/store/sqlite#reachSqlite': {
+    args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
+    optional: ['1', '1.tablePrefix', '1.inspect'],
+  },
   './plugins/store/sqlite#openStore': {
     args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
     optional: ['1', '1.tablePrefix', '1.inspect'],
