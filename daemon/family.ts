@@ -95,6 +95,17 @@ export interface ForeignEmission {
   readonly because: string
 }
 
+/** A warning of the CLI, where the response itself has no place for one. */
+export interface CommandWarning {
+  /** What to read with GET before judging a sent body; undefined: there is nothing to warn of. */
+  path(sent: Readonly<Record<string, unknown>>): string | undefined
+  /** @param read the response to that GET */
+  describe(
+    sent: Readonly<Record<string, unknown>>,
+    read: Readonly<Record<string, unknown>>,
+  ): readonly string[]
+}
+
 interface Declaration<
   Input extends OperationInput,
   Output extends z.ZodType,
@@ -136,6 +147,8 @@ interface Declaration<
    * What the CLI says, exiting 1, where the answer is a 2xx that tells of a failure; undefined for a success.
    */
   readonly failure?: (answer: Readonly<Record<string, unknown>>) => string | undefined
+  /** What the CLI warns of on stderr after a success. */
+  readonly warning?: CommandWarning
   /** A user must have proved who they are within the last ten minutes. */
   readonly stepUp?: boolean
   /** Bytes of the largest body. Default 1 MiB. */

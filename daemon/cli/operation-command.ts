@@ -65,8 +65,28 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
       values.set(field, value)
     }
     const shared = command.optsWithGlobals<Shared>()
-    show(await answerOf(spec, values, shared, ports), spec, shared, ports)
+    const answer = await answerOf(spec, values, shared, ports)
+    show(answer, spec, shared, ports)
+    if (answer.status < 400) await warn(spec, values, shared, ports)
   })
+}
+
+/** The command has succeeded: what cannot be read now is not warned of. */
+async function warn(
+  spec: CommandSpec,
+  values: ReadonlyMap<Field, unknown>,
+  { account }: Shared,
+  { terminal, ask }: CommandPorts,
+): Promise<void> {
+  const { warning } = spec.operation
+  const sent = JSON.parse(toRequest(spec, values).body ?? '{}') as Wire
+  const path = warning?.path(sent)
+  if (warning === undefined || path === undefined) return
+  const read = await ask({ method: 'GET', path, body: undefined }, account).catch(() => undefined)
+  if (read === undefined || read.status >= 400) return
+  for (const text of warning.describe(sent, JSON.parse(read.text) as Wire)) {
+    terminal.err(`keyhook: warning: ${text}\n`)
+  }
 }
 
 function answerOf(

@@ -241,3 +241,43 @@ await t.test('lists show what is looked for in them', async (t) => {
     /operator +key\.revoked/,
   )
 })
+
+await t.test('a family of events that matches no known type is warned of', async (t) => {
+  const created = { status: 201, text: '{"id":"w1"}' }
+  const types = ['order.paid', 'order.line.added', 'app.deployed']
+  const listed = {
+    status: 200,
+    text: JSON.stringify({ data: types.map((type) => ({ type, scope: 'events:read' })) }),
+  }
+  const create = (events: string) => [
+    'webhook',
+    'create',
+    '--url',
+    'https://a.example',
+    '--events',
+    events,
+  ]
+
+  const misspelt = await run(create('ordr.*,order.lnie.*,app.*,*'), { answers: [created, listed] })
+  t.match(misspelt, { code: 0, out: 'id  w1\n' })
+  t.same(
+    misspelt.asked.map(({ method, path }) => `${method} ${path}`),
+    ['POST /v1/webhooks', 'GET /v1/event-types'],
+  )
+  const later = 'Types of this family that are declared later will match.\n'
+  t.equal(
+    misspelt.err,
+    `keyhook: warning: No known event type matches ordr.*. Did you mean "order.*"? ${later}` +
+      `keyhook: warning: No known event type matches order.lnie.*. Did you mean "order.line.*"? ${later}`,
+  )
+  const update = ['webhook', 'update', 'w1', '--events', 'invoices.*']
+  const far = await run(update, { answers: [created, listed] })
+  t.equal(far.err, `keyhook: warning: No known event type matches invoices.*. ${later}`)
+
+  const known = await run(create('order.*,order.line.*'), { answers: [created, listed] })
+  t.equal(known.err, '')
+  t.equal((await run(create('order.paid,*'), { answers: [created] })).asked.length, 1)
+  const refusal = { status: 403, text: '{"error":{"code":"x","message":"y","request_id":"z"}}' }
+  t.match(await run(create('ordr.*'), { answers: [created, refusal] }), { code: 0, err: '' })
+  t.equal((await run(create('ordr.*'), { answers: [refusal] })).asked.length, 1)
+})

@@ -12,6 +12,7 @@ import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '
 import { judgeHeaders } from '../headers.ts'
 import { sealNewSecret } from '../secret.ts'
 import { grantApps, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
+import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
 /** Webhooks that one account may have, disabled ones included. */
 const MAX_WEBHOOKS = 50
@@ -50,6 +51,7 @@ export const createWebhook = writeOperation({
   },
   secret: ['secret'],
   command: 'webhook create',
+  warning: UNMATCHED_FAMILIES,
   async prepare({ platform, principal, body }) {
     const apps = grantApps(principal, body.apps)
     judgeHeaders(platform, body.headers)

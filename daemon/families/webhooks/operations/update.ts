@@ -17,6 +17,7 @@ import {
   webhookRecord,
 } from '../schema.ts'
 import { findWebhook, grantApps, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
+import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
 export const updateWebhook = writeOperation({
   id: 'webhooks.update',
@@ -43,6 +44,7 @@ export const updateWebhook = writeOperation({
     response: exampleWebhook,
   },
   command: 'webhook update',
+  warning: UNMATCHED_FAMILIES,
   /** What is not visible is not found, before anything is said about the changes or looked up for them. */
   async prepare({ platform, principal, params, body }) {
     const { store } = platform
