@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { SignInRecord } from '../../../plugins/store/contract/sign-in.ts'
 import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/store/contract/sign-in.ts'
 import { exampleApp } from '../apps/schema.ts'
-import { BLANK, instant, isoOrNull, changesOf } from '../wire.ts'
+import { BLANK, instant, isoOrNull, changesOf, NUL } from '../wire.ts'
 
 const enabled = z.boolean().meta({
   description:
@@ -31,7 +31,7 @@ const providers = z
     example: ['password', 'github'],
   })
 
-const ADDRESS = new RegExp(`^https?://[^${BLANK}\\\\#]+$`)
+const ADDRESS = new RegExp(`^https?://[^${BLANK}${NUL}\\\\#]+$`)
 
 const allowedRedirects = z
   .array(

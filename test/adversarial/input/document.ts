@@ -16,6 +16,7 @@ const REFUSED: readonly (readonly [operation: string, body: object])[] = [
   ['webhooks.create', { url: 'https://a.example/', events: ['app.deployed', 'app.deployed'] }],
   ['webhooks.create', { url: 'https://a.example/', events: ['\0'] }],
   ['apps.create', { template_id: 'blank', alias: 'abcdefghjkmn' }],
+  ['settings.update_auth', { allowed_redirects: ['https://shop.example.com/\0'] }],
   ['settings.update_auth', { allowed_redirects: ['not an address'] }],
   ['settings.create_domain', { hostname: 'https://shop.example.com' }],
   ['accounts.sign_in', { email: 'nobody', password: 'correct horse' }],
