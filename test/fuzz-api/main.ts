@@ -1,162 +1,116 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
+import type { Daemon } from './daemon.ts'
+import { OPERATOR_TOKEN, startDaemon } from './daemon.ts'
+import { COMMAND, FUZZER, installFuzzer } from './environment.ts'
+import type { Tally } from './report.ts'
+import { LEFT_OUT, reportOf } from './report.ts'
 import { STATE_ONLY } from './state-only.ts'
 
 /**
  * Runs schemathesis over every operation of a daemon of its own, as `npm run fuzz:api` does.
  *
- * `FUZZ_EXAMPLES` and `FUZZ_SEED` choose how much, and which requests, it makes.
+ * `FUZZ_EXAMPLES` is the number of random requests for each operation, beside those that the schema
+ * determines; `FUZZ_SEED` seeds them; `FUZZ_DATABASE_URL` names an empty PostgreSQL database to use.
  *
  * @module
  */
+const EXAMPLES = process.env['FUZZ_EXAMPLES'] ?? '5'
+const SEED = process.env['FUZZ_SEED'] ?? '1'
+/** For twenty examples, with room for a busy machine. */
+const LONGEST_OF_TWENTY: Millis = 15 * MINUTE
+const LONGEST: Millis = (LONGEST_OF_TWENTY * Math.max(20, Number(EXAMPLES))) / 20
 
-/** From PyPI, in a virtual environment of its own. */
-const FUZZER = 'schemathesis==4.32.0'
-const ENVIRONMENT = resolve('node_modules/.cache/fuzz-api', FUZZER.replace('==', '-'))
-const OPERATOR_TOKEN = 'operator-token-of-the-api-fuzzer-0'
-/** Twenty examples of each operation take two to three minutes on two cores. */
-const LONGEST: Millis = 10 * MINUTE
-/** These are wrapped, in hooks.py, by checks that know what only the state can decide. */
+/** hooks.py has these with what only the state can decide. */
 const WRAPPED = ['not_a_server_error', 'positive_data_acceptance', 'negative_data_rejection']
-/**
- * Keys that are replaced and records that are deleted by other workers are no fault of the daemon, and who
- * may call what is walked through by tests of its own.
- */
-const LEFT_OUT = ['use_after_free', 'ensure_resource_availability', 'ignored_auth']
 
-const run = promisify(execFile)
+function print(text: string): void {
+  process.stdout.write(`fuzz:api: ${text}\n`)
+}
 
-/** @returns what is missing on this machine, if anything */
-async function prepareFuzzer(): Promise<string | undefined> {
-  const ready = join(ENVIRONMENT, 'ready')
-  if (existsSync(ready)) return undefined
-  try {
-    await rm(ENVIRONMENT, { recursive: true, force: true })
-    await mkdir(ENVIRONMENT, { recursive: true })
-    await run('python3', ['-m', 'venv', ENVIRONMENT])
-    await run(join(ENVIRONMENT, 'bin/pip'), ['install', '--quiet', FUZZER])
-    await writeFile(ready, '')
-    return undefined
-  } catch (cause) {
-    return cause instanceof Error ? (cause.message.split('\n', 1)[0] ?? '') : String(cause)
+/** The ids of the operations that the daemon describes. */
+async function describedOperations(address: string): Promise<readonly string[]> {
+  const response = await fetch(`${address}/v1/openapi.json`)
+  const { paths } = (await response.json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>
   }
+  return Object.values(paths).flatMap((path) =>
+    Object.values(path).map(({ operationId }) => operationId),
+  )
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-interface Daemon {
-  readonly address: string
-  stop(): Promise<void>
-}
-
-async function startDaemon(folder: string): Promise<Daemon> {
-  const [port, appsPort] = [await freePort(), await freePort()]
-  const address = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [resolve('dist/daemon/main.js'), 'serve'], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      PATH: process.env['PATH'],
-      KEYHOOK_PORT: String(port),
-      KEYHOOK_APPS_PORT: String(appsPort),
-      KEYHOOK_BASE_URL: address,
-      KEYHOOK_DATA_DIR: join(folder, 'data'),
-      KEYHOOK_OPERATOR_TOKEN: OPERATOR_TOKEN,
-      KEYHOOK_LOG_LEVEL: 'silent',
-      // The fuzzer asks as fast as it can.
-      KEYHOOK_RATE_READS: '0',
-      KEYHOOK_RATE_WRITES: '0',
-    },
-  })
-  const ended = once(child, 'exit')
-  for (let tries = 0; ; tries += 1) {
-    const ready = await fetch(`${address}/readyz`).catch(() => undefined)
-    if (ready?.ok === true) break
-    if (child.exitCode !== null || tries === 600) throw new Error('the daemon did not start')
-    await new Promise((done) => setTimeout(done, 100))
-  }
-  return {
-    address,
-    async stop() {
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
-}
-
-async function createAccount(address: string): Promise<string> {
-  const response = await fetch(`${address}/v1/accounts`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'The fuzzer' }),
-  })
-  const { id } = (await response.json()) as { readonly id: string }
-  return id
-}
-
-async function fuzz(folder: string, address: string): Promise<number> {
-  const stateOnly = join(folder, 'state-only.json')
-  await writeFile(stateOnly, JSON.stringify(STATE_ONLY))
+/** @returns the exit code of the fuzzer; null when it was ended */
+async function runFuzzer(folder: string, daemon: Daemon): Promise<number | null> {
+  await writeFile(join(folder, 'state-only.json'), JSON.stringify(STATE_ONLY))
   const given = [
-    ['--max-examples', process.env['FUZZ_EXAMPLES'] ?? '20'],
-    ['--seed', process.env['FUZZ_SEED'] ?? '1'],
+    ['--max-examples', EXAMPLES],
+    ['--seed', SEED],
     ['--phases', 'examples,coverage,fuzzing'],
-    ['--exclude-checks', [...WRAPPED, ...LEFT_OUT].join(',')],
-    ['--workers', '2'],
+    ['--exclude-checks', [...WRAPPED, ...Object.keys(LEFT_OUT)].join(',')],
+    // Requests of one worker come in the same order for the same seed.
+    ['--workers', '1'],
     ['--request-timeout', '40'],
     ['--warnings', 'off'],
+    ['--output-sanitize', 'false'],
+    ['--output-truncate', 'false'],
   ].flat()
+  const output = await open(join(folder, 'output'), 'w')
   const child = spawn(
-    join(ENVIRONMENT, 'bin/st'),
-    ['run', `${address}/v1/openapi.json`, '--continue-on-failure', '--no-shrink', ...given],
+    COMMAND,
+    ['run', `${daemon.address}/v1/openapi.json`, '--continue-on-failure', '--no-shrink', ...given],
     {
       cwd: folder,
       timeout: LONGEST,
-      stdio: 'inherit',
+      stdio: ['ignore', output.fd, output.fd],
       env: {
         PATH: process.env['PATH'],
+        NO_COLOR: '1',
         SCHEMATHESIS_HOOKS: 'hooks',
         PYTHONPATH: resolve('test/fuzz-api'),
         PYTHONDONTWRITEBYTECODE: '1',
-        FUZZ_ADDRESS: address,
+        PYTHONHASHSEED: '0',
+        FUZZ_ADDRESS: daemon.address,
         FUZZ_OPERATOR_TOKEN: OPERATOR_TOKEN,
-        FUZZ_ACCOUNT: await createAccount(address),
-        FUZZ_STATE_ONLY: stateOnly,
+        FUZZ_RECEIVER: daemon.receiver,
+        FUZZ_STATE_ONLY: join(folder, 'state-only.json'),
+        FUZZ_TALLY: join(folder, 'tally.json'),
       },
     },
   )
   const [code] = (await once(child, 'exit')) as [number | null]
-  return code ?? 1
+  await output.close()
+  return code
 }
 
 async function main(): Promise<number> {
-  const missing = await prepareFuzzer()
+  const missing = await installFuzzer()
   if (missing !== undefined) {
-    process.stdout.write(`fuzz:api: skipped, ${FUZZER} cannot be set up here: ${missing}\n`)
+    print(`not run: ${missing}`)
     return process.env['CI'] === 'true' ? 1 : 0
   }
+  print(`${FUZZER}, ${EXAMPLES} examples for each operation, seed ${SEED}`)
   const folder = await mkdtemp(join(tmpdir(), 'keyhook-fuzz-'))
   const daemon = await startDaemon(folder)
   try {
-    const code = await fuzz(folder, daemon.address)
-    process.stdout.write(`fuzz:api: ${code === 0 ? 'no' : 'some'} disagreements\n`)
-    return code
+    const operations = await describedOperations(daemon.address)
+    const code = await runFuzzer(folder, daemon)
+    if (code !== 0) process.stdout.write(await readFile(join(folder, 'output')))
+    if (code === null) {
+      print(`ended after ${LONGEST / MINUTE} minutes`)
+      return 1
+    }
+    const tally = JSON.parse(await readFile(join(folder, 'tally.json'), 'utf8')) as Tally
+    const { lines, untested } = reportOf(tally, operations)
+    const isGreen = code === 0 && untested.length === 0
+    if (untested.length > 0) print(`never requested: ${untested.join(', ')}`)
+    for (const line of lines.slice(0, -1)) print(line)
+    print(`${lines.at(-1)}: ${isGreen ? 'no disagreement' : 'FAILED, see above'}`)
+    return isGreen ? 0 : 1
   } finally {
     await daemon.stop()
     await rm(folder, { recursive: true, force: true })
