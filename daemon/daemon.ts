@@ -4,6 +4,7 @@ import { SECOND } from '../lib/time.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
 import type { Config } from './config.ts'
+import { SETTINGS } from './settings.ts'
 import { rateLimitsOf } from './config.ts'
 import type { DataFolder } from './data-folder.ts'
 import { takeDataFolder } from './data-folder.ts'
@@ -100,7 +101,7 @@ export async function startDaemon(
     const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
     const families = api ? FAMILIES : []
     const pages = [
-      frontPage(platform.catalogue),
+      frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
       documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)),
       servePages(),
     ]
@@ -165,10 +166,13 @@ function fitToProcess(given: Config, log: Log): Config {
     apps_connections: config.appsConnections,
     dispatch_concurrency: config.dispatchConcurrency,
   }
+  // Defaults are the most that is of use, and lowered on most machines: nobody asked for them.
+  const isConfigured = (name: 'connections' | 'appsConnections' | 'dispatchConcurrency'): boolean =>
+    given[name] !== SETTINGS[name].fallback
   const isLowered =
-    config.connections < given.connections ||
-    config.appsConnections < given.appsConnections ||
-    config.dispatchSockets < given.dispatchSockets
+    (config.connections < given.connections && isConfigured('connections')) ||
+    (config.appsConnections < given.appsConnections && isConfigured('appsConnections')) ||
+    (config.dispatchSockets < given.dispatchSockets && isConfigured('dispatchConcurrency'))
   if (isLowered) log.info(decided, 'connections.lowered to fit the open files of this process')
   else log.debug(decided, 'connections.limits')
   return config

@@ -16,8 +16,12 @@ const POLICY = [
 ].join('; ')
 
 /** `GET /`: a page for people, and the same as JSON for programs, which do not ask for text/html. */
-export function frontPage({ service, version }: Pick<Catalogue, 'service' | 'version'>): Step {
-  const page = pageOf(service)
+export function frontPage(
+  { service, version }: Pick<Catalogue, 'service' | 'version'>,
+  anyUser: () => Promise<boolean>,
+): Step {
+  const [firstPage, page] = [pageOf(service, 'no user yet'), pageOf(service, 'set up')]
+  let isSetUp = false
   const facts = JSON.stringify({
     service,
     version,
@@ -25,7 +29,7 @@ export function frontPage({ service, version }: Pick<Catalogue, 'service' | 'ver
     openapi: '/v1/openapi.json',
     health: '/healthz',
   })
-  return function frontPage(ctx, next) {
+  return async function frontPage(ctx, next) {
     if (ctx.path !== '/' || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return next()
     const isPerson = /\btext\/html\b/i.test(ctx.get('accept'))
     ctx.status = 200
@@ -34,13 +38,17 @@ export function frontPage({ service, version }: Pick<Catalogue, 'service' | 'ver
     ctx.set('Content-Security-Policy', POLICY)
     ctx.set('X-Content-Type-Options', 'nosniff')
     ctx.type = isPerson ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8'
-    ctx.body = isPerson ? page : `${facts}\n`
+    // A database that does not answer keeps nobody from the page.
+    if (isPerson) isSetUp ||= await anyUser().catch(() => true)
+    ctx.body = isPerson ? (isSetUp ? page : firstPage) : `${facts}\n`
     return undefined
   }
 }
 
 /** Links are relative: the service may lie below a prefix. The policy names the hash of the style as it stands. */
-function pageOf(service: string): string {
+function pageOf(service: string, state: 'no user yet' | 'set up'): string {
+  const setup =
+    'Do you run this server? The first user is created with the setup link that it printed at start.'
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -58,11 +66,10 @@ function pageOf(service: string): string {
             <li><a href="v1/openapi.json">OpenAPI document</a></li>
             <li><a href="docs/errors">Error codes</a></li>
           </ul>
-          <p>
-            Do you run this server? The first user is created with the setup link that it printed at
-            start.
-          </p>
+          SETUP
         </main>
       </body>
-    </html> `.text.replace('STYLE', `<style>${STYLE}</style>`)
+    </html> `.text
+    .replace('STYLE', `<style>${STYLE}</style>`)
+    .replace('SETUP', state === 'set up' ? '' : `<p>${setup}</p>`)
 }

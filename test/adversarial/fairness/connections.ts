@@ -63,6 +63,7 @@ async function openSmallDaemon(t: Test) {
   const env = {
     KEYHOOK_DATA_DIR: folder,
     KEYHOOK_APPS_PORT: String(appsPort),
+    KEYHOOK_CONNECTIONS: '9000',
     KEYHOOK_OWNER_EMAIL: 'owner@example.com',
     KEYHOOK_OWNER_PASSWORD: 'correct horse battery',
   }

@@ -194,6 +194,15 @@ export const START_CHECKS: Checks = {
     t.ok(person.headers.get('content-security-policy')?.startsWith(policy), 'its style applies')
     t.match(page, /href="docs".*href="v1\/openapi.json"/s)
     t.notMatch(page, '<script')
+    t.match(page, 'setup link', 'there is no user yet')
+    await t.test('once there is a user, it does not mention the setup link', async (t) => {
+      const { url: settled } = await loggedDaemon(t, {
+        KEYHOOK_OWNER_EMAIL: 'me@example.com',
+        KEYHOOK_OWNER_PASSWORD: 'correct horse battery',
+      })
+      const later = await fetch(settled, { headers: { accept: 'text/html' } })
+      t.notMatch(await later.text(), 'setup link')
+    })
     saw(`${person.status} html`)
     for (const accept of ['*/*', 'application/json']) {
       const program = await fetch(url, { headers: { accept } })
