@@ -16,6 +16,8 @@ export type SendResult =
   | {
       readonly ok: false
       readonly code: Exclude<AttemptErrorCode, 'http_status'>
+      /** The cause within `code`. Public. */
+      readonly cause?: string
       readonly durationMs: Millis
     }
 
@@ -29,6 +31,7 @@ export interface Outcome {
   readonly verdict: Verdict
   readonly status_code: number | null
   readonly error: AttemptErrorCode | null
+  readonly error_reason?: string
   /** The receiver's wish, a lower bound for the next delay; null when it made none. */
   readonly retryAfter: Millis | null
   readonly duration: Millis
@@ -47,6 +50,7 @@ export function judgeResult(result: SendResult, now: Instant): Outcome {
       verdict: result.code === 'refused_address' ? 'blocked' : 'failed',
       status_code: null,
       error: result.code,
+      ...(result.cause !== undefined && { error_reason: result.cause }),
       retryAfter: null,
       duration: result.durationMs,
       response: null,

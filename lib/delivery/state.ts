@@ -50,6 +50,8 @@ export interface Attempt {
   readonly duration: Millis
   readonly status_code: number | null
   readonly error: AttemptErrorCode | null
+  /** The cause within `error`, as the sender reports it, such as `refused`; left out where none is known. */
+  readonly error_reason?: string
   /** The first 4 KiB of the answer; null where none came or none may be kept. */
   readonly response: string | null
 }

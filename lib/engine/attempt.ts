@@ -92,6 +92,7 @@ export function createAttempt(options: AttemptOptions): MakeAttempt {
         duration: outcome.duration,
         status_code: outcome.status_code,
         error: outcome.error,
+        ...(outcome.error_reason !== undefined && { error_reason: outcome.error_reason }),
         response: outcome.response,
       },
     }

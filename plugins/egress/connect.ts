@@ -56,7 +56,10 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     })
     track(socket, options.sockets)
     const attempt = new Attempt(socket, callback)
-    const timer = setTimeout(() => attempt.fail(new ConnectFailure('timeout')), options.timeout)
+    const timer = setTimeout(
+      () => attempt.fail(new ConnectFailure('timeout', { known: 'connect_timeout' })),
+      options.timeout,
+    )
     socket.once('close', () => {
       clearTimeout(timer)
       attempt.fail(new ConnectFailure('reset'))

@@ -27,13 +27,29 @@ export const EGRESS_ERRORS = {
   connect: 'The connection could not be opened.',
   tls: 'The TLS handshake failed or the certificate is not valid for the host.',
   timeout: 'No answer came in time.',
-  refused_address: 'The target is not permitted.',
+  refused_address:
+    'The target is not permitted. The operator can permit private targets with KEYHOOK_WEBHOOK_ALLOW.',
   protocol: 'The exchange did not follow HTTP/1.1.',
   reset: 'The connection was closed before an answer came.',
   aborted: 'The service stopped before an answer came.',
 } as const satisfies Readonly<Record<string, string>>
 
 export type EgressErrorCode = keyof typeof EGRESS_ERRORS
+
+/** Causes within a code, where one is known. Stable and public, as `EGRESS_ERRORS`. */
+export const EGRESS_CAUSES = {
+  not_found: 'The host name does not exist or has no address.',
+  refused: 'The connection was refused: nothing accepts connections at this address and port.',
+  unreachable: 'The host or its network is unreachable.',
+  connect_timeout: 'No connection could be opened in time.',
+  response_timeout: 'The connection was opened, but no answer came in time.',
+  certificate_name: 'The TLS certificate is not valid for the host name.',
+  certificate_expired: 'The TLS certificate has expired.',
+  certificate_not_yet_valid: 'The TLS certificate is not valid yet.',
+  certificate_untrusted: 'The TLS certificate is self-signed, or no trusted authority issued it.',
+} as const satisfies Readonly<Record<string, string>>
+
+export type EgressCause = keyof typeof EGRESS_CAUSES
 
 export interface EgressAnswer {
   readonly ok: true
@@ -53,7 +69,9 @@ export interface EgressAnswer {
 export interface EgressFailure {
   readonly ok: false
   readonly code: EgressErrorCode
-  /** The text of `EGRESS_ERRORS`. Public. */
+  /** The cause within `code`; left out where none is known. Public. */
+  readonly cause?: EgressCause
+  /** The text of `EGRESS_CAUSES`, else of `EGRESS_ERRORS`. Public. */
   readonly message: string
   /** For logs and the one who registers the url. A reason may tell what a name resolved to. */
   readonly reason?: RefusalReason

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici'
-import type { RefusalReason } from '../../lib/egress/url.ts'
 import type { Millis } from '../../lib/time.ts'
 import type { EgressErrorCode, EgressRequest, EgressResult } from './contract.ts'
-import { classify, ConnectFailure, failureOf } from './failures.ts'
+import { classify, failureOf, knownOf, type Known } from './failures.ts'
 import type { Demand, RouteVerdict } from './route.ts'
 
 type Way = Extract<RouteVerdict, { ok: true }>
@@ -57,12 +56,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   /** Ends without a status line. */
-  fail(code: EgressErrorCode, reason?: RefusalReason): void {
-    this.#end(failureOf(code, this.#duration(), reason))
+  fail(code: EgressErrorCode, known?: Known): void {
+    this.#end(failureOf(code, this.#duration(), known))
   }
 
   expire(): void {
-    if (this.#status === 0) this.fail('timeout')
+    const cause = this.#abort === undefined ? 'connect_timeout' : 'response_timeout'
+    if (this.#status === 0) this.fail('timeout', { cause })
     else this.#finish(true)
   }
 
@@ -110,7 +110,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onError(error: Error): void {
     if (this.#status !== 0) this.#finish(true)
-    else this.fail(classify(error), error instanceof ConnectFailure ? error.reason : undefined)
+    else this.fail(classify(error), knownOf(error))
   }
 
   #finish(truncated: boolean): void {

@@ -1,6 +1,12 @@
 import type { RefusalReason } from '../../lib/egress/url.ts'
 import type { Millis } from '../../lib/time.ts'
-import { EGRESS_ERRORS, type EgressErrorCode, type EgressFailure } from './contract.ts'
+import {
+  EGRESS_CAUSES,
+  EGRESS_ERRORS,
+  type EgressCause,
+  type EgressErrorCode,
+  type EgressFailure,
+} from './contract.ts'
 
 /** Codes of Node, c-ares, OpenSSL and undici, by what they mean to the one who reads a delivery. */
 const CODES: Readonly<Record<EgressErrorCode, readonly string[]>> = {
@@ -43,25 +49,68 @@ export function classify(error: Error): EgressErrorCode {
   return BY_CODE.get(code) ?? BY_FORM.find(([form]) => form.test(code))?.[1] ?? 'protocol'
 }
 
+const CAUSES: readonly (readonly [RegExp, EgressCause])[] = [
+  [/^ECONNREFUSED$/, 'refused'],
+  [/^E(?:HOST|NET)(?:UNREACH|DOWN)$/, 'unreachable'],
+  [/^(?:ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'connect_timeout'],
+  [/^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'certificate_name'],
+  [/^CERT_HAS_EXPIRED$/, 'certificate_expired'],
+  [/^CERT_NOT_YET_VALID$/, 'certificate_not_yet_valid'],
+  [/SELF_SIGNED|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/, 'certificate_untrusted'],
+]
+
+/** The cause within the code of an error; undefined where none is known. */
+export function causeOf(error: Error): EgressCause | undefined {
+  if (error instanceof ConnectFailure) return error.known
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return CAUSES.find(([form]) => form.test(code))?.[1]
+}
+
 /** Why no connection was handed out, in the words of the contract. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure'
   readonly failure: EgressErrorCode
   readonly reason: RefusalReason | undefined
+  readonly known: EgressCause | undefined
 
-  constructor(failure: EgressErrorCode, extras: { reason?: RefusalReason; cause?: Error } = {}) {
+  constructor(
+    failure: EgressErrorCode,
+    extras: { reason?: RefusalReason; cause?: Error; known?: EgressCause } = {},
+  ) {
     super(EGRESS_ERRORS[failure], { cause: extras.cause })
     this.failure = failure
     this.reason = extras.reason
+    this.known = extras.known ?? (extras.cause && causeOf(extras.cause))
   }
+}
+
+/** What is known of a failure beside its code. */
+export interface Known {
+  readonly reason?: RefusalReason | undefined
+  readonly cause?: EgressCause | undefined
 }
 
 /** Builds the failed result with its fixed text. */
 export function failureOf(
   code: EgressErrorCode,
   durationMs: Millis,
-  reason?: RefusalReason,
+  { reason, cause }: Known = {},
 ): EgressFailure {
-  const failure = { ok: false, code, message: EGRESS_ERRORS[code], durationMs } as const
-  return reason === undefined ? failure : { ...failure, reason }
+  const message = cause === undefined ? EGRESS_ERRORS[code] : EGRESS_CAUSES[cause]
+  return {
+    ok: false,
+    code,
+    message,
+    durationMs,
+    ...(reason !== undefined && { reason }),
+    ...(cause !== undefined && { cause }),
+  }
+}
+
+/** What an error of the network tells. */
+export function knownOf(error: Error): Known {
+  return {
+    reason: error instanceof ConnectFailure ? error.reason : undefined,
+    cause: causeOf(error),
+  }
 }

@@ -9,7 +9,7 @@ import {
 import { MINUTE, SECOND, type Millis } from '../../lib/time.ts'
 import { MAX_ANSWER_BYTES } from './answer-limit.ts'
 import { createConnector } from './connect.ts'
-import type { EgressErrorCode } from './contract.ts'
+import type { EgressCause, EgressErrorCode } from './contract.ts'
 import { tryResolve, type Resolve } from './resolve.ts'
 
 /** How long a judged answer holds, and when it is renewed in the background. */
@@ -26,7 +26,12 @@ export type RouteVerdict =
       readonly demand: Demand
       readonly isPrivate: boolean
     }
-  | { readonly ok: false; readonly code: EgressErrorCode; readonly reason?: RefusalReason }
+  | {
+      readonly ok: false
+      readonly code: EgressErrorCode
+      readonly reason?: RefusalReason
+      readonly cause?: EgressCause
+    }
 
 /** How many exchanges of a route wait to be sent. */
 export interface Demand {
@@ -131,7 +136,12 @@ export class Route {
       return this.#accept(judged.addresses, judged.listed, { now, until: now + VERDICT_AGE })
     }
     if (judged.reason === 'no_answer') {
-      return this.#keepOrFail(now, { ok: false, code: 'dns', reason: 'no_answer' })
+      return this.#keepOrFail(now, {
+        ok: false,
+        code: 'dns',
+        reason: 'no_answer',
+        cause: 'not_found',
+      })
     }
     this.retire()
     return this.#hold({ ok: false, code: 'refused_address', reason: judged.reason }, now)

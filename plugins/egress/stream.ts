@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import type { RefusalReason } from '../../lib/egress/url.ts'
 import type { EgressErrorCode, EgressStreamed } from './contract.ts'
-import { classify, ConnectFailure, failureOf } from './failures.ts'
+import { classify, failureOf, knownOf, type Known } from './failures.ts'
 import type { Demand, RouteVerdict } from './route.ts'
 
 type Way = Extract<RouteVerdict, { ok: true }>
@@ -13,7 +12,7 @@ const MAX_INFORMATIONAL = 5
 export interface StreamExchange {
   dispatch(way: Way, options: Dispatcher.DispatchOptions): void
   /** Ends without a status line. */
-  fail(code: EgressErrorCode, reason?: RefusalReason): void
+  fail(code: EgressErrorCode, known?: Known): void
 }
 
 export interface StreamOptions {
@@ -52,9 +51,9 @@ export function createStreamExchange(options: StreamOptions): StreamExchange {
     left()
   }
 
-  function fail(code: EgressErrorCode, reason?: RefusalReason): void {
+  function fail(code: EgressErrorCode, known?: Known): void {
     if (isOver) return
-    const failure = failureOf(code, duration(), reason)
+    const failure = failureOf(code, duration(), known)
     if (body === undefined) settle(failure)
     end(new Error(failure.message))
   }
@@ -105,7 +104,7 @@ export function createStreamExchange(options: StreamOptions): StreamExchange {
           end()
         },
         onResponseError(_, error) {
-          fail(classify(error), error instanceof ConnectFailure ? error.reason : undefined)
+          fail(classify(error), knownOf(error))
         },
       })
     },

@@ -144,7 +144,7 @@ class GuardedClient implements EgressClient {
   }: Pick<EgressRequest, 'url' | 'method' | 'headers' | 'body'>): Plan | EgressFailure {
     if (this.#isClosed) return failureOf('aborted', 0)
     const judged = this.#judged(url)
-    if (!judged.ok) return failureOf('refused_address', 0, judged.reason)
+    if (!judged.ok) return failureOf('refused_address', 0, judged)
     const headers = this.#layOut(given)
     if (!headers) return failureOf('protocol', 0)
     const { url: target } = judged
@@ -154,7 +154,7 @@ class GuardedClient implements EgressClient {
   #begin({ target, wire }: Plan, exchange: Pick<Exchange, 'dispatch' | 'fail'>, now: number): void {
     const dispatch = (verdict: RouteVerdict): void => {
       if (verdict.ok) exchange.dispatch(verdict, wire)
-      else exchange.fail(verdict.code, verdict.reason)
+      else exchange.fail(verdict.code, verdict)
     }
     const verdict = this.#routes.to(target, now).take(now)
     if (verdict instanceof Promise) void verdict.then(dispatch)

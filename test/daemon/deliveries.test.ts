@@ -256,3 +256,21 @@ void t.test('a failed test is a 200, counts nothing, and works while disabled', 
   const body = { event_type: 'app.deployed' }
   t.equal((await world.request('POST', `${path}/test`, { body })).status, 400)
 })
+
+void t.test('a delivery says why no connection came about', async (t) => {
+  const world = await shopWorld(t, { schedule: [HOUR] })
+  const closed = await receiverFor(t, FAILS)
+  const webhook = await register(world, { url: closed.url })
+  await closed.close()
+  const tried = (delivery: Delivery): boolean => delivery.attempts.length === 1
+  const error = {
+    code: 'connect',
+    reason: 'refused',
+    message: 'The connection was refused: nothing accepts connections at this address and port.',
+  }
+  t.match(await deliveryOf(world, webhook, await publish(world), tried), {
+    status: 'pending',
+    error,
+    attempts: [{ error }],
+  })
+})

@@ -20,7 +20,7 @@ const HOSTILE: readonly HostileRow[] = [
   {
     title: 'never answers: timeout',
     answer: () => undefined,
-    expected: failed('timeout'),
+    expected: failed('timeout', 'response_timeout'),
     rest: { timeout: 250 },
   },
   {
@@ -29,7 +29,7 @@ const HOSTILE: readonly HostileRow[] = [
       socket.write(HEAD)
       every(socket, 'x-a: b\r\n')
     },
-    expected: failed('timeout'),
+    expected: failed('timeout', 'response_timeout'),
     rest: { timeout: 250 },
   },
   {

@@ -189,9 +189,12 @@ void t.test('names that do not resolve', (t) => {
     t.match(await client.send(requestTo(receiver)), failed('dns'))
     answer = () => Promise.resolve([])
     now += 1000
-    t.match(await client.send(requestTo(receiver)), { ...failed('dns'), reason: 'no_answer' })
+    t.match(await client.send(requestTo(receiver)), {
+      ...failed('dns', 'not_found'),
+      reason: 'no_answer',
+    })
     answer = () => Promise.resolve(['127.0.0.2'])
-    t.match(await client.send(requestTo(receiver)), failed('dns'), 'held for a second')
+    t.match(await client.send(requestTo(receiver)), failed('dns', 'not_found'), 'held for a second')
     now += 1000
     t.match(await client.send(requestTo(receiver)), { ok: true })
   })
@@ -252,7 +255,8 @@ void t.test('attempts that time out in the queue are never sent', async (t) => {
   const client = clientFor(t, { maxSocketsPerOrigin: 1 })
   const first = client.send(requestTo(receiver))
   const queued = Array.from({ length: 3 }, () => client.send(requestTo(receiver, { timeout: 200 })))
-  for (const result of await Promise.all(queued)) t.match(result, failed('timeout'))
+  for (const result of await Promise.all(queued))
+    t.match(result, failed('timeout', 'connect_timeout'))
   const last = client.send(requestTo(receiver))
   release.shift()?.()
   t.match(await first, { ok: true })
@@ -267,9 +271,9 @@ void t.test('a closed port is a connect failure, on every address', async (t) =>
   const receiver = await startReceiver(answerWith(OK), { host: '127.0.0.2' })
   const request = requestTo(receiver)
   await receiver.close()
-  t.match(await clientFor(t).send(request), failed('connect'))
+  t.match(await clientFor(t).send(request), failed('connect', 'refused'))
   const two = { allow: '127.0.0.2,127.0.0.3', resolve: resolvingTo(['127.0.0.2', '127.0.0.3']) }
-  t.match(await clientFor(t, two).send(request), failed('connect'))
+  t.match(await clientFor(t, two).send(request), failed('connect', 'refused'))
 })
 
 void t.test('the next judged address serves when the first is closed', async (t) => {
@@ -277,6 +281,22 @@ void t.test('the next judged address serves when the first is closed', async (t)
   const resolve = resolvingTo(['127.0.0.2', '127.0.0.3'])
   const client = clientFor(t, { allow: '127.0.0.2,127.0.0.3', resolve })
   t.match(await client.send(requestTo(receiver)), { ok: true })
+})
+
+void t.test('a failure of the certificate says which', async (t) => {
+  const rows = [
+    { name: 'other.example', days: 1, trusted: true, cause: 'certificate_name' },
+    { name: NAME, days: -1, trusted: true, cause: 'certificate_expired' },
+    { name: NAME, days: 1, trusted: false, cause: 'certificate_untrusted' },
+  ] as const
+  for (const { name, days, trusted, cause } of rows) {
+    const tls = await certify(t.testdir(), name, days)
+    const receiver = await startReceiver(answerWith(OK), { host: '127.0.0.2', tls })
+    t.teardown(() => receiver.close())
+    const client = clientFor(t, trusted ? { tls: { ca: tls.cert } } : {})
+    const url = `https://${NAME}:${receiver.port}/`
+    t.match(await client.send(requestTo(receiver, { url })), failed('tls', cause), cause)
+  }
 })
 
 void t.test('TLS', async (t) => {
@@ -294,7 +314,11 @@ void t.test('TLS', async (t) => {
   const plain = await receiverAt(t, answerWith(OK))
   const url = `https://${NAME}:${plain.port}/`
   const silent = clientFor(t).send(requestTo(plain, { url, timeout: 300 }))
-  t.match(await silent, failed('timeout'), 'a receiver that does not shake hands')
+  t.match(
+    await silent,
+    failed('timeout', 'connect_timeout'),
+    'a receiver that does not shake hands',
+  )
 })
 
 void t.test('errors are classified by code', (t) => {

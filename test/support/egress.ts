@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllowList, type EgressPolicy } from '../../lib/egress/url.ts'
 import {
+  EGRESS_CAUSES,
   EGRESS_ERRORS,
+  type EgressCause,
   type EgressClient,
   type EgressErrorCode,
   type EgressRequest,
@@ -78,8 +80,9 @@ export function textOf(result: EgressResult): string {
   return result.ok ? new TextDecoder().decode(result.body) : `failed: ${result.code}`
 }
 
-export function failed(code: EgressErrorCode): object {
-  return { ok: false, code, message: EGRESS_ERRORS[code] }
+export function failed(code: EgressErrorCode, cause?: EgressCause): object {
+  const message = cause === undefined ? EGRESS_ERRORS[code] : EGRESS_CAUSES[cause]
+  return { ok: false, code, ...(cause !== undefined && { cause }), message }
 }
 
 export interface Certificate {

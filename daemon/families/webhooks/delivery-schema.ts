@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Attempt, AttemptErrorCode, AttemptTrigger } from '../../../lib/delivery/state.ts'
 import { isFinal } from '../../../lib/delivery/state.ts'
 import { toIso } from '../../../lib/time.ts'
-import { EGRESS_ERRORS } from '../../../plugins/egress/contract.ts'
+import type { EgressCause } from '../../../plugins/egress/contract.ts'
+import { EGRESS_CAUSES, EGRESS_ERRORS } from '../../../plugins/egress/contract.ts'
 import type { InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
 import { instant, isoOrNull, pageOf, plainText } from '../wire.ts'
 import { exampleWebhook } from './schema.ts'
@@ -25,9 +26,15 @@ const ATTEMPT_ERRORS: Readonly<Record<AttemptErrorCode, string>> = {
   http_status: 'The receiver answered with a status other than 200 to 299.',
 }
 
+const CAUSES = Object.keys(EGRESS_CAUSES) as [EgressCause, ...EgressCause[]]
+
 const failure = z
   .strictObject({
     code: z.enum(Object.keys(ATTEMPT_ERRORS) as [AttemptErrorCode, ...AttemptErrorCode[]]),
+    reason: z
+      .enum(CAUSES)
+      .nullable()
+      .meta({ description: 'The cause within the code; null where none is known.' }),
     message: z.string(),
   })
   .nullable()
@@ -126,8 +133,17 @@ function toWireAttempt(attempt: Attempt): WireDelivery['attempts'][number] {
     started_at: toIso(attempt.started_at),
     duration_ms: Math.round(attempt.duration),
     response: status_code === null ? null : { status_code, body: attempt.response },
-    error: error === null ? null : { code: error, message: ATTEMPT_ERRORS[error] },
+    error: error === null ? null : describeError(error, attempt.error_reason),
   }
+}
+
+/** A cause that this version does not know is left out: a later one may have stored it. */
+function describeError(
+  code: AttemptErrorCode,
+  cause: string | undefined,
+): WireDelivery['attempts'][number]['error'] {
+  const reason = CAUSES.find((one) => one === cause) ?? null
+  return { code, reason, message: reason === null ? ATTEMPT_ERRORS[code] : EGRESS_CAUSES[reason] }
 }
 
 /** What examples show. */

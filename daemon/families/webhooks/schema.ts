@@ -35,7 +35,7 @@ const events = z
   })
   .meta({
     description:
-      'Event types; order.* for every type of a family, * for every built-in type, also later ones. Declared types and families need events:read.',
+      'Event types; order.* for every type of a family, * for every built-in type, also later ones, without declared types: combine them as *,order.*. Declared types and families need events:read.',
     uniqueItems: true,
     example: ['app.deployed'],
   })

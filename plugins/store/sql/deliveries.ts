@@ -200,13 +200,15 @@ export function toDelivery(row: Row): DeliveryRecord {
 }
 
 function toAttempt(row: Row): Attempt {
+  const [error = null, error_reason] = textOrNull(row['error'])?.split('.') ?? []
   return {
     number: integer(row['number']),
     trigger: row['cause'] as AttemptTrigger,
     started_at: integer(row['started_at']),
     duration: integer(row['duration']),
     status_code: integerOrNull(row['status_code']),
-    error: row['error'] as AttemptErrorCode | null,
+    error: error as AttemptErrorCode | null,
+    ...(error_reason !== undefined && { error_reason }),
     response: textOrNull(row['response']),
   }
 }

@@ -1,4 +1,5 @@
 import { COUNTED } from '../../../lib/delivery/health.ts'
+import type { Attempt } from '../../../lib/delivery/state.ts'
 import type { SettledAttempt } from '../../../lib/engine/ports.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
@@ -36,7 +37,7 @@ export function toValues(settled: SettledAttempt): readonly unknown[] {
     attempt.started_at,
     Math.round(attempt.duration),
     attempt.status_code,
-    attempt.error,
+    storedError(attempt),
     attempt.response,
     after.status,
     after.automatic,
@@ -64,4 +65,9 @@ export function isCountedFailure(verdict: string, cause: string): string {
 export function isWorthWriting(failed: string, at: string): string {
   return `(${failed} OR consecutive_failures > 0 OR failing_at IS NOT NULL
     OR COALESCE(last_success_at, 0) < ${at} - ${LAG})`
+}
+
+/** One column holds both: `connect`, or `connect.refused`. */
+function storedError({ error, error_reason }: Attempt): string | null {
+  return error === null || error_reason === undefined ? error : `${error}.${error_reason}`
 }
