@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { EgressResult } from '../../../plugins/egress/contract.ts'
+import type { EgressCause, EgressResult } from '../../../plugins/egress/contract.ts'
 import {
   certify,
   clientFor,
@@ -51,18 +51,34 @@ export const EXCHANGE_CHECKS: Checks = {
   },
 
   async D16(t, saw) {
-    const rows: readonly (readonly [string, Certificate, { readonly trusted: boolean }])[] = [
-      ['self-signed', await certify(t.testdir(), NAME), { trusted: false }],
-      ['expired', await certify(t.testdir(), NAME, -1), { trusted: true }],
-      ['for another name', await certify(t.testdir(), 'other.example.com'), { trusted: true }],
+    interface Expected {
+      readonly trusted: boolean
+      readonly cause: EgressCause
+    }
+    const rows: readonly (readonly [string, Certificate, Expected])[] = [
+      [
+        'self-signed',
+        await certify(t.testdir(), NAME),
+        { trusted: false, cause: 'certificate_untrusted' },
+      ],
+      [
+        'expired',
+        await certify(t.testdir(), NAME, -1),
+        { trusted: true, cause: 'certificate_expired' },
+      ],
+      [
+        'for another name',
+        await certify(t.testdir(), 'other.example.com'),
+        { trusted: true, cause: 'certificate_name' },
+      ],
     ]
-    for (const [title, tls, { trusted }] of rows) {
+    for (const [title, tls, { trusted, cause }] of rows) {
       const receiver = await startReceiver(answerWith(OK), { host: '127.0.0.2', tls })
       t.teardown(() => receiver.close())
       const url = `https://${NAME}:${receiver.port}/`
       const setup = trusted ? { tls: { ca: tls.cert } } : {}
       const result = await clientFor(t, setup).send(requestTo(receiver, { url }))
-      t.match(result, failed('tls'), title)
+      t.match(result, failed('tls', cause), title)
       if (!result.ok) saw(result.code)
       t.equal(receiver.requests.length, 0, title)
     }
@@ -79,7 +95,11 @@ export const EXCHANGE_CHECKS: Checks = {
       NAME,
       'the name is asked for, though the address is pinned',
     )
-    t.match(await send('127.0.0.2'), failed('tls'), 'the certificate is for the name')
+    t.match(
+      await send('127.0.0.2'),
+      failed('tls', 'certificate_name'),
+      'the certificate is for the name',
+    )
     t.equal(receiver.requests.length, 1)
   },
 }
