@@ -1,9 +1,8 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
-import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import type { AnyCall } from './perform.ts'
-import { onResponseEnd } from './response-end.ts'
+import { abandonedBy } from './response-end.ts'
 import type { RequestContext, Step } from './state.ts'
 
 /**
@@ -35,13 +34,7 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
       // What is small beside it has its own.
       ctx.state.hold?.reserve(bytes + RESERVED_RESPONSE_BYTES)
     },
-    abandoned: () => {
-      const left = new AbortController()
-      onResponseEnd(ctx.req, ctx.res, () => {
-        left.abort(httpError('request_abandoned'))
-      })
-      return left.signal
-    },
+    abandoned: () => abandonedBy(ctx.req, ctx.res),
     admit: async () => admit(ctx, () => Promise.resolve()),
   }
 }

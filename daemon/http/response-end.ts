@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { httpError } from '../errors.ts'
 
 type Socket = IncomingMessage['socket']
 
@@ -29,6 +30,18 @@ export function onResponseEnd(
   response.once('close', end)
   // A queued response has no socket yet, and does not hear that its connection closed.
   if (response.socket === null) whenClosed(socket, end)
+}
+
+/** A signal that aborts with `request_abandoned` once nobody waits for the response. */
+export function abandonedBy(
+  request: Pick<IncomingMessage, 'socket'>,
+  response: ServerResponse,
+): AbortSignal {
+  const left = new AbortController()
+  onResponseEnd(request, response, () => {
+    left.abort(httpError('request_abandoned'))
+  })
+  return left.signal
 }
 
 /** One listener for each connection, however many of its responses are queued. */

@@ -11,6 +11,7 @@ import { STEP_BYTES, giveWay } from '../../steps.ts'
 import type { BodyLease } from '../body-lease.ts'
 import { leaseBody } from '../body-lease.ts'
 import { createPaceBudget } from '../pace.ts'
+import { abandonedBy } from '../response-end.ts'
 import type { RequestContext, RequestState, Step } from '../state.ts'
 import type { Swept } from '../sweep.ts'
 import type { Traffic } from '../traffic.ts'
@@ -36,7 +37,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
     }
     requireJson(ctx)
     if (bytes.length <= STEP_BYTES) parseInto(ctx.state, bytes)
-    else await parseInTurn(ctx.state, traffic, bytes)
+    else await parseInTurn(ctx, traffic, bytes)
   }
 
   return async function readBody(ctx, next) {
@@ -87,15 +88,16 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a large body in turn of its account, in an iteration of the event loop of its own: bodies that
- * arrive together would hold it for as long as all of them take.
+ * Parses a body over `STEP_BYTES` in a queue that accounts share, one in each iteration of the event loop:
+ * parsed together, they would block it.
  */
 async function parseInTurn(
-  state: RequestState,
+  { state, req, res }: RequestContext,
   { parsing }: Traffic,
   bytes: Uint8Array,
 ): Promise<void> {
-  await parsing({ holder: holderOf(state.principal, state.address) }, async () => {
+  const turn = { holder: holderOf(state.principal, state.address), signal: abandonedBy(req, res) }
+  await parsing(turn, async () => {
     await giveWay()
     parseInto(state, bytes)
   })

@@ -125,4 +125,27 @@ export const LARGE_CHECKS: Checks = {
     saw(`${Math.max(...perIteration.values())} in each iteration`)
     for (const socket of sockets) socket.destroy()
   },
+
+  async F29(t, saw) {
+    const world = await createWorld(t)
+    const { parsing, bodies } = world.traffic
+    const { key } = await world.mintKey({ scopes: ['keys:*'] })
+    const body = JSON.stringify({ name: 'x'.repeat(STEP_BYTES) })
+    let parsed = 0
+    t.teardown(watchParsing(() => (parsed += 1)))
+    let open = (): void => undefined
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const turn = parsing({ holder: 'another' }, () => opened)
+    const socket = await sendMost(new URL(world.baseUrl), key, body)
+    socket.write(body.slice(-1))
+    await until('the body is held', () => bodies.used === body.length)
+    socket.destroy()
+    await until('the body is released', () => bodies.used === 0)
+    open()
+    await turn
+    await parsing({ holder: 'another' }, async () => undefined)
+    saw(parsed === 0 ? 'not parsed' : 'parsed')
+  },
 }

@@ -170,6 +170,11 @@ const LARGE_ROWS: readonly Row[] = [
     case: 'Twenty large bodies of one account end at the same moment.',
     answer: 'Bodies over 256 KiB are parsed `1 in each iteration` of the event loop.',
   },
+  {
+    id: 'F29',
+    case: 'A client sends a large body and disconnects while the body waits to be parsed.',
+    answer: 'Its bytes are released at once, and it is `not parsed`.',
+  },
 ]
 
 const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS, ...EDIT_ROWS, ...LARGE_ROWS]
