@@ -58,12 +58,8 @@ function heaviestOf(totals: ReadonlyMap<string, number>): readonly [string, numb
   return heaviest
 }
 
-function newestOf(leases: Iterable<Held>, except: readonly Held[]): Held | undefined {
-  let newest: Held | undefined
-  for (const lease of leases) {
-    if (lease.amount > 0 && !lease.isKept && !except.includes(lease)) newest = lease
-  }
-  return newest
+function evictableOf(leases: Iterable<Held>): Held[] {
+  return [...leases].filter(({ amount, isKept }) => amount > 0 && !isKept)
 }
 
 /**
@@ -100,11 +96,14 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
   function findVictims(name: string, wanted: number, needed: number): Victims | undefined {
     const victims: [string, Held][] = []
     const totals = needed > 0 ? new Map([...holders].map(([n, { total }]) => [n, total])) : NONE
+    /** Leases of each victim that may still be chosen, the newest last. */
+    const evictable = new Map<string, Held[]>()
     for (let freed = 0; freed < needed;) {
       const [heaviest, total] = heaviestOf(totals)
       if (heaviest === name || wanted >= total) return undefined
-      const chosen = victims.filter(([victim]) => victim === heaviest).map(([, lease]) => lease)
-      const newest = newestOf(holders.get(heaviest)?.leases ?? [], chosen)
+      const leases = evictable.get(heaviest) ?? evictableOf(holders.get(heaviest)?.leases ?? [])
+      evictable.set(heaviest, leases)
+      const newest = leases.pop()
       if (newest === undefined) {
         // All that this holder has is kept.
         totals.delete(heaviest)
