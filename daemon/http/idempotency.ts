@@ -52,7 +52,15 @@ async function performInUnit(
   const replay = await recall(store.requests, call, place)
   // Whoever answered first may have died before every process knew what changed.
   if (replay !== undefined) return store.write(() => Promise.resolve(replay))
-  const run = await prepareRun(operation, call)
+  let run: Awaited<ReturnType<typeof prepareRun>>
+  try {
+    run = await prepareRun(operation, call)
+  } catch (cause) {
+    // Preparing may wait. A twin that committed meanwhile changed what this request applies to.
+    const twin = await recall(store.requests, call, place)
+    if (twin === undefined) throw cause
+    return store.write(() => Promise.resolve(twin))
+  }
   let committed: unknown
   const answer = await store.write(async (tx) => {
     const known = await recall(tx.requests, call, place)

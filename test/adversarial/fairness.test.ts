@@ -7,6 +7,7 @@ import { LARGE_CHECKS } from './fairness/large.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
+import { WAITING_CHECKS } from './fairness/waiting.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { runSection } from './run.ts'
 
@@ -19,4 +20,5 @@ await runSection(t, FAIRNESS, {
   ...SIZE_CHECKS,
   ...EDIT_CHECKS,
   ...LARGE_CHECKS,
+  ...WAITING_CHECKS,
 })

@@ -177,7 +177,23 @@ const LARGE_ROWS: readonly Row[] = [
   },
 ]
 
-const ROWS = [...CONNECTION_ROWS, ...SIGN_IN_ROWS, ...ACCOUNT_ROWS, ...EDIT_ROWS, ...LARGE_ROWS]
+const WAITING_ROWS: readonly Row[] = [
+  {
+    id: 'F29',
+    case: 'A client sends an edit five times at once with one Idempotency-Key, and then its revert in the same way.',
+    answer:
+      'Each is done once, though the twins wait for their turn: `5 times 201` and `4 replayed` for the edit, `5 times 201` and `4 replayed` for the revert; the app is at `revision 3`.',
+  },
+]
+
+const ROWS = [
+  ...CONNECTION_ROWS,
+  ...SIGN_IN_ROWS,
+  ...ACCOUNT_ROWS,
+  ...EDIT_ROWS,
+  ...LARGE_ROWS,
+  ...WAITING_ROWS,
+]
 
 export const FAIRNESS: Section = {
   letter: 'F',

@@ -1,0 +1,63 @@
+import { until } from '../../support/daemon.ts'
+import type { Edit } from '../../support/edits.ts'
+import { createApp, editWorld } from '../../support/edits.ts'
+import type { AnyBody, World } from '../../support/world.ts'
+import type { Checks, Saw } from '../run.ts'
+
+const TWINS = 5
+
+/**
+ * Sends a request five times at once with one key. All wait for their turn before the first has it, and
+ * the turns of the others begin once the first is committed.
+ */
+async function sendTwins(world: World, app: string, path: string, body: AnyBody) {
+  const { platform } = world
+  const { applying } = platform
+  const revision = async () => (await platform.store.apps.get(world.account.id, app))?.revision
+  const before = await revision()
+  let asked = 0
+  let begun = 0
+  Object.assign(platform, {
+    applying: ((turn, work) => {
+      asked += 1
+      return applying(turn, async () => {
+        begun += 1
+        if (begun === 1) await until('all twins wait', () => asked === TWINS)
+        else await until('the first is committed', async () => (await revision()) !== before)
+        return work()
+      })
+    }) satisfies typeof applying,
+  })
+  const headers = { 'idempotency-key': path }
+  const answers = await Promise.all(
+    Array.from({ length: TWINS }, () => world.request<Edit>('POST', path, { body, headers })),
+  )
+  Object.assign(platform, { applying })
+  return answers
+}
+
+function tell(saw: Saw, answers: Awaited<ReturnType<typeof sendTwins>>): void {
+  const counts = new Map<number, number>()
+  for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)
+  for (const [status, count] of counts) saw(`${count} times ${status}`)
+  const replayed = answers.filter(({ headers }) => headers.has('idempotency-replayed'))
+  saw(`${replayed.length} replayed`)
+}
+
+export const WAITING_CHECKS: Checks = {
+  async F29(t, saw) {
+    const world = await editWorld(t)
+    const { id } = await createApp(world)
+    const edits = `/v1/apps/${id}/edits`
+    const operations = [{ op: 'write', path: 'a.txt', content: 'a' }]
+    const created = await sendTwins(world, id, edits, { operations, base_revision: 1 })
+    tell(saw, created)
+    const edit = created[0]?.body.id ?? ''
+    t.same([...new Set(created.map(({ body }) => body.id))], [edit], 'all tell of one edit')
+    const reverted = await sendTwins(world, id, `${edits}/${edit}/revert`, {})
+    tell(saw, reverted)
+    t.equal(new Set(reverted.map(({ body }) => body.id)).size, 1, 'all tell of one revert')
+    const { body } = await world.request('GET', `/v1/apps/${id}`)
+    saw(`revision ${String(body['current_revision'])}`)
+  },
+}
