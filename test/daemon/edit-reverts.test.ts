@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Tree } from '../../daemon/families/apps/tree.ts'
 import { printTree } from '../../daemon/families/apps/tree.ts'
 import { repeatChanges } from '../../daemon/families/edits/repeat.ts'
-import { createApp, editWorld, readFile, type Edit } from '../support/edits.ts'
+import { createApp, createHeldEditor, editWorld, readFile, type Edit } from '../support/edits.ts'
 import type { AnyBody, World } from '../support/world.ts'
 
 function edit(world: World, app: string, body: AnyBody) {
@@ -46,6 +46,39 @@ void t.test('an edit is taken back by another, and what came after it stays', as
   const again = await world.request('POST', path)
   const details = { paths: ['new.html', 'style.css'], config: ['title'] }
   t.match(again, { status: 409, body: { error: { code: 'revert_conflict', details } } })
+})
+
+void t.test('a revert that cannot be is refused before it waits', async (t) => {
+  const world = await editWorld(t, createHeldEditor().editor)
+  const { id } = await createApp(world)
+  const waiting: string[] = []
+  Object.assign(world.platform, {
+    applying: (async ({ holder }) => {
+      waiting.push(holder)
+      throw new Error('it waits')
+    }) satisfies typeof world.platform.applying,
+  })
+  const unfinished = (await edit(world, id, { prompt: 'Later' })).body
+  for (const [app, of, status, code] of [
+    ['nowhere', unfinished.id, 404, 'app_not_found'],
+    [id, 'unknown', 404, 'edit_not_found'],
+    [id, unfinished.id, 409, 'edit_not_completed'],
+  ] as const) {
+    const answer = await world.request('POST', `/v1/apps/${app}/edits/${of}/revert`)
+    t.match(answer, { status, body: { error: { code } } })
+  }
+  t.same(waiting, [])
+})
+
+void t.test('repeating changes ends when its signal aborts', async (t) => {
+  const names = Array.from({ length: 1000 }, (_, index) => `${index}.txt`)
+  const tree: Tree = {
+    files: new Map(names.map((path) => [path, { path, sha256: '1', size: 1 }])),
+    config: new Map(),
+  }
+  const none: Tree = { files: new Map(), config: new Map() }
+  const signal = AbortSignal.abort(new Error('left'))
+  await t.rejects(repeatChanges({ from: none, to: tree }, none, signal), { message: 'left' })
 })
 
 const paths = fc.constantFrom('a', 'b', 'c/d', 'c/e')

@@ -63,7 +63,7 @@ async function complete(
     const tree =
       number === base.number
         ? applied.tree
-        : await repeatOn(await loadTree(base.bytes, revision), base, applied, touched)
+        : await repeatOn(await loadTree(base.bytes, revision), base, applied, touched, signal)
     const kept = await keepMade(base.bytes, app_id, { tree, fresh: applied.fresh })
     const made = { number: number + 1, kept, applied, outcome }
     if (await store.write((tx) => advance(platform, tx, held, made))) return
@@ -76,11 +76,12 @@ async function repeatOn(
   base: Base,
   applied: AppliedEdit,
   touched: readonly string[],
+  signal: AbortSignal,
 ): Promise<Tree> {
   const digestIn = ({ files }: Tree, path: string) => files.get(path)?.sha256
   // Also what the edit would leave as it was: the model had it before its eyes.
   const isStale = touched.some((path) => digestIn(base.tree, path) !== digestIn(current, path))
-  const repeated = await repeatChanges({ from: base.tree, to: applied.tree }, current)
+  const repeated = await repeatChanges({ from: base.tree, to: applied.tree }, current, signal)
   if (!isStale && 'tree' in repeated) return repeated.tree
   throw new ConflictError('what the edit changes was changed meanwhile')
 }

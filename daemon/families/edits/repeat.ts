@@ -11,10 +11,14 @@ export interface RepeatConflict {
 /**
  * Makes the changes that lie between two trees in a third. Nothing is overwritten: whatever they
  * change must stand in the third as it stood before them.
+ *
+ * @param signal ends the work early
+ * @throws the reason of the signal
  */
 export async function repeatChanges(
   { from, to }: { readonly from: Tree; readonly to: Tree },
   onto: Tree,
+  signal?: AbortSignal,
 ): Promise<{ readonly tree: Tree } | RepeatConflict> {
   const digestOf = (tree: Tree) => (path: string) => tree.files.get(path)?.sha256
   const valueOf = (tree: Tree) => (key: string) => tree.config.get(key)
@@ -29,7 +33,7 @@ export async function repeatChanges(
     files: withNames(onto.files, to.files, paths),
     config: withNames(onto.config, to.config, keys),
   }
-  const fault = await runInSteps(judgeTree(tree))
+  const fault = await runInSteps(judgeTree(tree), signal)
   return fault === undefined ? { tree } : { paths: [fault.path], config: [] }
 }
 

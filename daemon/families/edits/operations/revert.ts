@@ -51,7 +51,12 @@ export const revertEdit = writeOperation({
     },
   },
   command: 'edit revert',
-  prepare: (call) => call.platform.applying(turnOfCaller(call), () => takeBack(call)),
+  async prepare(call) {
+    // Refused now rather than after waiting; while it waits another edit may come first.
+    await findRevert(call)
+    const turn = turnOfCaller(call)
+    return call.platform.applying(turn, () => takeBack(call, turn.signal))
+  },
   async run(call) {
     const { params, body, prepared } = call
     const given = { message: body?.message ?? null, reverts: params.edit_id }
@@ -59,22 +64,31 @@ export const revertEdit = writeOperation({
   },
 })
 
-/** The current tree without the edit's changes, whatever else was changed since. */
-async function takeBack(call: Call<typeof input>): Promise<MadeTree> {
+/** The app, its current revision, and the revision that the edit made. */
+async function findRevert(call: Call<typeof input>) {
   const { platform, principal, params } = call
-  const { apps } = platform.store
-  const app = await findLiveApp(apps, principal, params.app_id)
+  const app = await findLiveApp(platform.store.apps, principal, params.app_id)
   const edit = await findEdit(platform.store, call)
   const base = requireMade(app)
   const result = edit.result_revision
   if (result === null) throw editError('edit_not_completed')
+  return { app, base, result }
+}
 
+/** The current tree without the edit's changes, whatever else was changed since. */
+async function takeBack(
+  call: Call<typeof input>,
+  signal: AbortSignal | undefined,
+): Promise<MadeTree> {
+  const { platform } = call
+  const { apps } = platform.store
+  const { app, base, result } = await findRevert(call)
   const bytes = bytesOf(platform)
   const treeOf = async (number: number) => loadTree(bytes, await findRevision(apps, app, number))
   const onto = await treeOf(base)
   const from = await treeOf(result)
   const to = await treeOf(result - 1)
-  const repeated = await repeatChanges({ from, to }, onto)
+  const repeated = await repeatChanges({ from, to }, onto, signal)
   if (!('tree' in repeated)) throw editError('revert_conflict', { details: { ...repeated } })
   const kept = await keepMade(bytes, app.id, { tree: repeated.tree, fresh: [] })
   return { base, kept, changed: changesOf(onto, repeated.tree) }
