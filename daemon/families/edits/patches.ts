@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { giveWay, runInSteps } from '../../steps.ts'
 import type { Draft, DraftFile, Patch, ReadBytes } from './draft.ts'
-import type { Place } from './place.ts'
-import { findPlace } from './place.ts'
+import { findMatch } from './find-match.ts'
 
 type PatchCode = 'not_text' | 'no_match' | 'many_matches'
 
@@ -11,16 +10,11 @@ export interface PatchFault extends Pick<Patch, 'index' | 'path'> {
   readonly code: PatchCode
 }
 
-const UNPLACED: Readonly<Record<Extract<Place, string>, PatchCode>> = {
-  nowhere: 'no_match',
-  often: 'many_matches',
-}
-
 /**
  * Applies the patches of a draft, one file after the other, so that each file is read once and only its
  * last version is held. The event loop is given back after every patch, and within those of large files.
  *
- * @returns what patched files hold, those that are left; or every patch that cannot be applied
+ * @returns Contents of the patched files that are still in the tree, or every patch that failed.
  */
 export async function applyPatches(
   { files, patched }: Pick<Draft, 'files' | 'patched'>,
@@ -51,21 +45,20 @@ async function patchOne(
   for (const { index, path, search, replace } of patches) {
     await giveWay()
     signal?.throwIfAborted()
-    const place = isText ? await placeOf(search, bytes, signal) : 'not_text'
-    if (typeof place === 'number') bytes = splice(bytes, place, search?.length ?? 0, replace)
-    else faults.push({ index, path, code: place })
+    const match = isText ? await matchIn(bytes, search, signal) : 'not_text'
+    if (typeof match === 'number') bytes = splice(bytes, match, search?.length ?? 0, replace)
+    else faults.push({ index, path, code: match })
   }
   return bytes
 }
 
-async function placeOf(
-  search: Uint8Array | undefined,
+async function matchIn(
   bytes: Uint8Array,
+  search: Uint8Array | undefined,
   signal: AbortSignal | undefined,
 ): Promise<number | PatchCode> {
   if (search === undefined) return 'no_match'
-  const place = await runInSteps(findPlace(search, bytes), signal)
-  return typeof place === 'number' ? place : UNPLACED[place]
+  return runInSteps(findMatch(search, bytes), signal)
 }
 
 function splice(bytes: Uint8Array, at: number, length: number, put: Uint8Array): Uint8Array {

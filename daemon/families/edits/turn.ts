@@ -20,7 +20,7 @@ export function turnOfCaller(call: Pick<Call, 'principal' | 'abandoned'>): Turn 
   return { holder: account, subject: account, signal: call.abandoned() }
 }
 
-/** Of a prompt, of which a process works on few at once: it was accepted, so it is not dropped. */
+/** The turn of a prompt. It was accepted, so the queue never drops it; workers bound how many there are. */
 export function turnOfWorker(account: string, signal: AbortSignal): Turn {
   return { holder: account, subject: account, signal, kept: true }
 }

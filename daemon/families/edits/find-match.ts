@@ -1,19 +1,19 @@
 import type { Steps } from '../../steps.ts'
 import { STEP_BYTES } from '../../steps.ts'
 
-/** Where bytes occur in others: at one offset, not at all, or more than once. */
-export type Place = number | 'nowhere' | 'often'
-
 /**
- * Finds where bytes occur in others, in time that grows only with their lengths (Knuth, Morris, Pratt):
+ * Finds the offset at which bytes occur once in others, in time that grows only with their lengths (Knuth, Morris, Pratt):
  * `indexOf` takes the product of the lengths for repetitive input, and the caller chooses both. In valid
  * UTF-8, bytes match exactly where the text does.
  */
-export function* findPlace(search: Uint8Array, bytes: Uint8Array): Steps<Place> {
-  if (search.length === 0 || search.length > bytes.length) return 'nowhere'
+export function* findMatch(
+  search: Uint8Array,
+  bytes: Uint8Array,
+): Steps<number | 'no_match' | 'many_matches'> {
+  if (search.length === 0 || search.length > bytes.length) return 'no_match'
   const borders = yield* bordersOf(search)
   const [first] = search
-  let found: Place = 'nowhere'
+  let found: number | 'no_match' = 'no_match'
   let matched = 0
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     const end = Math.min(from + STEP_BYTES, bytes.length)
@@ -25,7 +25,7 @@ export function* findPlace(search: Uint8Array, bytes: Uint8Array): Steps<Place> 
       while (matched > 0 && search[matched] !== byte) matched = borders[matched - 1] ?? 0
       if (search[matched] === byte) matched += 1
       if (matched < search.length) continue
-      if (found !== 'nowhere') return 'often'
+      if (found !== 'no_match') return 'many_matches'
       found = at - matched + 1
       matched = borders[matched - 1] ?? 0
     }

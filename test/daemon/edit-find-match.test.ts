@@ -3,13 +3,13 @@ import t from 'tap'
 import type { Tree } from '../../daemon/families/apps/tree.ts'
 import { digestOf } from '../../daemon/families/apps/tree.ts'
 import { applyOperations } from '../../daemon/families/edits/apply.ts'
-import { findPlace } from '../../daemon/families/edits/place.ts'
+import { findMatch } from '../../daemon/families/edits/find-match.ts'
 import { runAtOnce } from '../support/steps.ts'
 
 const MIB = 1_048_576
 
-const placeOf = (search: string, text: string) =>
-  runAtOnce(findPlace(Buffer.from(search), Buffer.from(text)))
+const matchIn = (search: string, text: string) =>
+  runAtOnce(findMatch(Buffer.from(search), Buffer.from(text)))
 
 void t.test('a text is found where it stands once, as indexOf would', async (t) => {
   const few = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 30 })
@@ -18,21 +18,21 @@ void t.test('a text is found where it stands once, as indexOf would', async (t) 
     fc.property(few, search, (text, search) => {
       const first = text.indexOf(search)
       const again = first !== -1 && text.includes(search, first + 1)
-      const expected = first === -1 ? 'nowhere' : again ? 'often' : first
-      return placeOf(search, text) === expected
+      const expected = first === -1 ? 'no_match' : again ? 'many_matches' : first
+      return matchIn(search, text) === expected
     }),
     { numRuns: 5000 },
   )
-  t.equal(placeOf('', 'a'), 'nowhere')
-  t.equal(placeOf('aa', 'aaa'), 'often', 'also where the two overlap')
+  t.equal(matchIn('', 'a'), 'no_match')
+  t.equal(matchIn('aa', 'aaa'), 'many_matches', 'also where the two overlap')
 })
 
 // By `indexOf` each of these would take hours.
 void t.test('texts that repeat themselves take no longer than others', async (t) => {
   const text = 'a'.repeat(8 * MIB)
-  t.equal(placeOf(`b${'a'.repeat(4 * MIB)}`, text), 'nowhere')
-  t.equal(placeOf(`${'a'.repeat(4 * MIB)}b`, text), 'nowhere')
-  t.equal(placeOf('a'.repeat(4 * MIB), text), 'often')
+  t.equal(matchIn(`b${'a'.repeat(4 * MIB)}`, text), 'no_match')
+  t.equal(matchIn(`${'a'.repeat(4 * MIB)}b`, text), 'no_match')
+  t.equal(matchIn('a'.repeat(4 * MIB), text), 'many_matches')
 })
 
 void t.test('the patches of one edit work through so many bytes at most', async (t) => {
