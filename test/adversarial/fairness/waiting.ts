@@ -45,7 +45,7 @@ function tell(saw: Saw, answers: Awaited<ReturnType<typeof sendTwins>>): void {
 }
 
 export const WAITING_CHECKS: Checks = {
-  async F29(t, saw) {
+  async F30(t, saw) {
     const world = await editWorld(t)
     const { id } = await createApp(world)
     const edits = `/v1/apps/${id}/edits`

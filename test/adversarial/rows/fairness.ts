@@ -179,7 +179,7 @@ const LARGE_ROWS: readonly Row[] = [
 
 const WAITING_ROWS: readonly Row[] = [
   {
-    id: 'F29',
+    id: 'F30',
     case: 'A client sends an edit five times at once with one Idempotency-Key, and then its revert in the same way.',
     answer:
       'Each is done once, though the twins wait for their turn: `5 times 201` and `4 replayed` for the edit, `5 times 201` and `4 replayed` for the revert; the app is at `revision 3`.',
