@@ -4,6 +4,8 @@ export interface Lease {
   add(amount: number): boolean
   /** From now on it is not evicted: what it counts cannot be given up early. */
   keep(): void
+  /** From now on it may be evicted again, and `evict` is told in place of what `take` was given. */
+  offer(evict: () => void): void
   /** Gives back all of it. Idempotent. */
   release(): void
 }
@@ -39,7 +41,7 @@ export interface FairPool {
 interface Held {
   amount: number
   isKept: boolean
-  readonly evict: () => void
+  evict: () => void
 }
 
 interface Holder {
@@ -136,6 +138,10 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
         add: (more) => holders.get(name)?.leases.has(held) === true && grow(name, held, more),
         keep: () => {
           held.isKept = true
+        },
+        offer: (replaced) => {
+          held.isKept = false
+          held.evict = replaced
         },
         release: () => {
           drop(name, held)

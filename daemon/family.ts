@@ -48,11 +48,24 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    */
   abandoned(): AbortSignal
   /**
+   * For work that waits for its turn: until it begins, the request's body gives way when others need the
+   * bytes more.
+   */
+  waiting(): Waiting
+  /**
    * Looks whether the caller still may do this: for what goes on for a while.
    *
    * @throws KeyhookError as a request would be refused that came now
    */
   admit(): Promise<void>
+}
+
+/** Work of a call that waits for its turn. */
+export interface Waiting {
+  /** Aborts as `abandoned()` does, and with `too_many_bytes` when the body gave way. */
+  readonly signal: AbortSignal
+  /** To be called when the turn begins: from now on the body is kept. */
+  begin(): void
 }
 
 /** A call inside a unit of work. */

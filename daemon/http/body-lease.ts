@@ -9,6 +9,8 @@ export interface BodyLease {
   add(bytes: number): boolean
   /** All of it was read: its bytes are in memory until the operation has ended, so it is not evicted. */
   keep(): void
+  /** Its operation waits: until `keep` it may be evicted again, and `evict` is told. */
+  offer(evict: () => void): void
   release(): void
 }
 
@@ -33,6 +35,7 @@ export function leaseBody(
   return {
     add: (bytes) => announced > 0 || lease.add(bytes),
     keep: lease.keep,
+    offer: lease.offer,
     release: lease.release,
   }
 }

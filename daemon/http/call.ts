@@ -1,9 +1,12 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
+import { httpError } from '../errors.ts'
+import type { Waiting } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import type { AnyCall } from './perform.ts'
-import { abandonedBy } from './response-end.ts'
+import { abandonedBy, onResponseEnd } from './response-end.ts'
 import type { RequestContext, Step } from './state.ts'
+import { tooManyBytes } from './traffic.ts'
 
 /**
  * What a request that was let in hands to its operation.
@@ -35,6 +38,20 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
       ctx.state.hold?.reserve(bytes + RESERVED_RESPONSE_BYTES)
     },
     abandoned: () => abandonedBy(ctx.req, ctx.res),
+    waiting: () => waitingOf(ctx),
     admit: async () => admit(ctx, () => Promise.resolve()),
   }
+}
+
+/** The body's lease may be evicted until the work begins; either end aborts the same signal. */
+function waitingOf({ req, res, state }: RequestContext): Waiting {
+  const ended = new AbortController()
+  onResponseEnd(req, res, () => {
+    ended.abort(httpError('request_abandoned'))
+  })
+  const { bodyLease } = state
+  bodyLease?.offer(() => {
+    ended.abort(tooManyBytes())
+  })
+  return { signal: ended.signal, begin: () => bodyLease?.keep() }
 }

@@ -3,6 +3,7 @@ import type { KeyhookError } from '../../lib/errors.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Principal } from '../principal.ts'
+import type { BodyLease } from './body-lease.ts'
 
 /** What a response holds of the process, until its socket took all of it or is gone. */
 export interface Hold {
@@ -36,6 +37,8 @@ export interface RequestState {
   /** The body's exact text; empty when there is none. */
   bodyText: string
   body: unknown
+  /** What the body holds of the process, until the operation has ended; undefined when there is none. */
+  bodyLease: BodyLease | undefined
   /** Of a multipart body, still on its way in; undefined for any other. */
   parts: AsyncIterable<GivenPart> | undefined
   params: Readonly<Record<string, unknown>>

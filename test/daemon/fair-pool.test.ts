@@ -123,3 +123,17 @@ await t.test('totals never pass the limits, and all that is released is free aga
     }),
   )
 })
+
+await t.test('a kept lease that is offered again is evicted until it is kept', async (t) => {
+  const pool = createFairPool({ limit: 4 })
+  const evicted: string[] = []
+  for (const id of ['a1', 'a2', 'a3', 'a4']) {
+    const lease = pool.take('a', 1, t.fail)
+    lease?.keep()
+    lease?.offer(() => evicted.push(id))
+    if (id === 'a4') lease?.keep()
+  }
+  t.ok(pool.take('b', 1, t.fail))
+  t.same(evicted, ['a3'])
+  t.same([pool.heldBy('a'), pool.used], [3, 4])
+})

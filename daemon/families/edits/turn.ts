@@ -14,10 +14,20 @@ export function createApplyingQueue(): FairQueue {
   return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING, each: WAITING_EACH })
 }
 
-/** One edit of an account at a time, so that no account has both places. */
-export function turnOfCaller(call: Pick<Call, 'principal' | 'abandoned'>): Turn {
-  const account = accountOf(call.principal)
-  return { holder: account, subject: account, signal: call.abandoned() }
+/**
+ * Runs work in the caller's turn: one edit of an account at a time, so that no account has both places.
+ * While it waits, the request's body may be evicted for another account, and the work is not begun.
+ */
+export function applyInTurn<T>(
+  { platform, principal, waiting }: Pick<Call, 'platform' | 'principal' | 'waiting'>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const account = accountOf(principal)
+  const { signal, begin } = waiting()
+  return platform.applying({ holder: account, subject: account, signal }, () => {
+    begin()
+    return work(signal)
+  })
 }
 
 /** The turn of a prompt. It was accepted, so the queue never drops it; workers bound how many there are. */

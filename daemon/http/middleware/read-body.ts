@@ -43,6 +43,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
   return async function readBody(ctx, next) {
     ctx.state.bodyText = ''
     ctx.state.body = undefined
+    ctx.state.bodyLease = undefined
     if (!mayHaveBody(ctx.req)) return next()
     const body = new BodyReader(ctx.req, limit, ctx.state.chargeBody)
     let lease: BodyLease | undefined
@@ -51,6 +52,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
       lease = leaseBody(ctx, traffic, () => {
         body.refuse(tooManyBytes())
       })
+      ctx.state.bodyLease = lease
       await receive(ctx, body, lease)
       return await next()
     } finally {

@@ -1,9 +1,13 @@
 import { until } from '../../support/daemon.ts'
 import type { Edit } from '../../support/edits.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
-import type { AnyBody, World } from '../../support/world.ts'
+import type { AnyBody, Asker, World } from '../../support/world.ts'
 import type { Checks, Saw } from '../run.ts'
 
+const KIB = 1024
+const MIB = 1024 * KIB
+/** The limit of an edit's body: three of them fill the pool. */
+const LARGEST = 16 * MIB
 const TWINS = 5
 
 /**
@@ -59,5 +63,54 @@ export const WAITING_CHECKS: Checks = {
     t.equal(new Set(reverted.map(({ body }) => body.id)).size, 1, 'all tell of one revert')
     const { body } = await world.request('GET', `/v1/apps/${id}`)
     saw(`revision ${String(body['current_revision'])}`)
+  },
+
+  async F31(t, saw) {
+    const world = await editWorld(t)
+    const { platform, account } = world
+    const other = world.userOf(await world.addAccount())
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    t.teardown(async () => release())
+    const { applying } = platform
+    let asked = 0
+    let begun = 0
+    Object.assign(platform, {
+      applying: ((turn, work) => {
+        asked += 1
+        return applying(turn, async () => {
+          if (turn.holder !== account.id) return work()
+          begun += 1
+          const result = await work()
+          await released
+          return result
+        })
+      }) satisfies typeof applying,
+    })
+    const edit = (app: string, size: number, as: Asker = world.user) => {
+      const content = 'x'.repeat(size / 2)
+      const operations = ['a.txt', 'b.txt'].map((path) => ({ op: 'write', path, content }))
+      const body = { operations, base_revision: 1 }
+      return world.request('POST', `/v1/apps/${app}/edits`, { as, body })
+    }
+    const apps = [await createApp(world), await createApp(world), await createApp(world)]
+    const edits: ReturnType<typeof edit>[] = []
+    for (const { id } of apps) {
+      edits.push(edit(id, LARGEST - KIB))
+      await until('it has come', () => asked === edits.length)
+    }
+    const made = await world.request<{ id: string }>('POST', '/v1/apps', {
+      as: other,
+      body: { template_id: 'blank' },
+    })
+    const answer = await edit(made.body.id, MIB, other)
+    saw(`${answer.status} to the other account`)
+    release()
+    const [first, second, third] = await Promise.all(edits)
+    const { code } = (third?.body['error'] ?? {}) as { readonly code?: string }
+    saw(`${third?.status} ${code}`)
+    for (const one of [first, second]) saw(`${one?.status} to the edits that stay`)
+    t.equal(begun, 2)
+    t.equal(world.traffic.bodies.used, 0, 'all bytes are given back')
   },
 }

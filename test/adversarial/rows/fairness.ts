@@ -184,6 +184,12 @@ const WAITING_ROWS: readonly Row[] = [
     answer:
       'Each is done once, though the twins wait for their turn: `5 times 201` and `4 replayed` for the edit, `5 times 201` and `4 replayed` for the revert; the app is at `revision 3`.',
   },
+  {
+    id: 'F31',
+    case: 'The edits of one account hold all bytes of bodies, one is applied and the others wait; another account sends a body of 1 MiB.',
+    answer:
+      'The newest edit that waits gives way and is never begun, `429 too_many_bytes`; `201 to the other account`, and `201 to the edits that stay`.',
+  },
 ]
 
 const ROWS = [

@@ -21,7 +21,7 @@ import {
 import { keepMade, placeOf, requireCurrent } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { turnOfCaller } from '../turn.ts'
+import { applyInTurn } from '../turn.ts'
 import { hasEnded, waitForEnd } from '../wait.ts'
 
 const input = {
@@ -81,8 +81,7 @@ export const createEdit = writeOperation({
     if (prompt !== undefined || model !== undefined) throw editError('invalid_edit')
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findBase(call)
-    const turn = turnOfCaller(call)
-    return call.platform.applying(turn, () => applyToBase(call, turn.signal))
+    return applyInTurn(call, (signal) => applyToBase(call, signal))
   },
   async run(call) {
     return toWireEdit(...(await carry(call, call.prepared)))
@@ -108,10 +107,7 @@ async function findBase({ platform, principal, params, body }: Call<typeof input
   return { app, operations, base }
 }
 
-async function applyToBase(
-  call: Call<typeof input>,
-  signal: AbortSignal | undefined,
-): Promise<MadeTree> {
+async function applyToBase(call: Call<typeof input>, signal: AbortSignal): Promise<MadeTree> {
   const { platform } = call
   const { app, operations, base } = await findBase(call)
   const bytes = bytesOf(platform)

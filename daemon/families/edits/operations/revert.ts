@@ -9,7 +9,7 @@ import { editParams, editRecord, exampleEdit, message, toWireEdit } from '../sch
 import { findEdit, keepMade } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { turnOfCaller } from '../turn.ts'
+import { applyInTurn } from '../turn.ts'
 
 const input = {
   params: editParams,
@@ -54,8 +54,7 @@ export const revertEdit = writeOperation({
   async prepare(call) {
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findRevert(call)
-    const turn = turnOfCaller(call)
-    return call.platform.applying(turn, () => takeBack(call, turn.signal))
+    return applyInTurn(call, (signal) => takeBack(call, signal))
   },
   async run(call) {
     const { params, body, prepared } = call
@@ -76,10 +75,7 @@ async function findRevert(call: Call<typeof input>) {
 }
 
 /** The current tree without the edit's changes, whatever else was changed since. */
-async function takeBack(
-  call: Call<typeof input>,
-  signal: AbortSignal | undefined,
-): Promise<MadeTree> {
+async function takeBack(call: Call<typeof input>, signal: AbortSignal): Promise<MadeTree> {
   const { platform } = call
   const { apps } = platform.store
   const { app, base, result } = await findRevert(call)
