@@ -22,9 +22,9 @@ export interface RateLimits {
 
 /**
  * Counts requests per class, for the caller and for its account, so that minting keys gains an account
- * nothing. A request takes one token, and one more for each further MiB of its body that is begun: what
- * is not announced takes its tokens as it comes in. An unmetered operation takes no first token. Streamed
- * uploads take one, since transfers have limits of their own.
+ * nothing. A request costs one token, plus one for each started MiB of its body after the first. A body
+ * without a length pays as it arrives. Unmetered operations do not pay the first token. Streamed uploads
+ * cost one token, since transfers have limits of their own.
  *
  * A request that costs more than a bucket holds is let in when the bucket is full, and leaves it in debt.
  *
@@ -60,38 +60,53 @@ export function createRateLimit(
         const counted = find(ctx.state, clock.now())
         const [first] = counted
         if (first === undefined) return next()
-        const refused = take(counted, tokens, 0)
-        const shown = refused ?? leastOf(counted, first)
-        const wait = secondsUntil(shown, refused === undefined ? 1 : tokens, 0)
-        const left = Math.max(0, Math.floor(shown.left))
-        ctx.set('RateLimit-Policy', `"${kind}";q=${shown.perMinute};w=60`)
-        ctx.set('RateLimit', `"${kind}";r=${left};t=${wait}`)
-        if (refused !== undefined) throw rateLimited(wait)
+        const refused = slowestOf(counted, tokens, 0)
+        if (refused !== undefined) {
+          // A request that is refused unread costs nothing, or a caller that keeps asking is never let in.
+          throw rateLimited(show(ctx, refused, tokens))
+        }
+        for (const bucket of counted) bucket.left -= tokens
+        show(ctx, leastOf(counted, first), 1)
       }
       if (isOpen) ctx.state.chargeBody = charge(ctx, tokens)
       return next()
     }
 
-    /** Takes tokens for a body of unknown length; a refusal gives back what the request had taken. */
+    /** Takes tokens for a body of unknown length. A refusal keeps what was taken: those bytes were read. */
     function charge(
-      { state }: RequestContext,
+      ctx: RequestContext,
       already: number,
     ): (size: number) => KeyhookError | undefined {
       let paid = already
       return (size) => {
-        const more = priceOf.of(size) - paid
+        const price = priceOf.of(size)
+        const more = price - paid
         if (more <= 0) return undefined
-        const counted = find(state, clock.now())
-        const refused = take(counted, more, paid)
-        if (refused === undefined) {
-          paid += more
+        const counted = find(ctx.state, clock.now())
+        const [first] = counted
+        if (first === undefined) return undefined
+        if (slowestOf(counted, more, paid) === undefined) {
+          for (const bucket of counted) bucket.left -= more
+          paid = price
+          show(ctx, leastOf(counted, first), 1)
           return undefined
         }
-        const wait = secondsUntil(refused, more, paid)
-        for (const bucket of counted) bucket.left += paid
-        paid = 0
-        return rateLimited(wait)
+        // The next try pays from the beginning: it gets past this MiB once all tokens up to it are there.
+        return rateLimited(show(ctx, slowestOf(counted, price, 0) ?? first, price))
       }
+    }
+
+    /**
+     * Sets the headers.
+     *
+     * @returns the seconds until the bucket has these tokens
+     */
+    function show(ctx: RequestContext, bucket: Bucket, tokens: number): number {
+      const wait = secondsUntil(bucket, tokens)
+      const left = Math.max(0, Math.floor(bucket.left))
+      ctx.set('RateLimit-Policy', `"${kind}";q=${bucket.perMinute};w=60`)
+      ctx.set('RateLimit', `"${kind}";r=${left};t=${wait}`)
+      return wait
     }
   }
 }
@@ -125,11 +140,11 @@ function pricing(operation: Operation): Pricing {
 }
 
 /**
- * Takes tokens from every bucket, or from none: then answers the one that has to be waited for longest.
+ * The bucket that has to be waited for longest; undefined when all of them have the tokens.
  *
  * @param paid what the same request took already
  */
-function take(counted: readonly Bucket[], tokens: number, paid: number): Bucket | undefined {
+function slowestOf(counted: readonly Bucket[], tokens: number, paid: number): Bucket | undefined {
   let slowest: Bucket | undefined
   let longest = 0
   for (const bucket of counted) {
@@ -139,8 +154,6 @@ function take(counted: readonly Bucket[], tokens: number, paid: number): Bucket 
       slowest = bucket
     }
   }
-  // A refused request costs nothing, or a caller that keeps asking would never be let in.
-  if (slowest === undefined) for (const bucket of counted) bucket.left -= tokens
   return slowest
 }
 
@@ -150,8 +163,8 @@ function missingIn({ left, perMinute }: Bucket, tokens: number, paid: number): n
 }
 
 /** Rounded up: who waits as told is let in. */
-function secondsUntil(bucket: Bucket, tokens: number, paid: number): number {
-  const missing = Math.max(0, missingIn(bucket, tokens, paid))
+function secondsUntil(bucket: Bucket, tokens: number): number {
+  const missing = Math.max(0, missingIn(bucket, tokens, 0))
   return Math.ceil((missing * MINUTE) / bucket.perMinute / SECOND)
 }
 

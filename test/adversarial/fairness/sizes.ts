@@ -28,7 +28,8 @@ async function openMetered(t: Test, writes: number) {
     const [, status = ''] = /^HTTP\/1\.1 (\d+)/.exec(response) ?? []
     const [, code = ''] = /"code":"(\w+)"/.exec(response) ?? []
     const [, wait] = /retry-after: (\d+)/i.exec(response) ?? []
-    return wait === undefined ? `${status} ${code}` : `${status} ${code} after ${wait} s`
+    const [, shown] = /ratelimit: "writes";(r=\d+;t=\d+)/i.exec(response) ?? []
+    return wait === undefined ? `${status} ${code}` : `${status} ${code} after ${wait} s, ${shown}`
   }
 
   const change = async (): Promise<string> => {
@@ -71,12 +72,23 @@ export const SIZE_CHECKS: Checks = {
     const { pour, change, clock } = await openMetered(t, 4)
     t.equal(await pour('/v1/apps', 3), '400 invalid_request')
     const refused = await pour('/v1/apps', 3)
-    t.equal(refused, '429 rate_limited after 15 s')
+    t.equal(refused, '429 rate_limited after 30 s, r=0;t=30', 'it took one token and lacks two')
     sawCode(saw, refused)
-    t.equal(await change(), '200', 'what was refused cost nothing')
+    t.equal(await change(), '429 rate_limited', 'bytes that were read are paid for')
+    await clock.advance(30 * SECOND)
+    const further = await pour('/v1/apps', 3)
+    t.equal(further, '429 rate_limited after 45 s, r=0;t=45', 'it gets past the refused MiB')
+    await clock.advance(45 * SECOND)
+    t.equal(await pour('/v1/apps', 3), '400 invalid_request', 'who waits as told is let in')
     await clock.advance(60 * SECOND)
     t.equal(await pour('/v1/apps', 6), '400 invalid_request', 'a full bucket is enough')
     t.equal(await change(), '429 rate_limited')
+
+    const unmetered = await openMetered(t, 4)
+    const outcome = await unmetered.pour('/v1/events', 6)
+    t.equal(outcome, '400 invalid_request', 'a full bucket is enough')
+    const second = await unmetered.pour('/v1/events', 3)
+    t.equal(second, '429 rate_limited after 30 s, r=0;t=30', 'its first MiB is free')
   },
 
   async F21(t, saw) {

@@ -117,7 +117,7 @@ const ACCOUNT_ROWS: readonly Row[] = [
     id: 'F20',
     case: 'The same in chunks, without a length.',
     answer:
-      'Each MiB counts as it comes in: `429 rate_limited` in the middle of the body, and what was refused cost nothing.',
+      'Each MiB counts as it comes in: `429 rate_limited` in the middle of the body, which keeps what it took. Retry-After and RateLimit say when the tokens up to the refused MiB are there.',
   },
   {
     id: 'F21',
