@@ -64,7 +64,8 @@ export async function listenOn(
   port: number,
   setting: string,
 ): Promise<{ readonly host: string; readonly port: number }> {
-  await listening(server, () => server.listen(port, host), `${setting} ${host}:${port}`)
+  const what = `${setting} ${host}:${port}`
+  await listening(server, () => server.listen(port, host), what, reasonsFor(setting))
   const address = server.address() as AddressInfo
   return { host: address.address, port: address.port }
 }
@@ -120,14 +121,29 @@ function descriptorOf(folder: string): number {
   return descriptor
 }
 
-function listening(server: Server, listen: () => void, what: string): Promise<void> {
+/** Why an address cannot be had, with the remedy, by the code of the system's error. */
+type Reasons = Readonly<Record<string, string>>
+
+/** @param setting of the port; the address has one of the same name */
+function reasonsFor(setting: string): Reasons {
+  const host = setting.replace(/PORT$/, 'HOST')
+  return {
+    EADDRINUSE: 'is in use by another process. End that process, or set another',
+    EADDRNOTAVAIL: `is not an address of this machine. Set ${host} to one that is`,
+    EACCES: `may not be listened on by this user. Set ${setting} to a port of 1024 or above`,
+  }
+}
+
+function listening(
+  server: Server,
+  listen: () => void,
+  what: string,
+  reasons: Reasons = {},
+): Promise<void> {
   return new Promise((resolve, reject) => {
     // It stays: once it listens, a connection that cannot be accepted must not end the process.
     server.on('error', (cause: NodeJS.ErrnoException) => {
-      const reason =
-        cause.code === 'EADDRINUSE'
-          ? 'is in use by another process. End that process, or set another'
-          : `cannot be listened on: ${cause.message}`
+      const reason = reasons[cause.code ?? ''] ?? `cannot be listened on: ${cause.message}`
       reject(new ConfigError(`${what} ${reason}`, { cause }))
     })
     server.once('listening', resolve)

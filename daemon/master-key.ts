@@ -51,6 +51,7 @@ export async function openKeyring(
 /**
  * Refuses keys that cannot open what an existing database holds, before anything of it is changed.
  *
+ * @returns whether it holds anything sealed; where it does not, any key fits
  * @throws ConfigError
  */
 export async function requireMasterKey(
@@ -58,15 +59,16 @@ export async function requireMasterKey(
   file: string | undefined,
   stored: StoredFacts,
   random: RandomBytes,
-): Promise<void> {
+): Promise<boolean> {
   const kept = await stored.meta(CHECK_NAME)
   if (kept === undefined) {
     if (configured === undefined && file === undefined) throw missing()
-    return
+    return false
   }
   const keys = configured ?? (file === undefined ? undefined : await readKeyFile(file, false))
   if (keys === undefined) throw missing()
   requireOpens(createKeyring(keys, random), kept)
+  return true
 }
 
 function missing(): ConfigError {

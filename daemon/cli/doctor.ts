@@ -19,16 +19,9 @@ import { createRandom } from '../machine.ts'
 import { requireMasterKey } from '../master-key.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
+import type { Check } from './check.ts'
+import { attempt } from './check.ts'
 import { databaseFile, usesPostgres } from './database.ts'
-import { align } from './print.ts'
-
-/** One thing that was looked at. */
-export interface Check {
-  readonly name: string
-  readonly ok: boolean
-  /** What was found, or the remedy. */
-  readonly detail: string
-}
 
 /** Looks at everything a daemon stands on, without disturbing one that runs. */
 export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonly Check[]> {
@@ -40,11 +33,6 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
   if (read.found === undefined) return [node, read.check]
   const { config } = read.found
   return [node, read.check, await checkClock(config), ...(await checkFolder(config))]
-}
-
-/** One line for each check. */
-export function printChecks(checks: readonly Check[]): string {
-  return align(checks.map(({ name, ok, detail }) => [ok ? 'ok' : 'FAILED', name, detail]))
 }
 
 const OLDEST_NODE = [20, 19] as const
@@ -111,7 +99,10 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
     }
     const ports = await checkPorts(config)
     const file = databaseFile(config)
-    const database = await attempt('database', () => lookAtFile(file, config, folder))
+    const masterKeyFile = folder.file('master-key')
+    const database = await attempt('database', () =>
+      lookAtFile(file, config, masterKeyFile, 'may be opened'),
+    )
     if (database.found === undefined) return [taken.check, ...ports, database.check]
     const { stored } = database.found
     if (stored !== undefined) return [taken.check, ...ports, database.check, ...stored]
@@ -128,14 +119,10 @@ function absentFolder({ dataDir }: Config): Check {
   return { name: 'data folder', ok: true, detail }
 }
 
-/** What a start needs where no SQLite file is there yet, or where PostgreSQL keeps the records. */
+/** What a start needs where the data folder or the SQLite file is not there yet, or with PostgreSQL. */
 async function checkStart(config: Config): Promise<readonly Check[]> {
   const ports = await checkPorts(config)
-  const isGiven = config.masterKey !== undefined
-  if (!usesPostgres(config)) {
-    const detail = isGiven ? 'given' : 'read from the data folder, or created there'
-    return [...ports, await checkFile(config), { name: 'master key', ok: true, detail }]
-  }
+  if (!usesPostgres(config)) return [...ports, ...(await checkFile(config))]
   // PostgreSQL is only read: other daemons may serve it in another version.
   let stored: readonly Check[] = []
   const database = await attempt('database', async () => {
@@ -149,6 +136,7 @@ async function checkStart(config: Config): Promise<readonly Check[]> {
     return { detail: `${place} answers${ofPending(pending)}` }
   })
   if (stored.length > 0) return [...ports, database.check, ...stored]
+  const isGiven = config.masterKey !== undefined
   const detail = isGiven ? 'given' : 'KEYHOOK_MASTER_KEY must be given with PostgreSQL'
   return [...ports, database.check, { name: 'master key', ok: isGiven, detail }]
 }
@@ -156,11 +144,14 @@ async function checkStart(config: Config): Promise<readonly Check[]> {
 /**
  * Reads an existing SQLite file. Opening the store would migrate an earlier schema, so `stored` then
  * holds what reading alone can check; undefined where the store can be opened as it is.
+ *
+ * @param use whether the store may be opened at all: without the data folder it is only read
  */
 async function lookAtFile(
   file: string,
   config: Config,
-  folder: DataFolder,
+  masterKeyFile: string,
+  use: 'may be opened' | 'only read',
 ): Promise<{ readonly detail: string; readonly stored: readonly Check[] | undefined }> {
   const { detail } = await quickCheck(file)
   let pending = 0
@@ -168,7 +159,9 @@ async function lookAtFile(
   await reachSqlite(file, {
     async inspect(facts) {
       pending = (await facts.pending()).length
-      if (pending > 0) stored = await checkStored(facts, config, folder.file('master-key'))
+      if (pending > 0 || use === 'only read') {
+        stored = await checkStored(facts, config, masterKeyFile)
+      }
     },
   })
   return { detail: `${detail}${ofPending(pending)}`, stored }
@@ -194,17 +187,33 @@ async function checkStored(
     return { detail: config.brand }
   })
   const key = await attempt('master key', async () => {
-    await requireMasterKey(config.masterKey, masterKeyFile, facts, createRandom())
-    const isGiven = config.masterKey !== undefined
-    return { detail: `${isGiven ? 'given' : 'in the data folder'}, and fits the database` }
+    const { masterKey } = config
+    const isSealed = await requireMasterKey(masterKey, masterKeyFile, facts, createRandom())
+    if (!isSealed) return { detail: newKeyOf(config) }
+    return { detail: `${masterKey ? 'given' : 'in the data folder'}, and fits the database` }
   })
   return [brand.check, key.check]
 }
 
-async function checkFile(config: Config): Promise<Check> {
+/** The key of a database that holds nothing sealed yet. */
+function newKeyOf({ masterKey }: Config): string {
+  return masterKey === undefined ? 'read from the data folder, or created there' : 'given'
+}
+
+/** A SQLite file that nobody holds: it may be there without the data folder, which has its key. */
+async function checkFile(config: Config): Promise<readonly Check[]> {
   const file = databaseFile(config)
-  if (!existsSync(file)) return { name: 'database', ok: true, detail: `${file} will be created` }
-  return (await attempt('database', () => quickCheck(file))).check
+  if (!existsSync(file)) {
+    return [
+      { name: 'database', ok: true, detail: `${file} will be created` },
+      { name: 'master key', ok: true, detail: newKeyOf(config) },
+    ]
+  }
+  const masterKeyFile = resolve(config.dataDir, 'master-key')
+  const database = await attempt('database', () =>
+    lookAtFile(file, config, masterKeyFile, 'only read'),
+  )
+  return [database.check, ...(database.found?.stored ?? [])]
 }
 
 /** Whether the addresses that `serve` listens on are free; a port of 0 always is. */
@@ -283,25 +292,4 @@ const WORDS: Readonly<Record<KeyStatus['status'], (key: KeyStatus) => string>> =
     sealed > 0
       ? `${id} is missing for ${sealed} texts: give it again`
       : `${id} is missing for answers kept until ${remembered_until ?? ''}`,
-}
-
-interface Attempted<T> {
-  readonly check: Check
-  readonly found: T | undefined
-}
-
-async function attempt<T extends { readonly detail: string }>(
-  name: string,
-  look: () => Promise<T>,
-): Promise<Attempted<T>> {
-  try {
-    const found = await look()
-    return { check: { name, ok: true, detail: found.detail }, found }
-  } catch (cause) {
-    return { check: { name, ok: false, detail: messageOf(cause) }, found: undefined }
-  }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from '../config.ts'
 import { ownVersion } from '../version.ts'
 import type { Family } from '../family.ts'
 import { createLog } from '../telemetry/log.ts'
+import { printChecks } from './check.ts'
 import type { CommandSpec } from './command.ts'
 import { commandsOf, groupsOf } from './command.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
@@ -98,7 +99,7 @@ function addDoctor(program: Command, { terminal, exit }: CommandPorts): void {
     .description('Check the configuration, the data folder, the database and the master key')
     .option('--json', 'print JSON')
     .action(async (_: unknown, command: Command) => {
-      const { examine, printChecks } = await import('./doctor.ts')
+      const { examine } = await import('./doctor.ts')
       const checks = await examine(terminal.env)
       const ok = checks.every((check) => check.ok)
       const { json } = command.optsWithGlobals<{ readonly json?: boolean }>()

@@ -1,15 +1,17 @@
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import t from 'tap'
-import type { Check } from '../../daemon/cli/doctor.ts'
+import type { Check } from '../../daemon/cli/check.ts'
 import { examine } from '../../daemon/cli/doctor.ts'
 import { readConfig } from '../../daemon/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
+import { listenOn } from '../../daemon/listen.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { openStore } from '../../plugins/store/open.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -49,6 +51,59 @@ await t.test('doctor names a port that is taken', async (t) => {
   t.strictSame(failedOf(apps), [`apps port: KEYHOOK_APPS_PORT ${taken}`])
   const off = { KEYHOOK_APPS: 'off', KEYHOOK_APPS_PORT: String(port) }
   t.strictSame(failedOf(await examine({ ...env, KEYHOOK_PORT: '0', ...off })), [])
+})
+
+await t.test('doctor names what cannot be listened on, and the setting to change', async (t) => {
+  const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent'), KEYHOOK_PORT: '0' }
+  const foreign = 'is not an address of this machine. Set'
+  const api = await examine({ ...env, KEYHOOK_HOST: '192.0.2.1', KEYHOOK_APPS_HOST: '127.0.0.1' })
+  t.strictSame(failedOf(api), [
+    `port: KEYHOOK_PORT 192.0.2.1:0 ${foreign} KEYHOOK_HOST to one that is`,
+  ])
+  const apps = await examine({ ...env, KEYHOOK_APPS_HOST: '192.0.2.1', KEYHOOK_APPS_PORT: '0' })
+  t.strictSame(failedOf(apps), [
+    `apps port: KEYHOOK_APPS_PORT 192.0.2.1:0 ${foreign} KEYHOOK_APPS_HOST to one that is`,
+  ])
+  const server = createHttpServer()
+  const refused = Object.assign(new Error('listen EACCES'), { code: 'EACCES' })
+  server.listen = () => {
+    // A machine may let every user listen on every port.
+    setImmediate(() => server.emit('error', refused))
+    return server
+  }
+  await t.rejects(listenOn(server, '127.0.0.1', 80, 'KEYHOOK_PORT'), {
+    message:
+      'KEYHOOK_PORT 127.0.0.1:80 may not be listened on by this user. ' +
+      'Set KEYHOOK_PORT to a port of 1024 or above',
+  })
+})
+
+await t.test('doctor knows that the key went with the data folder', async (t) => {
+  const folder = t.testdir()
+  const file = join(folder, 'a.db')
+  const data = join(folder, 'data')
+  const env = { KEYHOOK_DATA_DIR: data, KEYHOOK_PORT: '0', KEYHOOK_DATABASE_URL: `sqlite:${file}` }
+  const config = readConfig({ ...env, KEYHOOK_APPS_PORT: '0' })
+  const keyOf = async (given: Readonly<Record<string, string>> = {}) =>
+    (await examine({ ...env, ...given })).find(({ name }) => name === 'master key')
+
+  await runSql(file, 'VACUUM')
+  const created = { ok: true, detail: 'read from the data folder, or created there' }
+  t.match(await keyOf(), created, 'nothing is sealed yet')
+  await (await startDaemon(config, createLog('silent'))).stop()
+  const key = (await readFile(join(data, 'master-key'), 'utf8')).trim()
+  await rm(data, { recursive: true })
+  const before = await readFile(file)
+
+  const gone = /^KEYHOOK_MASTER_KEY is missing: the database holds sealed secrets/
+  t.match(await keyOf(), { ok: false, detail: gone })
+  await t.rejects(startDaemon(config, createLog('silent')), { message: gone }, 'as serve says')
+  await rm(data, { recursive: true })
+  t.match(await keyOf({ KEYHOOK_MASTER_KEY: KEY }), { ok: false, detail: /is not the key/ })
+  const found = await keyOf({ KEYHOOK_MASTER_KEY: key })
+  t.match(found, { ok: true, detail: 'given, and fits the database' })
+  t.ok(before.equals(await readFile(file)), 'the file is as it was')
+  t.notOk(existsSync(data), 'nothing is made')
 })
 
 await t.test('doctor does not migrate an SQLite file of an earlier version', async (t) => {
