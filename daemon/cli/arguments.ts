@@ -41,9 +41,8 @@ export function addOption(command: Command, field: Field, changes: boolean): Rea
   option.makeOptionMandatory(field.required)
   command.addOption(option)
   if (field.kind === 'flag') {
-    // Only a change tells false from missing.
     const off = new Option(`--no-${optionName(field.name)}`, 'The opposite.')
-    command.addOption(off.hideHelp(!changes))
+    command.addOption(off.hideHelp(!changes && field.place !== 'query'))
   }
   return { field, key: option.attributeName() }
 }

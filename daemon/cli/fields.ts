@@ -70,8 +70,7 @@ function readField(
   const values = forms.filter(({ type }) => type !== 'null')
   const [only, other] = values
   const value = other === undefined ? only : undefined
-  // A query has texts alone: its booleans are the words.
-  const isBoolean = place === 'query' && String(value?.enum?.toSorted()) === 'false,true'
+  const isBoolean = place === 'query' && isTextBoolean(value)
   return {
     name,
     place,
@@ -81,6 +80,12 @@ function readField(
     description: property.description ?? value?.description ?? '',
     choices: isBoolean ? undefined : value?.enum?.map(String),
   }
+}
+
+/** A query has texts alone: its booleans are the words. */
+function isTextBoolean(value: Schema | undefined): boolean {
+  const words = value?.enum ?? []
+  return words.length === 2 && words.includes('true') && words.includes('false')
 }
 
 function kindIn(place: Field['place'], name: string, value: Schema | undefined): FieldKind {

@@ -196,6 +196,16 @@ await t.test('a query that is true or false is a flag without a value', async (t
   t.equal(code, 0)
   t.equal(asked[0]?.path, '/v1/keys/k1?dry_run=true')
   t.equal((await run(['key', 'revoke', 'k1'])).asked[0]?.path, '/v1/keys/k1')
+  const help = (await run(['edit', 'list', '--help'])).out
+  t.match(help, /--initial +Only those that make the app, or only the others\./)
+  t.match(help, '--no-initial', 'where missing, true and false differ, all three are shown')
+  for (const [option, initial] of [
+    ['--initial', 'true'],
+    ['--no-initial', 'false'],
+  ] as const) {
+    const listed = await run(['edit', 'list', 'app_x', option])
+    t.equal(listed.asked[0]?.path, `/v1/apps/app_x/edits?initial=${initial}`)
+  }
 })
 
 await t.test('a time may be given as so long ago', async (t) => {
