@@ -33,7 +33,7 @@ export function boundsOf(schema: z.core.$ZodType): Bounds {
 }
 
 /** The most elements, members or characters that a schema declares. */
-export function maximumOf(schema: z.core.$ZodType): number {
+function maximumOf(schema: z.core.$ZodType): number {
   const { maxLength, maxProperties } = z.globalRegistry.get(schema) ?? {}
   const checks = (schema._zod.def.checks ?? []).map((check) => check._zod.def)
   const checked = checks.filter(isMaximum).map(({ maximum }) => maximum)

@@ -1,13 +1,11 @@
 import type { RequestListener } from 'node:http'
 import type { VerifiedKey } from '../../lib/engine/verifier.ts'
 import { kernelError } from '../../lib/errors.ts'
-import type { Client, Served } from '../client/index.ts'
 import { createClient } from '../client/index.ts'
 import type { Config } from '../config.ts'
 import { ConfigError, rateLimitsOf } from '../config.ts'
 import type { Family } from '../family.ts'
 import { EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
-import type { Requirement } from '../families/keys/need.ts'
 import { requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
 import { documents } from '../http/documents.ts'
@@ -16,10 +14,8 @@ import type { PrincipalResolver } from '../http/state.ts'
 import type { Opened } from '../open.ts'
 import { openPlatform, startWork } from '../open.ts'
 import { apiPages } from '../openapi/pages.ts'
-import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
-import type { UpdateAccount } from './accounts.ts'
 import { createUpdateAccount } from './accounts.ts'
 import { createNeeds } from './need.ts'
 import { fetchFrom } from './in-process.ts'
@@ -32,97 +28,20 @@ import {
   readSignedIn,
   readWork,
 } from './arguments.ts'
-import type { GivenSettings } from './options.ts'
+import type { Keyhook, KeyhookOptions } from './keyhook.ts'
 import { inCode, readGiven } from './options.ts'
 import { openPlace } from './place.ts'
-import type { Publish } from './publish.ts'
 import { createPublish } from './publish.ts'
 import type { Callback, RouteOptions, SignedIn } from './routes.ts'
 import { callbackOf, fastifyOf, koaOf, toPrincipal } from './routes.ts'
 import { createTransactions } from './transactions.ts'
-import type { Transactions } from './transactions.ts'
 
 export { ConfigError } from '../config.ts'
 export type { AccountSettings } from './accounts.ts'
 export type { Requirement } from '../families/keys/need.ts'
+export type { Keyhook, KeyhookOptions } from './keyhook.ts'
 export type { EventToPublish, Published } from './publish.ts'
 export type { RouteOptions, SignedIn } from './routes.ts'
-
-export interface KeyhookOptions extends GivenSettings {
-  /**
-   * Where records are kept: a Sequelize instance, a pg `Pool`, `postgres://…`, or the path of a SQLite
-   * file. Default: a file in `dataDir`, a folder that this process then holds.
-   */
-  readonly database?: unknown
-  /** Begins the name of every table. Default `keyhook_`. */
-  readonly tablePrefix?: string
-  /** False leaves sending to `dispatcher.start()`. Default true. */
-  readonly dispatch?: boolean
-  /** Families of your own, besides the product's. */
-  readonly families?: readonly Family[]
-}
-
-/** Keyhook inside your own process. */
-export interface Keyhook {
-  readonly keys: {
-    /**
-     * Whose a key is and what it may do right now.
-     *
-     * @param value as the request bears it; undefined, and anything that is no key, is refused
-     * @param requirement what the key must allow; `{ scope: null }` requires nothing
-     * @throws KeyhookError `missing_credentials`, `invalid_key`, `key_expired`, `key_revoked`,
-     *   `key_rotated`, `account_suspended`, `insufficient_scope`, `app_not_found`, `unavailable`;
-     *   TypeError for a requirement that is missing, of another name, or undefined, and for a scope that
-     *   is not declared
-     */
-    verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
-  }
-  readonly accounts: {
-    /**
-     * Changes what holds for one of your accounts, whatever its users may do: `key_limit`, the maximum
-     * of live keys.
-     *
-     * @throws TypeError for a missing, unknown or impossible change
-     */
-    update: UpdateAccount
-  }
-  readonly webhooks: {
-    /**
-     * Publishes an event to the account's webhooks.
-     *
-     * By itself it resolves after its commit. In a `transaction` it commits and rolls back with that:
-     * one of `keyhook.transaction()`, of Sequelize over PostgreSQL, or a pg client after `BEGIN`.
-     *
-     * @throws KeyhookError `undeclared_event_type`, `reserved_event_type`, `event_too_large`,
-     *   `event_id_conflict`, `unavailable`; TypeError for an event or an option of another name or
-     *   type, and for what is no transaction to publish in
-     */
-    publish: Publish
-  }
-  /**
-   * Every operation of the API for one of your accounts, called in this process.
-   *
-   * @throws TypeError for an id other than 1 to 64 letters, digits, `_` or `-`
-   */
-  as(accountId: string): Client<Served>
-  /**
-   * Runs `work` in a transaction of your database, in which `publish` may take part.
-   *
-   * On SQLite it holds the file's one writer: everything else that Keyhook writes waits, ten seconds
-   * at most.
-   */
-  readonly transaction: Transactions['run']
-  /** The whole API as `(request, response, next)`, for `node:http` and Express. */
-  callback(options?: RouteOptions): Callback
-  /** The same as a middleware of Koa. */
-  koa(options?: RouteOptions): ReturnType<typeof koaOf>
-  /** The same as a plugin of Fastify; its prefix is the one it is registered with. */
-  fastify(options?: Omit<RouteOptions, 'prefix'>): ReturnType<typeof fastifyOf>
-  readonly dispatcher: { start(): Promise<void>; stop(): Promise<void> }
-  readonly platform: Platform
-  /** Lets attempts under way end, and closes what was opened here. */
-  stop(): Promise<void>
-}
 
 /**
  * Opens Keyhook in this process, over your database or one of its own.

@@ -2,7 +2,7 @@ import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
 import type { Need, Requirement } from '../families/keys/need.ts'
-import { complaint, isDeclared } from '../families/keys/need.ts'
+import { isDeclared, undeclaredScope } from '../families/keys/need.ts'
 
 /**
  * Turns requirements of code into needs. Each scope is judged once: it is asked for with every request,
@@ -16,7 +16,7 @@ export function createNeeds(universe: ScopeUniverse): (requirement: Requirement)
   function judge(scope: string): RequiredScope {
     if (!isDeclared(scope, universe)) {
       throw new TypeError(
-        `keys.verify: ${complaint(scope, universe)} createKeyhook declares more with scopes`,
+        `keys.verify: ${undeclaredScope(scope, universe)} createKeyhook declares more with scopes`,
       )
     }
     const required = requiredScope(scope, universe)

@@ -91,7 +91,7 @@ export function parseScopes(
   for (const [index, element] of list.entries()) {
     const scope = parseScope(element, universe)
     if (scope === undefined)
-      faults.push(scopeFault(`${location}[${index}]`, complaint(element, universe)))
+      faults.push(scopeFault(`${location}[${index}]`, unknownScope(element, universe)))
     else scopes.push(scope)
   }
   if (faults.length > 0) throw invalid(faults)
@@ -101,7 +101,7 @@ export function parseScopes(
 /** Longer than any scope can be, so that a hostile element is not echoed at length. */
 const LONGEST_QUOTE = 65
 
-function complaint(element: unknown, universe: ScopeUniverse): string {
+function unknownScope(element: unknown, universe: ScopeUniverse): string {
   if (typeof element !== 'string' || element.length > LONGEST_QUOTE) {
     return 'This is not a scope of this service.'
   }

@@ -52,7 +52,7 @@ export function requireDeclared(
   location: string,
 ): RequiredScope {
   if (isDeclared(scope, universe)) return requiredScope(scope, universe)
-  const message = complaint(scope, universe)
+  const message = undeclaredScope(scope, universe)
   throw kernelError('invalid_scope', { errors: [{ location, code: 'invalid_scope', message }] })
 }
 
@@ -63,7 +63,7 @@ export function isDeclared(scope: string, universe: ScopeUniverse): boolean {
 }
 
 /** What is wrong with a scope that is required but not declared, and which one was meant. */
-export function complaint(scope: string, universe: ScopeUniverse): string {
+export function undeclaredScope(scope: string, universe: ScopeUniverse): string {
   const meant = suggest(scope, scopesOf(universe, 'one action each'))
   return `${JSON.stringify(scope)} is not one family:action of this service.${meant}`
 }
