@@ -166,7 +166,7 @@ interface Declaration<
   readonly stepUp?: boolean
   /** Bytes of the largest body. Default 1 MiB. */
   readonly bodyLimit?: number
-  /** Takes a token of the rate limits only for each further MiB of a body that is larger than one. */
+  /** Requests pay only for body MiB after the first. */
   readonly unmetered?: boolean
 }
 

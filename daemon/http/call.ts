@@ -34,7 +34,7 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
       },
     },
     reserve: (bytes) => {
-      // What is small beside it has its own.
+      // The fixed part of the response is reserved separately.
       ctx.state.hold?.reserve(bytes + RESERVED_RESPONSE_BYTES)
     },
     abandoned: () => abandonedBy(ctx.req, ctx.res),

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 
-/** A caller that reads slowly is looked at anew this often. */
+/** How often a running download checks that its caller may still read. */
 const LOOK_EVERY: Millis = SECOND
 /** Bytes that are handed on at once. */
 const PIECE = 16_384
