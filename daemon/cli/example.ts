@@ -35,7 +35,7 @@ function printOption({ name, kind }: Field, value: unknown): readonly string[] {
   if (value === undefined) return []
   const flag = `--${optionName(name)}`
   if (kind === 'secret') return [`${flag}-stdin`]
-  if (kind === 'flag') return [String(value) === 'true' ? flag : `--no-${optionName(name)}`]
+  if (kind === 'flag') return [printText(value) === 'true' ? flag : `--no-${optionName(name)}`]
   return [flag, quote(printText(value))]
 }
 

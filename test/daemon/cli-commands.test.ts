@@ -9,10 +9,12 @@ interface Given {
   readonly answers?: readonly (Answer | Promise<Answer>)[]
   readonly input?: string
   readonly notice?: (text: string) => void
+  readonly families?: typeof FAMILIES
 }
 
 /** One command line of the real families, against answers that are given. */
-async function run(line: readonly string[], { answers = [], input = '', notice }: Given = {}) {
+async function run(line: readonly string[], given: Given = {}) {
+  const { answers = [], input = '', notice, families = FAMILIES } = given
   const ran = { code: 0, out: '', err: '', asked: [] as CommandRequest[] }
   const terminal = {
     env: {},
@@ -25,7 +27,7 @@ async function run(line: readonly string[], { answers = [], input = '', notice }
     ran.asked.push(request)
     return answers[ran.asked.length - 1] ?? { status: 200, text: '{"id":"r1"}' }
   }
-  ran.code = await runCli(line, terminal, FAMILIES, ask)
+  ran.code = await runCli(line, terminal, families, ask)
   return ran
 }
 
@@ -122,6 +124,24 @@ await t.test('every example of the help can be typed', async (t) => {
     const answers = [{ status: 200, text: '{"id":"r1","status":"succeeded"}' }]
     const ran = await run(words(example), { answers, input: 'a password' })
     t.match(ran, { code: 0, err: '', asked: { length: 1 } }, example)
+  }
+})
+
+await t.test('an example of a query shows its flags as they are typed', async (t) => {
+  for (const [initial, flag] of [
+    ['true', '--initial'],
+    ['false', '--no-initial'],
+  ] as const) {
+    const families = FAMILIES.map((family) => ({
+      ...family,
+      operations: family.operations.map((operation) =>
+        operation.id === 'edits.list'
+          ? { ...operation, example: { ...operation.example, query: { initial } } }
+          : operation,
+      ),
+    }))
+    const { out } = await run(['edit', 'list', '--help'], { families })
+    t.match(out, new RegExp(`Example:\\n {2}keyhook edit list \\S+ ${flag}\\n`))
   }
 })
 
