@@ -188,7 +188,7 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
   invalid_url: { status: 400, text: 'The url must be an absolute https address.' },
   url_not_public: {
     status: 400,
-    text: 'The url must lead to a public address. The operator can permit private targets with KEYHOOK_WEBHOOK_ALLOW.',
+    text: 'The url must lead to a public address. The operator can permit private targets with KEYHOOK_WEBHOOK_ALLOW (webhookAllow).',
   },
   invalid_event: { status: 400, text: 'The event is not well-formed.' },
   event_too_large: { status: 413, text: 'An event is at most 256 KiB.' },

@@ -83,6 +83,26 @@ void t.test('an address is judged before anything is stored', async (t) => {
   t.equal(kept.body['url'], webhook['url'])
 })
 
+void t.test('a private target is refused with the setting that permits it', async (t) => {
+  const world = await shopWorld(t, { allow: '127.0.0.1' })
+  const create = (url: string): Promise<{ status: number; body: AnyBody }> =>
+    world.request('POST', '/v1/webhooks', { body: { url, events: ['app.deployed'] } })
+  for (const url of [
+    'http://localhost:1/in',
+    'http://10.0.0.1:1/in',
+    'HTTP://hooks.example.com/',
+  ]) {
+    const message = /^Plain http is permitted only for targets listed in KEYHOOK_WEBHOOK_ALLOW \(w/
+    const { body } = await create(url)
+    t.match(body, { error: { code: 'invalid_url', errors: [{ code: 'scheme', message }] } }, url)
+  }
+  const { body: ftp } = await create('ftp://hooks.example.com/')
+  t.match(ftp, { error: { errors: [{ message: 'The scheme of the url is not permitted.' }] } })
+  const { body: near } = await create('https://10.0.0.1/in')
+  const message = /KEYHOOK_WEBHOOK_ALLOW \(webhookAllow\)/
+  t.match(near, { error: { code: 'url_not_public', message } })
+})
+
 void t.test('a webhook names each type once, and only types that are known', async (t) => {
   const world = await shopWorld(t)
   const create = (events: unknown): Promise<{ status: number; body: AnyBody }> =>
@@ -98,6 +118,9 @@ void t.test('a webhook names each type once, and only types that are known', asy
       },
     },
   })
+  const { body: near } = await create(['app.deploid'])
+  const message = 'There is no event type "app.deploid". Did you mean "app.deployed"?'
+  t.match(near, { error: { message: /KEYHOOK_EVENT_TYPES \(eventTypes/, errors: [{ message }] } })
   t.equal((await create(['*', 'order.*', 'order.line.*'])).status, 201)
   t.match(await create(['app.deployed', 'app.deployed']), {
     status: 400,

@@ -3,6 +3,7 @@ import { kernelError } from '../../../lib/errors.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
 import type { NewEvent, PublishOutcome } from '../../../lib/engine/ports.ts'
 import { elementSpans, memberSpan } from '../../../lib/internal/json-text.ts'
+import { suggest } from '../../../lib/internal/nearest.ts'
 import { MAX_EVENT_BYTES, createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
 import type { z } from 'zod'
 import type { Call } from '../../family.ts'
@@ -13,6 +14,11 @@ import { accountOf } from '../../principal.ts'
 import { eventError } from './errors.ts'
 import type { AcceptedEvent, RefusedEvent } from './schema.ts'
 import { publishedEvent } from './schema.ts'
+
+/** How a type comes to be declared. */
+const DECLARE =
+  'Declare it first: KEYHOOK_EVENT_TYPES (eventTypes when embedded), `keyhook event declare` or ' +
+  'PUT /v1/event-types/{type}.'
 
 type Published = z.output<typeof publishedEvent>
 type Caller = Pick<Call, 'platform' | 'principal' | 'now' | 'bodyText'>
@@ -57,10 +63,10 @@ function judge(
 ): Judged {
   const app_id = published.app_id ?? null
   if (!types.has(type)) {
-    const builtIn = platform.eventTypes.builtIn.has(type)
-    return eventError(builtIn ? 'reserved_event_type' : 'undeclared_event_type', {
-      details: { type },
-    })
+    const details = { type }
+    if (platform.eventTypes.builtIn.has(type)) return eventError('reserved_event_type', { details })
+    const message = `The type ${JSON.stringify(type)} is not declared.${suggest(type, types)} ${DECLARE}`
+    return eventError('undeclared_event_type', { message, details })
   }
   const refused = refuseApp(principal, app_id)
   if (refused !== undefined) return refused

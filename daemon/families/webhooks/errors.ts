@@ -8,7 +8,7 @@ export const webhookError = defineErrors({
   },
   unknown_event_type: {
     status: 400,
-    text: 'A webhook names event types of the service, or types that were declared before.',
+    text: 'A webhook names event types of the service, or declared ones. Declare a type with KEYHOOK_EVENT_TYPES (eventTypes when embedded), `keyhook event declare` or PUT /v1/event-types/{type}.',
   },
   webhook_limit_reached: {
     status: 409,

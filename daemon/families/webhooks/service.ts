@@ -4,6 +4,7 @@ import { REFUSALS } from '../../../lib/egress/url.ts'
 import type { Authority } from '../../../lib/grant/authority.ts'
 import { holdsApp, withinPins } from '../../../lib/grant/authority.ts'
 import { refuseDelegation } from '../../../lib/grant/delegate.ts'
+import { suggest } from '../../../lib/internal/nearest.ts'
 import { EVERY_BUILT_IN, isFamily } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type {
@@ -97,9 +98,17 @@ export async function judgeTarget({ egress }: Platform, url: string): Promise<st
   const { reason } = verdict
   throw kernelError(FAULTS_OF_SHAPE.has(reason) ? 'invalid_url' : 'url_not_public', {
     details: { reason },
-    errors: [{ location: 'body.url', code: reason, message: REFUSALS[reason] }],
+    errors: [{ location: 'body.url', code: reason, message: describeRefusal(reason, url) }],
   })
 }
+
+/** Plain http has a remedy that the general sentence about schemes does not name. */
+function describeRefusal(reason: RefusalReason, url: string): string {
+  return reason === 'scheme' && /^http:/i.test(url) ? PLAIN_HTTP : REFUSALS[reason]
+}
+
+const PLAIN_HTTP =
+  'Plain http is permitted only for targets listed in KEYHOOK_WEBHOOK_ALLOW (webhookAllow).'
 
 /**
  * @throws KeyhookError `unknown_event_type`, naming every type that nobody publishes to the account and
@@ -113,6 +122,8 @@ export async function requireKnownTypes(
   const isKnown = async (type: string): Promise<boolean> =>
     type === EVERY_BUILT_IN || isFamily(type) || (await eventTypes.knows(accountId, type))
   const known = await Promise.all(types.map(isKnown))
+  if (!known.includes(false)) return
+  const candidates = [...eventTypes.builtIn.keys(), ...(await eventTypes.declared(accountId))]
   const errors = types.flatMap((type, index) =>
     known[index] === true
       ? []
@@ -120,11 +131,11 @@ export async function requireKnownTypes(
           {
             location: `body.events[${index}]`,
             code: 'unknown_event_type',
-            message: `There is no event type ${JSON.stringify(type)}.`,
+            message: `There is no event type ${JSON.stringify(type)}.${suggest(type, candidates)}`,
           },
         ],
   )
-  if (errors.length > 0) throw webhookError('unknown_event_type', { errors })
+  throw webhookError('unknown_event_type', { errors })
 }
 
 /** Notes a change of a webhook, as it is after the change. */
