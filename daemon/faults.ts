@@ -6,7 +6,7 @@ import { cutText } from '../lib/internal/text.ts'
 const MAX_NAMES_LISTED = 40
 
 /** Options of every parse of input: the message for an unknown name lists the allowed names. */
-export const INPUT_PARSING = { error: describeUnknown }
+export const INPUT_PARSING = { error: describeUnknown, reportInput: true }
 
 function describeUnknown(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined
@@ -28,11 +28,33 @@ export function toFaults(issue: z.core.$ZodIssue, place: string): readonly Field
   return [{ location: at, code: issue.code, message: issue.message }]
 }
 
-/** Of several forms that a value may have, the one it misses by least is the one it was meant to be. */
+/**
+ * Of several forms that a value may have, the one it misses by least is the one it was meant to be. An
+ * object with no name of any form is judged by the first, which is the usual one.
+ */
 function closestBranch(issue: z.core.$ZodIssueInvalidUnion, place: string): readonly FieldError[] {
   const branches = issue.errors.map((issues) => issues.flatMap((one) => toFaults(one, place)))
+  const [first] = branches
+  if (first !== undefined && isObject(issue.input) && !issue.errors.some(knows(issue.input))) {
+    return first
+  }
   const [closest] = branches.sort((a, b) => a.length - b.length)
   return closest ?? [{ location: place, code: issue.code, message: issue.message }]
+}
+
+/** Whether a form that refused an object has one of its names. */
+function knows(input: object): (issues: readonly z.core.$ZodIssue[]) => boolean {
+  const given = Object.keys(input).length
+  return (issues) => {
+    const unknown = issues.flatMap((one) =>
+      one.code === 'unrecognized_keys' && one.path.length === 0 ? one.keys : [],
+    )
+    return unknown.length < given
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** @param allowed the names that the place takes */

@@ -54,6 +54,26 @@ function publish(
   return request('POST', '/v1/events', { ...asking, body })
 }
 
+void t.test('a body with no name that is known is judged as one event', async (t) => {
+  const { request } = await shopWorld(t)
+  const at = async (body: AnyBody): Promise<string> => {
+    const { status, body: answer } = await request('POST', '/v1/events', { body })
+    const { errors } = answer['error'] as { readonly errors: readonly { location: string }[] }
+    return [status, ...errors.map(({ location }) => location)].join(' ')
+  }
+  t.equal(await at({}), '400 body.type body.data')
+  t.equal(
+    await at({ event: 'order.paid', payload: {} }),
+    '400 body.type body.data body.event body.payload',
+  )
+  t.equal(await at({ events: 'order.paid' }), '400 body.events')
+  t.equal(await at({ type: 'order.paid' }), '400 body.data')
+  const { body } = await request('POST', '/v1/events', { body: { type: 'order.payd', data: {} } })
+  const message =
+    /"order.payd" is not declared. Did you mean "order.paid"\? .*`keyhook event declare`/
+  t.match(body, { error: { code: 'undeclared_event_type', message } })
+})
+
 async function publishAll(
   { request }: World,
   events: readonly unknown[],
