@@ -5,8 +5,8 @@ import { createClient } from '../client/index.ts'
 import type { Config } from '../config.ts'
 import { ConfigError, rateLimitsOf } from '../config.ts'
 import type { Family } from '../family.ts'
-import { EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
-import { requireNeed } from '../families/keys/need.ts'
+import { ABSENT_FAMILIES, EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
+import { explainInvalid, requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
 import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
@@ -127,6 +127,7 @@ function assemble(
     const handler = createApp({
       platform,
       families: served,
+      absent: ABSENT_FAMILIES,
       resolve,
       rateLimits: limited ? rateLimitsOf(config) : { reads: 0, writes: 0 },
       trustedProxies: config.trustedProxies,
@@ -171,7 +172,7 @@ function assemble(
         try {
           verified = verifier.verifyKept(token) ?? (await verifier.verify(token))
         } catch (cause) {
-          throw explain(cause, token)
+          throw explainInvalid(cause, token)
         }
         requireNeed(verified, need)
         return verified
@@ -210,14 +211,6 @@ function assemble(
 
 /** Leads nowhere: it is never connected to. */
 const IN_PROCESS = 'http://keyhook.invalid'
-
-/** A whole `Authorization` header is no key; whoever passed it learns what to pass. */
-function explain(cause: unknown, token: string): unknown {
-  if (!/^bearer\s/i.test(token)) return cause
-  return kernelError('invalid_key', {
-    message: 'This is no valid key: pass the token alone, without "Bearer" before it.',
-  })
-}
 
 /** What a request without a key has in its place. */
 function isMissing(value: unknown): boolean {

@@ -43,6 +43,8 @@ const OWN: ReadonlySet<Family> = new Set([
   observeFamily,
   settingsFamily,
 ])
+/** The families that an embedded Keyhook does not serve. */
+export const ABSENT_FAMILIES: readonly Family[] = [...OWN]
 export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((family) => !OWN.has(family))
 
 /** Every code that these families and what carries them may answer. */

@@ -23,6 +23,8 @@ import type { Traffic } from './traffic.ts'
 export interface AppOptions {
   readonly platform: Platform
   readonly families: readonly Family[]
+  /** Families that are known and not served here; a request for one is told so. */
+  readonly absent?: readonly Family[]
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   readonly trustedProxies?: readonly Cidr[]
@@ -59,6 +61,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   const operations = mount({
     platform,
     families,
+    absent: options.absent ?? [],
     resolve: options.resolve,
     rateLimits: options.rateLimits,
     trustedProxies,

@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import compose from 'koa-compose'
 import type { Cidr } from '../../lib/egress/address.ts'
+import type { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import type { Family, Operation } from '../family.ts'
 import type { Platform } from '../platform.ts'
@@ -25,6 +26,8 @@ import type { Traffic } from './traffic.ts'
 export interface MountOptions {
   readonly platform: Platform
   readonly families: readonly Family[]
+  /** Families that are known and not served here. Default none. */
+  readonly absent?: readonly Family[]
   /** Who asks: the daemon's own way, or the embedder's. */
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
@@ -48,7 +51,7 @@ export interface Mounted {
 }
 
 export function mount(options: MountOptions): Mounted {
-  const { platform, families, rateLimits, traffic } = options
+  const { platform, families, absent = [], rateLimits, traffic } = options
   const before = [...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
   const rateLimit = createRateLimit(rateLimits, platform.clock, traffic.rates)
@@ -62,7 +65,7 @@ export function mount(options: MountOptions): Mounted {
   }
   return {
     fixed: fixedRoutes(fixed),
-    others: compose([...before, router.routes() as unknown as Step, noRoute(operations)]),
+    others: compose([...before, router.routes() as unknown as Step, noRoute(operations, absent)]),
   }
 }
 
@@ -157,14 +160,22 @@ export function routePath({ path }: Pick<Operation, 'path'>): string {
 }
 
 /** What no operation answers: a path that knows other methods names them. */
-function noRoute(operations: readonly Operation[]): Step {
+function noRoute(operations: readonly Operation[], absent: readonly Family[]): Step {
   return function noRoute(ctx, next) {
     if (!ctx.path.startsWith('/v1/')) return next()
     const methods = closestTo(ctx.path, operations).map(({ method }) => method)
-    if (methods.length === 0) throw httpError('route_not_found')
+    if (methods.length === 0) throw notServed(ctx.path, absent)
     ctx.set('Allow', [...new Set(methods)].join(', '))
     throw httpError('method_not_allowed')
   }
+}
+
+/** Nothing is at a path; one of a family that is absent names it. */
+function notServed(path: string, absent: readonly Family[]): KeyhookError {
+  const family = absent.find((one) => closestTo(path, one.operations).length > 0)
+  if (family === undefined) return httpError('route_not_found')
+  const message = `The operations of ${family.name} are not served here: the daemon alone has them.`
+  return httpError('route_not_found', { message })
 }
 
 /** The operations of one path: of several that match, such as keys/self and keys/{key_id}, the most literal. */

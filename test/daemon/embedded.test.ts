@@ -93,3 +93,8 @@ await t.test('a whole Authorization header is refused with what to pass instead'
     })
   }
 })
+
+await t.test('a call of a family that the daemon alone serves says so', async (t) => {
+  const message = /operations of apps are not served here: the daemon alone has them/
+  await t.rejects(account.apps.list(), { status: 404, code: 'route_not_found', message })
+})

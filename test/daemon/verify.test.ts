@@ -101,6 +101,7 @@ await t.test(
       [{ key: wrongEnd }, 'invalid_key', NOBODY],
       [{ key: ` ${reader.key}` }, 'invalid_key', NOBODY],
       [{ key: reader.id }, 'invalid_key', NOBODY],
+      [{ key: `Bearer ${reader.key}` }, 'invalid_key', NOBODY],
       [{ key: expiring.key }, 'key_expired', NOBODY],
       [{ key: revoked.key }, 'key_revoked', NOBODY],
       [{ key: reader.key, scope: 'edits:write' }, 'insufficient_scope', whose],
@@ -245,4 +246,14 @@ await t.test('a scope that is none is a mistake of the caller, whatever the key 
     body,
   })
   t.match(answer, { status: 400, body: { error: { code: 'invalid_scope' } } })
+})
+
+await t.test('a whole Authorization header is refused with what to pass instead', async (t) => {
+  const { mint, ask } = await open(t)
+  const { key } = await mint({})
+  for (const value of [`Bearer ${key}`, `bearer ${key}`, 'Bearer nothing']) {
+    const refused = { valid: false, code: 'invalid_key', message: /pass the token alone/ }
+    t.match(await ask({ key: value }), { status: 200, body: refused })
+  }
+  t.match((await ask({ key: 'a guess' })).body, { message: /copied whole/ })
 })

@@ -1,4 +1,4 @@
-import { kernelError } from '../../../lib/errors.ts'
+import { KeyhookError, kernelError } from '../../../lib/errors.ts'
 import { suggest } from '../../../lib/internal/nearest.ts'
 import type { VerifiedKey } from '../../../lib/engine/verifier.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
@@ -78,5 +78,14 @@ function requireScopes(
   throw kernelError('insufficient_scope', {
     message: `The key lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${names}.`,
     details: { required_scopes: required, missing_scopes: missing },
+  })
+}
+
+/** A whole `Authorization` header is no key; whoever passed it learns what to pass. */
+export function explainInvalid(cause: unknown, token: string): unknown {
+  const isInvalid = cause instanceof KeyhookError && cause.code === 'invalid_key'
+  if (!isInvalid || !/^bearer\s/i.test(token)) return cause
+  return kernelError('invalid_key', {
+    message: 'This is no valid key: pass the token alone, without "Bearer" before it.',
   })
 }

@@ -4,7 +4,7 @@ import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
 import { readOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
-import { requireDeclared, requireNeed } from '../need.ts'
+import { explainInvalid, requireDeclared, requireNeed } from '../need.ts'
 import type { asked, keyVerdict } from '../verify-schema.ts'
 import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
 
@@ -45,7 +45,8 @@ async function judge(platform: Platform, one: Asked, location: string): Promise<
     known = standingOf(verified)
     requireNeed(verified, { scopes, app: one.app_id })
     return { valid: true, code: null, message: null, ...known }
-  } catch (cause) {
+  } catch (refusal) {
+    const cause = explainInvalid(refusal, one.key)
     if (!(cause instanceof KeyhookError) || !VERDICTS.has(cause.code)) throw cause
     return { valid: false, code: cause.code, message: cause.message, ...known }
   }
