@@ -1,18 +1,7 @@
 import { holderOf } from '../principal.ts'
-import type { RequestContext } from './state.ts'
+import type { BodyLease, RequestContext } from './state.ts'
 import type { Traffic } from './traffic.ts'
 import { poolsFor, tooManyBytes } from './traffic.ts'
-
-/** What a request's body holds of the process. */
-export interface BodyLease {
-  /** Counts bytes that came in; false when they are too many. */
-  add(bytes: number): boolean
-  /** All of it was read: its bytes are in memory until the operation has ended, so it is not evicted. */
-  keep(): void
-  /** Its operation waits: until `keep` it may be evicted again, and `evict` is told. */
-  offer(evict: () => void): void
-  release(): void
-}
 
 /**
  * Reserves a body before it is read: all of it where its length is announced, else as it comes in.

@@ -3,7 +3,6 @@ import type { KeyhookError } from '../../lib/errors.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Principal } from '../principal.ts'
-import type { BodyLease } from './body-lease.ts'
 
 /** What a response holds of the process, until its socket took all of it or is gone. */
 export interface Hold {
@@ -15,6 +14,17 @@ export interface Hold {
   reserve(bytes: number): void
   /** From now on it is cut when its reader is too slow, or when others need the bytes more. */
   started(): void
+}
+
+/** What a request's body holds of the process. */
+export interface BodyLease {
+  /** Counts bytes that came in; false when they are too many. */
+  add(bytes: number): boolean
+  /** All of it was read: its bytes are in memory until the operation has ended, so it is not evicted. */
+  keep(): void
+  /** Its operation waits: until `keep` it may be evicted again, and `evict` is told. */
+  offer(evict: () => void): void
+  release(): void
 }
 
 /** What the steps of one request hand on to each other. */
