@@ -66,7 +66,7 @@ export interface Platform {
   readonly appsPlace?: AppsPlace | undefined
   /** What makes releases of apps; without it none is published. */
   readonly deployer?: Deployer | undefined
-  /** Where edits wait until they are applied: it takes CPU and memory, which accounts share. */
+  /** Where edits and clones wait until they are made: it takes CPU, memory and disk, which accounts share. */
   readonly applying: FairQueue
   /** Where pages of records that may be large wait: reading and printing them takes CPU and memory. */
   readonly largePages: FairQueue

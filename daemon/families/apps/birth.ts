@@ -30,15 +30,17 @@ export async function keepFiles(
   return keepAs(bytes, id, { files: kept, config: new Map() })
 }
 
-/** A copy under an app of its own: apps share no bytes, so that each can be dropped whole. */
+/** A copy under an app of its own: apps share no bytes, so that each can be dropped whole. Ends when `signal` aborts. */
 export async function copyTree(
   bytes: AppBytes,
   random: RandomBytes,
   revision: RevisionRecord,
+  signal: AbortSignal,
 ): Promise<KeptApp> {
   const id = createAppId(random)
   const tree = await loadTree(bytes, revision)
   await keepEach(tree.files.values(), async ({ path, sha256 }) => {
+    signal.throwIfAborted()
     const content = await bytes.open(revision.app_id, sha256)
     if (content === undefined) throw new Error(`${path} of revision ${revision.number} is gone`)
     await bytes.put(id, content)

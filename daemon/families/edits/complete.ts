@@ -4,6 +4,7 @@ import type { StoreTx } from '../../../plugins/store/contract.ts'
 import type { EditEnd } from '../../../plugins/store/contract/edits.ts'
 import { findRevision, loadTree } from '../apps/service.ts'
 import type { Tree } from '../apps/tree.ts'
+import { turnOfWorker } from '../apps/turn.ts'
 import type { Platform } from '../../platform.ts'
 import type { AppliedEdit } from './apply.ts'
 import { applyOperations, pathsOf } from './apply.ts'
@@ -15,7 +16,6 @@ import { readKept } from './read.ts'
 import { repeatChanges } from './repeat.ts'
 import type { KeptTree } from './service.ts'
 import { keepMade } from './service.ts'
-import { turnOfWorker } from './turn.ts'
 
 /** Revisions that may come between while bytes are kept, before it is given up. */
 const MAX_TRIES = 5

@@ -10,7 +10,7 @@ import type { Base, Held } from './claimed.ts'
 import { ClaimLost } from './claimed.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { readKept } from './read.ts'
-import { turnOfWorker } from './turn.ts'
+import { turnOfWorker } from '../apps/turn.ts'
 
 /**
  * Takes the app's current revision as the base of a claimed edit, and gives its editor what it may use.

@@ -113,4 +113,32 @@ export const WAITING_CHECKS: Checks = {
     t.equal(begun, 2)
     t.equal(world.traffic.bodies.used, 0, 'all bytes are given back')
   },
+
+  async F32(t, saw) {
+    const world = await editWorld(t)
+    const { id } = await createApp(world)
+    const { appBytes } = world.platform
+    if (appBytes === undefined) throw new Error('no bytes')
+    const begun = new Set<string>()
+    let most = 0
+    const { put } = appBytes
+    Object.assign(appBytes, {
+      put: async (app, bytes) => {
+        begun.add(app)
+        most = Math.max(most, begun.size)
+        // Others begin meanwhile, were they let.
+        await new Promise((resolve) => setImmediate(resolve))
+        const kept = await put(app, bytes)
+        // A clone ends with its tree, which is kept alone and last.
+        if (kept.sha256 === tree) begun.delete(app)
+        return kept
+      },
+    } satisfies Partial<typeof appBytes>)
+    const tree = (await world.platform.store.apps.revision(id, 1))?.tree
+    const clones = await Promise.all(
+      Array.from({ length: 10 }, () => world.request('POST', `/v1/apps/${id}/clone`, { body: {} })),
+    )
+    saw(`${most} clone at a time`)
+    saw(`${clones.filter(({ status }) => status === 201).length} times 201`)
+  },
 }

@@ -190,6 +190,11 @@ const WAITING_ROWS: readonly Row[] = [
     answer:
       'The newest edit that waits gives way and is never begun, `429 too_many_bytes`; `201 to the other account`, and `201 to the edits that stay`.',
   },
+  {
+    id: 'F32',
+    case: 'An account with one app of many files asks for ten clones of it at once.',
+    answer: 'Its files are copied for `1 clone at a time`: `10 times 201`.',
+  },
 ]
 
 const ROWS = [

@@ -3,6 +3,7 @@ import { bear, copyTree } from '../birth.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
 import { bytesOf, findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
 import { showApp } from '../show.ts'
+import { applyInTurn } from '../turn.ts'
 
 export const cloneApp = writeOperation({
   id: 'apps.clone',
@@ -42,7 +43,8 @@ export const cloneApp = writeOperation({
     },
   },
   command: 'app clone',
-  async prepare({ platform, principal, params, body }) {
+  async prepare(call) {
+    const { platform, principal, params, body } = call
     const { apps } = platform.store
     const app = await findLiveApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, body?.revision)
@@ -56,7 +58,10 @@ export const cloneApp = writeOperation({
         now: platform.clock.now(),
       })
     }
-    return { app, kept: await copyTree(bytesOf(platform), platform.random, revision) }
+    const kept = await applyInTurn(call, (signal) =>
+      copyTree(bytesOf(platform), platform.random, revision, signal),
+    )
+    return { app, kept }
   },
   async run(call) {
     const { app, kept } = call.prepared

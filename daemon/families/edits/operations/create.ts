@@ -21,7 +21,7 @@ import {
 import { keepMade, placeOf, requireCurrent } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { applyInTurn } from '../turn.ts'
+import { applyInTurn } from '../../apps/turn.ts'
 import { hasEnded, waitForEnd } from '../wait.ts'
 
 const input = {

@@ -9,7 +9,7 @@ import { editParams, editRecord, exampleEdit, message, toWireEdit } from '../sch
 import { findEdit, keepMade } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { applyInTurn } from '../turn.ts'
+import { applyInTurn } from '../../apps/turn.ts'
 
 const input = {
   params: editParams,

@@ -3,19 +3,19 @@ import type { FairQueue, Turn } from '../../fair-queue.ts'
 import { createFairQueue } from '../../fair-queue.ts'
 import { accountOf } from '../../principal.ts'
 
-/** Edits that are applied at once, of different accounts: each may hold 200 MiB of files. */
+/** Edits and clones that are made at once, of different accounts: each may hold 200 MiB of files. */
 const AT_ONCE = 2
-/** Edits that wait, and those of one account. An edit at the limits takes about a second. */
+/** Edits and clones that wait, and those of one account. An edit at the limits takes about a second. */
 const WAITING = 200
 const WAITING_EACH = 50
 
-/** One for a process: applying edits is CPU work, and what it makes is held until it is stored. */
+/** One for a process: edits are CPU work and held until they are stored, and clones keep the disk busy. */
 export function createApplyingQueue(): FairQueue {
   return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING, each: WAITING_EACH })
 }
 
 /**
- * Runs work in the caller's turn: one edit of an account at a time, so that no account has both places.
+ * Runs work in the caller's turn: one edit or clone of an account at a time, so that no account has both places.
  * While it waits, the request's body may be evicted for another account, and the work is not begun.
  */
 export function applyInTurn<T>(
