@@ -28,6 +28,7 @@ import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
 import { createPageQueue } from './families/cursor.ts'
 import { createApplyingQueue } from './families/apps/turn.ts'
+import { createReplayQueue } from './families/webhooks/again.ts'
 import type { Family } from './family.ts'
 import { clockOf, createRandom } from './machine.ts'
 import type { AppsPlace, Platform } from './platform.ts'
@@ -131,6 +132,7 @@ export function composePlatform(parts: Parts): Platform {
     deployer: parts.deployer,
     applying: createApplyingQueue(),
     largePages: createPageQueue(),
+    replays: createReplayQueue(),
     editor: parts.editor,
     models: allowedModels(config),
     fileProcessor: parts.fileProcessor,

@@ -68,8 +68,10 @@ export interface Platform {
   readonly deployer?: Deployer | undefined
   /** Where edits and clones wait until they are made: it takes CPU, memory and disk, which accounts share. */
   readonly applying: FairQueue
-  /** Where pages of records that may be large wait: reading and printing them takes CPU and memory. */
+  /** Where pages of large records and trees of files wait: reading them takes CPU and memory. */
   readonly largePages: FairQueue
+  /** Where replays and retries of many deliveries wait. */
+  readonly replays: FairQueue
   /** What carries out prompts. */
   readonly editor: Editor
   /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */

@@ -6,6 +6,7 @@ import { openEventPositions } from '../../daemon/event-positions.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
 import { createPageQueue } from '../../daemon/families/cursor.ts'
 import { createApplyingQueue } from '../../daemon/families/apps/turn.ts'
+import { createReplayQueue } from '../../daemon/families/webhooks/again.ts'
 import type { Family } from '../../daemon/family.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
 import type { Platform } from '../../daemon/platform.ts'
@@ -132,6 +133,7 @@ export async function createPlatform(
     deployer: options.deployer ?? createMemoryDeployer(),
     applying: createApplyingQueue(),
     largePages: createPageQueue(),
+    replays: createReplayQueue(),
     editor: options.editor ?? createNoEditor(),
     models: options.models ?? [],
     fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),

@@ -1,9 +1,29 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { httpError } from '../../errors.ts'
+import type { Call } from '../../family.ts'
+import type { FairQueue, Turn } from '../../fair-queue.ts'
+import { createFairQueue } from '../../fair-queue.ts'
+import { accountOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 import { webhookError } from './errors.ts'
+
+/** Replays and retries at once, of different accounts: each may read all events of its account. */
+const AT_ONCE = 2
+const WAITING = 200
+const WAITING_EACH = 10
+
+/** One for a process: what sends many events again works through them in chunks for as long as it takes. */
+export function createReplayQueue(): FairQueue {
+  return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING, each: WAITING_EACH })
+}
+
+/** One replay of an account at a time. It is not begun for a client that left while it waited. */
+export function replayTurn(call: Pick<Call, 'principal' | 'abandoned'>): Turn {
+  const account = accountOf(call.principal)
+  return { holder: account, subject: account, signal: call.abandoned() }
+}
 
 /** @throws KeyhookError `webhook_disabled`: what is queued for it would be skipped at once */
 export function requireActive({ status }: WebhookRecord): void {

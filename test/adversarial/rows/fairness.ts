@@ -197,6 +197,20 @@ const WAITING_ROWS: readonly Row[] = [
   },
 ]
 
+const REPLAY_ROWS: readonly Row[] = [
+  {
+    id: 'F32',
+    case: 'One account asks for eleven replays at once and then for one more, and another account asks for one.',
+    answer:
+      'Replays of an account run `one at a time`, and ten wait: `429 rate_limited` to the twelfth, `202 to another account`.',
+  },
+  {
+    id: 'F33',
+    case: 'A client asks for a dry run of a replay of many events and disconnects.',
+    answer: 'The replay reads no further: it `ends`.',
+  },
+]
+
 const ROWS = [
   ...CONNECTION_ROWS,
   ...SIGN_IN_ROWS,
@@ -204,11 +218,12 @@ const ROWS = [
   ...EDIT_ROWS,
   ...LARGE_ROWS,
   ...WAITING_ROWS,
+  ...REPLAY_ROWS,
 ]
 
 export const FAIRNESS: Section = {
   letter: 'F',
-  title: 'Connections, shares of accounts, sign-in, edits, large bodies and pages',
+  title: 'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays',
   size: ROWS.length,
   rows: ROWS,
 }

@@ -55,12 +55,15 @@ export const getContent = readOperation({
     },
   },
   command: 'app content',
-  async run({ platform, principal, params, query, reserve }) {
+  async run({ platform, principal, params, query, reserve, abandoned }) {
     const { apps } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, query.revision)
     const bytes = bytesOf(platform)
-    const { files } = await loadCountedTree(bytes, revision, reserve)
+    const { files } = await platform.largePages(
+      { holder: app.account_id, signal: abandoned() },
+      () => loadCountedTree(bytes, revision, reserve),
+    )
     const file = files.get(query.path)
     if (file === undefined) throw appError('path_not_found')
     // Refused before it is read: as base64, or as text of which no byte is escaped.

@@ -40,11 +40,14 @@ export const getTree = readOperation({
     },
   },
   command: 'app tree',
-  async run({ platform, principal, params, query, reserve }) {
+  async run({ platform, principal, params, query, reserve, abandoned }) {
     const { apps } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, query.revision)
-    const { files, config } = await loadCountedTree(bytesOf(platform), revision, reserve)
+    const { files, config } = await platform.largePages(
+      { holder: app.account_id, signal: abandoned() },
+      () => loadCountedTree(bytesOf(platform), revision, reserve),
+    )
     return {
       app_id: app.id,
       revision: revision.number,

@@ -11,8 +11,9 @@ import { requireReceivable } from '../../../event-authority.ts'
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
+import { giveWay } from '../../../steps.ts'
 import { webhookEvents } from '../events.ts'
-import { noteAgain, requireActive, spanOf } from '../again.ts'
+import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
 import { exampleWebhook, replayBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
@@ -41,14 +42,21 @@ export const replayEvents = ownOperation({
     const webhook = await findWebhook(platform.store.webhooks, principal, params.webhook_id)
     requireActive(webhook)
     const dry_run = body.dry_run === true
-    let queued = 0
     const asked = askedOf(platform, webhook, body.types)
     requireReceivable(platform, principal.authority, asked, body.types && 'body.types')
     const types = await typesOf(platform, webhook.account_id, asked)
-    for await (const events of pastEvents(platform, webhook, { ...spanOf(body, now), types })) {
-      queued += dry_run ? events.length : await queue(call, webhook.id, events)
-    }
-    return { webhook_id: webhook.id, queued, dry_run }
+    const span = { ...spanOf(body, now), types }
+    const turn = replayTurn(call)
+    return platform.replays(turn, async () => {
+      let queued = 0
+      for await (const events of pastEvents(platform, webhook, span)) {
+        // A count is for nobody once its client left. What was begun to be sent is sent.
+        if (dry_run) turn.signal?.throwIfAborted()
+        queued += dry_run ? events.length : await queue(call, webhook.id, events)
+        await giveWay()
+      }
+      return { webhook_id: webhook.id, queued, dry_run }
+    })
   },
 })
 

@@ -3,7 +3,7 @@ import { receivableTypes, requireReceivable } from '../../../event-authority.ts'
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
-import { noteAgain, requireActive, spanOf } from '../again.ts'
+import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
 import { exampleWebhook, retryFailedBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
@@ -42,8 +42,10 @@ export const retryFailed = ownOperation({
       types: await receivableTypes(platform, authority, webhook.account_id),
     }
     const dry_run = body.dry_run === true
-    const queued = dry_run ? await store.deliveries.countFailed(query) : await queue(call, query)
-    return { webhook_id: webhook.id, queued, dry_run }
+    return platform.replays(replayTurn(call), async () => {
+      const queued = dry_run ? await store.deliveries.countFailed(query) : await queue(call, query)
+      return { webhook_id: webhook.id, queued, dry_run }
+    })
   },
 })
 
