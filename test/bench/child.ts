@@ -8,13 +8,13 @@ export interface Child {
 }
 
 const PATIENCE_MS = 5000
-/** As `npm start` has it; the baselines too. */
-const SETTINGS = ['--max-semi-space-size=64']
+/** As `npm start` has them; the baselines too. */
+export const SETTINGS: readonly string[] = ['--max-semi-space-size=32', '--max-old-space-size=512']
 
 /** Starts `role`: a module in the folder of roles, which serves. */
 export function startChild(role: string): Child {
   const child = fork(fileURLToPath(new URL(`roles/${role}.js`, import.meta.url)), {
-    execArgv: SETTINGS,
+    execArgv: [...SETTINGS],
     // What a role prints is no part of the JSON.
     stdio: ['ignore', 2, 2, 'ipc'],
     // JSON would make null of what is no number.
