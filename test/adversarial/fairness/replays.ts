@@ -59,7 +59,7 @@ async function openReplays(t: Test) {
 }
 
 export const REPLAY_CHECKS: Checks = {
-  async F32(t, saw) {
+  async F33(t, saw) {
     const { begun, first, second, open, arrive } = await openReplays(t)
     const flood = Array.from({ length: 11 }, first.replay)
     await arrive(11)
@@ -74,7 +74,7 @@ export const REPLAY_CHECKS: Checks = {
     t.same(new Set((await Promise.all(flood)).map(({ status }) => status)), new Set([202]))
   },
 
-  async F33(t, saw) {
+  async F34(t, saw) {
     const { world, begun, first, open, keepOn, ended } = await openReplays(t)
     keepOn()
     open()

@@ -199,13 +199,13 @@ const WAITING_ROWS: readonly Row[] = [
 
 const REPLAY_ROWS: readonly Row[] = [
   {
-    id: 'F32',
+    id: 'F33',
     case: 'One account asks for eleven replays at once and then for one more, and another account asks for one.',
     answer:
       'Replays of an account run `one at a time`, and ten wait: `429 rate_limited` to the twelfth, `202 to another account`.',
   },
   {
-    id: 'F33',
+    id: 'F34',
     case: 'A client asks for a dry run of a replay of many events and disconnects.',
     answer: 'The replay reads no further: it `ends`.',
   },
