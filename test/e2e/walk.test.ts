@@ -1,13 +1,19 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 import { freePort } from '../support/page.ts'
 import { walkPage } from '../support/walk.ts'
 
+/**
+ * A newcomer reads one page after the other, over the same data and with a receiver on the same port:
+ * what one page leaves behind must not be in the way of the next.
+ */
+const folder = t.testdir({ data: {} })
+const data = join(folder, 'data')
+const receiver = { 9000: await freePort() }
+
 await t.test('every command of docs/start.md does what the page says', async (t) => {
-  await walkPage(t, 'start.md', t.testdir())
+  await walkPage(t, 'start.md', data, receiver)
 })
 
 const RETURNS = 'A purchase may be returned within forty days, with its receipt.'
@@ -19,19 +25,19 @@ const ANSWERS = [
 ]
 
 await t.test('every command of docs/apps.md does what the page says', async (t) => {
-  const folder = t.testdir({ data: {} })
   const at = (name: string): string => join(folder, name)
-  writeFileSync(at('handbook.pdf'), pdfOf(['The handbook of the shop', `On returns\n${RETURNS}`]))
-  writeFileSync(at('prices.docx'), zipOf(docxParts(paragraph('Tea costs four fifty a pot.'))))
   const model = await startFakeModel()
   t.teardown(() => model.close())
   model.queue(...ANSWERS.map((text) => ({ text })))
 
-  await walkPage(t, 'apps.md', at('data'), {
+  await walkPage(t, 'apps.md', data, {
+    ...receiver,
     'http://127.0.0.1:11434/v1': model.url,
     'qwen3-coder': FAKE_MODEL,
-    '@handbook.pdf': `@${at('handbook.pdf')}`,
-    '@prices.docx': `@${at('prices.docx')}`,
+    '@handbook.md': `@${at('handbook.md')}`,
+    '@prices.csv': `@${at('prices.csv')}`,
+    '> handbook.md': `> ${at('handbook.md')}`,
+    '> prices.csv': `> ${at('prices.csv')}`,
   })
 
   const asked = model.requests.map(({ messages }) => JSON.stringify(messages))
@@ -42,5 +48,5 @@ await t.test('every command of docs/apps.md does what the page says', async (t) 
 
 await t.test('every command of docs/publish.md does what the page says', async (t) => {
   const sites = await freePort()
-  await walkPage(t, 'publish.md', t.testdir(), { '8421': String(sites) })
+  await walkPage(t, 'publish.md', data, { ...receiver, 8421: sites })
 })
