@@ -160,6 +160,15 @@ interface Declaration<
    * What the CLI says, exiting 1, where the answer is a 2xx that tells of a failure; undefined for a success.
    */
   readonly failure?: (answer: Readonly<Record<string, unknown>>) => string | undefined
+  /**
+   * The CLI's one line for a person after a success.
+   *
+   * @param sent the values of the command's fields, by name
+   */
+  readonly conclusion?: (
+    answer: Readonly<Record<string, unknown>>,
+    sent: Readonly<Record<string, unknown>>,
+  ) => string
   /** What the CLI warns of on stderr after a success. */
   readonly warning?: CommandWarning
   /** A user must have proved who they are within the last ten minutes. */

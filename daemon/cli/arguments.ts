@@ -42,7 +42,7 @@ export function addOption(command: Command, field: Field, changes: boolean): Rea
   command.addOption(option)
   if (field.kind === 'flag') {
     const off = new Option(`--no-${optionName(field.name)}`, 'The opposite.')
-    command.addOption(off.hideHelp(!changes && field.place !== 'query'))
+    command.addOption(off.hideHelp(field.isOff || (!changes && field.place !== 'query')))
   }
   return { field, key: option.attributeName() }
 }

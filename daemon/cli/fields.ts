@@ -15,6 +15,8 @@ export interface Field {
   /** The text `null` stands for null. */
   readonly nullable: boolean
   readonly description: string
+  /** Whether leaving it out says the same as false. */
+  readonly isOff: boolean
   /** The only values there are; undefined: any. */
   readonly choices: readonly string[] | undefined
 }
@@ -49,6 +51,7 @@ export function partFields(parts: PartsInput = {}): readonly Field[] {
     required: least > 0,
     nullable: false,
     description,
+    isOff: false,
     choices: undefined,
   }))
 }
@@ -78,6 +81,7 @@ function readField(
     required,
     nullable: values.length < forms.length,
     description: property.description ?? value?.description ?? '',
+    isOff: property.default === 'false',
     choices: isBoolean ? undefined : value?.enum?.map(String),
   }
 }

@@ -66,7 +66,7 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
     }
     const shared = command.optsWithGlobals<Shared>()
     const answer = await answerOf(spec, values, shared, ports)
-    show(answer, spec, shared, ports)
+    show(answer, spec, values, shared, ports)
     if (answer.status < 400) await warn(spec, values, shared, ports)
   })
 }
@@ -100,9 +100,15 @@ function answerOf(
   return all === true ? askAllPages(spec, values, asking, terminal) : asking(values)
 }
 
-function show(answer: Answer, spec: CommandSpec, shared: Shared, ports: CommandPorts): void {
+function show(
+  answer: Answer,
+  spec: CommandSpec,
+  values: ReadonlyMap<Field, unknown>,
+  shared: Shared,
+  ports: CommandPorts,
+): void {
   const { terminal, exit } = ports
-  const { secret = [], failure } = spec.operation
+  const { secret = [], failure, conclusion } = spec.operation
   const body = JSON.parse(answer.text) as Wire
   const refused = answer.status >= 400
   const failed = refused ? undefined : failure?.(body)
@@ -114,6 +120,10 @@ function show(answer: Answer, spec: CommandSpec, shared: Shared, ports: CommandP
   if (refused) terminal.err(printError(body))
   else if (shared.raw === true)
     terminal.out(secret.map((name) => `${String(body[name])}\n`).join(''))
-  else terminal.out(printAnswer(body, secret))
+  else {
+    const sent = Object.fromEntries([...values].map(([{ name }, value]) => [name, value]))
+    const concluded = conclusion === undefined ? '' : `\n${conclusion(body, sent)}\n`
+    terminal.out(printAnswer(body, secret) + concluded)
+  }
   if (failed !== undefined) terminal.err(`keyhook: ${failed}\n`)
 }

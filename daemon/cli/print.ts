@@ -1,3 +1,7 @@
+import type { DeliveryStatus } from '../../lib/delivery/state.ts'
+import { isFinal } from '../../lib/delivery/state.ts'
+import { toIso } from '../../lib/time.ts'
+
 /** A JSON object as it came over the wire. */
 export type Wire = Readonly<Record<string, unknown>>
 
@@ -16,7 +20,13 @@ const TELLING = [
   'type',
   'event_type',
   'status',
+  'attempt_count',
+  'last_result',
+  'next_attempt_at',
+  'finished_at',
   'plan',
+  'key_limit',
+  'suspended_at',
   'sealed',
   'remembered_until',
   'expires_at',
@@ -25,9 +35,29 @@ const TELLING = [
   'text',
 ]
 
+/** Columns that are made of several fields of a record; undefined for one of another kind. */
+const DERIVED: Readonly<Record<string, (record: Wire) => unknown>> = {
+  last_result: ({ attempt_count, response, error }) => {
+    if (attempt_count === undefined) return undefined
+    const { status_code } = (response ?? {}) as Wire
+    const { code, reason } = (error ?? {}) as Wire
+    return status_code ?? reason ?? code ?? null
+  },
+  finished_at: ({ attempt_count, status, attempts }) => {
+    if (attempt_count === undefined || !Array.isArray(attempts)) return undefined
+    const last = (attempts as readonly Wire[]).at(-1)
+    if (last === undefined || !isFinal(status as DeliveryStatus)) return null
+    return toIso(Date.parse(String(last['started_at'])) + Number(last['duration_ms']))
+  },
+}
+
+function columnOf(record: Wire, name: string): unknown {
+  return record[name] === undefined ? DERIVED[name]?.(record) : record[name]
+}
+
 /** What the command line says where the wire speaks of headers. */
 const HINTS: Readonly<Record<string, string>> = {
-  account_required: 'Name the account with --account <id>.',
+  account_required: 'Name the account with --account <id>; `keyhook account list` shows them.',
 }
 
 /** The answer for a person: a list as a table, a record line by line. */
@@ -51,10 +81,10 @@ function printRecord(record: Wire): string {
 
 function printList(rows: readonly Wire[], cursor: unknown): string {
   if (rows.length === 0) return 'None.\n'
-  const columns = TELLING.filter((name) => rows.some((row) => row[name] !== undefined))
+  const columns = TELLING.filter((name) => rows.some((row) => columnOf(row, name) !== undefined))
   const table = align([
     columns.map((name) => name.toUpperCase()),
-    ...rows.map((row) => columns.map((name) => printValue(row[name]))),
+    ...rows.map((row) => columns.map((name) => printValue(columnOf(row, name)))),
   ])
   return typeof cursor === 'string' ? `${table}\nThere is more: --cursor ${cursor}\n` : table
 }

@@ -79,10 +79,16 @@ function readExpiry(text: string, now: Instant): string {
   return duration === undefined ? text : new Date(at).toISOString()
 }
 
-/** The instant so long ago; any other text is the service's to judge. */
+/**
+ * The instant so long ago, or the instant itself.
+ *
+ * @throws InvalidArgumentError for a text that is neither
+ */
 function readPast(text: string, now: Instant): string {
   const duration = readDuration(text)
-  return duration === undefined ? text : new Date(now - duration).toISOString()
+  if (duration !== undefined) return new Date(now - duration).toISOString()
+  readInstant(text)
+  return text
 }
 
 function readDuration(text: string): Millis | undefined {

@@ -31,6 +31,8 @@ async function run(line: readonly string[], given: Given = {}) {
   return ran
 }
 
+const CREATED = '2026-01-31T12:00:00.000Z'
+
 const page = (names: readonly string[], cursor: string | null): Answer => ({
   status: 200,
   text: JSON.stringify({
@@ -244,6 +246,10 @@ await t.test('a time may be given as so long ago', async (t) => {
   const instant = '2026-01-01T00:00:00Z'
   const { asked } = await run(['webhook', 'replay', 'w1', '--since', instant])
   t.match(asked[0]?.body, `"since":"${instant}"`)
+  for (const text of ['yesterday', '7 days', '2026-01-01', '-1d', '']) {
+    const refused = await run(['webhook', 'retry-failed', 'w1', '--since', text])
+    t.match(refused, { code: 2, asked: [], err: /12h, 30d or 2w, .*2030-01-31T12:00:00Z/ }, text)
+  }
 })
 
 await t.test('lists show what is looked for in them', async (t) => {
@@ -270,6 +276,94 @@ await t.test('lists show what is looked for in them', async (t) => {
     await list('audit list', { ...entry, actor: { type: 'operator', id: null } }),
     /operator +key\.revoked/,
   )
+})
+
+await t.test('accounts are listed and shown with their key limit and suspension', async (t) => {
+  const suspended_at = '2026-01-31T12:00:00.000Z'
+  const account = { id: 'a1', name: 'Acme', plan: 'pro', key_limit: 7, suspended_at }
+  const text = JSON.stringify({ data: [account], has_more: false, next_cursor: null })
+  const { out } = await run(['account', 'list'], { answers: [{ status: 200, text }] })
+  t.match(out, /KEY_LIMIT +SUSPENDED_AT\n.* 7 +2026-01-31T12/)
+  const answers = [{ status: 200, text: JSON.stringify(account) }]
+  const shown = await run(['account', 'get', 'a1'], { answers })
+  t.equal(shown.asked[0]?.path, '/v1/accounts/a1')
+  t.match(shown.out, /key_limit +7\nsuspended_at +2026-01-31T12/)
+})
+
+await t.test('deliveries are listed with how far they are and how they ended', async (t) => {
+  const delivery = {
+    id: 'd1',
+    event_type: 'order.paid',
+    status: 'exhausted',
+    attempt_count: 4,
+    next_attempt_at: null,
+    created_at: '2026-01-31T12:00:00.000Z',
+    response: { status_code: 503, body: 'later' },
+    error: { code: 'http_status', reason: null, message: 'm' },
+    attempts: [{ number: 4, started_at: '2026-01-31T12:00:07.000Z', duration_ms: 40 }],
+  }
+  const error = { code: 'connect', reason: 'refused', message: 'm' }
+  const waiting = {
+    ...delivery,
+    id: 'd2',
+    status: 'pending',
+    attempt_count: 1,
+    next_attempt_at: '2026-01-31T13:00:00.000Z',
+    response: null,
+    error,
+  }
+  const untried = { ...delivery, id: 'd3', status: 'skipped', attempt_count: 0, attempts: [] }
+  const data = [delivery, waiting, { ...untried, response: null, error: null }]
+  const text = JSON.stringify({ data, has_more: false, next_cursor: null })
+  const { out } = await run(['webhook', 'deliveries', 'w1'], { answers: [{ status: 200, text }] })
+  t.same(
+    out.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      [
+        'ID',
+        'EVENT_TYPE',
+        'STATUS',
+        'ATTEMPT_COUNT',
+        'LAST_RESULT',
+        'NEXT_ATTEMPT_AT',
+        'FINISHED_AT',
+        'CREATED_AT',
+      ],
+      ['d1', 'order.paid', 'exhausted', '4', '503', '-', '2026-01-31T12:00:07.040Z', CREATED],
+      ['d2', 'order.paid', 'pending', '1', 'refused', '2026-01-31T13:00:00.000Z', '-', CREATED],
+      ['d3', 'order.paid', 'skipped', '0', '-', '-', '-', CREATED],
+      [''],
+    ],
+  )
+})
+
+await t.test('key revoke says how much it ends, and a dry run that it ended nothing', async (t) => {
+  const revoke = async (record: object, ...options: readonly string[]): Promise<string> => {
+    const answers = [{ status: 200, text: JSON.stringify({ id: 'k1', ...record }) }]
+    return (await run(['key', 'revoke', 'k1', ...options], { answers })).out
+  }
+  const active = { status: 'active', keys_total: 3, webhooks_total: 1 }
+  t.match(
+    await revoke(active, '--dry-run'),
+    /\nNothing was changed\. This would revoke 3 keys: this one and 2 below it\. 1 webhook set by them would be kept\.\n$/,
+  )
+  t.match(await revoke(active, '--dry-run', '--webhooks', 'disable'), /would be disabled\.\n$/)
+  const revoked = { status: 'revoked', keys_total: 1, webhooks_total: 0 }
+  t.match(await revoke(revoked), /\nRevoked 1 key\. 0 webhooks set by it were kept\.\n$/)
+  t.match(await revoke(revoked, '--dry-run'), /\nNothing was changed: the key is already revoked/)
+  t.notMatch(await revoke(active, '--dry-run', '--json'), 'Nothing was changed')
+  const { out } = await run(['key', 'revoke', '--help'])
+  t.match(out, /--dry-run +Only say what would be revoked; change nothing\./)
+  t.notMatch(out, '--no-dry-run', 'leaving it out says the same')
+})
+
+await t.test('an operator who names no account is told how to', async (t) => {
+  const error = { code: 'account_required', message: 'Keyhook-Account', request_id: 'req_1' }
+  const refusal = { status: 400, text: JSON.stringify({ error }) }
+  const { code, err } = await run(['key', 'list'], { answers: [refusal] })
+  t.equal(code, 1)
+  t.match(err, 'Name the account with --account <id>; `keyhook account list` shows them.')
+  t.notMatch(err, 'Keyhook-Account')
 })
 
 await t.test('a family of events that matches no known type is warned of', async (t) => {

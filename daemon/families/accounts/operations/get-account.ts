@@ -13,6 +13,7 @@ export const getAccount = readOperation({
   output: accountRecord,
   errors: ['operator_required', 'account_not_found'],
   example: { params: { account_id: exampleAccount.id }, response: exampleAccount },
+  command: 'account get',
   async run({ platform, params }) {
     return toWireAccount(await findAccount(platform.store.accounts, params.account_id))
   },

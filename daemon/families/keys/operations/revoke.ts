@@ -18,8 +18,8 @@ export const revokeKey = writeOperation({
       webhooks: webhooksChoice,
       dry_run: z
         .enum(['true', 'false'])
-        .optional()
-        .meta({ description: 'true: only say what would be revoked; change nothing.' }),
+        .default('false')
+        .meta({ description: 'Only say what would be revoked; change nothing.' }),
     }),
   },
   output: revokedKey,
@@ -37,6 +37,7 @@ export const revokeKey = writeOperation({
     },
   },
   command: 'key revoke',
+  conclusion,
   async run(call) {
     const { principal, tx, params, query, now } = call
     const actor = await loadActor(call, 'allow previous')
@@ -61,3 +62,19 @@ export const revokeKey = writeOperation({
     return { ...toWireKey(revoked, now), ...affected }
   },
 })
+
+/** How many keys and webhooks it is about, so that nobody has to count ids. */
+function conclusion(
+  { keys_total, webhooks_total, status }: Readonly<Record<string, unknown>>,
+  { dry_run, webhooks }: Readonly<Record<string, unknown>>,
+): string {
+  const isTried = dry_run === true
+  if (isTried && status === 'revoked') return 'Nothing was changed: the key is already revoked.'
+  const total = Number(keys_total)
+  const keys = total === 1 ? '1 key' : `${total} keys: this one and ${total - 1} below it`
+  const set = Number(webhooks_total)
+  const verb = webhooks === 'disable' ? 'disabled' : 'kept'
+  const tense = isTried ? 'would be' : set === 1 ? 'was' : 'were'
+  const kept = `${set} webhook${set === 1 ? '' : 's'} set by ${total === 1 ? 'it' : 'them'} ${tense} ${verb}.`
+  return `${isTried ? 'Nothing was changed. This would revoke' : 'Revoked'} ${keys}. ${kept}`
+}
