@@ -1,5 +1,5 @@
 import type { ErrorTable } from '../lib/errors.ts'
-import { defineErrors } from '../lib/errors.ts'
+import { defineErrors, kernelError } from '../lib/errors.ts'
 import type { KeyhookError } from '../lib/errors.ts'
 import type { JsonError } from '../lib/internal/json.ts'
 import { locationOf } from '../lib/internal/json.ts'
@@ -107,7 +107,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     status: 422,
     text: 'This Idempotency-Key was used with another body. Use a new one.',
   },
-  rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
+  rate_limited: kernelError.rows.rate_limited,
   too_many_bytes: {
     status: 429,
     text: 'Too many bytes of requests and responses are in progress. Read what was sent to you, and try again shortly.',

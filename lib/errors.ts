@@ -141,6 +141,7 @@ export type KernelErrorCode =
   | 'event_too_large'
   | 'invalid_schedule'
   | 'secret_unreadable'
+  | 'rate_limited'
   | 'unavailable'
 
 /** The kernel's own errors. */
@@ -200,5 +201,6 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
     status: 503,
     text: 'A stored secret cannot be read with the current master keys.',
   },
+  rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
   unavailable: { status: 503, text: 'The state cannot be known right now. Try again.' },
 })

@@ -17,6 +17,8 @@ import type {
 } from './ports.ts'
 import type { Signal } from './signal.ts'
 import type { AccountTargets, Target, Targets } from './targets.ts'
+import type { WaitingCall, WaitingLimits } from './waiting-calls.ts'
+import { createWaitingCalls } from './waiting-calls.ts'
 
 /** The dispatcher as the outbox sees it: it may take a delivery over in memory, without reading it back. */
 export interface Handover {
@@ -36,7 +38,8 @@ export interface Outbox {
    * Publishes events of one account together; resolves after the commit, one outcome per event.
    *
    * @throws KeyhookError `unavailable` when they are not, or cannot be known to be, committed;
-   * TypeError for events of several accounts
+   * `rate_limited` when they are not committed, since too many events of the account wait; TypeError for
+   * events of several accounts
    */
   publish(events: readonly NewEvent[]): Promise<readonly PublishOutcome[]>
 }
@@ -54,42 +57,41 @@ export interface OutboxOptions {
   readonly lease: Millis
   readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
-  /** Events that one commit takes; more wait for the next. Default 256. */
-  readonly maxGroup?: number
+  /** What a group takes and what may wait. */
+  readonly waiting?: WaitingLimits
 }
 
 /** One call's events, waiting for a commit. */
-interface Waiting {
+interface Call extends WaitingCall {
   readonly events: readonly NewEvent[]
-  /** Of all its bodies. */
-  readonly bytes: number
-  /** Its group failed for a reason that might be another's, so it is tried by itself. */
-  readonly alone: boolean
   /** The account's webhooks, should they have been read since it came. */
   read: AccountTargets | undefined
+  matched: Matched | undefined
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void
-  readonly reject: (reason: unknown) => void
 }
 
-const MAX_GROUP_BYTES = 4 * 1_048_576
-const MAX_WAITING_BYTES = 64 * 1_048_576
+/** The webhooks that each event of a call goes to, among those of an account. */
+interface Matched {
+  readonly among: AccountTargets
+  readonly targets: readonly (readonly Target[])[]
+  /** Events and deliveries. */
+  readonly rows: number
+}
 
 /**
  * Commits concurrent publishes in groups: one fsync for many.
  *
  * While one group commits the next collects, and each takes in what has arrived already. No timer: a
- * window would only add its own length to every answer.
+ * window would only add its own length to every answer. Accounts take turns in the groups.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, targets, changes, handover, woken, clock, newId, lease, isBuiltIn } = options
-  const maxGroup = options.maxGroup ?? 256
-  let waiting: Waiting[] = []
-  let waitingBytes = 0
+  const waiting = createWaitingCalls<Call>((call) => match(call)?.rows, options.waiting)
   let running = false
 
   async function drain(): Promise<void> {
     running = true
-    while (waiting.length > 0) {
+    while (!waiting.isEmpty) {
       await clock.taken()
       await loadTargets()
       await commitGroup()
@@ -98,16 +100,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   async function loadTargets(): Promise<void> {
-    const calls = waiting
-    for (const accountId of new Set(calls.map(accountOf))) {
-      if (targets.peek(accountId) !== undefined) continue
-      const own = calls.filter((call) => accountOf(call) === accountId)
+    for (const account of waiting.accounts) {
+      if (targets.peek(account) !== undefined) continue
+      const calls = waiting.of(account)
       try {
-        const read = await targets.get(accountId)
-        for (const call of own) call.read = read
+        const read = await targets.get(account)
+        for (const call of calls) call.read = read
       } catch (cause) {
-        waiting = waiting.filter((call) => !own.includes(call))
-        for (const call of own) refuse([call], cause)
+        waiting.remove(calls)
+        for (const call of calls) refuse([call], cause)
       }
     }
   }
@@ -116,47 +117,38 @@ export function createOutbox(options: OutboxOptions): Outbox {
    * The webhooks that a call's events go to: those that are known now, or, while changes may go unheard,
    * those read since it came. Undefined when a change overtook that reading.
    */
-  function targetsOf(call: Waiting): AccountTargets | undefined {
-    return changes.isCurrent() ? targets.peek(accountOf(call)) : call.read
+  function targetsOf(call: Call): AccountTargets | undefined {
+    return changes.isCurrent() ? targets.peek(call.account) : call.read
   }
 
-  /** Takes calls up to the size of a group whose webhooks are known at this very moment. */
-  function takeReady(): Waiting[] {
-    const taken: Waiting[] = []
-    const left: Waiting[] = []
-    let size = 0
-    let bytes = 0
-    for (const call of waiting) {
-      const small = size + call.events.length <= maxGroup && bytes + call.bytes <= MAX_GROUP_BYTES
-      const fits = size === 0 || (!call.alone && small)
-      const ready = fits && targetsOf(call) !== undefined
-      ;(ready ? taken : left).push(call)
-      if (!ready) continue
-      size += call.alone ? maxGroup : call.events.length
-      bytes += call.bytes
-    }
-    waiting = left
-    waitingBytes = left.reduce((sum, call) => sum + call.bytes, 0)
-    return taken
+  /** Undefined while the account's webhooks are not known at this very moment. */
+  function match(call: Call): Matched | undefined {
+    const among = targetsOf(call)
+    if (among === undefined) return undefined
+    if (call.matched?.among === among) return call.matched
+    const found = receiversOf(call.events, [...among.values()], isBuiltIn)
+    const rows = found.reduce((sum, { length }) => sum + length, call.events.length)
+    call.matched = { among, targets: found, rows }
+    return call.matched
   }
 
   async function commitGroup(): Promise<void> {
-    let calls: readonly Waiting[] = []
+    let calls: readonly Call[] = []
     let births: readonly Publication[] = []
     let outcomes: readonly PublishOutcome[]
     try {
       outcomes = await store.publish(() => {
-        calls = takeReady()
+        calls = waiting.take()
         births = calls.flatMap((call) => {
-          const known = [...(targetsOf(call)?.values() ?? [])]
-          return call.events.map((event) => build(event, known))
+          const found = match(call)?.targets ?? []
+          return call.events.map((event, index) => build(event, found[index] ?? []))
         })
         return births
       })
     } catch (cause) {
       for (const birth of births) leave(birth)
       // A store may fail before it is this group's turn: then nobody was taken yet.
-      refuse(calls.length === 0 ? takeReady() : calls, cause)
+      refuse(calls.length === 0 ? waiting.take() : calls, cause)
       return
     }
     for (const [index, birth] of births.entries()) handOver(birth, outcomes[index] === 'stored')
@@ -175,19 +167,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   /** A fault of the machine refuses the whole group; any other may be one event's, so each goes alone. */
-  function refuse(calls: readonly Waiting[], cause: unknown): void {
+  function refuse(calls: readonly Call[], cause: unknown): void {
     if (calls.length > 1 && !(cause instanceof KeyhookError)) {
-      waiting = [...calls.map((call) => ({ ...call, alone: true })), ...waiting]
+      waiting.putBack(calls.map((call) => ({ ...call, alone: true })))
       return
     }
     const reason = cause instanceof KeyhookError ? cause : kernelError('unavailable', { cause })
     for (const call of calls) call.reject(reason)
   }
 
-  function build(event: NewEvent, known: readonly Target[]): Publication {
+  function build(event: NewEvent, receivers: readonly Target[]): Publication {
     const now = clock.now()
-    const matching = known.filter(({ webhook }) => matches(webhook, event, isBuiltIn))
-    const deliveries = matching.map((target): DeliveryRecord => {
+    const deliveries = receivers.map((target): DeliveryRecord => {
       const delivery = bear(newId(), event, target.webhook, now)
       const claim = handover.reserve(target)
       return claim === undefined
@@ -218,27 +209,39 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     publish(events) {
-      if (events.length === 0) return Promise.resolve([])
+      const [first] = events
+      if (first === undefined) return Promise.resolve([])
+      const account = first.account_id
       return new Promise((resolve, reject) => {
-        if (new Set(events.map(({ account_id }) => account_id)).size > 1) {
+        if (events.some(({ account_id }) => account_id !== account)) {
           throw new TypeError('events that are published together must be of one account')
         }
         const bytes = events.reduce((sum, { body }) => sum + body.length, 0)
-        // A disk that stalls must not fill the memory: who is refused here has lost nothing.
-        if (waitingBytes + bytes > MAX_WAITING_BYTES) throw kernelError('unavailable')
-        waitingBytes += bytes
-        waiting.push({ events, bytes, alone: false, read: undefined, resolve, reject })
+        const unread = { read: undefined, matched: undefined }
+        waiting.add({ account, events, bytes, alone: false, ...unread, resolve, reject })
         if (!running) void drain()
       })
     },
   }
 }
 
-function accountOf(call: Waiting): string {
-  return call.events[0]?.account_id ?? ''
+/** The targets of each event; events of one type and app share them. */
+function receiversOf(
+  events: readonly NewEvent[],
+  all: readonly Target[],
+  isBuiltIn: IsBuiltIn,
+): readonly (readonly Target[])[] {
+  const known = new Map<string, readonly Target[]>()
+  return events.map((event) => {
+    const key = `${event.type} ${event.app_id ?? ''}`
+    const receivers =
+      known.get(key) ?? all.filter(({ webhook }) => matches(webhook, event, isBuiltIn))
+    known.set(key, receivers)
+    return receivers
+  })
 }
 
-function answer(calls: readonly Waiting[], outcomes: readonly PublishOutcome[]): void {
+function answer(calls: readonly Call[], outcomes: readonly PublishOutcome[]): void {
   let from = 0
   for (const call of calls) {
     call.resolve(outcomes.slice(from, from + call.events.length))

@@ -5,6 +5,7 @@ import { EDIT_CHECKS } from './fairness/edits.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
 import { LARGE_CHECKS } from './fairness/large.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
+import { PUBLISHING_CHECKS } from './fairness/publishing.ts'
 import { REPLAY_CHECKS } from './fairness/replays.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
@@ -22,5 +23,6 @@ await runSection(t, FAIRNESS, {
   ...EDIT_CHECKS,
   ...LARGE_CHECKS,
   ...REPLAY_CHECKS,
+  ...PUBLISHING_CHECKS,
   ...WAITING_CHECKS,
 })

@@ -211,6 +211,26 @@ const REPLAY_ROWS: readonly Row[] = [
   },
 ]
 
+const PUBLISHING_ROWS: readonly Row[] = [
+  {
+    id: 'F35',
+    case: 'Twenty calls of one account wait to be published, each of 600 deliveries, and another account publishes an event.',
+    answer: 'Accounts take turns: its event is stored `in the next group`.',
+  },
+  {
+    id: 'F36',
+    case: 'While an event of account c is stored, accounts a and b publish 60 events to ten webhooks each, and c and d publish one event each.',
+    answer:
+      'Events and deliveries bound a group, and one call always fits: the groups are `c, a, b, d c`.',
+  },
+  {
+    id: 'F37',
+    case: 'While the disk stalls, one account has 64 MiB of events waiting, and another account publishes.',
+    answer:
+      'The newest calls of the account that has most give way, `rate_limited`; the event of the other account `waits`.',
+  },
+]
+
 const ROWS = [
   ...CONNECTION_ROWS,
   ...SIGN_IN_ROWS,
@@ -219,11 +239,13 @@ const ROWS = [
   ...LARGE_ROWS,
   ...WAITING_ROWS,
   ...REPLAY_ROWS,
+  ...PUBLISHING_ROWS,
 ]
 
 export const FAIRNESS: Section = {
   letter: 'F',
-  title: 'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays',
+  title:
+    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing',
   size: ROWS.length,
   rows: ROWS,
 }
