@@ -178,20 +178,22 @@ function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
 }
 
 /**
- * Declares the operator's types that the configuration names; what the API said of them stays.
+ * Refuses types of the service's own among those that the configuration declares.
  *
- * @throws ConfigError for a type of the service's own
+ * @throws ConfigError
  */
+export function requireOwnTypes(types: readonly string[], families: readonly Family[]): void {
+  const builtIn = new Set(families.flatMap(({ events }) => events.map(({ type }) => type)))
+  const type = types.find((one) => builtIn.has(one))
+  if (type === undefined) return
+  throw new ConfigError(`KEYHOOK_EVENT_TYPES names ${type}, which the service itself publishes`)
+}
+
+/** Declares the operator's types that the configuration names; what the API said of them stays. */
 export async function declareEventTypes(
-  { store, clock, eventTypes }: Platform,
+  { store, clock }: Pick<Platform, 'store' | 'clock'>,
   types: readonly string[],
 ): Promise<void> {
-  const builtIn = types.find((type) => eventTypes.builtIn.has(type))
-  if (builtIn !== undefined) {
-    throw new ConfigError(
-      `KEYHOOK_EVENT_TYPES names ${builtIn}, which the service itself publishes`,
-    )
-  }
   const known = await store.events.types(SERVICE_ACCOUNT)
   const missing = types.filter((type) => !known.some((one) => one.type === type))
   if (missing.length === 0) return

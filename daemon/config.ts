@@ -93,10 +93,17 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
 /** Settings that mean nothing alone, each with what it needs. */
 function incomplete(config: Config): readonly (readonly [name: string, needed: string])[] {
   const { ownerEmail, ownerPassword, llmBaseUrl, llmModel } = config
+  const { embeddingsModel, embeddingsBaseUrl = llmBaseUrl } = config
   const pairs = [
     ['KEYHOOK_OWNER_EMAIL', ownerEmail, 'KEYHOOK_OWNER_PASSWORD', ownerPassword],
     ['KEYHOOK_OWNER_PASSWORD', ownerPassword, 'KEYHOOK_OWNER_EMAIL', ownerEmail],
     ['KEYHOOK_LLM_BASE_URL', llmBaseUrl, 'KEYHOOK_LLM_MODEL', llmModel],
+    [
+      'KEYHOOK_EMBEDDINGS_MODEL',
+      embeddingsModel,
+      'KEYHOOK_EMBEDDINGS_BASE_URL or KEYHOOK_LLM_BASE_URL',
+      embeddingsBaseUrl,
+    ],
   ] as const
   return pairs.flatMap(([name, value, needed, other]) =>
     value !== undefined && other === undefined ? [[name, needed] as const] : [],

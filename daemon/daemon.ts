@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
+import type { Store } from '../plugins/store/contract.ts'
 import type { Config } from './config.ts'
 import { SETTINGS } from './settings.ts'
 import { rateLimitsOf } from './config.ts'
@@ -25,7 +26,7 @@ import type { Listener } from './listener/listener.ts'
 import { openListener } from './listener/listener.ts'
 import { API_LIMITS, reportRefusals } from './listener/refusals.ts'
 import type { Opened, Roles, Work } from './open.ts'
-import { inspectStored, openPlatform, startWork } from './open.ts'
+import { inspectStored, openPlatform, prepare, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
 import { servePages } from './studio/serve.ts'
@@ -202,18 +203,23 @@ export async function openLocal(
   const place = config.databaseUrl ?? folder.file('keyhook.db')
   const isPostgres = place.startsWith('postgres')
   const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
-  const { store, migrated, client } = await openDatabase(place, {
-    inspect: (stored) => inspectStored(stored, config, masterKeyFile),
-  })
-  if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
+  const prepared = await prepare(config, FAMILIES)
   let appBytes: AppBytes | undefined
+  let store: Store | undefined
   try {
+    const database = await openDatabase(place, {
+      inspect: (stored) => inspectStored(stored, config, masterKeyFile),
+    })
+    const { migrated, client } = database
+    store = database.store
+    if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
     const clock = clockOf(store)
     // Several daemons may share the database, and none of them a folder.
     appBytes = isPostgres
       ? await APP_BYTES.database({ client, clock })
       : await APP_BYTES.disk({ folder: folder.file('apps'), clock })
     const opened = await openPlatform({
+      ...prepared,
       config,
       log,
       families: FAMILIES,
@@ -237,12 +243,13 @@ export async function openLocal(
         await opened.platform.embedder?.close?.()
         await opened.platform.egress.close()
         await appBytes?.close()
-        await store.close()
+        await database.store.close()
       },
     }
   } catch (cause) {
+    await prepared.fileProcessor.close()
     await appBytes?.close()
-    await store.close()
+    await store?.close()
     throw cause
   }
 }

@@ -2,7 +2,6 @@ import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
 import { EDITORS } from '../plugins/registry.ts'
 import type { Config } from './config.ts'
-import { ConfigError } from './config.ts'
 import { openModelServer } from './model-server.ts'
 import { EDITS_AT_ONCE } from './worker/edits.ts'
 
@@ -14,11 +13,7 @@ export function allowedModels({ llmModel, llmModels }: Config): readonly string[
   return [...new Set([...(llmModel === undefined ? [] : [llmModel]), ...llmModels])]
 }
 
-/**
- * What carries out prompts, as the operator configured it.
- *
- * @throws ConfigError for a server without a model
- */
+/** What carries out prompts, as the operator configured it. */
 export async function openEditor(
   { llmBaseUrl: baseUrl, llmApiKey: apiKey, llmModel: model }: Config,
   ports: {
@@ -27,10 +22,8 @@ export async function openEditor(
     readonly ownHosts: readonly string[]
   },
 ): Promise<Editor> {
-  if (baseUrl === undefined) return EDITORS.none()
-  if (model === undefined) {
-    throw new ConfigError('KEYHOOK_LLM_BASE_URL is set, and KEYHOOK_LLM_MODEL must be set with it')
-  }
+  // readConfig refuses a server without a model.
+  if (baseUrl === undefined || model === undefined) return EDITORS.none()
   const { clock, random, ownHosts } = ports
   const limits = { ownHosts, atOnce: EDITS_AT_ONCE, answer: MAX_ANSWER }
   const { ask, close } = await openModelServer(baseUrl, limits)

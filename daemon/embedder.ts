@@ -3,7 +3,6 @@ import type { Embedder } from '../plugins/embeddings/contract.ts'
 import { EmbeddingError } from '../plugins/embeddings/contract.ts'
 import { EMBEDDERS } from '../plugins/registry.ts'
 import type { Config } from './config.ts'
-import { ConfigError } from './config.ts'
 import { openModelServer } from './model-server.ts'
 import type { Log } from './telemetry/log.ts'
 
@@ -15,21 +14,15 @@ const MAX_ANSWER = 32 * 1_048_576
 /**
  * What makes vectors of texts, as the operator configured it; undefined where knowledge is searched by words
  * alone.
- *
- * @throws ConfigError for a model without a server
  */
 export async function openEmbedder(
   config: Config,
   ports: { readonly clock: Clock; readonly ownHosts: readonly string[]; readonly log: Log },
 ): Promise<Embedder | undefined> {
   const { embeddingsModel: model } = config
-  if (model === undefined) return undefined
   const baseUrl = config.embeddingsBaseUrl ?? config.llmBaseUrl
-  if (baseUrl === undefined) {
-    throw new ConfigError(
-      'KEYHOOK_EMBEDDINGS_MODEL is set, and KEYHOOK_EMBEDDINGS_BASE_URL or KEYHOOK_LLM_BASE_URL must be set with it',
-    )
-  }
+  // readConfig refuses a model without a server.
+  if (model === undefined || baseUrl === undefined) return undefined
   const { clock, ownHosts, log } = ports
   const limits = { ownHosts, atOnce: AT_ONCE, answer: MAX_ANSWER }
   const { ask, close } = await openModelServer(baseUrl, limits)

@@ -1,9 +1,16 @@
 import type { AppBytes } from '../plugins/apps/contract.ts'
+import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { StoredFacts } from '../plugins/registry.ts'
 import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../plugins/registry.ts'
 import type { Store } from '../plugins/store/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
-import { composePlatform, declareEventTypes, keepBrand, requireBrand } from './compose.ts'
+import {
+  composePlatform,
+  declareEventTypes,
+  keepBrand,
+  requireBrand,
+  requireOwnTypes,
+} from './compose.ts'
 import type { Config } from './config.ts'
 import { openEditor } from './editor.ts'
 import { openEmbedder } from './embedder.ts'
@@ -40,7 +47,12 @@ export interface Opened {
   readonly traffic: Traffic
 }
 
-export interface Opening {
+/** What settings name, found to be right before a database is opened. */
+export interface Prepared {
+  readonly fileProcessor: FileProcessor
+}
+
+export interface Opening extends Prepared {
   readonly config: Config
   readonly log: Log
   readonly families: readonly Family[]
@@ -56,6 +68,17 @@ export interface Opening {
   readonly ownHosts: readonly string[]
   /** Aborts when the process stops. Default never. */
   readonly leaving?: AbortSignal
+}
+
+/**
+ * Loads what settings name and refuses what they must not name, so that a setting that is wrong is known
+ * before a database is created or its schema touched.
+ *
+ * @throws ConfigError
+ */
+export async function prepare(config: Config, families: readonly Family[]): Promise<Prepared> {
+  requireOwnTypes(config.eventTypes, families)
+  return { fileProcessor: await openFileProcessor(config) }
 }
 
 /**
@@ -102,7 +125,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
     appsPlace: opening.appsPlace,
     deployer: await DEPLOYERS.hosted(),
     editor,
-    fileProcessor: await openFileProcessor(config),
+    fileProcessor: opening.fileProcessor,
     embedder: await openEmbedder(config, { clock: clockOf(store), ownHosts, log }),
     metrics,
     log,

@@ -5,6 +5,7 @@ import { judgeAddress, parseAddress, parseCidr } from '../lib/egress/address.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { isEventType } from '../lib/webhook/event.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
+import { email, newPassword } from './families/accounts/schema.ts'
 import { MODEL_NAME } from './families/edits/operation-schema.ts'
 import { isHostName } from './hosting/host.ts'
 
@@ -101,6 +102,17 @@ export function parseOperatorToken(text: string): string {
     throw new Error('must not begin as a developer key does, or it would be read as one')
   }
   return text
+}
+
+/** What may create a user, as over the API. */
+export function parseOwnerEmail(text: string): string {
+  if (email.safeParse(text).success) return text
+  throw new Error('must be an email address')
+}
+
+export function parseOwnerPassword(text: string): string {
+  if (newPassword.safeParse(text).success) return text
+  throw new Error('must be 12 to 128 characters')
 }
 
 export function parseBrand(text: string): string {

@@ -12,7 +12,7 @@ import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
 import type { PrincipalResolver } from '../http/state.ts'
 import type { Opened } from '../open.ts'
-import { openPlatform, startWork } from '../open.ts'
+import { openPlatform, prepare, startWork } from '../open.ts'
 import { apiPages } from '../openapi/pages.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -71,6 +71,8 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
   const { database, tablePrefix, dispatch = true, families = [], ...given } = options
   const config = readGiven(given)
   const log = createLog(config.logLevel)
+  const served = [...EMBEDDED_FAMILIES, ...families]
+  const prepared = await prepare(config, served)
   const place = await openPlace(config, database, tablePrefix === undefined ? {} : { tablePrefix })
   if (database === undefined && given.dataDir === undefined && given.databaseUrl === undefined) {
     // A misspelt source of the database must not go unseen.
@@ -79,10 +81,10 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     )
   }
   const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
-  const served = [...EMBEDDED_FAMILIES, ...families]
   try {
     const opened = await openPlatform({
       ...place,
+      ...prepared,
       config,
       log,
       families: served,

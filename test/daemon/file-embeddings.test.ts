@@ -267,7 +267,7 @@ await t.test('a model is asked where the operator says, with the key of that ser
   t.equal(await sent(own, other), 'Bearer own')
 
   t.equal(await openEmbedder(readConfig(llm), ports), undefined, 'the model switches it on')
-  await t.rejects(openEmbedder(readConfig({ KEYHOOK_EMBEDDINGS_MODEL }), ports), ConfigError)
+  t.throws(() => readConfig({ KEYHOOK_EMBEDDINGS_MODEL }), ConfigError)
   for (const KEYHOOK_EMBEDDINGS_BASE_URL of ['http://169.254.169.254/v1', 'ftp://a.example']) {
     t.throws(() => readConfig({ KEYHOOK_EMBEDDINGS_BASE_URL }), /KEYHOOK_EMBEDDINGS_BASE_URL/)
   }

@@ -147,6 +147,32 @@ export const START_CHECKS: Checks = {
     saw('refused')
   },
 
+  async P17(t, saw) {
+    const folder = t.testdir()
+    const file = join(folder, 'keyhook.db')
+    const fresh = join(folder, 'fresh')
+    const env = { KEYHOOK_DATA_DIR: folder, KEYHOOK_MASTER_KEY: KEY('k1', 1) }
+    t.equal(await startOnce(env), '')
+    await runSql(file, 'ALTER TABLE keyhook_edits DROP COLUMN knowledge')
+    await runSql(file, `DELETE FROM keyhook_migrations WHERE name = '${NEWEST}'`)
+    const before = await runSql(file, MIGRATIONS)
+    const owner = { KEYHOOK_OWNER_EMAIL: 'me@example.com', KEYHOOK_OWNER_PASSWORD: 'too short' }
+    const wrong: readonly (readonly [Env, RegExp])[] = [
+      [{ KEYHOOK_EVENT_TYPES: 'app.deployed' }, /KEYHOOK_EVENT_TYPES names app\.deployed/],
+      [{ KEYHOOK_FILES_PLUGIN: './absent.mjs' }, /KEYHOOK_FILES_PLUGIN is \.\/absent\.mjs/],
+      [{ KEYHOOK_EMBEDDINGS_MODEL: 'm' }, /KEYHOOK_EMBEDDINGS_BASE_URL or KEYHOOK_LLM_BASE_URL/],
+      [owner, /KEYHOOK_OWNER_PASSWORD must be 12 to 128 characters/],
+      [{ ...owner, KEYHOOK_OWNER_EMAIL: 'me' }, /KEYHOOK_OWNER_EMAIL must be an email address/],
+    ]
+    for (const [given, message] of wrong) {
+      t.match(await startOnce({ ...env, ...given }), message)
+      t.same(await runSql(file, MIGRATIONS), before)
+      t.match(await startOnce({ ...env, ...given, KEYHOOK_DATA_DIR: fresh }), message)
+      t.notOk(existsSync(join(fresh, 'keyhook.db')))
+    }
+    saw('refused')
+  },
+
   async P13(t, saw) {
     const email = { KEYHOOK_OWNER_EMAIL: 'me@example.com' }
     const password = { KEYHOOK_OWNER_PASSWORD: 'correct horse battery' }

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const OPERATORS: Section = {
   letter: 'P',
   title: 'Prompts, settings and the first minutes of an operator',
-  size: 16,
+  size: 17,
   rows: [
     {
       id: 'P01',
@@ -86,6 +86,12 @@ export const OPERATORS: Section = {
       case: 'a receiver fails and a request bears a secret in its query, with the log at debug',
       answer:
         '`delivery.failed` and `request` with ids and codes; no body, address or query is logged',
+    },
+    {
+      id: 'P17',
+      case: 'a newer version starts on an older database, and a setting names a type of the service, a plugin that cannot be loaded, a model without a server, or a password that is too short',
+      answer:
+        '`refused`, naming the setting; nothing is migrated, and a first start creates no database',
     },
   ],
 }

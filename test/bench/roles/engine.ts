@@ -3,7 +3,7 @@ import type { Config } from '../../../daemon/config.ts'
 import { readConfig } from '../../../daemon/config.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import type { Opened, Work } from '../../../daemon/open.ts'
-import { openPlatform, startWork } from '../../../daemon/open.ts'
+import { openPlatform, prepare, startWork } from '../../../daemon/open.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
@@ -37,9 +37,11 @@ function required(): Running {
 
 async function open(env: Readonly<Record<string, string>>): Promise<void> {
   const config = readConfig(env, true)
+  const prepared = await prepare(config, FAMILIES)
   const { store } = await openDatabase(config.databaseUrl ?? join(config.dataDir, 'keyhook.db'))
   const counts = countStore(store)
   const opened = await openPlatform({
+    ...prepared,
     config,
     log,
     families: FAMILIES,
