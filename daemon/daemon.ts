@@ -17,7 +17,7 @@ import { frontPage } from './http/front-page.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
-import { appsPlaceOf, appsPortOf } from './hosting/place.ts'
+import { appsPlaceOf, appsPortOf, requireTwoPorts } from './hosting/place.ts'
 import { startHosting } from './hosting/start.ts'
 import { clockOf } from './machine.ts'
 import { closeServer, listenLocally } from './listen.ts'
@@ -59,6 +59,7 @@ export async function startDaemon(
   log: Log,
   { api = true, dispatch = true }: Partial<DaemonRoles> = {},
 ): Promise<Daemon> {
+  if (api) requireTwoPorts(given)
   const folder = await takeDataFolder(given.dataDir, 'create')
   const config = fitToProcess(given, log)
   const leaving = new AbortController()

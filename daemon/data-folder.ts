@@ -22,18 +22,24 @@ export function controlSocketIn(folder: string): string {
  * The lock is one that the operating system drops with the process, so nothing is stale after a kill.
  *
  * @param create `serve` creates the folder; every other command needs one that is there
- * @throws ConfigError when another process holds it, or it is missing
+ * @throws ConfigError when another process holds it, it is missing, or is not a folder
  */
 export async function takeDataFolder(
   path: string,
   create: 'create' | 'must exist',
 ): Promise<DataFolder> {
   const folder = resolve(path)
-  if (create === 'create') await mkdir(folder, { recursive: true, mode: 0o700 })
   const found = await stat(folder).catch(() => undefined)
-  if (found?.isDirectory() !== true) {
-    throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} is no folder. Start the daemon there first`)
+  if (found?.isDirectory() === false) {
+    throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} is not a folder. Set it to a folder`)
   }
+  if (found === undefined && create === 'must exist') {
+    throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} does not exist. Start the daemon there first`)
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} cannot be created: ${reason}`, { cause })
+  })
   const release = await holdFile(join(folder, 'lock'), 'KEYHOOK_DATA_DIR')
   return {
     path: folder,

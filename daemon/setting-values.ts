@@ -85,11 +85,19 @@ export function parseBilling(text: string): 'none' {
   )
 }
 
+/** What names a database, for messages. */
+export const DATABASE_FORMS = 'sqlite:<path of a file>, without file: and ?options, or postgres://…'
+
+/** Whether it is an address in the form of SQLite's own, which would name a file of this very name. */
+export function isSqliteUri(file: string): boolean {
+  return /^file:/i.test(file) || file.includes('?')
+}
+
 /** A file's path, or a PostgreSQL address as it stands. */
 export function parseDatabaseUrl(text: string): string {
   if (/^postgres(ql)?:\/\//.test(text)) return text
   const [, file] = /^sqlite:(?:\/\/)?(.+)$/.exec(text) ?? []
-  if (file === undefined) throw new Error('must be sqlite:<file> or postgres://…')
+  if (file === undefined || isSqliteUri(file)) throw new Error(`must be ${DATABASE_FORMS}`)
   if (file === ':memory:') throw new Error('must be a file: a database in memory loses every event')
   return file
 }

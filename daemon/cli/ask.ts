@@ -75,6 +75,9 @@ async function askHere(
   }
 }
 
+/** Codes of a socket that nobody listens on; of the last, its folder is a file. */
+const NOBODY: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR'])
+
 /** Undefined when nobody listens on the control socket; then nothing was asked. */
 export function askSocket(
   config: Config,
@@ -100,7 +103,7 @@ export function askSocket(
       asked.destroy(new Error('the daemon does not answer; what it did is not known'))
     })
     asked.once('error', (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED') resolve(undefined)
+      if (NOBODY.has(cause.code)) resolve(undefined)
       else reject(explained(cause))
     })
     asked.once('response', (response) => {

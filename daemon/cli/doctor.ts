@@ -13,7 +13,7 @@ import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { takeDataFolder } from '../data-folder.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
-import { appsPortOf } from '../hosting/place.ts'
+import { appsPortOf, requireTwoPorts } from '../hosting/place.ts'
 import { tryListening } from '../listen.ts'
 import { createRandom } from '../machine.ts'
 import { requireMasterKey } from '../master-key.ts'
@@ -218,6 +218,12 @@ async function checkFile(config: Config): Promise<readonly Check[]> {
 
 /** Whether the addresses that `serve` listens on are free; a port of 0 always is. */
 async function checkPorts(config: Config): Promise<readonly Check[]> {
+  const shared = await attempt('apps port', () => {
+    requireTwoPorts(config)
+    return Promise.resolve({ detail: '' })
+  })
+  // The two would find each other's port taken.
+  if (!shared.check.ok) return [shared.check]
   const listeners = [
     ['port', 'KEYHOOK_PORT', config.host, config.port],
     ...(config.apps === 'on'

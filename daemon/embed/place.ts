@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { holdFile, takeDataFolder } from '../data-folder.ts'
 import { inspectStored } from '../open.ts'
 import type { Platform } from '../platform.ts'
+import { DATABASE_FORMS, isSqliteUri } from '../setting-values.ts'
 
 /** Where an embedded Keyhook keeps its records. */
 export interface Place {
@@ -76,6 +77,11 @@ function readAddress(database: string): string {
     throw new TypeError(
       `createKeyhook: options.database is an address of ${scheme}:, and Keyhook keeps its records in ` +
         'SQLite or PostgreSQL: give the path of a SQLite file, postgres://…, or a Sequelize instance of either',
+    )
+  }
+  if (/^file$/i.test(scheme) || (scheme === 'sqlite' && isSqliteUri(file))) {
+    throw new TypeError(
+      `createKeyhook: options.database must be the path of a SQLite file, ${DATABASE_FORMS}`,
     )
   }
   if (file === ':memory:' || file === '') {

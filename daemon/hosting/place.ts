@@ -1,5 +1,6 @@
 import { judgeAddress } from '../../lib/egress/address.ts'
 import type { Config } from '../config.ts'
+import { ConfigError } from '../config.ts'
 import type { AppsPlace } from '../platform.ts'
 
 /** Its documented default; a daemon of tests takes free ones for both. */
@@ -11,6 +12,23 @@ type HostingConfig = Pick<Config, 'apps' | 'appsPort' | 'appsDomain' | 'appsUrl'
 /** The port that is asked for; 0 for a free one. */
 export function appsPortOf({ appsPort, port }: HostingConfig): number {
   return appsPort ?? (port === 0 ? 0 : DEFAULT_PORT)
+}
+
+const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/**
+ * Refuses one port for both listeners, unless each has an address of its own.
+ *
+ * @throws ConfigError
+ */
+export function requireTwoPorts(config: HostingConfig & Pick<Config, 'host' | 'appsHost'>): void {
+  const { apps, host, appsHost = host, port } = config
+  if (apps === 'off' || port === 0 || port !== appsPortOf(config)) return
+  const isShared = host === appsHost || [host, appsHost].some((one) => EVERY_ADDRESS.has(one))
+  if (!isShared) return
+  throw new ConfigError(
+    `KEYHOOK_PORT and KEYHOOK_APPS_PORT (by default ${DEFAULT_PORT}) are both ${port}. Set one of them to another port`,
+  )
 }
 
 /**

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import t from 'tap'
 import type { Check } from '../../daemon/cli/check.ts'
+import { askDaemon } from '../../daemon/cli/ask.ts'
 import { examine } from '../../daemon/cli/doctor.ts'
 import { readConfig } from '../../daemon/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
@@ -51,6 +52,48 @@ await t.test('doctor names a port that is taken', async (t) => {
   t.strictSame(failedOf(apps), [`apps port: KEYHOOK_APPS_PORT ${taken}`])
   const off = { KEYHOOK_APPS: 'off', KEYHOOK_APPS_PORT: String(port) }
   t.strictSame(failedOf(await examine({ ...env, KEYHOOK_PORT: '0', ...off })), [])
+})
+
+await t.test('doctor names two listeners that were given one port', async (t) => {
+  const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent') }
+  const shared = (port: number): string =>
+    `KEYHOOK_PORT and KEYHOOK_APPS_PORT (by default 8421) are both ${port}. Set one of them to another port`
+  const both = { ...env, KEYHOOK_PORT: '18420', KEYHOOK_APPS_PORT: '18420' }
+  t.strictSame(failedOf(await examine(both)), [`apps port: ${shared(18_420)}`])
+  const byDefault = { ...env, KEYHOOK_PORT: '8421', KEYHOOK_HOST: '0.0.0.0' }
+  const elsewhere = { ...byDefault, KEYHOOK_APPS_HOST: '127.0.0.1' }
+  t.strictSame(failedOf(await examine(elsewhere)), [`apps port: ${shared(8421)}`])
+  const starting = startDaemon(readConfig(both), createLog('silent'))
+  await t.rejects(starting, { name: 'ConfigError', message: shared(18_420) })
+  t.notOk(existsSync(env.KEYHOOK_DATA_DIR))
+})
+
+await t.test('a data folder that is a file is named by doctor, serve and commands', async (t) => {
+  const file = join(t.testdir({ data: 'text' }), 'data')
+  const message = `KEYHOOK_DATA_DIR ${file} is not a folder. Set it to a folder`
+  const env = { KEYHOOK_DATA_DIR: file, KEYHOOK_PORT: '0' }
+  t.strictSame(failedOf(await examine(env)), [`data folder: ${message}`])
+  const refused = { name: 'ConfigError', message }
+  await t.rejects(startDaemon(readConfig(env), createLog('silent')), refused)
+  const asked = { method: 'GET', path: '/v1/keys', body: undefined }
+  await t.rejects(askDaemon(readConfig(env), createLog('silent'), asked, undefined), refused)
+  const below = readConfig({ ...env, KEYHOOK_DATA_DIR: join(file, 'below') })
+  await t.rejects(startDaemon(below, createLog('silent')), /^KEYHOOK_DATA_DIR .* cannot be created/)
+})
+
+await t.test('a database is named in one of the forms that are told', async (t) => {
+  for (const [address, file] of Object.entries({
+    'sqlite:dev.db': 'dev.db',
+    'sqlite://dev.db': 'dev.db',
+    'sqlite:///srv/dev.db': '/srv/dev.db',
+  })) {
+    t.equal(readConfig({ KEYHOOK_DATABASE_URL: address }).databaseUrl, file)
+  }
+  const forms = 'sqlite:<path of a file>, without file: and ?options, or postgres://…'
+  for (const address of ['file:dev.db', 'sqlite:file:dev.db', 'sqlite:dev.db?mode=ro', 'dev.db']) {
+    const checks = await examine({ KEYHOOK_DATABASE_URL: address })
+    t.strictSame(failedOf(checks), [`configuration: KEYHOOK_DATABASE_URL must be ${forms}`])
+  }
 })
 
 await t.test('doctor names what cannot be listened on, and the setting to change', async (t) => {

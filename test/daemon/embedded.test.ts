@@ -42,6 +42,8 @@ await t.test(
       'mongodb+srv://user:hunter2@127.0.0.1/shop': /is an address of mongodb\+srv:/,
       ':memory:': /must be a file/,
       'sqlite::memory:': /must be a file/,
+      'file:dev.db': /must be the path of a SQLite file, sqlite:<path of a file>,.* or postgres:/,
+      'sqlite:file:dev.db?mode=ro': /without file: and \?options/,
     }
     for (const [database, message] of Object.entries(kinds)) {
       const refusal = await createKeyhook({ database, logLevel: 'silent' }).catch(

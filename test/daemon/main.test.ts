@@ -210,7 +210,7 @@ await t.test('what cannot be served is refused at start in one line', async (t) 
     ['serve --dev', { KEYHOOK_HOST: '0.0.0.0' }, /KEYHOOK_HOST must be a loopback address/],
     ['serve --no-dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
     ['dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
-    ['key list', {}, /KEYHOOK_DATA_DIR .* is no folder/],
+    ['key list', {}, /KEYHOOK_DATA_DIR .* does not exist/],
   ]
   for (const [line, env, message] of cases) {
     const ran = await runHere('absent', line, env)
