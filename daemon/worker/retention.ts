@@ -62,6 +62,7 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<PurgeKin
     idempotency: 0,
     sessions: 0,
     key_secrets: ENDED_FOR,
+    keys: ENDED_FOR,
     webhook_secrets: ENDED_FOR,
     access_lines: access,
     checks: CHECKED_FOR,

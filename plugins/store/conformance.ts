@@ -35,6 +35,7 @@ import { fileCases } from './conformance/files.ts'
 import type { StoreCase } from './conformance/harness.ts'
 import { joinCases } from './conformance/join.ts'
 import { keyChangeCases } from './conformance/key-changes.ts'
+import { keyEndCases } from './conformance/key-ends.ts'
 import { keyRotationCases } from './conformance/key-rotations.ts'
 import { keyCases } from './conformance/keys.ts'
 import { observationCases } from './conformance/observations.ts'
@@ -59,6 +60,7 @@ export const storeCases: readonly StoreCase[] = [
   ...keyCases,
   ...keyRotationCases,
   ...keyChangeCases,
+  ...keyEndCases,
   ...webhookCases,
   ...eventCases,
   ...publishCases,

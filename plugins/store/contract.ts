@@ -31,7 +31,8 @@ import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
  *
  * Deliveries and attempts are as old as the event, whatever their state; secrets, sessions and answers
  * to idempotent requests count from when they ended, problems from when they were last seen, observers
- * from what they last wrote. Of deployments those go that failed or were canceled, with their lines, but
+ * from what they last wrote. A key goes, with its secrets, once it and everything of its line that ended
+ * ended before the instant, unless a key below it is left or a webhook names it. Of deployments those go that failed or were canceled, with their lines, but
  * never the last of their app; aliases that were given up, once they are not kept any more. A line whose
  * instant the newest one has not reached, of a clock that was ahead, goes before those that were added
  * after it.
@@ -43,6 +44,7 @@ export const PURGE_KINDS = [
   'idempotency',
   'sessions',
   'key_secrets',
+  'keys',
   'webhook_secrets',
   'audit',
   'access_lines',

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ENDED_CHECKS } from './keys/ended.ts'
 import { ENDING_CHECKS } from './keys/endings.ts'
 import { EXPIRY_CHECKS } from './keys/expiry.ts'
 import { PIN_CHECKS } from './keys/pins.ts'
@@ -15,4 +16,5 @@ await runSection(t, KEYS, {
   ...ROTATION_CHECKS,
   ...ENDING_CHECKS,
   ...STRANGER_CHECKS,
+  ...ENDED_CHECKS,
 })

@@ -83,6 +83,40 @@ await t.test('SQLite: a webhook of an earlier release is as its creator set it',
   t.same(await store.webhooks.fromKey(ACCOUNT, 'key_1'), [webhook])
 })
 
+await t.test('SQLite: keys of an earlier release end with their lines', async (t) => {
+  const client = await openSqlite(newFile())
+  t.teardown(() => client.close())
+  const tables = nameTables('')
+  const names = await migrate(client, tables)
+  const store = createSqlStore(client, tables)
+  const below = (id: string, parent_id: string, depth: number, changes = {}) =>
+    sampleKey(id, { parent_id, depth, ...changes })
+  await store.write(async ({ keys }) => {
+    await keys.insert(sampleKey('key_1', { expires_at: NOW + 20 }))
+    await keys.insert(below('key_2', 'key_1', 1))
+    await keys.insert(below('key_3', 'key_2', 2, { expires_at: NOW + 10 }))
+    await keys.insert(below('key_4', 'key_1', 1, { revoked_at: NOW - 10 }))
+    await keys.insert(below('key_5', 'key_4', 2))
+  })
+  await client.transaction(async (query) => {
+    for (const name of ['live', 'live_below', 'by_end']) await query(`DROP INDEX keys_${name}`)
+    for (const name of ['ends_at', 'line_revoked']) {
+      await query(`ALTER TABLE keys DROP COLUMN ${name}`)
+    }
+    await query(`DELETE FROM migrations WHERE name = 'keys/0003-ends-of-lines'`)
+  })
+  t.same(await migrate(client, tables), ['keys/0003-ends-of-lines'])
+  t.ok(names.includes('keys/0003-ends-of-lines'))
+  const query = { account_id: ACCOUNT, within: null, limit: 9, after: null }
+  const live = async (live_at: number) =>
+    (await store.keys.list({ ...query, live_at })).rows.map(({ id }) => id)
+  t.same(await live(NOW), ['key_3', 'key_2', 'key_1'])
+  t.same(await live(NOW + 10), ['key_2', 'key_1'])
+  t.same(await live(NOW + 20), [])
+  t.equal(await store.purge('keys', NOW, 9), 1, 'the one below first')
+  t.equal(await store.purge('keys', NOW, 9), 1)
+})
+
 await t.test('SQLite: what was committed survives, and claims of the boot before', async (t) => {
   const file = newFile()
   const first = await openSqliteStore(file)

@@ -121,7 +121,7 @@ export const revokedKey = keyWithWebhooks
     keys: z
       .array(z.string())
       .max(LISTED)
-      .meta({ description: 'The key itself and every key below it: they end together.' }),
+      .meta({ description: 'The key itself and every live key below it: they end together.' }),
     keys_total: z.int().meta({ description: 'How many there are; the first 100 are listed.' }),
   })
   .meta({ id: 'RevokedKey' })

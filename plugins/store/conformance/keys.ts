@@ -40,7 +40,7 @@ export const keyCases: readonly StoreCase[] = [
       assert.deepEqual(await store.keys.chain(STRANGER, 'key_1'), [])
       assert.equal(await store.keys.get(ACCOUNT, 'key_9'), undefined)
       assert.deepEqual(await store.keys.chain(ACCOUNT, 'key_9'), [])
-      assert.deepEqual(await store.keys.descendants('key_9', 9), { ids: [], total: 0 })
+      assert.deepEqual(await store.keys.descendants('key_9', 9, BORN), { ids: [], total: 0 })
       const page = await store.keys.list({
         account_id: STRANGER,
         live_at: null,
@@ -162,9 +162,9 @@ export const keyCases: readonly StoreCase[] = [
       )
       const { descendants } = store.keys
       const all = { ids: ['key_1', 'key_2', 'key_3', 'key_4'], total: 4 }
-      assert.deepEqual(await descendants('key_1', 4), all)
-      assert.deepEqual(await descendants('key_3', 9), { ids: ['key_3', 'key_4'], total: 2 })
-      assert.deepEqual(await descendants('key_1', 2), { ids: ['key_1', 'key_2'], total: 4 })
+      assert.deepEqual(await descendants('key_1', 4, BORN), all)
+      assert.deepEqual(await descendants('key_3', 9, BORN), { ids: ['key_3', 'key_4'], total: 2 })
+      assert.deepEqual(await descendants('key_1', 2, BORN), { ids: ['key_1', 'key_2'], total: 4 })
     },
   },
   {

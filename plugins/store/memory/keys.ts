@@ -4,15 +4,22 @@ import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { KeyReads, KeyWrites } from '../contract/keys.ts'
+import { MOST_KEYS_READ } from '../contract/keys.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, pageOf, isWithin } from './state.ts'
 
 const isLive = (key: KeyRecord, now: Instant): boolean => keyStatus(key, [], now) === 'active'
 
-function lineOf(keys: State['keys'], id: string): readonly KeyRecord[] {
+/** A key and the keys above it, root first. */
+export function lineOf(keys: State['keys'], id: string): readonly KeyRecord[] {
   const key = keys.get(id)
   if (key === undefined) return []
   return key.parent_id === null ? [key] : [...lineOf(keys, key.parent_id), key]
+}
+
+/** Whether a key and every key above it are live. */
+function isLineLive(keys: State['keys'], id: string, now: Instant): boolean {
+  return lineOf(keys, id).every((key) => isLive(key, now))
 }
 
 /** A key and every key below it. */
@@ -42,20 +49,25 @@ export function keyReads(state: Reading): KeyReads {
       const key = state().keys.get(id)
       return key?.account_id === accountId ? key : undefined
     },
-    async list({ account_id, live_at, within, ...page }) {
-      const own = [...state().keys.values()]
-        .filter((key) => key.account_id === account_id)
-        .filter(({ pins }) => isWithin(pins === 'all' ? null : [...pins], within))
-      return pageOf(
-        own.filter(
-          ({ id }) =>
-            live_at === null || lineOf(state().keys, id).every((key) => isLive(key, live_at)),
-        ),
-        page,
+    async list({ account_id, live_at, within, limit, after }) {
+      const { keys } = state()
+      const own = [...keys.values()].filter((key) => key.account_id === account_id)
+      const asked = own.filter(({ id }) => live_at === null || isLineLive(keys, id, live_at))
+      const isBounded = live_at === null && within !== null
+      const most = isBounded ? MOST_KEYS_READ : own.length
+      const read = pageOf(asked, { limit: most, after })
+      const found = read.rows.filter(({ pins }) =>
+        isWithin(pins === 'all' ? null : [...pins], within),
       )
+      const page = pageOf(found, { limit, after })
+      const last = isBounded ? read.rows[most - 1] : undefined
+      return page.more || last === undefined ? page : { ...page, more: true, next: last.id }
     },
-    async descendants(id, limit) {
-      const ids = treeOf(state().keys, id).toSorted()
+    async descendants(id, limit, now) {
+      const { keys } = state()
+      const ids = treeOf(keys, id)
+        .filter((one) => one === id || isLineLive(keys, one, now))
+        .toSorted()
       return { ids: ids.slice(0, limit), total: ids.length }
     },
   }
@@ -78,8 +90,7 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
     insert,
     async insertWithin(key, { byDefault, now }) {
       const live = [...keys.values()].filter(
-        ({ id, account_id }) =>
-          account_id === key.account_id && lineOf(keys, id).every((one) => isLive(one, now)),
+        ({ id, account_id }) => account_id === key.account_id && isLineLive(keys, id, now),
       )
       const limit = state.accounts.get(key.account_id)?.key_limit ?? byDefault
       if (live.length >= limit) return false

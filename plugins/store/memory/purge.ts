@@ -5,6 +5,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { PurgeKind } from '../contract.ts'
 import type { DeploymentRecord } from '../contract/deployments.ts'
 import type { PlacedLine } from '../contract/observations.ts'
+import { lineOf } from './keys.ts'
 import { releasesOf } from './sites.ts'
 import type { State } from './state.ts'
 
@@ -62,6 +63,12 @@ export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   sessions: ({ sessions }, before, limit) =>
     oldest(sessions, ({ expires_at }) => expires_at < before, limit),
   key_secrets: ({ keys }, before, limit) => endedSecrets(keys, before, limit, replacedBefore),
+  keys(state, before, limit) {
+    const { keys } = state
+    const old = [...keys.values()].filter((key) => isOldKey(state, key, before)).slice(0, limit)
+    for (const { id } of old) keys.delete(id)
+    return old.length
+  },
   webhook_secrets: ({ webhooks }, before, limit) => endedSecrets(webhooks, before, limit),
   audit: ({ audit }, before, limit) => oldest(audit, ({ at }) => at < before, limit),
   access_lines: ({ lines }, before, limit) =>
@@ -84,6 +91,19 @@ export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   },
   left_aliases: ({ leftAliases }, before, limit) =>
     oldest(leftAliases, ({ kept_until }) => kept_until < before, limit),
+}
+
+/** It ended long ago, with no key below it, and no webhook names it. */
+function isOldKey({ keys, webhooks }: State, key: KeyRecord, before: Instant): boolean {
+  const hasEnded = lineOf(keys, key.id).some(
+    ({ revoked_at, expires_at }) => ended(before, revoked_at) || ended(before, expires_at),
+  )
+  if (!hasEnded || (key.revoked_at ?? 0) >= before) return false
+  if ([...keys.values()].some(({ parent_id }) => parent_id === key.id)) return false
+  return ![...webhooks.values()].some(
+    ({ created_by, set_by, set_keys }) =>
+      created_by.id === key.id || set_by.id === key.id || Object.values(set_keys).includes(key.id),
+  )
 }
 
 function byEnd(a: DeploymentRecord, b: DeploymentRecord): number {

@@ -1,36 +1,24 @@
-import { readPins, printPins } from '../../../lib/grant/authority.ts'
 import type { KeySecret } from '../../../lib/key/lifecycle.ts'
 import { MAX_LIVE_SECRETS } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
-import { printScopes, readScopes } from '../../../lib/scope/canonical.ts'
+import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { ChangeSink } from '../contract/changes.ts'
-import type { KeyReads, KeyWrites } from '../contract/keys.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { KeyListQuery, KeyReads, KeyWrites } from '../contract/keys.ts'
+import { MOST_KEYS_READ } from '../contract/keys.ts'
+import type { Page } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
+import { LIVE_LINE, endColumns, liveTree, spreadEnds } from './key-ends.ts'
+import { columnsOf, toKey } from './key-rows.ts'
 import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import { assignments, cutPage, integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** Live at `$1`; the same comparison as in memory: now = expiry is expired. */
+/** Behind every id. */
+const BEHIND_ALL = '~'
+
+/** Live at `$1`, its ancestors apart; the same comparison as in memory: now = expiry is expired. */
 const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
-
-/** The keys of account `$2` that are not live at `$1`, as the recursive table `dead`. */
-function deadKeys(t: Tables): string {
-  return `dead AS (
-    SELECT id FROM ${t.keys} WHERE account_id = $2
-      AND CAST($1 AS BIGINT) IS NOT NULL AND NOT ${LIVE}
-    UNION
-    SELECT k.id FROM ${t.keys} k JOIN dead ON k.parent_id = dead.id
-  )`
-}
-
-/** The ids of a key and of every key below it, as the recursive table `tree`. */
-export function treeBelow(t: Tables, parameter: string): string {
-  return `tree AS (
-    SELECT id FROM ${t.keys} WHERE id = ${parameter}
-    UNION ALL
-    SELECT k.id FROM ${t.keys} k JOIN tree ON k.parent_id = tree.id
-  )`
-}
 
 export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
   async function withSecrets(rows: readonly Row[]): Promise<KeyRecord[]> {
@@ -57,6 +45,59 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       [id],
     )
     return withSecrets(rows)
+  }
+
+  /** An account has few live keys, whatever it revoked: they are found first, and then put in order. */
+  async function listLive(
+    { account_id, within, limit, after }: KeyListQuery,
+    liveAt: Instant,
+  ): Promise<Page<KeyRecord>> {
+    const found = await query(
+      `WITH live AS MATERIALIZED (
+         SELECT id, pins FROM ${t.keys} WHERE account_id = $2 AND ${LIVE_LINE}
+       )
+       SELECT id FROM live WHERE id < $3
+         AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('pins', '$5')})
+       ORDER BY id DESC LIMIT $4`,
+      [liveAt, account_id, after ?? BEHIND_ALL, limit + 1, within && JSON.stringify(within)],
+    )
+    return pageOf(found, limit)
+  }
+
+  /** A page looks at a bounded number of keys, however few of them are within the pins. */
+  async function listAll({
+    account_id,
+    within,
+    limit,
+    after,
+  }: KeyListQuery): Promise<Page<KeyRecord>> {
+    const most = within === null ? limit + 1 : MOST_KEYS_READ
+    const read = await query(
+      `SELECT id, CASE WHEN CAST($4 AS TEXT) IS NULL OR ${dialect.within('pins', '$4')}
+         THEN 1 ELSE 0 END AS found
+       FROM (SELECT id, pins FROM ${t.keys} WHERE account_id = $1 AND id < $2
+         ORDER BY id DESC LIMIT $3) newest
+       ORDER BY id DESC`,
+      [account_id, after ?? BEHIND_ALL, most, within && JSON.stringify(within)],
+    )
+    const page = await pageOf(
+      read.filter((row) => integer(row['found']) === 1),
+      limit,
+    )
+    const last = read[most - 1]
+    return page.more || last === undefined
+      ? page
+      : { ...page, more: true, next: String(last['id']) }
+  }
+
+  /** The page of what was found, with one more than asked for where there is. */
+  async function pageOf(found: readonly Row[], limit: number): Promise<Page<KeyRecord>> {
+    const { rows, more } = cutPage(found, limit)
+    const keys = await query(
+      `SELECT * FROM ${t.keys} WHERE ${dialect.among('id', '$1')} ORDER BY id DESC`,
+      [JSON.stringify(rows.map((row) => row['id']))],
+    )
+    return { rows: await withSecrets(keys), more }
   }
 
   return {
@@ -86,23 +127,12 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       const [key] = await withSecrets(rows)
       return key
     },
-    async list({ account_id, live_at, within, limit, after }) {
+    list: (asked) => (asked.live_at === null ? listAll(asked) : listLive(asked, asked.live_at)),
+    async descendants(id, limit, now) {
       const rows = await query(
-        `WITH RECURSIVE ${deadKeys(t)}
-         SELECT * FROM ${t.keys}
-         WHERE account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
-           AND id NOT IN (SELECT id FROM dead)
-           AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('pins', '$5')})
-         ORDER BY id DESC LIMIT $4`,
-        [live_at, account_id, after, limit + 1, within && JSON.stringify(within)],
-      )
-      return cutPage(await withSecrets(rows), limit)
-    },
-    async descendants(id, limit) {
-      const rows = await query(
-        `WITH RECURSIVE ${treeBelow(t, '$1')}
-         SELECT id, count(*) OVER () AS total FROM tree ORDER BY id LIMIT $2`,
-        [id, limit],
+        `WITH RECURSIVE ${liveTree(t)}
+         SELECT id, count(*) OVER () AS total FROM tree ORDER BY id LIMIT $3`,
+        [id, now, limit],
       )
       return { ids: rows.map((row) => String(row['id'])), total: integer(rows[0]?.['total'] ?? 0) }
     },
@@ -128,26 +158,50 @@ export function keyWrites(
     )
   }
 
+  /**
+   * A key that had ended was revoked: it counts as old from now, and so do those above it that had ended.
+   * No line then ends later than the one above it, so that the purge finds keys before those they keep.
+   */
+  async function endLater(id: string, now: Instant): Promise<void> {
+    const line = await query(
+      `WITH RECURSIVE line AS (
+         SELECT id, parent_id FROM ${t.keys} WHERE id = $1
+         UNION ALL
+         SELECT k.id, k.parent_id FROM ${t.keys} k JOIN line ON k.id = line.parent_id
+       ) SELECT id FROM line`,
+      [id],
+    )
+    await query(
+      `UPDATE ${t.keys} SET ends_at = $2 WHERE ${dialect.among('id', '$1')} AND ends_at < $2`,
+      [JSON.stringify(line.map((row) => row['id'])), now],
+    )
+  }
+
   return {
     ...keyReads(query, t, dialect),
     async insert(key) {
       const { columns, values } = columnsOf(key)
       const places = values.map((_, at) => `$${at + 1}`)
-      await query(`INSERT INTO ${t.keys} (${columns}) VALUES (${places.join(', ')})`, values)
+      const ends = endColumns(t, key, values.length + 1)
+      await query(
+        `INSERT INTO ${t.keys} (${columns}, ${ends.columns})
+         VALUES (${places.join(', ')}, ${ends.values})`,
+        [...values, ...ends.bind],
+      )
       for (const secret of key.secrets) await insertSecret(key.id, secret)
     },
     async insertWithin(key, { byDefault, now }) {
       const { columns, types, values } = columnsOf(key)
       // A SELECT list gives its parameters no type.
       const places = types.map((type, at) => `CAST($${at + 4} AS ${type})`)
+      const ends = endColumns(t, key, values.length + 4)
       const rows = await query(
-        `WITH RECURSIVE ${deadKeys(t)}
-         INSERT INTO ${t.keys} (${columns}) SELECT ${places.join(', ')}
+        `INSERT INTO ${t.keys} (${columns}, ${ends.columns})
+         SELECT ${places.join(', ')}, ${ends.values}
          WHERE COALESCE((SELECT key_limit FROM ${t.accounts} WHERE id = $2), CAST($3 AS BIGINT)) >
-           (SELECT count(*) FROM ${t.keys}
-            WHERE account_id = $2 AND id NOT IN (SELECT id FROM dead))
+           (SELECT count(*) FROM ${t.keys} WHERE account_id = $2 AND ${LIVE_LINE})
          RETURNING id`,
-        [now, key.account_id, byDefault, ...values],
+        [now, key.account_id, byDefault, ...values, ...ends.bind],
       )
       if (rows.length === 0) return false
       for (const secret of key.secrets) await insertSecret(key.id, secret)
@@ -161,6 +215,9 @@ export function keyWrites(
          WHERE id = $2 AND ${LIVE} AND scopes = $3 AND COALESCE(expires_at, -1) = $4 RETURNING id`,
         [now, judged.id, printScopes(judged.scopes), judged.expires_at ?? -1, ...set.bind],
       )
+      if (rows.length > 0 && others.expires_at !== undefined) {
+        await query(spreadEnds(t), [judged.id, now])
+      }
       return noted(judged.id, rows.length > 0)
     },
     async rotate({ id, secret, previous_not_after, now }) {
@@ -199,12 +256,15 @@ export function keyWrites(
       return noted(id, rows.length > 0)
     },
     async revoke(id, now) {
-      const rows = await query(
+      const [revoked] = await query(
         `UPDATE ${t.keys} SET revoked_at = $2, updated_at = $2
-         WHERE id = $1 AND revoked_at IS NULL RETURNING id`,
+         WHERE id = $1 AND revoked_at IS NULL RETURNING ends_at`,
         [id, now],
       )
-      return noted(id, rows.length > 0)
+      if (revoked === undefined) return false
+      await query(spreadEnds(t), [id, now])
+      if (integer(revoked['ends_at']) < now) await endLater(id, now)
+      return noted(id, true)
     },
     async touch(uses) {
       await query(
@@ -215,65 +275,5 @@ export function keyWrites(
         [JSON.stringify(uses.map(({ id, at }) => [id, at]))],
       )
     },
-  }
-}
-
-/** What a key's row holds, in one order. */
-function columnsOf(key: KeyRecord): {
-  readonly columns: string
-  readonly types: readonly string[]
-  readonly values: readonly unknown[]
-} {
-  const cells = [
-    ['id', 'TEXT', key.id],
-    ['account_id', 'TEXT', key.account_id],
-    ['parent_id', 'TEXT', key.parent_id],
-    ['depth', 'INTEGER', key.depth],
-    ['name', 'TEXT', key.name],
-    ['scopes', 'TEXT', printScopes(key.scopes)],
-    ['pins', 'TEXT', printPins(key.pins)],
-    ['expires_at', 'BIGINT', key.expires_at],
-    ['revoked_at', 'BIGINT', key.revoked_at],
-    ['created_by_type', 'TEXT', key.created_by.type],
-    ['created_by_id', 'TEXT', key.created_by.id],
-    ['created_at', 'BIGINT', key.created_at],
-    ['updated_at', 'BIGINT', key.updated_at],
-    ['last_used_at', 'BIGINT', key.last_used_at],
-    ['version', 'INTEGER', key.version],
-  ] as const
-  return {
-    columns: cells.map(([column]) => column).join(', '),
-    types: cells.map(([, type]) => type),
-    values: cells.map(([, , value]) => value),
-  }
-}
-
-function toKey(row: Row, secrets: readonly Row[]): KeyRecord {
-  return {
-    id: String(row['id']),
-    account_id: String(row['account_id']),
-    parent_id: textOrNull(row['parent_id']),
-    depth: integer(row['depth']),
-    name: String(row['name']),
-    scopes: readScopes(String(row['scopes'])),
-    pins: readPins(textOrNull(row['pins'])),
-    expires_at: integerOrNull(row['expires_at']),
-    revoked_at: integerOrNull(row['revoked_at']),
-    created_by: toCreator(row),
-    created_at: integer(row['created_at']),
-    updated_at: integer(row['updated_at']),
-    last_used_at: integerOrNull(row['last_used_at']),
-    version: integer(row['version']),
-    secrets: secrets.map(toSecret),
-  }
-}
-
-function toSecret(row: Row): KeySecret {
-  return {
-    hash: String(row['hash']),
-    display: String(row['display']),
-    version: integer(row['version']),
-    created_at: integer(row['created_at']),
-    not_after: integerOrNull(row['not_after']),
   }
 }

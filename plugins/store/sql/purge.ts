@@ -2,7 +2,9 @@ import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { PurgeKind } from '../contract.ts'
 import type { SqlClient } from './client.ts'
+import { NEVER } from './key-ends.ts'
 import type { Tables } from './tables.ts'
+import { ORIGINS } from './webhooks.ts'
 
 interface Purge {
   readonly table: keyof Tables
@@ -22,6 +24,9 @@ interface Purge {
   /** What goes before a row, which never changes again, by the column that names it. */
   readonly along?: { readonly table: keyof Tables; readonly by: string }
 }
+
+/** A webhook stays bound to these keys, and through them to the keys above. */
+const KEYS_OF_WEBHOOKS = [...ORIGINS, 'set_by_id']
 
 const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   attempts: { table: 'attempts', key: 'delivery_id, number', old: 'delivery_id < $1', by: 'id' },
@@ -43,6 +48,18 @@ const PURGES: Readonly<Record<PurgeKind, Purge>> = {
     // What was ended at once has the instant 0; until then its holder is told that it was rotated.
     only: (t) => `COALESCE((SELECT n.created_at FROM ${t.key_secrets} n
       WHERE n.key_id = ${t.key_secrets}.key_id AND n.version = ${t.key_secrets}.version + 1), 0) < $1`,
+  },
+  keys: {
+    table: 'keys',
+    key: 'id',
+    old: `ends_at < $1 AND ends_at < ${NEVER}`,
+    by: 'instant',
+    order: 'ends_at, id',
+    only: (t) => `COALESCE(revoked_at, 0) < $1
+      AND NOT EXISTS (SELECT 1 FROM ${t.keys} below WHERE below.parent_id = ${t.keys}.id)
+      AND NOT EXISTS (SELECT 1 FROM ${t.webhooks} w WHERE w.account_id = ${t.keys}.account_id
+        AND ${t.keys}.id IN (${KEYS_OF_WEBHOOKS.map((column) => `w.${column}`).join(', ')}))`,
+    along: { table: 'key_secrets', by: 'key_id' },
   },
   webhook_secrets: { table: 'webhook_secrets', key: 'id', old: 'not_after < $1', by: 'instant' },
   audit: { table: 'audit', key: 'id', old: 'at < $1', by: 'instant' },
@@ -93,15 +110,18 @@ export function purge(
 ): Promise<number> {
   const { table, key, by, along } = PURGES[kind]
   const bind = [by === 'id' ? uuid7Floor(before) : before, limit]
-  return client.exclusive('purge', async (statement) => {
-    if (along !== undefined) {
-      const chosen = await statement(oldest(t, PURGES[kind]), bind)
+  if (along !== undefined) {
+    // One unit: nothing else changes meanwhile, and no row is left without what belongs to it.
+    return client.transaction(async (query) => {
+      const chosen = await query(oldest(t, PURGES[kind]), bind)
       const ids = [JSON.stringify(chosen.map((row) => row[key]))]
       const { among } = client.dialect
-      await statement(`DELETE FROM ${t[along.table]} WHERE ${among(along.by, '$1')}`, ids)
-      await statement(`DELETE FROM ${t[table]} WHERE ${among(key, '$1')}`, ids)
+      await query(`DELETE FROM ${t[along.table]} WHERE ${among(along.by, '$1')}`, ids)
+      await query(`DELETE FROM ${t[table]} WHERE ${among(key, '$1')}`, ids)
       return chosen.length
-    }
+    })
+  }
+  return client.exclusive('purge', async (statement) => {
     const rows = await statement(
       `DELETE FROM ${t[table]} WHERE (${key}) IN (${oldest(t, PURGES[kind])} ${client.dialect.passOver}) RETURNING 1`,
       bind,

@@ -12,7 +12,6 @@ import { createdOrigin, partsIn } from '../../../lib/webhook/origin.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
-import { treeBelow } from './keys.ts'
 import type { Row } from './rows.ts'
 import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
 import type { Tables } from './tables.ts'
@@ -31,6 +30,12 @@ const ENDED_BY = {
   webhook_disabled: WHEN_DISABLED,
   webhook_deleted: { status: `'canceled'`, end_reason: 'NULL' },
 } as const
+
+/** Columns that name a key which a webhook comes from. The id of a user is never that of a key. */
+export const ORIGINS: readonly string[] = [
+  'created_by_id',
+  ...WEBHOOK_PARTS.map((part) => `${part}_set_key`),
+]
 
 const HEALTHY = 'consecutive_failures = 0, first_failure_at = NULL, failing_at = NULL'
 
@@ -73,13 +78,21 @@ export function webhookReads(query: Query, t: Tables, dialect: Dialect): Webhook
     },
     ofAccount: (accountId) =>
       select(`(SELECT * FROM ${t.webhooks} WHERE account_id = $1)`, [accountId]),
+    // From the webhooks, which are few, up to the key: below it there may be any number of keys.
     fromKey: (accountId, keyId) =>
       select(
-        `(WITH RECURSIVE ${treeBelow(t, '$2')}
-          SELECT * FROM ${t.webhooks} WHERE account_id = $1 AND (
-            (created_by_type = 'key' AND created_by_id IN (SELECT id FROM tree))
-            OR ${WEBHOOK_PARTS.map((part) => `${part}_set_key IN (SELECT id FROM tree)`).join(' OR ')}
-          ))`,
+        `(WITH RECURSIVE origins AS (${ORIGINS.map(
+          (column) => `SELECT w.id AS webhook_id, k.id AS key_id, k.parent_id
+            FROM ${t.webhooks} w JOIN ${t.keys} k ON k.id = w.${column} WHERE w.account_id = $1`,
+        ).join(' UNION ')}),
+          line AS (
+            SELECT webhook_id, key_id, parent_id FROM origins
+            UNION
+            SELECT line.webhook_id, k.id, k.parent_id
+            FROM line JOIN ${t.keys} k ON k.id = line.parent_id
+          )
+          SELECT * FROM ${t.webhooks}
+          WHERE id IN (SELECT webhook_id FROM line WHERE key_id = $2))`,
         [accountId, keyId],
       ),
   }

@@ -249,6 +249,27 @@ const LINES: readonly Line[] = [
     'guesses: a wrong checksum, a cut, another prefix, a value that nobody holds',
     'one and the same `401 invalid_key`, without a query where the form is wrong; holders alone are told `401 key_revoked`, `401 key_expired`',
   ],
+  // What is left of keys that ended.
+  [
+    'K53',
+    'an account that mints and revokes keys all day goes on minting, verifying, listing, rotating, extending and revoking',
+    'the plans of its statements read `no keys that ended`',
+  ],
+  [
+    'K54',
+    'a key mints and revokes a hundred keys, and is revoked',
+    'the response lists what ends with it, `1 key`, and `200` again for the same key',
+  ],
+  [
+    'K55',
+    'a key that is pinned to one app lists all keys of an account that revoked thousands of others',
+    'a page looks at 1,000 keys: `an empty page with a cursor`, then `its own key`',
+  ],
+  [
+    'K56',
+    'the holders of keys that ended long ago',
+    '`401 key_revoked` or `401 key_expired` for 30 days, then the key is deleted: `401 invalid_key`, `404 key_not_found` to its account, and its entries stay in the audit log; what is live stays, `200`, and so does what it was minted by',
+  ],
 ]
 
 export const KEY_ROWS: readonly Row[] = LINES.map(([id, what, answer]) => ({

@@ -44,7 +44,7 @@ export const revokeKey = writeOperation({
     const key = await findKey(tx.keys, principal, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
 
-    const tree = await tx.keys.descendants(key.id, LISTED)
+    const tree = await tx.keys.descendants(key.id, LISTED, now)
     const webhooks = await tx.webhooks.fromKey(key.account_id, key.id)
     const affected = { ...listWebhooks(webhooks), keys: [...tree.ids], keys_total: tree.total }
     if (query.dry_run === 'true') return { ...toWireKey(key, now), ...affected }

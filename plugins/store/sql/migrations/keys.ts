@@ -1,5 +1,11 @@
 import type { Migration } from './migration.ts'
 
+/** The instant of a key that does not end. */
+const NEVER = Number.MAX_SAFE_INTEGER
+/** When key `k` ends, whatever its ancestors. */
+const OWN_END = `CASE WHEN COALESCE(k.expires_at, ${NEVER}) < COALESCE(k.revoked_at, ${NEVER})
+  THEN COALESCE(k.expires_at, ${NEVER}) ELSE COALESCE(k.revoked_at, ${NEVER}) END`
+
 export const keys: readonly Migration[] = [
   {
     name: 'keys/0001-keys-and-secrets',
@@ -43,6 +49,27 @@ export const keys: readonly Migration[] = [
       `UPDATE ${t.key_secrets} SET not_after = 0
        WHERE not_after IS NOT NULL AND version < (SELECT k.version - 1 FROM ${t.keys} k
          WHERE k.id = ${t.key_secrets}.key_id)`,
+    ],
+  },
+  {
+    // What counts, lists or deletes keys used to walk all that had ended.
+    name: 'keys/0003-ends-of-lines',
+    up: (t) => [
+      `ALTER TABLE ${t.keys} ADD COLUMN ends_at BIGINT NOT NULL DEFAULT ${NEVER}`,
+      `ALTER TABLE ${t.keys} ADD COLUMN line_revoked SMALLINT NOT NULL DEFAULT 0`,
+      `WITH RECURSIVE tree (id, ends_at, line_revoked) AS (
+         SELECT k.id, ${OWN_END}, CASE WHEN k.revoked_at IS NULL THEN 0 ELSE 1 END
+         FROM ${t.keys} k WHERE k.parent_id IS NULL
+         UNION ALL
+         SELECT k.id, CASE WHEN tree.ends_at < ${OWN_END} THEN tree.ends_at ELSE ${OWN_END} END,
+           CASE WHEN k.revoked_at IS NULL THEN tree.line_revoked ELSE 1 END
+         FROM ${t.keys} k JOIN tree ON k.parent_id = tree.id
+       )
+       UPDATE ${t.keys} SET ends_at = tree.ends_at, line_revoked = tree.line_revoked
+       FROM tree WHERE ${t.keys}.id = tree.id`,
+      `CREATE INDEX ${t.keys}_live ON ${t.keys} (account_id, ends_at) WHERE line_revoked = 0`,
+      `CREATE INDEX ${t.keys}_live_below ON ${t.keys} (parent_id, ends_at) WHERE line_revoked = 0`,
+      `CREATE INDEX ${t.keys}_by_end ON ${t.keys} (ends_at, id) WHERE ends_at < ${NEVER}`,
     ],
   },
 ]
