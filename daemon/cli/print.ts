@@ -80,13 +80,14 @@ function printRecord(record: Wire): string {
 }
 
 function printList(rows: readonly Wire[], cursor: unknown): string {
-  if (rows.length === 0) return 'None.\n'
+  const more = typeof cursor === 'string' ? `\nThere is more: --cursor ${cursor}\n` : ''
+  if (rows.length === 0) return `${more === '' ? 'None.' : 'None on this page.'}\n${more}`
   const columns = TELLING.filter((name) => rows.some((row) => columnOf(row, name) !== undefined))
   const table = align([
     columns.map((name) => name.toUpperCase()),
     ...rows.map((row) => columns.map((name) => printValue(columnOf(row, name)))),
   ])
-  return typeof cursor === 'string' ? `${table}\nThere is more: --cursor ${cursor}\n` : table
+  return table + more
 }
 
 /** What was refused of a request that was carried out otherwise. */

@@ -12,11 +12,14 @@ const DEFAULT_LIMIT = 20
 const PAGES_AT_ONCE = 4
 const PAGES_WAITING = 1000
 
-/** One for a process: lists of records that may be large are read in turn of their accounts. */
+/**
+ * One for a process: pages that take long to read or print are read in turn of their accounts, one at a
+ * time for each, so that no account holds all places.
+ */
 export function createPageQueue(): FairQueue {
   const queue = createFairQueue({ atOnce: PAGES_AT_ONCE, waiting: PAGES_WAITING })
   return (turn, read) =>
-    queue(turn, async () => {
+    queue({ ...turn, subject: turn.holder }, async () => {
       await giveWay()
       return read()
     })

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import type { Instant } from '../../lib/time.ts'
 import { toIso } from '../../lib/time.ts'
+import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 
 /** What `String.prototype.trim` takes away. The published pattern is read by other languages too. */
 export const BLANK =
@@ -128,6 +129,18 @@ export const pageQuery = {
     .meta({ description: 'The next_cursor of the page before, under the same filters.' }),
 } as const
 
+/**
+ * The parameters of a list whose filters no index answers.
+ *
+ * @param records what is listed
+ */
+export const filteredPageQuery = (records: string): typeof pageQuery => ({
+  ...pageQuery,
+  limit: pageQuery.limit.meta({
+    description: `Maximum records of a page: 1 to 100, 20 when missing. With a filter, a page looks at ${MOST_LOOKED_AT} ${records}: it may be short, or empty, while has_more is true, and next_cursor leads on.`,
+  }),
+})
+
 /** How long an answer may be held back until there is something to tell. */
 export const wait = z
   .string()
@@ -146,7 +159,9 @@ export function pageOf<T extends z.ZodType>(
 }> {
   return z.strictObject({
     data: z.array(record),
-    has_more: z.boolean(),
+    has_more: z.boolean().meta({
+      description: 'Whether more may follow. It decides, not the number of records on this page.',
+    }),
     next_cursor: z.string().nullable(),
   })
 }

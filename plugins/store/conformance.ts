@@ -38,6 +38,7 @@ import { keyChangeCases } from './conformance/key-changes.ts'
 import { keyEndCases } from './conformance/key-ends.ts'
 import { keyRotationCases } from './conformance/key-rotations.ts'
 import { keyCases } from './conformance/keys.ts'
+import { lookedAtCases } from './conformance/looked-at.ts'
 import { observationCases } from './conformance/observations.ts'
 import { probeCases } from './conformance/probes.ts'
 import { problemCases } from './conformance/problems.ts'
@@ -70,6 +71,7 @@ export const storeCases: readonly StoreCase[] = [
   ...disabledCases,
   ...deliveryCases,
   ...againCases,
+  ...lookedAtCases,
   ...requestCases,
   ...appCases,
   ...appAliasCases,

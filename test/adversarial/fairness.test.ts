@@ -7,6 +7,7 @@ import { LARGE_CHECKS } from './fairness/large.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { PUBLISHING_CHECKS } from './fairness/publishing.ts'
 import { REPLAY_CHECKS } from './fairness/replays.ts'
+import { SEARCH_CHECKS } from './fairness/searches.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
 import { WAITING_CHECKS } from './fairness/waiting.ts'
@@ -24,5 +25,6 @@ await runSection(t, FAIRNESS, {
   ...LARGE_CHECKS,
   ...REPLAY_CHECKS,
   ...PUBLISHING_CHECKS,
+  ...SEARCH_CHECKS,
   ...WAITING_CHECKS,
 })

@@ -43,7 +43,8 @@ const page = (names: readonly string[], cursor: string | null): Answer => ({
 })
 
 await t.test('--all asks for every page and prints them as one', async (t) => {
-  const answers = [page(['a', 'b'], 'c/1'), page(['c', 'd'], 'c2'), page(['e'], null)]
+  // A page of a filtered list may be empty, and yet not the last one.
+  const answers = [page(['a', 'b'], 'c/1'), page([], 'c2'), page(['c', 'd', 'e'], null)]
   const notices: string[] = []
   const notice = (text: string): void => void notices.push(text)
   const listed = await run(['key', 'list', '--limit', '2', '--all'], { answers, notice })
@@ -53,7 +54,7 @@ await t.test('--all asks for every page and prints them as one', async (t) => {
     ['', '&cursor=c%2F1', '&cursor=c2'].map((cursor) => `/v1/keys?limit=2${cursor}`),
   )
   t.equal(listed.out, 'ID  NAME\na   a\nb   b\nc   c\nd   d\ne   e\n')
-  t.same(notices, ['2 so far', '4 so far', ''])
+  t.same(notices, ['2 so far', '2 so far', ''])
   const json = await run(['--json', 'key', 'list', '--all'], { answers })
   t.match(JSON.parse(json.out), { data: { length: 5 }, has_more: false, next_cursor: null })
   t.equal((await run(['key', 'list'], { answers })).asked.length, 1)

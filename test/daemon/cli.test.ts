@@ -202,6 +202,11 @@ await t.test(
       ].join('\n'),
     )
     t.equal((await run(['pot', 'list'], { data: [], has_more: false })).out, 'None.\n')
+    const empty = { data: [], has_more: true, next_cursor: 'c2' }
+    t.equal(
+      (await run(['pot', 'list'], empty)).out,
+      'None on this page.\n\nThere is more: --cursor c2\n',
+    )
     for (const line of [
       ['--json', 'pot', 'list'],
       ['pot', 'list', '--json'],

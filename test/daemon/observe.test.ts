@@ -7,7 +7,7 @@ import {
   tell,
 } from '../../plugins/store/conformance/observation-samples.ts'
 import { NOW, openApp } from '../support/observed-app.ts'
-import { MOST_LOOKED_AT } from '../../plugins/store/contract/observations.ts'
+import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 import type { AnyBody, World } from '../support/world.ts'
 
 void t.test('requests to an app are listed newest first, page by page', async (t) => {

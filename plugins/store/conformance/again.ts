@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../lib/internal/uuid7.ts'
-import type { FailedQuery } from '../contract/deliveries.ts'
+import type { FailedStep } from '../contract/deliveries.ts'
 import type { StoreCase } from './harness.ts'
 import { openRacers } from './harness.ts'
 import { ACCOUNT, BORN, STRANGER, deliveryOf, idsOf, publishDeliveries } from './samples.ts'
@@ -11,13 +11,14 @@ import { sampleClaim, sampleDelivery } from './samples.ts'
 const at = (millis: number, mark = 0): string =>
   uuid7Of(BORN + millis, new Uint8Array(8).fill(mark))
 
-const FAILED: FailedQuery = {
+const FAILED: FailedStep = {
   account_id: ACCOUNT,
   webhook_id: 'wh_1',
   since: BORN,
   until: BORN + 10,
   apps: null,
   types: null,
+  after: null,
 }
 
 const replayed = (id: string, event: string): DeliveryRecord =>
@@ -41,13 +42,13 @@ export const againCases: readonly StoreCase[] = [
         sampleDelivery(at(6), { status: 'exhausted', webhook_id: 'wh_2' }),
         sampleDelivery(at(7), { status: 'exhausted', account_id: STRANGER }),
       )
-      assert.equal(await store.deliveries.countFailed(FAILED), 3)
+      assert.deepEqual(await store.deliveries.countFailed(FAILED), { count: 3, next: null })
       const ask = (after: string | null) =>
         store.write((tx) => tx.deliveries.requestRetries({ ...FAILED, after, limit: 2 }, now))
-      assert.deepEqual(await ask(null), [at(1), at(2)])
-      assert.deepEqual(await ask(at(2)), [at(3)])
-      assert.equal(await store.deliveries.countFailed(FAILED), 0)
-      assert.deepEqual(await ask(null), [])
+      assert.deepEqual(await ask(null), { ids: [at(1), at(2)], next: at(2) })
+      assert.deepEqual(await ask(at(2)), { ids: [at(3)], next: null })
+      assert.equal((await store.deliveries.countFailed(FAILED)).count, 0)
+      assert.deepEqual(await ask(null), { ids: [], next: null })
       const pending = { status: 'pending', trigger: 'replay', next_at: now, done_at: null } as const
       assert.deepEqual(await deliveryOf(store, at(2)), sampleDelivery(at(2), pending))
       const [head] = await store.lanes(['wh_1'])
@@ -65,10 +66,10 @@ export const againCases: readonly StoreCase[] = [
         sampleDelivery(at(2), { status: 'exhausted' }),
       )
       const query = { ...FAILED, apps: ['app_a'] }
-      assert.equal(await store.deliveries.countFailed(query), 1)
+      assert.equal((await store.deliveries.countFailed(query)).count, 1)
       const page = { ...query, after: null, limit: 9 }
       const asked = store.write((tx) => tx.deliveries.requestRetries(page, clock.now()))
-      assert.deepEqual(await asked, [at(1)])
+      assert.deepEqual((await asked).ids, [at(1)])
     },
   },
   {
@@ -82,11 +83,11 @@ export const againCases: readonly StoreCase[] = [
         sampleDelivery(at(2), { status, event_type: 'app.deployed' }),
       )
       const query = { ...FAILED, types: ['app.deployed'] }
-      assert.equal(await store.deliveries.countFailed(query), 1)
+      assert.equal((await store.deliveries.countFailed(query)).count, 1)
       const page = { ...query, after: null, limit: 9 }
       const asked = store.write((tx) => tx.deliveries.requestRetries(page, clock.now()))
-      assert.deepEqual(await asked, [at(2)])
-      assert.equal(await store.deliveries.countFailed({ ...FAILED, types: [] }), 0)
+      assert.deepEqual((await asked).ids, [at(2)])
+      assert.equal((await store.deliveries.countFailed({ ...FAILED, types: [] })).count, 0)
     },
   },
   {

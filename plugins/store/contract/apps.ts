@@ -75,7 +75,8 @@ export interface RevisionListQuery {
 
 export interface AppReads {
   get(accountId: string, id: string): Promise<AppRecord | undefined>
-  list(query: AppListQuery): Promise<Page<AppRecord>>
+  /** @param most apps that a page looks at; default `MOST_LOOKED_AT` */
+  list(query: AppListQuery, most?: number): Promise<Page<AppRecord>>
   /** Apps of the account that are not archived. */
   count(accountId: string): Promise<number>
   /** Whether an app may bear an alias: no other one does, and it is not kept for another account. */

@@ -25,6 +25,18 @@ export interface FailedQuery {
   readonly types: readonly string[] | null
 }
 
+/** Where a step through failed deliveries begins. */
+export interface FailedStep extends FailedQuery {
+  /** The `next` of the step before; null for the first one. */
+  readonly after: string | null
+}
+
+/** One step through many rows, such that no connection is held for long. */
+export interface Step {
+  /** Where the next step begins; null after the last one. */
+  readonly next: string | null
+}
+
 /** What a caller may receive; null where there is no limit. */
 export interface DeliveryLimits {
   readonly types: readonly string[] | null
@@ -43,18 +55,28 @@ export interface InspectedDelivery {
 
 export interface DeliveryReads {
   get(accountId: string, webhookId: string, id: string): Promise<InspectedDelivery | undefined>
-  list(query: DeliveryListQuery): Promise<Page<InspectedDelivery>>
-  countFailed(query: FailedQuery): Promise<number>
+  /** @param most deliveries that a page looks at; default `MOST_LOOKED_AT` */
+  list(query: DeliveryListQuery, most?: number): Promise<Page<InspectedDelivery>>
+  /**
+   * One step of a count, oldest first from beyond the id `after`.
+   *
+   * @param most failed deliveries that a step looks at; default `MOST_LOOKED_AT`
+   */
+  countFailed(query: FailedStep, most?: number): Promise<Step & { readonly count: number }>
   /** Whether the webhook has an unfinished delivery beyond these limits. */
   hasUnfinishedBeyond(webhookId: string, limits: DeliveryLimits): Promise<boolean>
   /**
    * Which of these events the webhook has no delivery of, by their ids.
    *
    * Ids of deliveries are UUIDv7, made at most an hour after their event or at its very instant.
+   *
+   * @param most deliveries that are looked at in one read, of which it may take several; default
+   *   `MOST_LOOKED_AT`
    */
   missing(
     webhookId: string,
     events: readonly Pick<EventRecord, 'id' | 'created_at'>[],
+    most?: number,
   ): Promise<readonly string[]>
 }
 
@@ -65,13 +87,16 @@ export interface DeliveryWrites extends DeliveryReads {
    */
   requestRetry(id: string, now: Instant): Promise<boolean>
   /**
-   * Makes failed deliveries pending, due now behind first attempts, oldest first from beyond the id
-   * `after`. Answers the ids of those that were, at most `limit`.
+   * One step of making failed deliveries pending, due now behind first attempts, oldest first from
+   * beyond the id `after`. Answers the ids of those that were, at most `limit`.
+   *
+   * @param most failed deliveries that a step looks at; default `MOST_LOOKED_AT`
    */
   requestRetries(
-    query: FailedQuery & { readonly after: string | null; readonly limit: number },
+    query: FailedStep & { readonly limit: number },
     now: Instant,
-  ): Promise<readonly string[]>
+    most?: number,
+  ): Promise<Step & { readonly ids: readonly string[] }>
   /** Inserts deliveries; one whose id is kept already is left alone. Answers how many were inserted. */
   insertReplayed(deliveries: readonly DeliveryRecord[]): Promise<number>
 }

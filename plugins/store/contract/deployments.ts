@@ -106,7 +106,8 @@ export interface DeploymentLine {
 
 export interface DeploymentReads {
   get(appId: string, id: string): Promise<DeploymentRecord | undefined>
-  list(query: DeploymentListQuery): Promise<Page<DeploymentRecord>>
+  /** @param most deployments that a page looks at; default `MOST_LOOKED_AT` */
+  list(query: DeploymentListQuery, most?: number): Promise<Page<DeploymentRecord>>
   /** What is live. */
   live(appId: string): Promise<DeploymentRecord | undefined>
   /** The one that is queued, building or deploying. */

@@ -109,7 +109,8 @@ export interface EditLine {
 
 export interface EditReads {
   get(appId: string, id: string): Promise<EditRecord | undefined>
-  list(query: EditListQuery): Promise<Page<EditRecord>>
+  /** @param most edits that a page looks at; default `MOST_LOOKED_AT` */
+  list(query: EditListQuery, most?: number): Promise<Page<EditRecord>>
   /** Those of the app that are queued or running, the oldest first. */
   waiting(appId: string): Promise<readonly EditRecord[]>
   /** Its lines after a number, in their order. */

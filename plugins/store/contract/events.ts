@@ -47,7 +47,8 @@ export interface PlacedEvent extends EventRecord {
 export interface EventReads {
   types(accountId: string): Promise<readonly EventTypeRecord[]>
   get(accountId: string, id: string): Promise<PlacedEvent | undefined>
-  list(query: EventListQuery): Promise<Page<PlacedEvent>>
+  /** @param most events that a page looks at; default `MOST_LOOKED_AT` */
+  list(query: EventListQuery, most?: number): Promise<Page<PlacedEvent>>
   /**
    * Whether a text, which may be forged, is such as this store's places are: `after` must be one.
    *

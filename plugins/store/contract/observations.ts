@@ -138,12 +138,7 @@ export interface NextProbe {
 }
 
 export interface ObservationReads {
-  /**
-   * Of what is asked for, that which is among the app's next `most` lines: a page may be short, or empty,
-   * and yet not the last one. The next one then begins behind the last line that was looked at.
-   *
-   * @param most `MOST_LOOKED_AT` by default
-   */
+  /** @param most lines that a page looks at; default `MOST_LOOKED_AT` */
   lines(query: LineQuery, most?: number): Promise<Page<AccessLine>>
   /** Lines in the order in which they were added: those after a position, or the newest ones of all. */
   tail(appId: string, after: number | null, limit: number): Promise<readonly PlacedLine[]>
@@ -204,9 +199,6 @@ export interface ObservationWrites extends ObservationReads {
    */
   claimProbes(next: readonly NextProbe[], due: ProbesDue): Promise<readonly string[]>
 }
-
-/** Lines that are looked at for one page of them. */
-export const MOST_LOOKED_AT = 20_000
 
 /** Problems that are kept of one app. */
 export const MAX_PROBLEMS = 500

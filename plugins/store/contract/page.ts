@@ -17,6 +17,21 @@ export interface SizedPageQuery extends PageQuery {
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly more: boolean
-  /** Where the next page begins, of a list that looks at so much at most and may find less than it is asked for. */
+  /** Where the next page begins, for a filtered list that stopped before it had a full page. */
   readonly next?: string
+}
+
+/**
+ * Rows that one page of a filtered list looks at, at most.
+ *
+ * A filter that no index answers may match few rows of a large list, or none. Such a page ends after
+ * that many rows: it may be short or empty while `more` is true, and `next` says where the next page
+ * begins. Following the pages finds every row once. A read therefore holds a connection for a few
+ * milliseconds, however large the list is.
+ */
+export const MOST_LOOKED_AT = 10_000
+
+/** Ends a page at the last row it looked at, where rows are left and the page is not full. */
+export function leadOn<T>(page: Page<T>, last: string | undefined): Page<T> {
+  return page.more || last === undefined ? page : { ...page, more: true, next: last }
 }

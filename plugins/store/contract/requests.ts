@@ -51,7 +51,8 @@ export interface AuditQuery extends PageQuery {
 }
 
 export interface RequestReads {
-  audit(query: AuditQuery): Promise<Page<AuditRecord>>
+  /** @param most records that a page looks at; default `MOST_LOOKED_AT` */
+  audit(query: AuditQuery, most?: number): Promise<Page<AuditRecord>>
   /** Undefined when there is none, or it has expired. */
   idempotency(scope: string, key: string, now: Instant): Promise<IdempotencyRecord | undefined>
 }

@@ -1,6 +1,7 @@
 import type { AppReads, AppRecord, AppWrites } from '../contract/apps.ts'
-import { ALIAS_KEPT, MOST_ALIASES_KEPT, readPlaceOfApp } from '../contract/apps.ts'
+import { ALIAS_KEPT, MOST_ALIASES_KEPT, placeOfApp, readPlaceOfApp } from '../contract/apps.ts'
 import type { ChangeSink } from '../contract/changes.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import { purgeDeployments, stopDeployments } from './deployments.ts'
 import { purgeDomains } from './domains.ts'
 import { purgeEdits } from './edits.ts'
@@ -20,16 +21,20 @@ export function appReads(state: Reading): AppReads {
       const app = state().apps.get(id)
       return app?.account_id === accountId ? app : undefined
     },
-    async list({ account_id, ids, archived, status, alias, limit, after }) {
-      const rows = all()
+    async list({ account_id, ids, archived, status, alias, limit, after }, most = MOST_LOOKED_AT) {
+      const looked = all()
         .filter((app) => app.account_id === account_id)
+        .filter((app) => after === null || isBefore(app, readPlaceOfApp(after)))
+        .sort((a, b) => (isBefore(a, { at: b.created_at, id: b.id }) ? 1 : -1))
+        .slice(0, most)
+      const rows = looked
         .filter((app) => archived === 'include' || isArchived(app) === (archived === 'only'))
         .filter((app) => ids === null || ids.includes(app.id))
         .filter((app) => status === null || app.status === status)
         .filter((app) => alias === null || app.alias === alias)
-        .filter((app) => after === null || isBefore(app, readPlaceOfApp(after)))
-        .sort((a, b) => (isBefore(a, { at: b.created_at, id: b.id }) ? 1 : -1))
-      return { rows: rows.slice(0, limit), more: rows.length > limit }
+      const page = { rows: rows.slice(0, limit), more: rows.length > limit }
+      const last = looked[most - 1]
+      return leadOn(page, last && placeOfApp(last))
     },
     count: async (accountId) => live().filter((app) => app.account_id === accountId).length,
     async isAliasFree(alias, { account_id, app_id, now }) {

@@ -7,12 +7,14 @@ import type { Instant } from '../../../lib/time.ts'
 import type {
   DeliveryReads,
   DeliveryWrites,
-  FailedQuery,
+  FailedStep,
   InspectedDelivery,
+  Step,
 } from '../contract/deliveries.ts'
 import { FAILED_STATUSES } from '../contract/deliveries.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
-import { add, endPage, pageOf } from './state.ts'
+import { add, endPage, searchPage } from './state.ts'
 
 /** Moves a delivery as the law of transitions says. False where the fact does not apply. */
 export function move(
@@ -43,19 +45,28 @@ export function deliveryReads(state: Reading): DeliveryReads {
       const found = ofWebhook(accountId, webhookId).find((delivery) => delivery.id === id)
       return found && inspect(found)
     },
-    async list({ account_id, webhook_id, status, event_type, event_id, apps, ...query }) {
-      const wanted = ofWebhook(account_id, webhook_id)
-        .filter((delivery) => status === null || delivery.status === status)
-        .filter((delivery) => event_type === null || delivery.event_type === event_type)
-        .filter((delivery) => event_id === null || delivery.event_id === event_id)
-        .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
-      const page = pageOf(wanted, query)
-      const inspected = { rows: page.rows.map(inspect), more: page.more }
+    async list(query, most = MOST_LOOKED_AT) {
+      const { account_id, webhook_id, status, event_type, event_id, apps } = query
+      const ofStatus = status !== null && FAILED_STATUSES.includes(status) ? isFailed : () => true
+      const page = searchPage(
+        ofWebhook(account_id, webhook_id).filter(ofStatus),
+        query,
+        (delivery) =>
+          (status === null || delivery.status === status) &&
+          (event_type === null || delivery.event_type === event_type) &&
+          (event_id === null || delivery.event_id === event_id) &&
+          (apps === null || (delivery.app_id !== null && apps.includes(delivery.app_id))),
+        most,
+      )
+      const inspected = { ...page, rows: page.rows.map(inspect) }
       return endPage(inspected, query.bytes, ({ attempts }) =>
         attempts.reduce((sum, { response }) => sum + Buffer.byteLength(response ?? ''), 0),
       )
     },
-    countFailed: async (query) => failed(state(), query).length,
+    async countFailed(query, most = MOST_LOOKED_AT) {
+      const { found, next } = failed(state(), query, most)
+      return { count: found.length, next }
+    },
     hasUnfinishedBeyond: async (webhookId, { types, apps }) =>
       [...state().deliveries.values()]
         .filter(({ webhook_id, done_at }) => webhook_id === webhookId && done_at === null)
@@ -74,17 +85,26 @@ export function deliveryReads(state: Reading): DeliveryReads {
   }
 }
 
+function isFailed({ status }: DeliveryRecord): boolean {
+  return FAILED_STATUSES.includes(status)
+}
+
+/** Those asked for among the next `most` failed deliveries. */
 function failed(
   state: State,
-  { account_id, webhook_id, since, until, apps, types }: FailedQuery,
-): readonly DeliveryRecord[] {
-  return [...state.deliveries.values()]
+  { account_id, webhook_id, since, until, apps, types, after }: FailedStep,
+  most: number,
+): Step & { readonly found: readonly DeliveryRecord[] } {
+  const looked = [...state.deliveries.values()]
     .filter((one) => one.account_id === account_id && one.webhook_id === webhook_id)
     .filter(({ id }) => id >= uuid7Floor(since) && id < uuid7Floor(until))
-    .filter(({ status }) => FAILED_STATUSES.includes(status))
+    .filter((one) => isFailed(one) && (after === null || one.id > after))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, most)
+  const found = looked
     .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
     .filter(({ event_type }) => types?.includes(event_type) ?? true)
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
+  return { found, next: looked[most - 1]?.id ?? null }
 }
 
 export function deliveryWrites(state: State): DeliveryWrites {
@@ -94,12 +114,12 @@ export function deliveryWrites(state: State): DeliveryWrites {
       const delivery = state.deliveries.get(id)
       return delivery !== undefined && move(state, delivery, { type: 'retry_requested' }, now)
     },
-    async requestRetries({ after, limit, ...query }, now) {
-      const asked = failed(state, query)
-        .filter(({ id }) => after === null || id > after)
-        .slice(0, limit)
+    async requestRetries({ limit, ...query }, now, most = MOST_LOOKED_AT) {
+      const { found, next } = failed(state, query, most)
+      const asked = found.slice(0, limit)
       for (const one of asked) move(state, one, { type: 'retry_requested', trigger: 'replay' }, now)
-      return asked.map(({ id }) => id)
+      const ids = asked.map(({ id }) => id)
+      return { ids, next: ids[limit - 1] ?? next }
     },
     async insertReplayed(deliveries) {
       const fresh = deliveries.filter(({ id }) => !state.deliveries.has(id))

@@ -7,9 +7,10 @@ import type {
   NewDeployment,
 } from '../contract/deployments.ts'
 import { offlineDeployment } from '../contract/deployments.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import { artifactsOf, isInProgress, releasesOf, siteReads } from './sites.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, isLeased, pageOf } from './state.ts'
+import { add, change, isLeased, searchPage } from './state.ts'
 
 /** Of what is not under way. */
 const NO_PLACE = { step: null, done: 0, total: null }
@@ -20,12 +21,12 @@ export function deploymentReads(state: Reading): DeploymentReads {
   return {
     ...siteReads(state),
     get: async (appId, id) => ofApp(appId).find((one) => one.id === id),
-    list: async ({ app_id, statuses, kind, ...page }) =>
-      pageOf(
-        ofApp(app_id)
-          .filter(({ status }) => statuses.includes(status))
-          .filter((one) => kind === null || one.kind === kind),
+    list: async ({ app_id, statuses, kind, ...page }, most = MOST_LOOKED_AT) =>
+      searchPage(
+        ofApp(app_id),
         page,
+        (one) => statuses.includes(one.status) && (kind === null || one.kind === kind),
+        most,
       ),
     live: async (appId) => live(appId),
     inProgress: async (appId) => ofApp(appId).find(isInProgress),

@@ -1,7 +1,8 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, endPage, isLeased, pageOf } from './state.ts'
+import { add, change, endPage, isLeased, searchPage } from './state.ts'
 
 /** Of what is not under way. */
 const NO_PLACE = { stage: null, done: 0, total: null }
@@ -12,13 +13,17 @@ export function editReads(state: Reading): EditReads {
       const edit = state().edits.get(id)
       return edit?.app_id === appId ? edit : undefined
     },
-    list: async ({ app_id, status, kind, initial, bytes, ...page }) => {
-      const edits = [...state().edits.values()]
-        .filter((edit) => edit.app_id === app_id)
-        .filter((edit) => status === null || edit.status === status)
-        .filter((edit) => kind === null || edit.kind === kind)
-        .filter((edit) => initial === null || edit.initial === initial)
-      return endPage(pageOf(edits, page), bytes, sizeOf)
+    list: async ({ app_id, status, kind, initial, bytes, ...query }, most = MOST_LOOKED_AT) => {
+      const page = searchPage(
+        [...state().edits.values()].filter((edit) => edit.app_id === app_id),
+        query,
+        (edit) =>
+          (status === null || edit.status === status) &&
+          (kind === null || edit.kind === kind) &&
+          (initial === null || edit.initial === initial),
+        most,
+      )
+      return endPage(page, bytes, sizeOf)
     },
     waiting: async (appId) => waiting(state()).filter(({ app_id }) => app_id === appId),
     lines: async (id, after, limit) =>

@@ -2,6 +2,7 @@ import type { Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/same-event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { EventReads, EventWrites } from '../contract/events.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, endPage, place } from './state.ts'
 
@@ -16,16 +17,20 @@ export function eventReads(state: Reading): EventReads {
         .filter(({ account_id }) => account_id === accountId || account_id === '')
         .sort((a, b) => (a.type < b.type ? -1 : 1)),
     get: async (accountId, id) => state().events.get(place(accountId, id)),
-    async list({ account_id, types, since, until, apps, order, bodies, after, limit, bytes }) {
+    async list(query, most = MOST_LOOKED_AT) {
+      const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = query
       const way = order === 'asc' ? 1 : -1
-      const beyond = [...state().events.values()]
+      const looked = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
+        .filter(({ place }) => after === null || way * (Number(place) - Number(after)) > 0)
+        .sort((a, b) => way * (Number(a.place) - Number(b.place)))
+        .slice(0, most)
+      const found = looked
         .filter((event) => types === null || types.includes(event.type))
         .filter(({ created_at }) => created_at >= (since ?? 0) && created_at < (until ?? Infinity))
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
-        .filter(({ place }) => after === null || way * (Number(place) - Number(after)) > 0)
-        .sort((a, b) => way * (Number(a.place) - Number(b.place)))
-      const page = { rows: beyond.slice(0, limit), more: beyond.length > limit }
+      const full = { rows: found.slice(0, limit), more: found.length > limit }
+      const page = leadOn(full, looked[most - 1]?.place)
       if (bodies) return endPage(page, bytes, ({ body }) => body.length)
       return { ...page, rows: page.rows.map((event) => ({ ...event, body: NO_BODY })) }
     },

@@ -8,10 +8,10 @@ import type {
   PlacedLine,
   ProbesDue,
 } from '../contract/observations.ts'
-import { MOST_LOOKED_AT } from '../contract/observations.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import { problemReads, recordProblems, resolveProblem } from './problems.ts'
 import type { Reading, State } from './state.ts'
-import { pageOf, place } from './state.ts'
+import { place, searchPage } from './state.ts'
 
 const LAST_POSITION = 'line_position'
 
@@ -26,11 +26,9 @@ export function observationReads(state: Reading): ObservationReads {
     ...problemReads(state),
     async lines({ limit, after, ...query }, most = MOST_LOOKED_AT) {
       const within = linesOf(query.app_id).filter((line) => isWithin(line, query))
-      const looked = pageOf(within, { limit: most, after }).rows
-      const found = looked.filter((line) => isAsked(line, query)).map(withoutPlace)
-      const page = pageOf(found, { limit, after })
-      const last = looked[most - 1]
-      return page.more || last === undefined ? page : { ...page, more: true, next: last.id }
+      const isFound = (line: PlacedLine) => isAsked(line, query)
+      const page = searchPage(within, { limit, after }, isFound, most)
+      return { ...page, rows: page.rows.map(withoutPlace) }
     },
     async tail(appId, after, limit) {
       const lines = linesOf(appId).sort((a, b) => a.position - b.position)

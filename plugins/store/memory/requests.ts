@@ -1,17 +1,19 @@
 import type { RequestReads, RequestWrites } from '../contract/requests.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, pageOf, place } from './state.ts'
+import { add, change, place, searchPage } from './state.ts'
 
 export function requestReads(state: Reading): RequestReads {
   return {
-    audit: async ({ account_id, action, actor_id, target_id, ...page }) =>
-      pageOf(
-        [...state().audit.values()]
-          .filter((one) => one.account_id === account_id)
-          .filter((one) => action === null || one.action === action)
-          .filter((one) => actor_id === null || one.actor_id === actor_id)
-          .filter((one) => target_id === null || one.target_id === target_id),
+    audit: async ({ account_id, action, actor_id, target_id, ...page }, most = MOST_LOOKED_AT) =>
+      searchPage(
+        [...state().audit.values()].filter((one) => one.account_id === account_id),
         page,
+        (one) =>
+          (action === null || one.action === action) &&
+          (actor_id === null || one.actor_id === actor_id) &&
+          (target_id === null || one.target_id === target_id),
+        most,
       ),
     async idempotency(scope, key, now) {
       const record = state().idempotency.get(place(scope, key))

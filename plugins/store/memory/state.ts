@@ -18,6 +18,7 @@ import type {
   UsageRecord,
 } from '../contract/observations.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
+import { leadOn } from '../contract/page.ts'
 import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
 import type { VectorBlock } from '../nearest.ts'
 import type { ServiceRecord } from '../contract/services.ts'
@@ -225,15 +226,25 @@ export function pageOf<T extends { readonly id: string }>(
   return { rows: beyond.slice(0, limit), more: beyond.length > limit }
 }
 
+/** One page of those that are asked for, among the next `most` rows. */
+export function searchPage<T extends { readonly id: string }>(
+  rows: Iterable<T>,
+  query: PageQuery,
+  isAsked: (row: T) => boolean,
+  most: number,
+): Page<T> {
+  const looked = pageOf(rows, { limit: most, after: query.after }).rows
+  return leadOn(pageOf(looked.filter(isAsked), query), looked[most - 1]?.id)
+}
+
 /** Ends a page with the record that reaches `bytes`. */
 export function endPage<T>(
-  { rows, more }: Page<T>,
+  page: Page<T>,
   bytes: number | undefined,
   sizeOf: (row: T) => number,
 ): Page<T> {
+  const { rows } = page
   let left = bytes ?? Infinity
   const fit = rows.findIndex((row) => (left -= sizeOf(row)) <= 0) + 1
-  return fit === 0 || fit === rows.length
-    ? { rows, more }
-    : { rows: rows.slice(0, fit), more: true }
+  return fit === 0 || fit === rows.length ? page : { rows: rows.slice(0, fit), more: true }
 }

@@ -1,18 +1,33 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { AppReads, AppRecord, AppSource, AppWrites, RevisionRecord } from '../contract/apps.ts'
-import { ALIAS_KEPT, MOST_ALIASES_KEPT, readPlaceOfApp } from '../contract/apps.ts'
+import { ALIAS_KEPT, MOST_ALIASES_KEPT, placeOfApp, readPlaceOfApp } from '../contract/apps.ts'
 import type { ChangeSink } from '../contract/changes.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { purgeDeployments, stopDeployments } from './deployments-of-app.ts'
 import { purgeDomains } from './domains.ts'
 import { purgeEdits } from './edits.ts'
 import { purgeFiles } from './files.ts'
 import { purgeObservations } from './observations.ts'
+import type { IndexedRows } from './looked-at.ts'
+import { lastLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import {
+  BEFORE_ALL,
+  BEHIND_ALL,
+  assignments,
+  cutPage,
+  integer,
+  integerOrNull,
+  textOrNull,
+  toCreator,
+} from './rows.ts'
 import { purgeServices } from './services.ts'
 import { purgeSignIn } from './sign-in.ts'
 import type { Tables } from './tables.ts'
+
+/** Where a list of apps begins. */
+const NEWEST = { at: Number.MAX_SAFE_INTEGER, id: BEHIND_ALL }
 
 export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
   return {
@@ -23,20 +38,29 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
       ])
       return row && toApp(row)
     },
-    async list({ account_id, ids, archived, status, alias, limit, after }) {
-      const place = after === null ? null : readPlaceOfApp(after)
+    async list({ account_id, ids, archived, status, alias, limit, after }, most = MOST_LOOKED_AT) {
+      const place = after === null ? NEWEST : readPlaceOfApp(after)
+      const indexed: IndexedRows = {
+        table: t.apps,
+        key: ['created_at', 'id'],
+        order: 'desc',
+        where: 'account_id = $1 AND (created_at, id) < (CAST($2 AS BIGINT), $3)',
+        bind: [account_id, place.at, place.id],
+      }
+      const end = await lastLookedAt(query, indexed, most)
+      const last = end && { created_at: integer(end['created_at']), id: String(end['id']) }
       const rows = await query(
-        `SELECT * FROM ${t.apps} WHERE account_id = $1
-           AND (CAST($2 AS TEXT) IS NULL OR (created_at, id) < (CAST($3 AS BIGINT), $2))
-           AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('id', '$4')})
-           AND (CAST($5 AS INTEGER) IS NULL OR (archived_at IS NOT NULL) = ($5 = 1))
-           AND (CAST($6 AS TEXT) IS NULL OR status = $6)
-           AND (CAST($7 AS TEXT) IS NULL OR alias = $7)
-         ORDER BY created_at DESC, id DESC LIMIT $8`,
+        `SELECT * FROM ${t.apps} WHERE ${indexed.where}
+           AND (created_at, id) >= (CAST($4 AS BIGINT), $5)
+           AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('id', '$6')})
+           AND (CAST($7 AS INTEGER) IS NULL OR (archived_at IS NOT NULL) = ($7 = 1))
+           AND (CAST($8 AS TEXT) IS NULL OR status = $8)
+           AND (CAST($9 AS TEXT) IS NULL OR alias = $9)
+         ORDER BY created_at DESC, id DESC LIMIT $10`,
         [
-          account_id,
-          place?.id ?? null,
-          place?.at ?? null,
+          ...indexed.bind,
+          last?.created_at ?? 0,
+          last?.id ?? BEFORE_ALL,
           ids && JSON.stringify(ids),
           archived === 'include' ? null : Number(archived === 'only'),
           status,
@@ -44,7 +68,7 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
           limit + 1,
         ],
       )
-      return cutPage(rows.map(toApp), limit)
+      return leadOn(cutPage(rows.map(toApp), limit), last && placeOfApp(last))
     },
     async count(accountId) {
       const [row] = await query(

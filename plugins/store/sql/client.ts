@@ -114,6 +114,10 @@ export interface Feed {
   settled(t: Tables): string
   /** A condition: beyond the place bound at `parameter`. */
   beyond(way: Way, parameter: string): string
+  /** A condition: at or before the place bound at `parameter`. */
+  upTo(way: Way, parameter: string): string
+  /** A place that each event is beyond, and one that none is beyond, when read in this order. */
+  readonly ends: Readonly<Record<Way, { readonly first: string; readonly last: string }>>
   /** The place of an event. */
   print(row: Row): string
   /** An expression: a place that no event committed so far is beyond. */

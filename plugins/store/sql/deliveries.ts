@@ -5,13 +5,16 @@ import { HOUR } from '../../../lib/time.ts'
 import type {
   DeliveryReads,
   DeliveryWrites,
-  FailedQuery,
+  DeliveryListQuery,
+  FailedStep,
   InspectedDelivery,
 } from '../contract/deliveries.ts'
 import { FAILED_STATUSES } from '../contract/deliveries.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
+import { lastIdLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { integer, integerOrNull, textOrNull } from './rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, integer, integerOrNull, textOrNull } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 import { statusIn } from './webhooks.ts'
@@ -40,22 +43,29 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       const [inspected] = await withAttempts(rows)
       return inspected
     },
-    async list({ account_id, webhook_id, status, event_type, event_id, apps, ...asked }) {
-      const { limit, after, bytes } = asked
-      const page = await readSizedPage(query, {
+    async list(asked, most = MOST_LOOKED_AT) {
+      const { account_id, webhook_id, status, event_type, event_id, apps, limit, bytes } = asked
+      const indexed = {
         table: t.deliveries,
-        key: ['id'],
         order: 'desc',
+        where: `webhook_id = $1 AND id < $2 ${isFailed(status) ? `AND ${FAILED}` : ''}`,
+        bind: [webhook_id, asked.after ?? BEHIND_ALL],
+      } as const
+      const last = takesAll(asked) ? undefined : await lastIdLookedAt(query, indexed, most)
+      const page = await readSizedPage(query, {
+        ...indexed,
+        key: ['id'],
         size: `(SELECT COALESCE(sum(octet_length(response)), 0) FROM ${t.attempts}
           WHERE delivery_id = ${t.deliveries}.id)`,
-        where: `webhook_id = $1 AND account_id = $2 AND (CAST($3 AS TEXT) IS NULL OR id < $3)
-          AND (CAST($4 AS TEXT) IS NULL OR status = $4) AND (CAST($5 AS TEXT) IS NULL OR event_type = $5)
-          AND (CAST($6 AS TEXT) IS NULL OR event_id = $6)
-          AND (CAST($7 AS TEXT) IS NULL OR ${dialect.among('app_id', '$7')})`,
+        where: `${indexed.where} AND id >= $3 AND account_id = $4
+          AND (CAST($5 AS TEXT) IS NULL OR status = $5)
+          AND (CAST($6 AS TEXT) IS NULL OR event_type = $6)
+          AND (CAST($7 AS TEXT) IS NULL OR event_id = $7)
+          AND (CAST($8 AS TEXT) IS NULL OR ${dialect.among('app_id', '$8')})`,
         bind: [
-          webhook_id,
+          ...indexed.bind,
+          last ?? BEFORE_ALL,
           account_id,
-          after,
           status,
           event_type,
           event_id,
@@ -64,14 +74,15 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
         limit,
         bytes,
       })
-      return { rows: await withAttempts(page.rows), more: page.more }
+      return leadOn({ rows: await withAttempts(page.rows), more: page.more }, last)
     },
-    async countFailed(failed) {
+    async countFailed(failed, most = MOST_LOOKED_AT) {
+      const { where, bind, last } = await failedStep(query, t, dialect, failed, most)
       const [row] = await query(
-        `SELECT count(*) AS count FROM ${t.deliveries} WHERE ${failedRows(dialect)}`,
-        bindFailed(failed),
+        `SELECT count(*) AS count FROM ${t.deliveries} WHERE ${where}`,
+        bind,
       )
-      return integer(row?.['count'])
+      return { count: integer(row?.['count']), next: last ?? null }
     },
     async hasUnfinishedBeyond(webhookId, { types, apps }) {
       const rows = await query(
@@ -84,37 +95,75 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
       )
       return rows.length > 0
     },
-    async missing(webhookId, events) {
+    async missing(webhookId, events, most = MOST_LOOKED_AT) {
       const made = events.map(({ created_at }) => created_at)
-      const rows = await query<{ event_id: string }>(
-        `SELECT event_id FROM ${t.deliveries}
-         WHERE webhook_id = $1 AND id >= $2 AND id < $3 AND ${dialect.among('event_id', '$4')}`,
-        [
-          webhookId,
-          uuid7Floor(Math.min(...made)),
-          uuid7Floor(Math.max(...made) + HOUR),
-          JSON.stringify(events.map(({ id }) => id)),
-        ],
-      )
-      const held = new Set(rows.map(({ event_id }) => event_id))
-      return events.map(({ id }) => id).filter((id) => !held.has(id))
+      const end = uuid7Floor(Math.max(...made) + HOUR)
+      const left = new Set(events.map(({ id }) => id))
+      for (let from = uuid7Floor(Math.min(...made)); left.size > 0 && from < end;) {
+        const last = await lastIdLookedAt(
+          query,
+          {
+            table: t.deliveries,
+            order: 'asc',
+            where: 'webhook_id = $1 AND id >= $2 AND id < $3',
+            bind: [webhookId, from, end],
+          },
+          most + 1,
+        )
+        const rows = await query<{ event_id: string }>(
+          `SELECT event_id FROM ${t.deliveries}
+           WHERE webhook_id = $1 AND id >= $2 AND id < $3 AND ${dialect.among('event_id', '$4')}`,
+          [webhookId, from, last ?? end, JSON.stringify([...left])],
+        )
+        for (const { event_id } of rows) left.delete(event_id)
+        from = last ?? end
+      }
+      return [...left]
     },
   }
 }
 
-/** Rows of a FailedQuery, bound from $1 to $6. */
-function failedRows(dialect: Dialect): string {
-  const statuses = FAILED_STATUSES.map((status) => `'${status}'`).join(', ')
-  return `webhook_id = $1 AND account_id = $2 AND id >= $3 AND id < $4
-    AND status IN (${statuses}) AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
-    AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('event_type', '$6')})`
+/** What the index of failed deliveries holds, in the very words of its declaration. */
+const FAILED = `status IN (${FAILED_STATUSES.map((status) => `'${status}'`).join(', ')})`
+
+function isFailed(status: DeliveryListQuery['status']): boolean {
+  return status !== null && FAILED_STATUSES.includes(status)
 }
 
-function bindFailed(query: FailedQuery): unknown[] {
-  const { webhook_id, account_id, since, until, apps, types } = query
-  const bounds = [uuid7Floor(since), uuid7Floor(until)]
-  const limits = [apps && JSON.stringify(apps), types && JSON.stringify(types)]
-  return [webhook_id, account_id, ...bounds, ...limits]
+/** Whether every delivery of the webhook is asked for. */
+function takesAll({ status, event_type, event_id, apps }: DeliveryListQuery): boolean {
+  return [status, event_type, event_id, apps].every((one) => one === null)
+}
+
+/** The rows that one step through failed deliveries looks at, and the last one where more are left. */
+async function failedStep(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  { webhook_id, account_id, since, until, apps, types, after }: FailedStep,
+  most: number,
+) {
+  const from = `webhook_id = $1 AND ${FAILED} AND id ${after === null ? '>=' : '>'} $2`
+  const start = [webhook_id, after ?? uuid7Floor(since)]
+  const end = uuid7Floor(until)
+  const last = await lastIdLookedAt(
+    query,
+    { table: t.deliveries, order: 'asc', where: `${from} AND id < $3`, bind: [...start, end] },
+    most,
+  )
+  return {
+    last,
+    where: `${from} AND id ${last === undefined ? '<' : '<='} $3 AND account_id = $4
+      AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
+      AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('event_type', '$6')})`,
+    bind: [
+      ...start,
+      last ?? end,
+      account_id,
+      apps && JSON.stringify(apps),
+      types && JSON.stringify(types),
+    ],
+  }
 }
 
 export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): DeliveryWrites {
@@ -130,17 +179,19 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
       )
       return rows.length > 0
     },
-    async requestRetries({ after, limit, ...failed }, now) {
+    async requestRetries({ limit, ...failed }, now, most = MOST_LOOKED_AT) {
+      const { where, bind, last } = await failedStep(query, t, dialect, failed, most)
       const rows = await query<{ id: string }>(
         `UPDATE ${t.deliveries}
          SET status = 'pending', cause = 'replay', retry = 1, next_at = $7, done_at = NULL,
            end_reason = NULL
          WHERE id IN (SELECT id FROM ${t.deliveries}
-           WHERE ${failedRows(dialect)} AND (CAST($8 AS TEXT) IS NULL OR id > $8) ORDER BY id LIMIT $9)
+           WHERE ${where} ORDER BY id LIMIT $8)
          RETURNING id`,
-        [...bindFailed(failed), now, after, limit],
+        [...bind, now, limit],
       )
-      return rows.map(({ id }) => id).sort()
+      const ids = rows.map(({ id }) => id).sort()
+      return { ids, next: ids[limit - 1] ?? last ?? null }
     },
     async insertReplayed(deliveries) {
       const columns = DELIVERY_COLUMNS.map((column) => COLUMN_OF[column] ?? column)

@@ -1,10 +1,12 @@
 import type { ChangeSink } from '../contract/changes.ts'
 import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contract/deployments.ts'
 import { offlineDeployment } from '../contract/deployments.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { COLUMNS, toDeployment, toLine, toValues } from './deployment-rows.ts'
+import { lastIdLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer } from './rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, cutPage, integer } from './rows.ts'
 import { siteReads } from './sites.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,15 +25,21 @@ export function deploymentReads(query: Query, t: Tables, dialect: Dialect): Depl
   return {
     ...siteReads(query, t, dialect),
     get: (appId, id) => first('WHERE id = $1 AND app_id = $2', [id, appId]),
-    async list({ app_id, statuses, kind, limit, after }) {
+    async list({ app_id, statuses, kind, limit, after }, most = MOST_LOOKED_AT) {
+      const indexed = {
+        table: t.deployments,
+        order: 'desc',
+        where: 'app_id = $1 AND id < $2',
+        bind: [app_id, after ?? BEHIND_ALL],
+      } as const
+      const last = await lastIdLookedAt(query, indexed, most)
       const rows = await query(
-        `SELECT * FROM ${t.deployments} WHERE app_id = $1
-           AND (CAST($2 AS TEXT) IS NULL OR id < $2) AND ${dialect.among('status', '$3')}
-           AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
-         ORDER BY id DESC LIMIT $5`,
-        [app_id, after, JSON.stringify(statuses), kind, limit + 1],
+        `SELECT * FROM ${t.deployments} WHERE ${indexed.where} AND id >= $3
+           AND ${dialect.among('status', '$4')} AND (CAST($5 AS TEXT) IS NULL OR kind = $5)
+         ORDER BY id DESC LIMIT $6`,
+        [...indexed.bind, last ?? BEFORE_ALL, JSON.stringify(statuses), kind, limit + 1],
       )
-      return cutPage(rows.map(toDeployment), limit)
+      return leadOn(cutPage(rows.map(toDeployment), limit), last)
     },
     live: (appId) => first(`WHERE app_id = $1 AND status = 'live'`, [appId]),
     inProgress: (appId) => first(`WHERE app_id = $1 AND ${IN_PROGRESS}`, [appId]),

@@ -1,7 +1,9 @@
 import type { EditEnd, EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { COLUMNS, toEdit, toLine, toTexts, toValues } from './edit-rows.ts'
-import { assignments, insertion, integer } from './rows.ts'
+import { lastIdLookedAt } from './looked-at.ts'
+import { BEFORE_ALL, BEHIND_ALL, assignments, insertion, integer } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
@@ -17,22 +19,35 @@ export function editReads(query: Query, t: Tables): EditReads {
       ])
       return row && toEdit(row)
     },
-    async list({ app_id, status, kind, initial, limit, after, bytes }) {
-      const { rows, more } = await readSizedPage(query, {
+    async list({ app_id, status, kind, initial, limit, after, bytes }, most = MOST_LOOKED_AT) {
+      const indexed = {
         table: t.edits,
-        key: ['id'],
         order: 'desc',
+        where: 'app_id = $1 AND id < $2',
+        bind: [app_id, after ?? BEHIND_ALL],
+      } as const
+      const takesAll = [status, kind, initial].every((one) => one === null)
+      const last = takesAll ? undefined : await lastIdLookedAt(query, indexed, most)
+      const { rows, more } = await readSizedPage(query, {
+        ...indexed,
+        key: ['id'],
         size: `octet_length(COALESCE(prompt, '')) + octet_length(COALESCE(summary, ''))
           + octet_length(changed)`,
-        where: `app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
-          AND (CAST($3 AS TEXT) IS NULL OR status = $3)
-          AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
-          AND (CAST($5 AS SMALLINT) IS NULL OR initial = $5)`,
-        bind: [app_id, after, status, kind, initial === null ? null : Number(initial)],
+        where: `${indexed.where} AND id >= $3
+          AND (CAST($4 AS TEXT) IS NULL OR status = $4)
+          AND (CAST($5 AS TEXT) IS NULL OR kind = $5)
+          AND (CAST($6 AS SMALLINT) IS NULL OR initial = $6)`,
+        bind: [
+          ...indexed.bind,
+          last ?? BEFORE_ALL,
+          status,
+          kind,
+          initial === null ? null : Number(initial),
+        ],
         limit,
         bytes,
       })
-      return { rows: rows.map(toEdit), more }
+      return leadOn({ rows: rows.map(toEdit), more }, last)
     },
     async waiting(appId) {
       const rows = await query(

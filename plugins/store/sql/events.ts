@@ -5,9 +5,18 @@ import type {
   PublishOutcome,
 } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/same-event.ts'
-import type { EventReads, EventTypeRecord, EventWrites, PlacedEvent } from '../contract/events.ts'
 import type { ChangeSink } from '../contract/changes.ts'
+import type {
+  EventListQuery,
+  EventReads,
+  EventTypeRecord,
+  EventWrites,
+  PlacedEvent,
+} from '../contract/events.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
+import type { IndexedRows } from './looked-at.ts'
+import { lastLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
 import { cutPage, integer, textOrNull } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
@@ -36,15 +45,26 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       ])
       return row && toPlaced(row)
     },
-    async list({ account_id, types, since, until, apps, order, bodies, after, limit, bytes }) {
-      const where = `account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR ${feed.beyond(order, '$2')})
-        AND (CAST($3 AS TEXT) IS NULL OR ${dialect.among('type', '$3')})
-        AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('app_id', '$4')})
-        AND created_at >= $5 AND created_at < $6
-        AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}`
+    async list(asked, most = MOST_LOOKED_AT) {
+      const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = asked
+      const ends = feed.ends[order]
+      const indexed: IndexedRows = {
+        table: t.events,
+        key: feed.key,
+        order,
+        where: `account_id = $1 AND ${feed.beyond(order, '$2')}
+          AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}`,
+        bind: [account_id, after ?? ends.first],
+      }
+      const end = takesAll(asked) ? undefined : await lastLookedAt(query, indexed, most)
+      const last = end && feed.print(end)
+      const where = `${indexed.where} AND ${feed.upTo(order, '$3')}
+        AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('type', '$4')})
+        AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
+        AND created_at >= $6 AND created_at < $7`
       const bind = [
-        account_id,
-        after,
+        ...indexed.bind,
+        last ?? ends.last,
         types && JSON.stringify(types),
         apps && JSON.stringify(apps),
         since ?? 0,
@@ -54,14 +74,14 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
         const size = 'octet_length(body)'
         const page = { table: t.events, key: feed.key, order, size, where, bind, limit, bytes }
         const { rows, more } = await readSizedPage(query, page)
-        return { rows: rows.map(toPlaced), more }
+        return leadOn({ rows: rows.map(toPlaced), more }, last)
       }
       const rows = await query(
         `SELECT ${outline} FROM ${t.events} WHERE ${where}
-         ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $7`,
+         ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $8`,
         [...bind, limit + 1],
       )
-      return cutPage(rows.map(toPlaced), limit)
+      return leadOn(cutPage(rows.map(toPlaced), limit), last)
     },
     isPlace: (text, last) =>
       feed.format.test(text) && (last === undefined || !isBeyond(text, last)),
@@ -70,6 +90,11 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
       return String(row?.['place'])
     },
   }
+}
+
+/** Whether every event is asked for. */
+function takesAll({ types, since, until, apps }: EventListQuery): boolean {
+  return [types, since, until, apps].every((one) => one === null)
 }
 
 /** Whether a place is beyond another; its numbers order it, the first one first. */

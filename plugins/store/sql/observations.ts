@@ -5,29 +5,16 @@ import type {
   ObservationReads,
   ObservationWrites,
 } from '../contract/observations.ts'
-import { MOST_LOOKED_AT } from '../contract/observations.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { LINE, castEach, toCheck, toLine, toUsage } from './observation-rows.ts'
 import { problemReads, recordProblems, resolveProblem } from './problems.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer } from './rows.ts'
+import { lastIdLookedAt } from './looked-at.ts'
+import { BEFORE_ALL, BEHIND_ALL, cutPage, integer } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** Bytewise, ids of lines lie between them. */
-const BEFORE_ALL = ''
-const BEHIND_ALL = '~'
-
 export function observationReads(query: Query, t: Tables): ObservationReads {
-  /** The last line that is looked at, when there are as many. */
-  async function lastOf(appId: string, from: string, before: string, most: number) {
-    const [row] = await query<{ id: string }>(
-      `SELECT id FROM ${t.access_lines} WHERE app_id = $1 AND id >= $2 AND id < $3
-       ORDER BY id DESC LIMIT 1 OFFSET $4`,
-      [appId, from, before, most - 1],
-    )
-    return row?.id
-  }
-
   return {
     ...problemReads(query, t),
     async lines(asked, most = MOST_LOOKED_AT) {
@@ -36,7 +23,13 @@ export function observationReads(query: Query, t: Tables): ObservationReads {
       const from = since === null ? BEFORE_ALL : uuid7Floor(since)
       const ends = [after ?? BEHIND_ALL, until === null ? BEHIND_ALL : uuid7Floor(until)]
       const [before = BEHIND_ALL] = ends.sort()
-      const last = takesAll(asked) ? undefined : await lastOf(app_id, from, before, most)
+      const lines = {
+        table: t.access_lines,
+        order: 'desc',
+        where: 'app_id = $1 AND id >= $2 AND id < $3',
+        bind: [app_id, from, before],
+      } as const
+      const last = takesAll(asked) ? undefined : await lastIdLookedAt(query, lines, most)
       const rows = await query(
         `SELECT * FROM ${t.access_lines} WHERE app_id = $1 AND id >= $2 AND id < $3
            AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
@@ -46,8 +39,7 @@ export function observationReads(query: Query, t: Tables): ObservationReads {
          ORDER BY id DESC LIMIT $8`,
         [app_id, last ?? from, before, kind, status_class, path, deployment_id, limit + 1],
       )
-      const page = cutPage(rows.map(withoutPlace), limit)
-      return page.more || last === undefined ? page : { ...page, more: true, next: last }
+      return leadOn(cutPage(rows.map(withoutPlace), limit), last)
     },
     async tail(appId, after, limit) {
       const rows = await (after === null

@@ -4,22 +4,33 @@ import type {
   RequestReads,
   RequestWrites,
 } from '../contract/requests.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Query } from './client.ts'
+import { lastIdLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer, jsonOrNull, textOrNull } from './rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, cutPage, integer, jsonOrNull, textOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 export function requestReads(query: Query, t: Tables): RequestReads {
   return {
-    async audit({ account_id, action, actor_id, target_id, limit, after }) {
+    async audit({ account_id, action, actor_id, target_id, limit, after }, most = MOST_LOOKED_AT) {
+      const indexed = {
+        table: t.audit,
+        order: 'desc',
+        where: 'account_id = $1 AND id < $2',
+        bind: [account_id, after ?? BEHIND_ALL],
+      } as const
+      const takesAll = [action, actor_id, target_id].every((one) => one === null)
+      const last = takesAll ? undefined : await lastIdLookedAt(query, indexed, most)
       const rows = await query(
-        `SELECT * FROM ${t.audit}
-         WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2) AND (CAST($3 AS TEXT) IS NULL OR action = $3)
-           AND (CAST($4 AS TEXT) IS NULL OR actor_id = $4) AND (CAST($5 AS TEXT) IS NULL OR target_id = $5)
-         ORDER BY id DESC LIMIT $6`,
-        [account_id, after, action, actor_id, target_id, limit + 1],
+        `SELECT * FROM ${t.audit} WHERE ${indexed.where} AND id >= $3
+           AND (CAST($4 AS TEXT) IS NULL OR action = $4)
+           AND (CAST($5 AS TEXT) IS NULL OR actor_id = $5)
+           AND (CAST($6 AS TEXT) IS NULL OR target_id = $6)
+         ORDER BY id DESC LIMIT $7`,
+        [...indexed.bind, last ?? BEFORE_ALL, action, actor_id, target_id, limit + 1],
       )
-      return cutPage(rows.map(toAudit), limit)
+      return leadOn(cutPage(rows.map(toAudit), limit), last)
     },
     async idempotency(scope, key, now) {
       const [row] = await query(

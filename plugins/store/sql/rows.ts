@@ -22,6 +22,10 @@ export function toCreator(row: Row): Creator {
 /** A row as a driver answers it. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** Ids lie between them, bytewise: where a list begins, or ends. */
+export const BEFORE_ALL = ''
+export const BEHIND_ALL = '~'
+
 /** Cuts what was read with one row more than asked for. */
 export function cutPage<T>(rows: readonly T[], limit: number): Page<T> {
   return { rows: rows.slice(0, limit), more: rows.length > limit }

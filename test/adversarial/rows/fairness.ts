@@ -161,9 +161,9 @@ const EDIT_ROWS: readonly Row[] = [
 const LARGE_ROWS: readonly Row[] = [
   {
     id: 'F27',
-    case: 'Two accounts ask for thirty pages of events each at once, and a third account asks for one.',
+    case: 'Two accounts ask for thirty pages of events each at once, and three other accounts for one each.',
     answer:
-      'Pages of large records are read and printed `4 at once`, and accounts take turns: the third is served `among the first ten`.',
+      'Pages of large records are read and printed `4 at once`, and accounts take turns: the last one is served `among the first ten`.',
   },
   {
     id: 'F28',
@@ -231,6 +231,42 @@ const PUBLISHING_ROWS: readonly Row[] = [
   },
 ]
 
+const SEARCH_ROWS: readonly Row[] = [
+  {
+    id: 'F38',
+    case: 'A key lists the events of a type that only the oldest one has, behind 10,000 others.',
+    answer:
+      'A page looks at 10,000 events at most: `an empty page with has_more`, then `the event`.',
+  },
+  {
+    id: 'F39',
+    case: 'The same of the deliveries of a webhook, by type, by event and by status.',
+    answer:
+      '`an empty page with has_more`, then `the delivery`. Statuses of failures have an index and find it `at once`.',
+  },
+  {
+    id: 'F40',
+    case: 'The same of the audit log, by action.',
+    answer: '`an empty page with has_more`, then `the entry`.',
+  },
+  {
+    id: 'F41',
+    case: 'A replay of a type of events that only the oldest one has, behind 10,000 others.',
+    answer:
+      'It looks at 10,000 events at a time and lets other reads in between: `2 steps` find `1 event`.',
+  },
+  {
+    id: 'F42',
+    case: 'A dry run of retry-failed over more than 10,000 failed deliveries.',
+    answer: 'It counts 10,000 at a time: `2 steps` find `10001 deliveries`.',
+  },
+  {
+    id: 'F43',
+    case: 'One account asks for eight pages of events that take long to read, and another for one.',
+    answer: 'Pages of an account are read `1 at a time`: `200 to another account`.',
+  },
+]
+
 const ROWS = [
   ...CONNECTION_ROWS,
   ...SIGN_IN_ROWS,
@@ -240,12 +276,13 @@ const ROWS = [
   ...WAITING_ROWS,
   ...REPLAY_ROWS,
   ...PUBLISHING_ROWS,
+  ...SEARCH_ROWS,
 ]
 
 export const FAIRNESS: Section = {
   letter: 'F',
   title:
-    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing',
+    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing, filters',
   size: ROWS.length,
   rows: ROWS,
 }

@@ -4,12 +4,12 @@ import { placeOfApp } from '../../../../plugins/store/contract/apps.ts'
 import { readOperation } from '../../../family.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
-import { pageQuery, plainText } from '../../wire.ts'
+import { filteredPageQuery, plainText } from '../../wire.ts'
 import { appPage, exampleApp } from '../schema.ts'
 import { showApps } from '../show.ts'
 
 const query = z.strictObject({
-  ...pageQuery,
+  ...filteredPageQuery('apps'),
   status: z
     .enum(['creating', 'ready', 'failed', 'archived'])
     .optional()

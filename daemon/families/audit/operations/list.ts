@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
 import { accountOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
-import { plainText, pageQuery } from '../../wire.ts'
+import { filteredPageQuery, plainText } from '../../wire.ts'
 import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'
 
 const filter = plainText.optional()
@@ -15,13 +15,18 @@ export const listAudit = readOperation({
   access: 'owner',
   emits: ['audit'],
   input: {
-    query: z.strictObject({ ...pageQuery, action: filter, actor_id: filter, target_id: filter }),
+    query: z.strictObject({
+      ...filteredPageQuery('entries'),
+      action: filter,
+      actor_id: filter,
+      target_id: filter,
+    }),
   },
   output: auditPage,
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleAudit], has_more: false, next_cursor: null } },
   command: 'audit list',
-  async run({ platform, principal, query }) {
+  async run({ platform, principal, query, abandoned }) {
     const filters = {
       account_id: accountOf(principal),
       action: query.action ?? null,
@@ -30,7 +35,10 @@ export const listAudit = readOperation({
     }
     const pages = paging(query, { list: 'audit', ...filters })
     const { limit, after } = pages
-    const page = await platform.store.requests.audit({ ...filters, limit, after })
-    return pages.answer(page, ({ id }) => id, toWireAudit)
+    const turn = { holder: filters.account_id, signal: abandoned() }
+    return platform.largePages(turn, async () => {
+      const page = await platform.store.requests.audit({ ...filters, limit, after })
+      return pages.answer(page, ({ id }) => id, toWireAudit)
+    })
   },
 })

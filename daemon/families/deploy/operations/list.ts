@@ -9,7 +9,7 @@ import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
-import { pageQuery } from '../../wire.ts'
+import { filteredPageQuery } from '../../wire.ts'
 import { deploymentPage, exampleDeployment } from '../schema.ts'
 import { showDeployments } from '../show.ts'
 
@@ -24,7 +24,7 @@ const BESIDE: Readonly<Record<string, readonly DeploymentStatus[]>> = {
 }
 
 const query = z.strictObject({
-  ...pageQuery,
+  ...filteredPageQuery('deployments'),
   status: z.enum(DEPLOYMENT_STATUSES).optional().meta({ description: 'Only these.' }),
   kind: z.enum(DEPLOYMENT_KINDS).optional(),
   include: z
@@ -53,7 +53,7 @@ export const listDeployments = readOperation({
     response: { data: [exampleDeployment], has_more: false, next_cursor: null },
   },
   command: 'deploy list',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, abandoned }) {
     const { apps, deployments } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const { status, kind = null, include = '' } = query
@@ -62,8 +62,10 @@ export const listDeployments = readOperation({
     const filters = { app_id: app.id, statuses: [...new Set(statuses)].sort(), kind }
     const pages = paging(query, { list: 'deployments', ...filters })
     const { limit, after } = pages
-    const page = await deployments.list({ ...filters, limit, after })
-    const show = await showDeployments(platform, deployments, app)
-    return pages.answer(page, ({ id }) => id, show)
+    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+      const page = await deployments.list({ ...filters, limit, after })
+      const show = await showDeployments(platform, deployments, app)
+      return pages.answer(page, ({ id }) => id, show)
+    })
   },
 })

@@ -4,12 +4,12 @@ import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
-import { pageQuery } from '../../wire.ts'
+import { filteredPageQuery } from '../../wire.ts'
 import { editPage, exampleEdit, toWireEdit } from '../schema.ts'
 import { placesOf } from '../service.ts'
 
 const query = z.strictObject({
-  ...pageQuery,
+  ...filteredPageQuery('edits'),
   status: z.enum(EDIT_STATUSES).optional(),
   kind: z.enum(['prompt', 'structured']).optional(),
   initial: z
@@ -33,7 +33,7 @@ export const listEdits = readOperation({
     response: { data: [exampleEdit], has_more: false, next_cursor: null },
   },
   command: 'edit list',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, abandoned }) {
     const { apps, edits } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const filters = {
@@ -44,13 +44,15 @@ export const listEdits = readOperation({
     }
     const pages = paging(query, { list: 'edits', ...filters })
     const { limit, after, bytes } = pages
-    const page = await edits.list({ ...filters, limit, after, bytes })
-    const waits = page.rows.some(({ status }) => status === 'queued')
-    const places = waits ? await placesOf(edits, app.id) : undefined
-    return pages.answer(
-      page,
-      ({ id }) => id,
-      (edit) => toWireEdit(edit, places?.get(edit.id) ?? null),
-    )
+    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+      const page = await edits.list({ ...filters, limit, after, bytes })
+      const waits = page.rows.some(({ status }) => status === 'queued')
+      const places = waits ? await placesOf(edits, app.id) : undefined
+      return pages.answer(
+        page,
+        ({ id }) => id,
+        (edit) => toWireEdit(edit, places?.get(edit.id) ?? null),
+      )
+    })
   },
 })

@@ -3,7 +3,7 @@ import { httpError } from '../../../errors.ts'
 import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
-import { plainText, pageQuery } from '../../wire.ts'
+import { filteredPageQuery, plainText } from '../../wire.ts'
 import { eventPage, exampleEvent, toWireEvent } from '../schema.ts'
 
 export const listEvents = readOperation({
@@ -16,7 +16,7 @@ export const listEvents = readOperation({
   input: {
     query: z
       .strictObject({
-        ...pageQuery,
+        ...filteredPageQuery('events'),
         type: plainText.optional(),
         order: z
           .enum(['asc', 'desc'])
@@ -62,9 +62,10 @@ export const listEvents = readOperation({
         limit: pages.limit,
         bytes: pages.bytes,
       })
+      const print = (place: string) => eventPositions.print(account_id, place)
       return pages.answer(
-        page,
-        ({ place }) => eventPositions.print(account_id, place),
+        page.next === undefined ? page : { ...page, next: print(page.next) },
+        ({ place }) => print(place),
         (event) => toWireEvent(event, eventPositions),
       )
     })

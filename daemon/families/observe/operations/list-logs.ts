@@ -1,17 +1,13 @@
 import { z } from 'zod'
-import { MOST_LOOKED_AT } from '../../../../plugins/store/contract/observations.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
-import { givenInstant, pageQuery, plainText, text } from '../../wire.ts'
+import { filteredPageQuery, givenInstant, plainText, text } from '../../wire.ts'
 import { env, exampleLine, exampleParams, logPage, toWireLine } from '../log-schema.ts'
 
 const query = z.strictObject({
-  ...pageQuery,
-  limit: pageQuery.limit.meta({
-    description: `Records a page holds at most: 1 to 100, 20 when missing. A page looks at ${MOST_LOOKED_AT} requests: one that finds fewer in them is shorter, or empty, while has_more is true.`,
-  }),
+  ...filteredPageQuery('requests'),
   source: z
     .enum(['access'])
     .optional()
@@ -42,7 +38,7 @@ export const listLogs = readOperation({
     response: { data: [exampleLine], has_more: false, next_cursor: null },
   },
   command: 'app logs',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, abandoned }) {
     const { apps, observations } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const filters = {
@@ -56,7 +52,9 @@ export const listLogs = readOperation({
     }
     const pages = paging(query, { list: 'logs', ...filters })
     const { limit, after } = pages
-    const page = await observations.lines({ ...filters, limit, after })
-    return pages.answer(page, ({ id }) => id, toWireLine)
+    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+      const page = await observations.lines({ ...filters, limit, after })
+      return pages.answer(page, ({ id }) => id, toWireLine)
+    })
   },
 })

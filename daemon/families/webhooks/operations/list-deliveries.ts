@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'
-import { plainText, pageQuery } from '../../wire.ts'
+import { plainText, filteredPageQuery } from '../../wire.ts'
 import {
   deliveryPage,
   deliveryStatus,
@@ -13,7 +13,7 @@ import { exampleWebhook, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
 const query = z.strictObject({
-  ...pageQuery,
+  ...filteredPageQuery('deliveries'),
   status: deliveryStatus.optional(),
   event_type: plainText.optional(),
   event_id: plainText.optional(),

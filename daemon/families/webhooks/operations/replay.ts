@@ -120,9 +120,12 @@ async function* pastEvents(
       limit: CHUNK,
     }
     const page = await store.events.list(query)
-    const missing = new Set(await store.deliveries.missing(webhook.id, page.rows))
-    yield page.rows.filter((event) => missing.has(event.id) && isWanted(event))
-    after = page.rows.at(-1)?.place ?? null
+    const wanted = page.rows.filter(isWanted)
+    const missing = new Set(
+      wanted.length === 0 ? [] : await store.deliveries.missing(webhook.id, wanted),
+    )
+    yield wanted.filter(({ id }) => missing.has(id))
+    after = page.next ?? page.rows.at(-1)?.place ?? null
     more = page.more
   }
 }

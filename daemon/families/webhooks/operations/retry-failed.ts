@@ -1,8 +1,13 @@
-import type { FailedQuery } from '../../../../plugins/store/contract/deliveries.ts'
+import type {
+  FailedQuery,
+  FailedStep,
+  Step,
+} from '../../../../plugins/store/contract/deliveries.ts'
 import { receivableTypes, requireReceivable } from '../../../event-authority.ts'
 import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
+import { giveWay } from '../../../steps.ts'
 import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
 import { exampleWebhook, retryFailedBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
@@ -42,38 +47,38 @@ export const retryFailed = ownOperation({
       types: await receivableTypes(platform, authority, webhook.account_id),
     }
     const dry_run = body.dry_run === true
-    return platform.replays(replayTurn(call), async () => {
-      const queued = dry_run ? await store.deliveries.countFailed(query) : await queue(call, query)
+    const turn = replayTurn(call)
+    return platform.replays(turn, async () => {
+      let queued = 0
+      let after: string | null = null
+      do {
+        // A count is for nobody once its client left. What was begun to be sent is sent.
+        if (dry_run) turn.signal?.throwIfAborted()
+        const step: Retried = dry_run
+          ? await store.deliveries.countFailed({ ...query, after })
+          : await retryChunk(call, { ...query, after })
+        queued += step.count
+        after = step.next
+        await giveWay()
+      } while (after !== null)
       return { webhook_id: webhook.id, queued, dry_run }
     })
   },
 })
 
-/** Chunk by chunk: should this end in the middle, asking again goes on with the rest. */
-async function queue(call: Call, query: FailedQuery): Promise<number> {
-  let queued = 0
-  let after: string | null = null
-  for (let full = true; full;) {
-    const ids: readonly string[] = await retryChunk(call, query, after)
-    queued += ids.length
-    after = ids.at(-1) ?? null
-    full = ids.length === CHUNK
-  }
-  return queued
+interface Retried extends Step {
+  readonly count: number
 }
 
-async function retryChunk(
-  call: Call,
-  query: FailedQuery,
-  after: string | null,
-): Promise<readonly string[]> {
+/** Should this end in the middle, asking again goes on with the rest. */
+async function retryChunk(call: Call, query: FailedStep): Promise<Retried> {
   const { platform, principal } = call
   return platform.store.write(async (tx) => {
     const webhook = await findWebhook(tx.webhooks, principal, query.webhook_id)
     requireActive(webhook)
     const now = platform.clock.now()
-    const ids = await tx.deliveries.requestRetries({ ...query, after, limit: CHUNK }, now)
+    const { ids, next } = await tx.deliveries.requestRetries({ ...query, limit: CHUNK }, now)
     if (ids.length > 0) await noteAgain({ ...call, tx, now }, webhook, 'webhook.failed_retried')
-    return ids
+    return { count: ids.length, next }
   })
 }

@@ -75,6 +75,14 @@ export const events: readonly Migration[] = [
       ...(d.name === 'sqlite' ? exhaustedWhenDisabled(t) : []),
     ],
   },
+  {
+    // Only what fails is written to it, so publishing and successful deliveries are as fast without it.
+    name: 'events/0005-failed-deliveries',
+    up: (t) => [
+      `CREATE INDEX ${t.deliveries}_failed ON ${t.deliveries} (webhook_id, id)
+        WHERE status IN ('exhausted', 'blocked', 'skipped')`,
+    ],
+  },
 ]
 
 /**

@@ -1,6 +1,12 @@
 import type { Feed, Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 
+const [LOWEST, HIGHEST] = ['0-0-0', '999999999-9999999999999999999-999999999999999999']
+
+const compare = (operator: '<' | '<=' | '>' | '>=', parameter: string): string =>
+  `(era, xact, position) ${operator} (split_part(${parameter}, '-', 1)::integer,
+    split_part(${parameter}, '-', 2)::xid8, split_part(${parameter}, '-', 3)::bigint)`
+
 /**
  * A place is (era, transaction, position): positions are drawn long before their transaction commits,
  * so a reader sees only transactions older than every one that still runs on this server.
@@ -12,9 +18,9 @@ export const FEED: Feed = {
   settled: (t) =>
     `(era, xact) < ((SELECT CAST(value AS INTEGER) FROM ${t.meta} WHERE name = '${ERA}'),
       pg_snapshot_xmin(pg_current_snapshot()))`,
-  beyond: (way, parameter) =>
-    `(era, xact, position) ${way === 'asc' ? '>' : '<'} (split_part(${parameter}, '-', 1)::integer,
-      split_part(${parameter}, '-', 2)::xid8, split_part(${parameter}, '-', 3)::bigint)`,
+  beyond: (way, parameter) => compare(way === 'asc' ? '>' : '<', parameter),
+  upTo: (way, parameter) => compare(way === 'asc' ? '<=' : '>=', parameter),
+  ends: { asc: { first: LOWEST, last: HIGHEST }, desc: { first: HIGHEST, last: LOWEST } },
   print: (row) => `${String(row['era'])}-${String(row['xact'])}-${String(row['position'])}`,
   // Every transaction that has committed is numbered below the snapshot's end.
   last: (t) =>

@@ -5,12 +5,16 @@ import { PASSAGES } from './passages.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
 
+const [LOWEST, HIGHEST] = ['0', '999999999999999']
+
 /** One writer at a time: the order of positions is the order of commits. */
 const FEED: Feed = {
   columns: '',
   key: ['position'],
   settled: () => 'TRUE',
   beyond: (way, parameter) => `position ${way === 'asc' ? '>' : '<'} CAST(${parameter} AS INTEGER)`,
+  upTo: (way, parameter) => `position ${way === 'asc' ? '<=' : '>='} CAST(${parameter} AS INTEGER)`,
+  ends: { asc: { first: LOWEST, last: HIGHEST }, desc: { first: HIGHEST, last: LOWEST } },
   print: (row) => String(integer(row['position'])),
   last: (t) =>
     `CAST(COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '${t.events}'), 0) AS TEXT)`,
