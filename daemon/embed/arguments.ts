@@ -27,6 +27,7 @@ import { isSequelize } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
 import { isAccountId } from '../principal.ts'
 import { SETTINGS } from '../settings.ts'
+import { DAEMON_ONLY } from './options.ts'
 
 const ACCOUNT_ID: Kind = {
   allowed: 'an account id of 1 to 64 letters, digits, _ or -',
@@ -172,14 +173,30 @@ const FAMILY = recordOf({
   operations: { allowed: 'a list', accepts: Array.isArray },
 })
 
-export const readKeyhookOptions: ReadArguments = declareArguments('createKeyhook', {
+const EMBEDDED = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).filter(
+  (name) => !Object.hasOwn(DAEMON_ONLY, name),
+)
+
+const readOwnOptions: ReadArguments = declareArguments('createKeyhook', {
   options: optionsOf({
     database: optional(DATABASE),
     tablePrefix: optional(NAME),
     dispatch: optional(BOOLEAN),
     families: optional({ ...listOf(FAMILY), allowed: 'a list of families, not empty' }),
-    ...Object.fromEntries(
-      Object.keys(SETTINGS).map((name) => [name, kindOf(name as keyof typeof SETTINGS)]),
-    ),
+    ...Object.fromEntries(EMBEDDED.map((name) => [name, kindOf(name)])),
   }),
 })
+
+/** @throws TypeError also for a setting that has no effect when embedded, with the reason */
+export const readKeyhookOptions: ReadArguments = (given) => {
+  const options = given[0]
+  if (isPlainObject(options)) {
+    for (const [name, reason] of Object.entries(DAEMON_ONLY)) {
+      if (!Object.hasOwn(options, name)) continue
+      throw new TypeError(
+        `createKeyhook: options.${name} has no effect when embedded: ${reason}. Leave it out`,
+      )
+    }
+  }
+  return readOwnOptions(given)
+}

@@ -6,8 +6,48 @@ import { SETTINGS } from '../settings.ts'
 export type Given =
   string | number | readonly string[] | Readonly<Record<string, readonly string[]>> | undefined
 
-/** Every setting of docs/config.md by its name in code: `KEYHOOK_MASTER_KEY` is `masterKey`. */
-export type GivenSettings = { readonly [Name in keyof typeof SETTINGS]?: Given }
+type SettingName = keyof typeof SETTINGS
+
+const LISTENS = 'your own server listens'
+const USERS = 'its users are those of your product'
+const APPS = 'apps are served by the daemon alone'
+const WORK = 'edits and files of apps are worked on by the daemon alone'
+
+/** Settings without effect in an embedded Keyhook, each with the reason. */
+export const DAEMON_ONLY = {
+  host: LISTENS,
+  port: LISTENS,
+  connections: LISTENS,
+  networkConnections: LISTENS,
+  stopDelay: LISTENS,
+  ownerEmail: USERS,
+  ownerPassword: USERS,
+  apps: APPS,
+  appsHost: APPS,
+  appsPort: APPS,
+  appsDomain: APPS,
+  appsUrl: APPS,
+  appsConnections: APPS,
+  appsNetworkConnections: APPS,
+  appIds: APPS,
+  accessDays: APPS,
+  dnsServers: APPS,
+  workLease: WORK,
+  filesPlugin: WORK,
+  llmBaseUrl: WORK,
+  llmApiKey: WORK,
+  llmModel: WORK,
+  llmModels: WORK,
+  embeddingsModel: WORK,
+  embeddingsBaseUrl: WORK,
+  embeddingsApiKey: WORK,
+  billing: WORK,
+} as const satisfies Partial<Record<SettingName, string>>
+
+/** The settings of docs/config.md that an embedded Keyhook has: `KEYHOOK_MASTER_KEY` is `masterKey`. */
+export type GivenSettings = {
+  readonly [Name in Exclude<SettingName, keyof typeof DAEMON_ONLY>]?: Given
+}
 
 /**
  * Reads settings that code gives, by the same rules as those of the environment.
@@ -19,7 +59,7 @@ export function readGiven(given: GivenSettings): Config {
     if (!Object.hasOwn(SETTINGS, name)) {
       throw new ConfigError(`${name} is no setting of this version`)
     }
-    const { env } = SETTINGS[name as keyof typeof SETTINGS]
+    const { env } = SETTINGS[name as SettingName]
     return value === undefined ? [] : [[env, textOf(value)]]
   })
   return readConfig(Object.fromEntries(texts))

@@ -1,6 +1,7 @@
 import { kernelError } from '../../lib/errors.ts'
 import type { NewEvent, PublishOutcome } from '../../lib/engine/ports.ts'
 import { JsonError, requireIJson } from '../../lib/internal/json.ts'
+import { suggest } from '../../lib/internal/nearest.ts'
 import {
   MAX_EVENT_BYTES,
   createEventId,
@@ -79,10 +80,12 @@ function toEvent(
 ): NewEvent {
   const { account_id, type, data, app_id = null, id } = given
   if (!types.has(type)) {
-    const isBuiltIn = eventTypes.builtIn.has(type)
-    throw eventError(isBuiltIn ? 'reserved_event_type' : 'undeclared_event_type', {
-      details: { type },
-    })
+    const details = { type }
+    if (eventTypes.builtIn.has(type)) throw eventError('reserved_event_type', { details })
+    const message =
+      `The type ${JSON.stringify(type)} is not declared.${suggest(type, types)} Declare it first: for all ` +
+      'accounts with eventTypes of createKeyhook(), for one with keyhook.as(account).events.declareType().'
+    throw eventError('undeclared_event_type', { message, details })
   }
   if (id !== undefined && !isEventId(id)) {
     throw httpError('invalid_request', { message: 'An event id is evt_ and letters, digits or _.' })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Keyhook } from '../../daemon/embed/index.ts'
 import { createKeyhook } from '../../daemon/embed/index.ts'
@@ -76,6 +77,43 @@ await t.test('the folder is named in a warning where nobody gave one', async (t)
   await opened.stop()
   const [warning] = (await warned) as [Error]
   t.match(warning.message, /neither database nor dataDir is given: .*keyhook-data$/)
+})
+
+await t.test('a setting that has no effect when embedded is refused with the reason', async (t) => {
+  const given = createKeyhook as (options: object) => Promise<Keyhook>
+  const folder = join(t.testdir(), 'absent')
+  const refused = {
+    port: [3000, 'your own server listens'],
+    ownerEmail: ['me@example.com', 'its users are those of your product'],
+    appsDomain: ['apps.example.net', 'apps are served by the daemon alone'],
+    llmModel: ['m', 'edits and files of apps are worked on by the daemon alone'],
+  } as const
+  for (const [name, [value, reason]] of Object.entries(refused)) {
+    const message = `createKeyhook: options.${name} has no effect when embedded: ${reason}. Leave it out`
+    await t.rejects(given({ dataDir: folder, [name]: value }), { name: 'TypeError', message })
+  }
+  const unknown = given({ dataDir: folder, dataDirectory: 'a' })
+  await t.rejects(unknown, { message: /allowed: (?!.*appsPort).*dataDir/ })
+  t.notOk(existsSync(folder))
+})
+
+await t.test('an undeclared type is refused with how to declare it in code', async (t) => {
+  const publish = (type: string) =>
+    keyhook.webhooks.publish({ account_id: 'acct_1', type, data: {} })
+  await account.events.declareType({ type: 'order.paid' })
+  await publish('order.paid')
+  await t.rejects(publish('order.piad'), {
+    code: 'undeclared_event_type',
+    message:
+      /^The type "order.piad" is not declared\. Did you mean "order.paid"\? .*eventTypes of createKeyhook\(\).*keyhook\.as\(account\)\.events\.declareType\(\)\.$/,
+  })
+  const inTransaction = keyhook.transaction((transaction) =>
+    keyhook.webhooks.publish(
+      { account_id: 'acct_1', type: 'order.sent', data: {} },
+      { transaction },
+    ),
+  )
+  await t.rejects(inTransaction, { message: /createKeyhook\(\)/ })
 })
 
 await t.test('a refused call of the API names the field in its message', async (t) => {

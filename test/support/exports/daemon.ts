@@ -1,5 +1,6 @@
 import type { Keyhook } from '../../../daemon/embed/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
+import { DAEMON_ONLY } from '../../../daemon/embed/options.ts'
 import { SETTINGS } from '../../../daemon/settings.ts'
 import type { Declared } from './mutate.ts'
 
@@ -24,6 +25,8 @@ const facts = {
 }
 const route = { id: 'keys.list', method: 'GET', path: '/v1/keys' }
 
+const EMBEDDED = Object.keys(SETTINGS).filter((name) => !Object.hasOwn(DAEMON_ONLY, name))
+
 /** A right call of each function of the entries that serve or call the API. */
 export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) {
   return {
@@ -39,7 +42,7 @@ export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) 
       ],
       optional: [
         '0',
-        ...['database', 'tablePrefix', 'dispatch', 'families', ...Object.keys(SETTINGS)].map(
+        ...['database', 'tablePrefix', 'dispatch', 'families', ...EMBEDDED].map(
           (name) => `0.${name}`,
         ),
       ],
