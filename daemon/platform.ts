@@ -68,7 +68,10 @@ export interface Platform {
   readonly deployer?: Deployer | undefined
   /** Where edits and clones wait until they are made: it takes CPU, memory and disk, which accounts share. */
   readonly applying: FairQueue
-  /** Where pages of large records and trees of files wait: reading them takes CPU and memory. */
+  /**
+   * Where pages of large records, pages of filtered lists and trees of files wait: reading them takes CPU
+   * and memory. One of an account is read at a time.
+   */
   readonly largePages: FairQueue
   /** Where replays and retries of many deliveries wait. */
   readonly replays: FairQueue

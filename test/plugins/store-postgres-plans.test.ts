@@ -72,6 +72,20 @@ await t.test(
     t.equal((await store.events.list(FEED)).rows.length, 100)
     const page = { ...ANY, webhook_id: 'wh_1', after: null, limit: 100 }
     t.equal((await store.deliveries.list({ ...page, account_id: ACCOUNT })).rows.length, 100)
+    // Filters that match nothing look at the range of an index that ends after MOST_LOOKED_AT rows.
+    for (const order of ['asc', 'desc'] as const) {
+      for (const bodies of [true, false]) {
+        const none = await store.events.list({ ...FEED, types: ['none'], order, bodies })
+        t.match(none, { rows: [], more: true, next: String })
+      }
+    }
+    const listed = (filter: object) =>
+      store.deliveries.list({ ...page, account_id: ACCOUNT, ...filter })
+    t.match(await listed({ event_type: 'none' }), { rows: [], more: true, next: String })
+    t.match(await listed({ status: 'exhausted' }), { rows: [], more: false })
+    const span = { since: 0, until: NOW, apps: null, types: null, after: null }
+    const failed = { ...span, account_id: ACCOUNT, webhook_id: 'wh_1' }
+    t.same(await store.deliveries.countFailed(failed), { count: 0, next: null })
     await store.close()
     t.same(await readWhole(), before)
   },
