@@ -4,6 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-api-fuzzer-0'
 
@@ -21,9 +22,12 @@ export async function startDaemon(folder: string): Promise<Daemon> {
     response.writeHead(204).end()
   })
   const receiverPort = await listen(receiver)
-  const [port, appsPort, nowhere] = [await freePort(), await freePort(), await freePort()]
+  const [port, appsPort] = [await freePort(), await freePort()]
   const address = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, [resolve('dist/daemon/main.js'), 'serve'], {
+  // Hosts are made up for webhooks, and names for domains: nobody beyond this machine is asked or reached.
+  const guard = pathToFileURL(resolve('dist/test/fuzz-api/loopback-only.js')).href
+  const main = resolve('dist/daemon/main.js')
+  const child = spawn(process.execPath, ['--import', guard, main, 'serve'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
@@ -41,8 +45,6 @@ export async function startDaemon(folder: string): Promise<Daemon> {
       KEYHOOK_OPERATOR_TOKEN: OPERATOR_TOKEN,
       KEYHOOK_LOG_LEVEL: 'silent',
       KEYHOOK_WEBHOOK_ALLOW: `127.0.0.1:${receiverPort}`,
-      // Nothing is asked beyond loopback about the hostnames that are made up.
-      KEYHOOK_DNS_SERVERS: `127.0.0.1:${nowhere}`,
       // The limits of an account follow these.
       KEYHOOK_RATE_READS: '0',
       KEYHOOK_RATE_WRITES: '0',
