@@ -2,13 +2,14 @@ import t from 'tap'
 import { IDENTIFIERS } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
 import { defineErrors } from '../../lib/errors.ts'
+import { listDeliveries } from '../../daemon/families/webhooks/operations/list-deliveries.ts'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
 import { HOUR, MINUTE, toIso } from '../../lib/time.ts'
 import { queuedOf } from '../support/answer.ts'
 import type { VirtualClock } from '../support/clock.ts'
 import { createClock, turn } from '../support/clock.ts'
 import type { Receiver } from '../support/receiver.ts'
-import type { Webhook } from '../support/webhooks.ts'
+import type { Delivery, Page, Webhook } from '../support/webhooks.ts'
 import {
   FAILS,
   deliveryOf,
@@ -108,6 +109,26 @@ await t.test('a webhook made later gets what it names, oldest first', async (t) 
   const ofOne = await register(world, { url, events: TYPES, apps: ['a1'] })
   t.equal(queuedOf(await replay(ofOne, SINCE)), '202 1')
   t.equal((await received(receiver, 5)).at(-1), a)
+})
+
+await t.test('deliveries are listed by their events, also those of a replay', async (t) => {
+  const { world, happen, replay } = await openPast(t)
+  const [a, b] = await happen(['app.deployed', null], ['app.deployed', null])
+  const { url, requests } = await receiverFor(t)
+  const webhook = await register(world, { url, events: TYPES, concurrency: 1 })
+  const [c] = await happen(['app.deployed', null])
+  while (requests.length < 1) await turn()
+  await replay(webhook, SINCE)
+  while (requests.length < 3) await turn()
+  const path = `/v1/webhooks/${webhook.id}/deliveries`
+  const { body } = await world.request<Page<Delivery>>('GET', path, { as: world.user })
+  t.same(
+    body.data.map(({ event_id }) => event_id),
+    [c, b, a],
+  )
+  const [live, replayed] = body.data.map(({ created_at }) => String(created_at))
+  t.ok((live ?? '') < (replayed ?? ''), 'although the replayed ones were created later')
+  t.match(listDeliveries.summary, 'newest event first')
 })
 
 await t.test('types and a span narrow what is sent', async (t) => {
