@@ -35,6 +35,7 @@ import type { AppsPlace, Platform } from './platform.ts'
 import { SERVICE_ACCOUNT } from './principal.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { createWriteQueue } from './writes.ts'
 
 export interface Parts {
   readonly config: Config
@@ -132,6 +133,7 @@ export function composePlatform(parts: Parts): Platform {
     deployer: parts.deployer,
     applying: createApplyingQueue(),
     largePages: createPageQueue(),
+    writes: createWriteQueue(store),
     replays: createReplayQueue(),
     editor: parts.editor,
     models: allowedModels(config),

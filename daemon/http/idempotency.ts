@@ -7,6 +7,7 @@ import type {
 import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
+import { writeBegun, writeInTurn } from '../writes.ts'
 import { markParts } from './mark-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
 import { answerCommitted, firstAnswer, perform, prepareRun } from './perform.ts'
@@ -51,7 +52,7 @@ async function performInUnit(
   // A replay is answered before any work: what was judged then may be judged otherwise today.
   const replay = await recall(store.requests, call, place)
   // Whoever answered first may have died before every process knew what changed.
-  if (replay !== undefined) return store.write(() => Promise.resolve(replay))
+  if (replay !== undefined) return writeInTurn(call, () => Promise.resolve(replay))
   let run: Awaited<ReturnType<typeof prepareRun>>
   try {
     run = await prepareRun(operation, call)
@@ -59,10 +60,10 @@ async function performInUnit(
     // Preparing may wait. A twin that committed meanwhile changed what this request applies to.
     const twin = await recall(store.requests, call, place)
     if (twin === undefined) throw cause
-    return store.write(() => Promise.resolve(twin))
+    return writeInTurn(call, () => Promise.resolve(twin))
   }
   let committed: unknown
-  const answer = await store.write(async (tx) => {
+  const answer = await writeInTurn(call, async (tx) => {
     const known = await recall(tx.requests, call, place)
     if (known !== undefined) return known
     committed = await run(tx)
@@ -93,9 +94,9 @@ async function performClaimed(
   call: AnyCall,
   place: Idempotency,
 ): Promise<Answer> {
-  const { store, keyring } = call.platform
+  const { keyring } = call.platform
   const { heard, asked } = listenTo(call)
-  const known = await store.write(async ({ requests }) => {
+  const known = await writeInTurn(call, async ({ requests }) => {
     const twin = await requests.idempotency(place.scope, place.key, call.now)
     if (twin !== undefined) return twin
     const { now: created_at } = call
@@ -107,14 +108,14 @@ async function performClaimed(
     return replay(call, known, known.answer === null ? call.bodyText : await asked())
   }
   const answered = await perform(operation, heard).catch(async (cause: unknown) => {
-    await store.write((tx) => tx.requests.dropIdempotency(place.scope, place.key))
+    await writeBegun(call, (tx) => tx.requests.dropIdempotency(place.scope, place.key))
     throw cause
   })
   // Were this to fail the claim stays until it ends: what was done must not be done again at once.
   const fingerprint = keyring.mark(await asked())
   const answer = toKept(operation, answered)
   const expires_at = call.now + REMEMBERED
-  await store.write((tx) =>
+  await writeBegun(call, (tx) =>
     tx.requests.answerIdempotency({ ...place, fingerprint, answer, expires_at }),
   )
   return answered

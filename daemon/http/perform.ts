@@ -8,6 +8,7 @@ import type { GivenPart } from '../parts.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
 import { printJson } from '../print-json.ts'
+import { writeBegun, writeInTurn } from '../writes.ts'
 import { requireStanding } from './standing.ts'
 
 /** What is answered, before it is HTTP. */
@@ -39,7 +40,7 @@ export type Answered = Exclude<Operation, { effect: 'stream' | 'bytes' }>
 export async function perform(operation: Answered, call: AnyCall): Promise<Answer> {
   switch (operation.effect) {
     case 'write': {
-      const committed = await call.platform.store.write(await prepareRun(operation, call))
+      const committed = await writeInTurn(call, await prepareRun(operation, call))
       return answerCommitted(operation, call, committed)
     }
     case 'publish':
@@ -57,7 +58,7 @@ function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
     ...call,
     parts,
     unit: (work) =>
-      platform.store.write(async (tx) => {
+      writeBegun(call, async (tx) => {
         // What came before may have taken long.
         await requireCaller(tx, operation, call, platform.clock.now())
         return work(tx)

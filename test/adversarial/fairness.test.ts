@@ -11,6 +11,7 @@ import { SEARCH_CHECKS } from './fairness/searches.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
 import { WAITING_CHECKS } from './fairness/waiting.ts'
+import { WRITE_CHECKS } from './fairness/writes.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { runSection } from './run.ts'
 
@@ -27,4 +28,5 @@ await runSection(t, FAIRNESS, {
   ...PUBLISHING_CHECKS,
   ...SEARCH_CHECKS,
   ...WAITING_CHECKS,
+  ...WRITE_CHECKS,
 })

@@ -10,6 +10,7 @@ import { createReplayQueue } from '../../daemon/families/webhooks/again.ts'
 import type { Family } from '../../daemon/family.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
 import type { Platform } from '../../daemon/platform.ts'
+import { createWriteQueue } from '../../daemon/writes.ts'
 import type { DisablingRule } from '../../lib/delivery/health.ts'
 import type { RetrySchedule } from '../../lib/delivery/schedule.ts'
 import { parseAllowList } from '../../lib/egress/url.ts'
@@ -133,6 +134,7 @@ export async function createPlatform(
     deployer: options.deployer ?? createMemoryDeployer(),
     applying: createApplyingQueue(),
     largePages: createPageQueue(),
+    writes: createWriteQueue(store),
     replays: createReplayQueue(),
     editor: options.editor ?? createNoEditor(),
     models: options.models ?? [],

@@ -82,7 +82,7 @@ export async function openSession(
  * @throws KeyhookError `session_expired`, `account_suspended`
  */
 export async function resumeSession(
-  { store }: Pick<Platform, 'store'>,
+  { store, writes }: Pick<Platform, 'store' | 'writes'>,
   value: string,
   now: Instant,
 ): Promise<UserPrincipal> {
@@ -93,7 +93,8 @@ export async function resumeSession(
   if (account === undefined) throw httpError('session_expired')
   if (account.suspended_at !== null) throw kernelError('account_suspended')
   if (found.session.seen_at + SEEN_EVERY <= now) {
-    await store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now }))
+    const turn = { holder: `account ${account.id}`, kept: true }
+    await writes(turn, () => store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now })))
   }
   return toUserPrincipal(found.user, found.session)
 }

@@ -267,6 +267,25 @@ const SEARCH_ROWS: readonly Row[] = [
   },
 ]
 
+const WRITE_ROWS: readonly Row[] = [
+  {
+    id: 'F44',
+    case: 'One account sends forty writes at once, half of them with an Idempotency-Key, and another account sends one.',
+    answer:
+      'Units of work wait by account and take turns: the other is served `among the first four`.',
+  },
+  {
+    id: 'F45',
+    case: 'Five hundred writes of one account wait, and it sends one more.',
+    answer: '`429 rate_limited`; `200 to another account`.',
+  },
+  {
+    id: 'F46',
+    case: 'A client sends a write and disconnects while the write waits for its turn.',
+    answer: 'Its body is released, and its unit of work is `not begun`.',
+  },
+]
+
 const ROWS = [
   ...CONNECTION_ROWS,
   ...SIGN_IN_ROWS,
@@ -277,12 +296,13 @@ const ROWS = [
   ...REPLAY_ROWS,
   ...PUBLISHING_ROWS,
   ...SEARCH_ROWS,
+  ...WRITE_ROWS,
 ]
 
 export const FAIRNESS: Section = {
   letter: 'F',
   title:
-    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing, filters',
+    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing, filters, writes',
   size: ROWS.length,
   rows: ROWS,
 }

@@ -12,6 +12,7 @@ import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { giveWay } from '../../../steps.ts'
+import { writeBegun } from '../../../writes.ts'
 import { webhookEvents } from '../events.ts'
 import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
 import { exampleWebhook, replayBody, sentAgain, webhookParams } from '../schema.ts'
@@ -138,7 +139,7 @@ async function queue(
 ): Promise<number> {
   const { platform, principal } = call
   if (events.length === 0) return 0
-  return platform.store.write(async (tx) => {
+  return writeBegun(call, async (tx) => {
     const webhook = await findWebhook(tx.webhooks, principal, webhookId)
     requireActive(webhook)
     const now = platform.clock.now()

@@ -8,6 +8,7 @@ import type { Call } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
 import { giveWay } from '../../../steps.ts'
+import { writeBegun } from '../../../writes.ts'
 import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
 import { exampleWebhook, retryFailedBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
@@ -73,7 +74,7 @@ interface Retried extends Step {
 /** Should this end in the middle, asking again goes on with the rest. */
 async function retryChunk(call: Call, query: FailedStep): Promise<Retried> {
   const { platform, principal } = call
-  return platform.store.write(async (tx) => {
+  return writeBegun(call, async (tx) => {
     const webhook = await findWebhook(tx.webhooks, principal, query.webhook_id)
     requireActive(webhook)
     const now = platform.clock.now()

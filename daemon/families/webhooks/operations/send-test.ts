@@ -5,6 +5,7 @@ import type { DeliveryRecord, NewEvent } from '../../../../lib/engine/ports.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
+import { writeInTurn } from '../../../writes.ts'
 import { audit, originsOf } from '../../audit/note.ts'
 import { deliveryRecord, exampleDelivery, toWireDelivery } from '../delivery-schema.ts'
 import { webhookError } from '../errors.ts'
@@ -52,7 +53,7 @@ export const testWebhook = ownOperation({
     const app = webhook.apps?.[0] ?? null
     const event = engine.newEvent(account_id, TEST_EVENT, data, platform.clock.now(), app)
     const delivery = bearClaimed(platform, event, webhook)
-    await store.write(async (tx) => {
+    await writeInTurn(call, async (tx) => {
       await findWebhook(tx.webhooks, principal, webhook.id)
       await tx.insertPublished([{ event, deliveries: [delivery] }])
       await audit(
