@@ -53,6 +53,13 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    */
   waiting(): Waiting
   /**
+   * Takes tokens of the rate limits for bytes that the operation is about to copy, as a body of that size
+   * would cost.
+   *
+   * @throws KeyhookError `rate_limited`
+   */
+  charge(bytes: number): void
+  /**
    * Looks whether the caller still may do this: for what goes on for a while.
    *
    * @throws KeyhookError as a request would be refused that came now
@@ -198,6 +205,11 @@ export interface WriteOperation<
   /** Work that takes long or leaves the machine, before the unit of work begins. */
   prepare?(call: Call<Input>): Promise<Prepared>
   run(call: WriteCall<Input, Prepared>): Promise<z.input<Output>>
+  /**
+   * Deletes what `prepare` kept outside the database, when it is certain that nothing committed names it:
+   * `run` refused, or did not run. Not called when `prepare` itself rejects.
+   */
+  discard?(call: Call<Input>, prepared: Prepared): Promise<void>
   /**
    * What is answered in place of what `run` did, once that is committed; such as after waiting for what
    * it began. A replay answers what was committed.

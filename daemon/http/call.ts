@@ -37,6 +37,10 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
       // The fixed part of the response is reserved separately.
       ctx.state.hold?.reserve(bytes + RESERVED_RESPONSE_BYTES)
     },
+    charge: (bytes) => {
+      const refusal = ctx.state.chargeCopy?.(bytes)
+      if (refusal !== undefined) throw refusal
+    },
     abandoned: () => abandonedBy(ctx.req, ctx.res),
     waiting: () => waitingOf(ctx),
     admit: async () => admit(ctx, () => Promise.resolve()),

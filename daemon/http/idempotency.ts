@@ -4,13 +4,15 @@ import type {
   IdempotencyRecord,
   RequestReads,
 } from '../../plugins/store/contract/requests.ts'
+import type { StoreTx } from '../../plugins/store/contract.ts'
 import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import { writeBegun, writeInTurn } from '../writes.ts'
 import { markParts } from './mark-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
-import { answerCommitted, firstAnswer, perform, prepareRun } from './perform.ts'
+import type { PreparedUnit } from './perform.ts'
+import { answerCommitted, firstAnswer, perform, prepareUnit } from './perform.ts'
 import type { RequestContext } from './state.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
@@ -53,9 +55,9 @@ async function performInUnit(
   const replay = await recall(store.requests, call, place)
   // Whoever answered first may have died before every process knew what changed.
   if (replay !== undefined) return writeInTurn(call, () => Promise.resolve(replay))
-  let run: Awaited<ReturnType<typeof prepareRun>>
+  let unit: PreparedUnit
   try {
-    run = await prepareRun(operation, call)
+    unit = await prepareUnit(operation, call)
   } catch (cause) {
     // Preparing may wait. A twin that committed meanwhile changed what this request applies to.
     const twin = await recall(store.requests, call, place)
@@ -63,10 +65,10 @@ async function performInUnit(
     return writeInTurn(call, () => Promise.resolve(twin))
   }
   let committed: unknown
-  const answer = await writeInTurn(call, async (tx) => {
+  const work = async (tx: StoreTx): Promise<Answer> => {
     const known = await recall(tx.requests, call, place)
     if (known !== undefined) return known
-    committed = await run(tx)
+    committed = await unit.run(tx)
     const answered = firstAnswer(operation, committed)
     await tx.requests.claimIdempotency({
       ...place,
@@ -75,7 +77,8 @@ async function performInUnit(
       expires_at: call.now + REMEMBERED,
     })
     return answered
-  })
+  }
+  const answer = await unit.commit(() => writeInTurn(call, work))
   return answer.replayed ? answer : answerCommitted(operation, call, committed)
 }
 

@@ -40,7 +40,8 @@ export type Answered = Exclude<Operation, { effect: 'stream' | 'bytes' }>
 export async function perform(operation: Answered, call: AnyCall): Promise<Answer> {
   switch (operation.effect) {
     case 'write': {
-      const committed = await writeInTurn(call, await prepareRun(operation, call))
+      const unit = await prepareUnit(operation, call)
+      const committed = await unit.commit(() => writeInTurn(call, unit.run))
       return answerCommitted(operation, call, committed)
     }
     case 'publish':
@@ -68,15 +69,34 @@ function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
 
 async function* none(): AsyncGenerator<never> {}
 
+/** A unit of work, before it begins. */
+export interface PreparedUnit {
+  run(tx: StoreTx): Promise<unknown>
+  /**
+   * Runs what is to commit it, and discards what was prepared when it cannot have: where `run` ended, an
+   * error says nothing about the commit.
+   */
+  commit<T>(write: () => Promise<T>): Promise<T>
+}
+
 /** What takes long is done before the unit of work begins. */
-export async function prepareRun(
-  operation: UnitOperation,
-  call: AnyCall,
-): Promise<(tx: StoreTx) => Promise<unknown>> {
-  const run = await runnerOf(operation, call)
-  return async (tx) => {
-    await requireCaller(tx, operation, call, call.now)
-    return run(tx)
+export async function prepareUnit(operation: UnitOperation, call: AnyCall): Promise<PreparedUnit> {
+  const { work, discard } = await workOf(operation, call)
+  let hasRun = false
+  return {
+    async run(tx) {
+      await requireCaller(tx, operation, call, call.now)
+      const result = await work(tx)
+      hasRun = true
+      return result
+    },
+    async commit(write) {
+      try {
+        return await write()
+      } finally {
+        if (!hasRun) await discard()
+      }
+    },
   }
 }
 
@@ -101,13 +121,18 @@ function scopeOf({ access }: Operation, { universe }: Platform): RequiredScope |
     : undefined
 }
 
-async function runnerOf(
+async function workOf(
   operation: UnitOperation,
   call: AnyCall,
-): Promise<(tx: StoreTx) => Promise<unknown>> {
-  if (operation.effect === 'publish') return (tx) => operation.run({ ...call, tx })
+): Promise<{ work(tx: StoreTx): Promise<unknown>; discard(): Promise<void> }> {
+  if (operation.effect === 'publish') {
+    return { work: (tx) => operation.run({ ...call, tx }), discard: async () => undefined }
+  }
   const prepared = await operation.prepare?.(call)
-  return (tx) => operation.run({ ...call, tx, prepared })
+  return {
+    work: (tx) => operation.run({ ...call, tx, prepared }),
+    discard: async () => operation.discard?.(call, prepared),
+  }
 }
 
 /** What is answered the first time. */

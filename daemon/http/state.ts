@@ -44,6 +44,8 @@ export interface RequestState {
    * what refuses it. Undefined where the length was announced.
    */
   chargeBody: ((size: number) => KeyhookError | undefined) | undefined
+  /** The same for bytes that the operation copies. Undefined where nothing is counted. */
+  chargeCopy: ((size: number) => KeyhookError | undefined) | undefined
   /** The body's exact text; empty when there is none. */
   bodyText: string
   body: unknown

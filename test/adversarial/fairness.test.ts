@@ -1,5 +1,6 @@
 import t from 'tap'
 import { ACCOUNT_CHECKS } from './fairness/accounts.ts'
+import { CLONE_CHECKS } from './fairness/clones.ts'
 import { CONNECTION_CHECKS } from './fairness/connections.ts'
 import { EDIT_CHECKS } from './fairness/edits.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
@@ -29,4 +30,5 @@ await runSection(t, FAIRNESS, {
   ...SEARCH_CHECKS,
   ...WAITING_CHECKS,
   ...WRITE_CHECKS,
+  ...CLONE_CHECKS,
 })

@@ -1,11 +1,18 @@
-import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type { Platform } from '../../platform.ts'
 import { accountOf, creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { createAppId, createPreview } from './id.ts'
 import { keepEach } from './keep-each.ts'
-import { keepTree, loadTree, noteChange, requireFreeAlias, requireRoom } from './service.ts'
+import {
+  bytesOf,
+  keepTree,
+  loadTree,
+  noteChange,
+  requireFreeAlias,
+  requireRoom,
+} from './service.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import { sizeOf } from './tree.ts'
 
@@ -18,34 +25,68 @@ export interface KeptApp {
 }
 
 export async function keepFiles(
-  bytes: AppBytes,
-  random: RandomBytes,
+  platform: AppPlace,
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): Promise<KeptApp> {
-  const id = createAppId(random)
-  const kept = new Map<string, TreeFile>()
-  await keepEach(files, async ({ path, bytes: content }) => {
-    kept.set(path, { path, ...(await bytes.put(id, content)) })
+  return keepNew(platform, async (id, bytes) => {
+    const kept = new Map<string, TreeFile>()
+    await keepEach(files, async ({ path, bytes: content }) => {
+      kept.set(path, { path, ...(await bytes.put(id, content)) })
+    })
+    return { files: kept, config: new Map() }
   })
-  return keepAs(bytes, id, { files: kept, config: new Map() })
 }
 
-/** A copy under an app of its own: apps share no bytes, so that each can be dropped whole. Ends when `signal` aborts. */
+/**
+ * A copy under an app of its own: apps share no bytes, so that each can be dropped whole. What several
+ * paths name is copied once. Ends when `signal` aborts.
+ */
 export async function copyTree(
-  bytes: AppBytes,
-  random: RandomBytes,
+  { platform, charge }: { readonly platform: AppPlace; charge(bytes: number): void },
   revision: RevisionRecord,
   signal: AbortSignal,
 ): Promise<KeptApp> {
-  const id = createAppId(random)
-  const tree = await loadTree(bytes, revision)
-  await keepEach(tree.files.values(), async ({ path, sha256 }) => {
-    signal.throwIfAborted()
-    const content = await bytes.open(revision.app_id, sha256)
-    if (content === undefined) throw new Error(`${path} of revision ${revision.number} is gone`)
-    await bytes.put(id, content)
+  return keepNew(platform, async (id, bytes) => {
+    const tree = await loadTree(bytes, revision)
+    const contents = new Map([...tree.files.values()].map((file) => [file.sha256, file]))
+    charge(sizeOf(contents))
+    await keepEach(contents.values(), async ({ path, sha256 }) => {
+      signal.throwIfAborted()
+      const content = await bytes.open(revision.app_id, sha256)
+      if (content === undefined) throw new Error(`${path} of revision ${revision.number} is gone`)
+      await bytes.put(id, content, { signal })
+    })
+    return tree
   })
-  return keepAs(bytes, id, tree)
+}
+
+type AppPlace = Pick<Platform, 'appBytes' | 'random' | 'wake'>
+
+/** Keeps the files of an app that is not recorded yet; when that fails nothing of them is left. */
+async function keepNew(
+  platform: AppPlace,
+  keep: (id: string, bytes: AppBytes) => Promise<Tree>,
+): Promise<KeptApp> {
+  const bytes = bytesOf(platform)
+  const id = createAppId(platform.random)
+  try {
+    return await keepAs(bytes, id, await keep(id, bytes))
+  } catch (cause) {
+    await dropKept(platform, { id })
+    throw cause
+  }
+}
+
+/** Deletes the bytes of an app that was not recorded. What cannot be deleted now is collected later. */
+export async function dropKept(
+  platform: Pick<Platform, 'appBytes' | 'wake'>,
+  { id }: Pick<KeptApp, 'id'>,
+): Promise<void> {
+  await bytesOf(platform)
+    .drop(id)
+    .catch(() => {
+      platform.wake.bytes(id)
+    })
 }
 
 async function keepAs(bytes: AppBytes, id: string, tree: Tree): Promise<KeptApp> {

@@ -23,7 +23,7 @@ import { printTree, readTree } from './tree.ts'
 export const MAX_APPS = 200
 
 /** Where the bytes of apps are kept. @throws KeyhookError `capability_unavailable` where nothing keeps them */
-export function bytesOf({ appBytes }: Platform): AppBytes {
+export function bytesOf({ appBytes }: Pick<Platform, 'appBytes'>): AppBytes {
   if (appBytes === undefined) throw httpError('capability_unavailable')
   return appBytes
 }

@@ -23,7 +23,7 @@ export interface RateLimits {
 /**
  * Counts requests per class, for the caller and for its account, so that minting keys gains an account
  * nothing. A request costs one token, plus one for each started MiB of its body after the first. A body
- * without a length pays as it arrives. Unmetered operations do not pay the first token. Streamed uploads
+ * without a length pays as it arrives, and what an operation copies is paid before it is copied. Unmetered operations do not pay the first token. Streamed uploads
  * cost one token, since transfers have limits of their own.
  *
  * A request that costs more than a bucket holds is let in when the bucket is full, and leaves it in debt.
@@ -41,6 +41,7 @@ export function createRateLimit(
     const ofCaller = limits[kind]
     const ofAccount = (limits.account ?? limits)[kind]
     const priceOf = pricing(operation)
+    const least = priceOf.of(0)
 
     function find({ principal, address }: RequestContext['state'], now: Instant): Bucket[] {
       const found: Bucket[] = []
@@ -67,12 +68,13 @@ export function createRateLimit(
         }
         for (const bucket of counted) bucket.left -= tokens
         show(ctx, leastOf(counted, first), 1)
+        ctx.state.chargeCopy = charge(ctx, least)
       }
       if (isOpen) ctx.state.chargeBody = charge(ctx, tokens)
       return next()
     }
 
-    /** Takes tokens for a body of unknown length. A refusal keeps what was taken: those bytes were read. */
+    /** Takes tokens for bytes that come later. A refusal keeps what was taken: those bytes were read. */
     function charge(
       ctx: RequestContext,
       already: number,

@@ -286,6 +286,21 @@ const WRITE_ROWS: readonly Row[] = [
   },
 ]
 
+const CLONE_ROWS: readonly Row[] = [
+  {
+    id: 'F47',
+    case: 'Clones whose alias is taken while they copy, that are twins under one Idempotency-Key, or whose client disconnects.',
+    answer:
+      'Their files are deleted as soon as they cannot be recorded: `201` and `409 alias_taken`, and `nothing is left`.',
+  },
+  {
+    id: 'F48',
+    case: 'An account whose limit is 15 writes a minute clones an app over and over that holds the same 5 MiB twice.',
+    answer:
+      'Content is copied once, and each MiB of it costs a write: `2 times 201`, then `429 rate_limited` with `0 bytes copied`.',
+  },
+]
+
 const ROWS = [
   ...CONNECTION_ROWS,
   ...SIGN_IN_ROWS,
@@ -297,12 +312,13 @@ const ROWS = [
   ...PUBLISHING_ROWS,
   ...SEARCH_ROWS,
   ...WRITE_ROWS,
+  ...CLONE_ROWS,
 ]
 
 export const FAIRNESS: Section = {
   letter: 'F',
   title:
-    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing, filters, writes',
+    'Connections, shares of accounts, sign-in, edits, large bodies and pages, replays, publishing, filters, writes, clones',
   size: ROWS.length,
   rows: ROWS,
 }

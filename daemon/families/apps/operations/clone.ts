@@ -1,9 +1,13 @@
+import type { AppRecord } from '../../../../plugins/store/contract/apps.ts'
+import type { Call } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
-import { bear, copyTree } from '../birth.ts'
+import { bear, copyTree, dropKept } from '../birth.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
-import { bytesOf, findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
+import { findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
 import { showApp } from '../show.ts'
 import { applyInTurn } from '../turn.ts'
+
+const input = { params: appParams, body: appClone }
 
 export const cloneApp = writeOperation({
   id: 'apps.clone',
@@ -12,7 +16,7 @@ export const cloneApp = writeOperation({
   path: '/v1/apps/{app_id}/clone',
   access: { scope: 'apps:write', pinned: 'refused' },
   emits: ['apps'],
-  input: { params: appParams, body: appClone },
+  input,
   output: appRecord,
   status: 201,
   errors: [
@@ -48,19 +52,12 @@ export const cloneApp = writeOperation({
     const { apps } = platform.store
     const app = await findLiveApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, body?.revision)
-    // Before anything is copied; the unit of work looks again.
-    await requireRoom(apps, app.account_id)
-    if (typeof body?.alias === 'string') {
-      const { account_id } = app
-      await requireFreeAlias(platform, apps, body.alias, {
-        account_id,
-        app_id: '',
-        now: platform.clock.now(),
-      })
-    }
-    const kept = await applyInTurn(call, (signal) =>
-      copyTree(bytesOf(platform), platform.random, revision, signal),
-    )
+    // Refused now rather than after waiting; while it waits another app may take the place or the name.
+    await requirePlace(call, app)
+    const kept = await applyInTurn(call, async (signal) => {
+      await requirePlace(call, app)
+      return copyTree(call, revision, signal)
+    })
     return { app, kept }
   },
   async run(call) {
@@ -74,4 +71,17 @@ export const cloneApp = writeOperation({
     })
     return showApp(call.platform, call.tx.deployments, clone)
   },
+  discard: ({ platform }, { kept }) => dropKept(platform, kept),
 })
+
+/** Refuses a clone that could not be recorded, before anything is copied; the unit of work looks again. */
+async function requirePlace(
+  { platform, body }: Pick<Call<typeof input>, 'platform' | 'body'>,
+  { account_id }: AppRecord,
+): Promise<void> {
+  const { apps } = platform.store
+  await requireRoom(apps, account_id)
+  if (typeof body?.alias !== 'string') return
+  const asked = { account_id, app_id: '', now: platform.clock.now() }
+  await requireFreeAlias(platform, apps, body.alias, asked)
+}

@@ -8,11 +8,11 @@ import { EDIT_BODY_LIMIT, toWrite } from '../../edits/operation-schema.ts'
 import { enqueue, requireEditor } from '../../edits/queue.ts'
 import { toRefusal } from '../../edits/refusals.ts'
 import type { KeptApp } from '../birth.ts'
-import { bear, keepFiles } from '../birth.ts'
+import { bear, dropKept, keepFiles } from '../birth.ts'
 import { appError } from '../errors.ts'
 import { creationForm } from '../form.ts'
 import { appCreation, createdApp, exampleApp } from '../schema.ts'
-import { bytesOf, requireFreeAlias, requireRoom } from '../service.ts'
+import { requireFreeAlias, requireRoom } from '../service.ts'
 import { showApp } from '../show.ts'
 import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
@@ -68,7 +68,7 @@ export const createApp = writeOperation({
   },
   command: 'app create',
   bodyLimit: EDIT_BODY_LIMIT,
-  /** Bytes come before the row that names them: of an app that is refused after all, they are collected. */
+  /** Bytes come before the row that names them; when the app is refused after all, they are deleted. */
   async prepare(call) {
     const { template_id, prompt, files, model } = call.body
     if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
@@ -85,6 +85,7 @@ export const createApp = writeOperation({
     const template = await findTemplate(template_id ?? '')
     return { name: template.name, kept: await keep(call, template.files) }
   },
+  discard: ({ platform }, { kept }) => dropKept(platform, kept),
   run: (call) => (call.body.prompt === undefined ? createReady(call) : createWished(call)),
   async afterCommit(call, committed) {
     const { platform, principal, query } = call
@@ -107,7 +108,7 @@ async function findTemplate(wanted: string) {
 }
 
 function keep({ platform }: Pick<Call, 'platform'>, files: readonly TemplateFile[]) {
-  return keepFiles(bytesOf(platform), platform.random, files)
+  return keepFiles(platform, files)
 }
 
 async function prepareWished(call: Call<typeof input>, prompt: string): Promise<Prepared> {
