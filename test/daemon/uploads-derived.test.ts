@@ -99,7 +99,10 @@ await t.test('what a command sends goes over the control socket piece by piece',
   mkdirSync(join(folder, 'data'))
   const config = readConfig({ KEYHOOK_DATA_DIR: join(folder, 'data') })
   const server = await listenLocally(controlSocketIn(config.dataDir), (request, response) => {
-    void buffer(request).then((body) => response.end(JSON.stringify({ size: body.length })))
+    void buffer(request).then(
+      (body) => response.end(JSON.stringify({ size: body.length })),
+      () => response.destroy(),
+    )
   })
   t.teardown(() => server.close())
   const path = join(folder, 'large')
