@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 /** The repository's root. */
-export const ROOT: string = join(dirname(fileURLToPath(import.meta.url)), '../..')
+export const ROOT: string = join(dirname(fileURLToPath(import.meta.url)), '../../..')
 
 export interface SourceFile {
   /** Relative to the root, such as `lib/key/token.ts`. */

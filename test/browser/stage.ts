@@ -28,7 +28,7 @@ export interface Stage {
 }
 
 const TEXT = (name: string): string =>
-  readFileSync(new URL(`hostile/${name}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../../test/browser/hostile/${name}`, import.meta.url), 'utf8')
 
 const NEIGHBOUR =
   '<!doctype html><title>Neighbour</title><script src="/_p/obs.js"></script><h1>Mine</h1>'

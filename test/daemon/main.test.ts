@@ -13,7 +13,7 @@ import { runCli } from '../../daemon/cli/program.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 
 /** `npm test` builds it first. */
-const MAIN = fileURLToPath(new URL('../../dist/daemon/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../daemon/main.js', import.meta.url))
 const ROOT = t.testdir()
 const OWNER = {
   KEYHOOK_OWNER_EMAIL: 'owner@example.com',

@@ -8,15 +8,13 @@ import { chooseSeed } from '../support/seeded-random.ts'
 const CALLS = 100_000
 const PROCESSES = 2
 
-const CHILD = new URL('../support/attack-child.ts', import.meta.url)
-/** How this process came to read TypeScript; what else tap adds would slow the child down. */
-const LOADER = process.execArgv.filter((argument) => argument.includes('@tapjs/typescript'))
+const CHILD = new URL('../support/attack-child.js', import.meta.url)
 
 async function attackInChild(folder: string, seed: string, index: number): Promise<Outcome[]> {
   const total = Math.ceil(CALLS / PROCESSES)
-  const child = fork(CHILD, [folder, seed, index, PROCESSES, total].map(String), {
-    execArgv: LOADER,
-  })
+  const given = [folder, seed, index, PROCESSES, total].map(String)
+  // What the runner adds to a process would slow the child down.
+  const child = fork(CHILD, given, { execArgv: [] })
   const exited = once(child, 'exit')
   const [message] = (await Promise.race([once(child, 'message'), exited])) as [unknown]
   await exited

@@ -163,12 +163,6 @@ await t.test('kill -9 while events are published and delivered loses nothing', a
   t.same(await inFlight(join(folder, 'keyhook.db')), [])
 })
 
-await t.test('the harness is built', async (t) => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', 'test/crash/tsconfig.json'], { cwd: ROOT })
-  t.pass()
-})
-
 const IN_SHORT = ['--nth', '1', '--points', '28', '--kills', '33']
 const JUMPS = ['--jumps', '6', '--chapter', '100']
 

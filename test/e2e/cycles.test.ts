@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
-import { ROOT } from '../arch/source.ts'
 import { CYCLES_MUTANTS } from '../hosting/cycles/mutants.ts'
 import type { CyclesLine } from '../hosting/cycles/result-line.ts'
 import { runHarness } from '../support/harness.ts'
@@ -14,12 +11,6 @@ const RUNS = [
   { db: 'sqlite', daemons: 1, cycles: 60 },
   { db: 'postgres', daemons: 2, cycles: 30 },
 ] as const
-
-await t.test('the harness is built', async (t) => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', 'test/hosting/cycles/tsconfig.json'], { cwd: ROOT })
-  t.pass()
-})
 
 for (const { db, daemons, cycles } of RUNS) {
   await t.test(`published and rolled back under load, ${db} answers nothing wrong`, async (t) => {

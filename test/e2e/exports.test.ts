@@ -180,7 +180,7 @@ async function exportedFunctions(): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<unknown, string>()
   for (const [entry, built] of Object.entries(exports)) {
     if (!built.endsWith('.js')) continue
-    const source = built.replace('./dist/', '../../').replace(/\.js$/, '.ts')
+    const source = built.replace('./dist/', '../../')
     const names = (await import(source)) as Readonly<Record<string, unknown>>
     for (const [name, value] of Object.entries(names)) {
       if (typeof value === 'function') found.set(value, `${entry}#${name}`)

@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
-import { ROOT } from '../arch/source.ts'
 import type { FleetLine } from '../fleet/result-line.ts'
 import { runHarness } from '../support/harness.ts'
 
@@ -10,12 +7,6 @@ t.setTimeout(10 * MINUTE)
 
 /** Short rests and short faults: as many changes in half the time. */
 const QUICKLY = ['--pace', '700', '--longest', '2500']
-
-await t.test('the harness is built', async (t) => {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', 'test/fleet/tsconfig.json'], { cwd: ROOT })
-  t.pass()
-})
 
 await t.test('of three daemons under faults none goes beyond what was changed', async (t) => {
   const flags = ['--changes', '60', '--repeats', '1', '--zombies', '3', ...QUICKLY]

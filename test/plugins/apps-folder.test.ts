@@ -21,7 +21,6 @@ import type { AppBytes } from '../../plugins/apps/contract.ts'
 import { openDiskBytes } from '../../plugins/apps/disk.ts'
 import type { Told } from '../support/app-bytes-child.ts'
 import { CHILD_APP } from '../support/app-bytes-child.ts'
-import { transpileTo } from '../support/transpiled.ts'
 
 const APP = 'app00001'
 const DAMAGED = { code: 'bytes_damaged' }
@@ -207,12 +206,12 @@ await t.test('what lies in it beside is left alone', async (t) => {
   t.same(await readFile(join(dirname(path), 'notes.txt'), 'utf8'), 'hands off')
 })
 
-const CHILD = 'test/support/app-bytes-child.ts'
+const CHILD = new URL('../support/app-bytes-child.js', import.meta.url)
 
 /** Lets a child work until it has told so many things, kills it, and answers what it told. */
-async function killAfter(program: string, count: number, folder: string): Promise<readonly Told[]> {
+async function killAfter(count: number, folder: string): Promise<readonly Told[]> {
   const told: Told[] = []
-  const child = fork(program, [folder, String(count)], { execArgv: [] })
+  const child = fork(CHILD, [folder, String(count)], { execArgv: [] })
   child.on('message', (one: Told) => {
     told.push(one)
     if (told.length === count) child.kill('SIGKILL')
@@ -230,11 +229,9 @@ const WAVES = [
 
 await t.test('killed at any moment, all that was answered is whole', async (t) => {
   const folder = newPath()
-  const compiled = newPath()
-  const program = await transpileTo(compiled, CHILD)
   const kept = new Set<string>()
   for (const wave of WAVES) {
-    const told = await Promise.all(wave.map((count) => killAfter(program, count, folder)))
+    const told = await Promise.all(wave.map((count) => killAfter(count, folder)))
     for (const one of told.flat()) {
       if (one.does === 'kept') kept.add(one.sha256)
       if (one.does === 'remove') kept.delete(one.sha256)

@@ -21,7 +21,7 @@ await t.test('two compressions are under way at most, of all that are asked for'
   }
   const zlib = { brotliCompress: compress, gzip: compress, constants }
   const compressor = await t.mockImport<{ readonly COMPRESS: typeof COMPRESS }>(
-    '../../plugins/deploy/compress.ts',
+    '../../plugins/deploy/compress.js',
     { 'node:zlib': zlib },
   )
   const texts = ['one', 'two', 'three'].map((text) => Buffer.from(text))
@@ -43,12 +43,12 @@ await t.test('a large release does not hold up a small one', async (t) => {
     setImmediate(() => done(null, bytes.subarray(0, 9)))
   }
   const zlib = { brotliCompress: compress, gzip: compress, constants }
-  const compressor = await t.mockImport<object>('../../plugins/deploy/compress.ts', {
+  const compressor = await t.mockImport<object>('../../plugins/deploy/compress.js', {
     'node:zlib': zlib,
   })
   const { createHostedDeployer } = await t.mockImport<typeof Hosted>(
-    '../../plugins/deploy/hosted.ts',
-    { '../../plugins/deploy/compress.ts': compressor },
+    '../../plugins/deploy/hosted.js',
+    { '../../plugins/deploy/compress.js': compressor },
   )
   const deployer = createHostedDeployer()
   const ended: string[] = []

@@ -2,14 +2,15 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import type { DaemonProcess, Env } from './daemon.ts'
 import { startDaemonProcess, until } from './daemon.ts'
-import { transpileTo } from './transpiled.ts'
 
 export type Row = Readonly<Record<string, unknown>>
+
+/** Loaded into the daemon before it starts. */
+const PRELOAD = new URL('../crash/work-preload.js', import.meta.url).href
 
 const OPERATOR = 'operator-token-of-the-work-crash-test'
 
@@ -32,12 +33,11 @@ export interface MortalDaemon {
 
 /** Starts one that carries out the work of an account of its own. */
 export async function startMortalDaemon(t: Test, folder: string, env: Env): Promise<MortalDaemon> {
-  const preload = await transpileTo(join(folder, 'preload'), 'test/crash/work-preload.ts')
   const armed = join(folder, 'failpoint')
   const place: Record<string, string> = {
     ...env,
     KEYHOOK_OPERATOR_TOKEN: OPERATOR,
-    NODE_OPTIONS: `--import=${pathToFileURL(preload).href}`,
+    NODE_OPTIONS: `--import=${PRELOAD}`,
     WORK_FAILPOINT: armed,
   }
   let daemon: DaemonProcess = await startDaemonProcess(place)

@@ -21,7 +21,7 @@ type StoredCase = Omit<SignatureCase, 'body'> & {
   readonly body_base64?: string
 }
 
-const file = new URL('signature.json', import.meta.url)
+const file = new URL('../../../test/vectors/signature.json', import.meta.url)
 const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly StoredCase[] }
 
 /** The published cases, with their bodies as bytes. */

@@ -6,11 +6,7 @@ import type { ExtractLimits } from './limits.ts'
 
 const LIBRARIES = ['unpdf', 'mammoth', 'read-excel-file/node', 'htmlparser2', 'csv-parse', 'fflate']
 
-/** The compiled child. Beside the sources too: locked down, a child could not compile itself. */
-export const PROGRAM = new URL(
-  import.meta.url.endsWith('.ts') ? '../../../dist/plugins/files/extract/child.js' : 'child.js',
-  import.meta.url,
-)
+export const PROGRAM = new URL('child.js', import.meta.url)
 
 /**
  * Without core files, files to write, or more seconds of CPU than it may take by the clock: a child that

@@ -16,7 +16,7 @@ const ROUNDS = 3
 const MIB = 1024 * 1024
 
 await t.test('thousands of hostile exchanges leave nothing behind', async (t) => {
-  const child = fork(new URL('crowd.ts', import.meta.url), [t.testdir()])
+  const child = fork(new URL('crowd.js', import.meta.url), [t.testdir()])
   t.teardown(() => child.kill())
   const [crowd] = (await once(child, 'message')) as [readonly Door[]]
   const receivers = await Promise.all(

@@ -20,7 +20,7 @@ const tagOf = (answer: RawAnswer | undefined): string =>
 
 export const PAGE_CHECKS: Checks = {
   async H08(t, saw) {
-    const child = fork(new URL('hostile-pages.ts', import.meta.url), {
+    const child = fork(new URL('hostile-pages.js', import.meta.url), {
       execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MIB}`],
     })
     t.teardown(() => child.kill())

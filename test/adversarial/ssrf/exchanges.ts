@@ -36,7 +36,7 @@ export const EXCHANGE_CHECKS: Checks = {
     const proxy = await receiverAt(t, answerWith('HTTP/1.1 502 Proxy\r\n\r\n'), '127.0.0.1')
     const address = `http://127.0.0.1:${proxy.port}`
     const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((n) => [n, n.toLowerCase()])
-    const sender = fork(new URL('send-once.ts', import.meta.url), [String(receiver.port)], {
+    const sender = fork(new URL('send-once.js', import.meta.url), [String(receiver.port)], {
       env: {
         ...process.env,
         ...Object.fromEntries(names.map((name) => [name, address])),

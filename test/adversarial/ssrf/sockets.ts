@@ -26,5 +26,5 @@ export function watchSockets(t: { teardown(handler: () => void): void }): readon
 
 /** Those of the egress client, beside which a test has its own. */
 export function ofEgress(made: readonly MadeSocket[]): readonly MadeSocket[] {
-  return made.filter(({ stack }) => stack.includes('/plugins/egress/connect.ts'))
+  return made.filter(({ stack }) => stack.includes('/plugins/egress/connect.js'))
 }
