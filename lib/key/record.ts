@@ -29,7 +29,10 @@ export interface KeyRecord {
   readonly last_used_at: Instant | null
   /** Which of its secrets is the current one. */
   readonly version: number
-  /** Its secrets, newest first; at most `MAX_LIVE_SECRETS` are live. */
+  /**
+   * The current secret and the previous ones, newest first, without those known to have ended for ever.
+   * At most `MAX_LIVE_SECRETS` are live.
+   */
   readonly secrets: readonly KeySecret[]
 }
 

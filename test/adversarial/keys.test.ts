@@ -6,6 +6,7 @@ import { PIN_CHECKS } from './keys/pins.ts'
 import { ROTATION_CHECKS } from './keys/rotation.ts'
 import { SCOPE_CHECKS } from './keys/scopes.ts'
 import { STRANGER_CHECKS } from './keys/strangers.ts'
+import { SUPERSEDED_CHECKS } from './keys/superseded.ts'
 import { runSection } from './run.ts'
 import { KEYS } from './table.ts'
 
@@ -17,4 +18,5 @@ await runSection(t, KEYS, {
   ...ENDING_CHECKS,
   ...STRANGER_CHECKS,
   ...ENDED_CHECKS,
+  ...SUPERSEDED_CHECKS,
 })

@@ -15,10 +15,15 @@ function rotationTo(version: number, hash: string, now: number, grace = 1000): K
 const rotate = (store: Store, rotation: KeyRotation): Promise<RotationOutcome> =>
   store.write((tx) => tx.keys.rotate(rotation))
 
-/** Each value with its end, newest first. */
+/** Each value that the key lists, with its end, newest first. */
 async function endsOf(store: Store): Promise<readonly (readonly [string, number | null])[]> {
   const key = await store.keys.get(ACCOUNT, 'key_1')
   return (key?.secrets ?? []).map(({ hash, not_after }) => [hash, not_after] as const)
+}
+
+/** When a value ends, by its own row. */
+async function endOf(store: Store, hash: string): Promise<number | null | undefined> {
+  return (await store.keys.findChain(hash))?.secret.not_after
 }
 
 /** Rotates a new key until as many values as may be are live: `v1` to `v5`. */
@@ -44,10 +49,10 @@ export const keyRotationCases: readonly StoreCase[] = [
       await rotate(store, rotationTo(4, 'v4', now + 11, 0))
       assert.deepEqual(await endsOf(store), [
         ['v4', null],
-        ['v3', 0],
         ['v2', now + 15],
         ['v1', now + 1000],
       ])
+      assert.equal(await endOf(store, 'v3'), 0)
     },
   },
   {
@@ -72,13 +77,36 @@ export const keyRotationCases: readonly StoreCase[] = [
       const now = clock.now()
       await fill(store, now)
       await rotate(store, rotationTo(6, 'v6', now + 5000))
-      const ends = await endsOf(store)
-      assert.deepEqual(ends.slice(2), [
-        ['v4', 0],
-        ['v3', 0],
-        ['v2', 0],
-        ['v1', 0],
+      const end = now + 6000
+      assert.deepEqual(await endsOf(store), [
+        ['v6', null],
+        ['v5', end],
       ])
+      for (const hash of ['v4', 'v3', 'v2', 'v1']) assert.equal(await endOf(store, hash), 0)
+    },
+  },
+  {
+    name: 'rotate: a key that is rotated over and over lists its current value alone, and each of the others is found',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await insertKeys(store, sampleKey('key_1', { secrets: [sampleSecret('v1')] }))
+      for (let version = 2; version <= 30; version += 1) {
+        assert.equal(await rotate(store, rotationTo(version, `v${version}`, now, 0)), 'rotated')
+      }
+      assert.deepEqual(await endsOf(store), [['v30', null]])
+      const query = { account_id: ACCOUNT, live_at: now, limit: 1, after: null, within: null }
+      const [listed] = (await store.keys.list(query)).rows
+      assert.deepEqual(
+        listed?.secrets.map(({ hash }) => hash),
+        ['v30'],
+      )
+      for (const version of [1, 15, 29]) {
+        const found = await store.keys.findChain(`v${version}`)
+        assert.deepEqual([found?.secret.version, found?.secret.not_after], [version, 0])
+        assert.equal(found?.chain.at(-1)?.version, 30)
+      }
+      assert.equal((await store.keys.findChain('v30'))?.secret.not_after, null)
     },
   },
   {
@@ -151,13 +179,8 @@ export const keyRotationCases: readonly StoreCase[] = [
       await fill(store, now)
       assert.equal(await end(now + 1), true)
       assert.equal(await end(now + 1), false)
-      assert.deepEqual(await endsOf(store), [
-        ['v5', null],
-        ['v4', 0],
-        ['v3', 0],
-        ['v2', 0],
-        ['v1', 0],
-      ])
+      assert.deepEqual(await endsOf(store), [['v5', null]])
+      for (const hash of ['v4', 'v3', 'v2', 'v1']) assert.equal(await endOf(store, hash), 0)
       assert.equal((await store.keys.get(ACCOUNT, 'key_1'))?.version, 5)
       assert.equal(await rotate(store, rotationTo(6, 'v6', now + 1)), 'rotated')
     },

@@ -117,7 +117,8 @@ export const purgeCases: readonly StoreCase[] = [
         key?.secrets.map(({ hash }) => hash),
         ['h2'],
       )
-      assert.equal((await store.keys.get(ACCOUNT, 'key_2'))?.secrets.length, 2)
+      assert.equal(await store.keys.findChain('h1'), undefined)
+      assert.equal((await store.keys.findChain('h3'))?.secret.not_after, 0)
       const webhook = await store.webhooks.get(ACCOUNT, 'wh_1')
       assert.deepEqual(
         webhook?.secrets.map(({ id }) => id),

@@ -21,7 +21,10 @@ export interface KeyTree {
 }
 
 export interface KeyReads {
-  /** The chain behind a value's hash, whatever its state; undefined when nobody holds that value. */
+  /**
+   * The chain behind a value's hash, whatever its state; undefined when nobody holds that value. A value
+   * that has ended for ever is found by its own row: its key does not list it.
+   */
   findChain(hash: string): Promise<KeyChain | undefined>
   /** The chain of a key of this account, root first; empty when there is no such key. */
   chain(accountId: string, id: string): Promise<readonly KeyRecord[]>
@@ -72,7 +75,8 @@ export interface KeyWrites extends KeyReads {
   update(judged: KeyRecord, changes: KeyChanges, now: Instant): Promise<boolean>
   /**
    * Adds a secret and makes it the current one; earlier previous values keep their own ends, and those
-   * whose grace period is over by now stay ended whatever the clock shows later.
+   * whose grace period is over by now stay ended whatever the clock shows later: the key lists them no
+   * longer. The cost does not depend on how many those are.
    *
    * `conflict`, changing nothing: the key is no longer live or was rotated meanwhile; of two callers one
    * wins. `limit_reached`, changing nothing: more than `MAX_LIVE_SECRETS` would be live.

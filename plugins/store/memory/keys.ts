@@ -1,3 +1,4 @@
+import type { KeySecret } from '../../../lib/key/lifecycle.ts'
 import { MAX_LIVE_SECRETS, keyStatus } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import { printScopes } from '../../../lib/scope/canonical.ts'
@@ -32,14 +33,15 @@ export function treeOf(keys: State['keys'], id: string): readonly string[] {
 export function keyReads(state: Reading): KeyReads {
   return {
     async findChain(hash) {
-      const { keys, accounts } = state()
-      for (const { id, account_id, secrets } of keys.values()) {
-        const secret = secrets.find((one) => one.hash === hash)
-        if (secret === undefined) continue
-        const suspended = (accounts.get(account_id)?.suspended_at ?? null) !== null
-        return { secret, chain: lineOf(keys, id), account: { id: account_id, suspended } }
-      }
-      return undefined
+      const { keys, endedSecrets, accounts } = state()
+      const ended = endedSecrets.get(hash)
+      const isHolder = ({ secrets }: KeyRecord) => secrets.some((one) => one.hash === hash)
+      const key = ended ? keys.get(ended.key_id) : [...keys.values()].find(isHolder)
+      const secret = ended?.secret ?? key?.secrets.find((one) => one.hash === hash)
+      if (key === undefined || secret === undefined) return undefined
+      const { id, account_id } = key
+      const suspended = (accounts.get(account_id)?.suspended_at ?? null) !== null
+      return { secret, chain: lineOf(keys, id), account: { id: account_id, suspended } }
     },
     async chain(accountId, id) {
       const line = lineOf(state().keys, id)
@@ -74,7 +76,13 @@ export function keyReads(state: Reading): KeyReads {
 }
 
 export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
-  const { keys } = state
+  const { keys, endedSecrets } = state
+  /** Keeps the secrets that have ended for ever apart; answers the others. */
+  const keepEnded = (key_id: string, secrets: readonly KeySecret[]): readonly KeySecret[] =>
+    secrets.filter((secret) => {
+      if (secret.not_after === 0) add(endedSecrets, secret.hash, { key_id, secret })
+      return secret.not_after !== 0
+    })
   const changeKey = (id: string, columns: Partial<KeyRecord>): boolean => {
     changes.push({ kind: 'key', id })
     return change(keys, id, columns)
@@ -83,7 +91,7 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
     if (key.parent_id !== null && !keys.has(key.parent_id)) {
       throw new Error(`there is no parent ${key.parent_id}`)
     }
-    add(keys, key.id, key)
+    add(keys, key.id, { ...key, secrets: keepEnded(key.id, key.secrets) })
   }
   return {
     ...keyReads(() => state),
@@ -120,7 +128,7 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
       })
       const previous = replaced.filter(({ not_after }) => isLeft(not_after))
       if (previous.length >= MAX_LIVE_SECRETS) return 'limit_reached'
-      const secrets = [secret, ...replaced]
+      const secrets = keepEnded(id, [secret, ...replaced])
       changeKey(id, { version: secret.version, secrets, updated_at: now })
       return 'rotated'
     },
@@ -128,7 +136,7 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
       const secrets = keys.get(id)?.secrets ?? []
       const isLeft = (end: Instant | null): boolean => end !== null && end > now
       const ended = secrets.map((one) => (isLeft(one.not_after) ? { ...one, not_after: 0 } : one))
-      changeKey(id, { secrets: ended })
+      changeKey(id, { secrets: keepEnded(id, ended) })
       return secrets.some(({ not_after }) => isLeft(not_after))
     },
     async revoke(id, now) {

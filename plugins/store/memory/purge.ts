@@ -8,6 +8,7 @@ import type { PlacedLine } from '../contract/observations.ts'
 import { lineOf } from './keys.ts'
 import { releasesOf } from './sites.ts'
 import type { State } from './state.ts'
+import { place } from './state.ts'
 
 type Purge = (state: State, before: Instant, limit: number) => number
 
@@ -24,31 +25,36 @@ function oldest<T>(
 
 const ended = (before: Instant, at: Instant | null): boolean => at !== null && at < before
 
-/** Deletes up to `limit` secrets that ended, of keys or of webhooks. */
-function endedSecrets<T extends { readonly secrets: readonly { not_after: Instant | null }[] }>(
+/** Deletes up to `limit` old secrets that are listed with their owners: keys or webhooks. */
+function oldestSecrets<T extends { readonly secrets: readonly { not_after: Instant | null }[] }>(
   owners: Map<string, T>,
-  before: Instant,
+  isOld: (secret: T['secrets'][number], id: string) => boolean,
   limit: number,
-  isOld: (secret: T['secrets'][number], owner: T, before: Instant) => boolean = () => true,
 ): number {
   let deleted = 0
   for (const [id, owner] of owners) {
     const secrets = owner.secrets.filter(
-      (secret) =>
-        deleted >= limit ||
-        !ended(before, secret.not_after) ||
-        !isOld(secret, owner, before) ||
-        ++deleted === 0,
+      (secret) => deleted >= limit || !isOld(secret, id) || ++deleted === 0,
     )
     owners.set(id, Object.freeze({ ...owner, secrets }))
   }
   return deleted
 }
 
-/** Whether a value was replaced before an instant, however early it was ended. */
-function replacedBefore(secret: KeySecret, { secrets }: KeyRecord, before: Instant): boolean {
-  const next = secrets.find(({ version }) => version === secret.version + 1)
-  return (next?.created_at ?? 0) < before
+/** Deletes up to `limit` values of keys that ended, and were replaced, before an instant. */
+function oldestValues({ keys, endedSecrets }: State, before: Instant, limit: number): number {
+  const created = new Map<string, Instant>()
+  const note = (id: string, { version, created_at }: KeySecret) =>
+    created.set(place(id, String(version)), created_at)
+  for (const { key_id, secret } of endedSecrets.values()) note(key_id, secret)
+  for (const { id, secrets } of keys.values()) for (const secret of secrets) note(id, secret)
+  // What was ended at once has the instant 0; until its replacement is old its holder is told of it.
+  const isOld = ({ version, created_at, not_after }: KeySecret, id: string): boolean =>
+    created_at < before &&
+    ended(before, not_after) &&
+    (created.get(place(id, String(version + 1))) ?? 0) < before
+  const deleted = oldest(endedSecrets, ({ key_id, secret }) => isOld(secret, key_id), limit)
+  return deleted + oldestSecrets(keys, isOld, limit - deleted)
 }
 
 export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
@@ -62,14 +68,16 @@ export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
     oldest(idempotency, ({ expires_at }) => expires_at < before, limit),
   sessions: ({ sessions }, before, limit) =>
     oldest(sessions, ({ expires_at }) => expires_at < before, limit),
-  key_secrets: ({ keys }, before, limit) => endedSecrets(keys, before, limit, replacedBefore),
+  key_secrets: oldestValues,
   keys(state, before, limit) {
-    const { keys } = state
+    const { keys, endedSecrets } = state
     const old = [...keys.values()].filter((key) => isOldKey(state, key, before)).slice(0, limit)
     for (const { id } of old) keys.delete(id)
+    for (const [hash, { key_id }] of endedSecrets) if (!keys.has(key_id)) endedSecrets.delete(hash)
     return old.length
   },
-  webhook_secrets: ({ webhooks }, before, limit) => endedSecrets(webhooks, before, limit),
+  webhook_secrets: ({ webhooks }, before, limit) =>
+    oldestSecrets(webhooks, ({ not_after }) => ended(before, not_after), limit),
   audit: ({ audit }, before, limit) => oldest(audit, ({ at }) => at < before, limit),
   access_lines: ({ lines }, before, limit) =>
     oldest(lines, isOldLine([...lines.values()], before), limit),

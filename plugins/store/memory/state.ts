@@ -1,5 +1,6 @@
 import type { Attempt } from '../../../lib/delivery/state.ts'
 import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
+import type { KeySecret } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
@@ -32,6 +33,8 @@ export interface State {
   readonly setupLinks: Map<string, Instant>
   readonly meta: Map<string, string>
   readonly keys: Map<string, KeyRecord>
+  /** Secrets that have ended for ever, by their hashes. */
+  readonly endedSecrets: Map<string, EndedSecret>
   readonly webhooks: Map<string, WebhookRecord>
   readonly types: Map<string, EventTypeRecord>
   readonly apps: Map<string, AppRecord>
@@ -69,6 +72,11 @@ export interface State {
   readonly signIn: Map<string, SignInRecord>
 }
 
+export interface EndedSecret {
+  readonly key_id: string
+  readonly secret: KeySecret
+}
+
 export interface LeftAlias {
   readonly account_id: string
   readonly kept_until: Instant
@@ -101,6 +109,7 @@ export function emptyState(): State {
     setupLinks: new Map(),
     meta: new Map(),
     keys: new Map(),
+    endedSecrets: new Map(),
     webhooks: new Map(),
     types: new Map(),
     apps: new Map(),
@@ -144,6 +153,7 @@ export function copyState(state: State): State {
     setupLinks: new Map(state.setupLinks),
     meta: new Map(state.meta),
     keys: new Map(state.keys),
+    endedSecrets: new Map(state.endedSecrets),
     webhooks: new Map(state.webhooks),
     types: new Map(state.types),
     apps: new Map(state.apps),

@@ -35,7 +35,9 @@ export function columnsOf(key: KeyRecord): {
   }
 }
 
-export function toKey(row: Row, secrets: readonly Row[]): KeyRecord {
+/** @param rows its open secrets, newest first, which may have been read after the key */
+export function toKey(row: Row, rows: readonly Row[]): KeyRecord {
+  const secrets = rows.map(toSecret)
   return {
     id: String(row['id']),
     account_id: String(row['account_id']),
@@ -50,12 +52,12 @@ export function toKey(row: Row, secrets: readonly Row[]): KeyRecord {
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),
     last_used_at: integerOrNull(row['last_used_at']),
-    version: integer(row['version']),
-    secrets: secrets.map(toSecret),
+    version: Math.max(integer(row['version']), secrets[0]?.version ?? 0),
+    secrets,
   }
 }
 
-function toSecret(row: Row): KeySecret {
+export function toSecret(row: Row): KeySecret {
   return {
     hash: String(row['hash']),
     display: String(row['display']),

@@ -9,7 +9,7 @@ import { MOST_KEYS_READ } from '../contract/keys.ts'
 import type { Page } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { LIVE_LINE, endColumns, liveTree, spreadEnds } from './key-ends.ts'
-import { columnsOf, toKey } from './key-rows.ts'
+import { columnsOf, toKey, toSecret } from './key-rows.ts'
 import type { Row } from './rows.ts'
 import { assignments, cutPage, integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
@@ -20,11 +20,18 @@ const BEHIND_ALL = '~'
 /** Live at `$1`, its ancestors apart; the same comparison as in memory: now = expiry is expired. */
 const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
 
+/**
+ * Of a key's secrets, the current one and those that may still be live. A rotation marks what has ended
+ * with the instant 0, so a key has few of these however often it was rotated. Served by a partial index.
+ */
+const OPEN = '(not_after IS NULL OR not_after > 0)'
+
 export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
   async function withSecrets(rows: readonly Row[]): Promise<KeyRecord[]> {
     if (rows.length === 0) return []
     const secrets = await query(
-      `SELECT * FROM ${t.key_secrets} WHERE ${dialect.among('key_id', '$1')} ORDER BY version DESC`,
+      `SELECT * FROM ${t.key_secrets} WHERE ${dialect.among('key_id', '$1')} AND ${OPEN}
+       ORDER BY version DESC`,
       [JSON.stringify(rows.map((row) => row['id']))],
     )
     return rows.map((row) =>
@@ -103,7 +110,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
   return {
     async findChain(hash) {
       const [found] = await query(
-        `SELECT s.key_id, s.version, k.account_id, a.suspended_at
+        `SELECT s.*, k.account_id, a.suspended_at
          FROM ${t.key_secrets} s JOIN ${t.keys} k ON k.id = s.key_id
            LEFT JOIN ${t.accounts} a ON a.id = k.account_id
          WHERE s.hash = $1`,
@@ -111,9 +118,14 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       )
       if (found === undefined) return undefined
       const chain = await chainOf(found['key_id'])
-      const secret = chain.at(-1)?.secrets.find((one) => one.version === integer(found['version']))
+      const key = chain.at(-1)
+      if (key === undefined) return undefined
+      const own = toSecret(found)
+      // What is not open has ended, also when it ended between the two reads.
+      const open = key.secrets.find(({ version }) => version === own.version)
+      const secret = open ?? { ...own, not_after: 0 }
       const suspended = integerOrNull(found['suspended_at']) !== null
-      return secret && { secret, chain, account: { id: String(found['account_id']), suspended } }
+      return { secret, chain, account: { id: String(found['account_id']), suspended } }
     },
     async chain(accountId, id) {
       const chain = await chainOf(id)
@@ -226,7 +238,7 @@ export function keyWrites(
       const rows = await query(
         `UPDATE ${t.keys} SET version = $3, updated_at = $1
          WHERE ${isCurrent} AND $4 > (SELECT count(*) FROM ${t.key_secrets} s
-           WHERE s.key_id = $2 AND s.not_after > $1) RETURNING id`,
+           WHERE s.key_id = $2 AND s.not_after > $1 AND s.not_after > 0) RETURNING id`,
         [now, id, secret.version, MAX_LIVE_SECRETS - replaced],
       )
       if (rows.length === 0) {
@@ -240,7 +252,7 @@ export function keyWrites(
       await query(
         `UPDATE ${t.key_secrets}
          SET not_after = CASE WHEN version = $2 - 1 THEN CAST($3 AS BIGINT) ELSE 0 END
-         WHERE key_id = $1 AND (version = $2 - 1 OR not_after <= $4)`,
+         WHERE key_id = $1 AND ${OPEN} AND (version = $2 - 1 OR not_after <= $4)`,
         [id, secret.version, previous_not_after, now],
       )
       await insertSecret(id, secret)
@@ -250,7 +262,7 @@ export function keyWrites(
     async endPrevious(id, now) {
       const rows = await query(
         `UPDATE ${t.key_secrets} SET not_after = 0
-         WHERE key_id = $1 AND not_after > $2 RETURNING hash`,
+         WHERE key_id = $1 AND not_after > $2 AND not_after > 0 RETURNING hash`,
         [id, now],
       )
       return noted(id, rows.length > 0)

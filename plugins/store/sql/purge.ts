@@ -43,8 +43,9 @@ const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   key_secrets: {
     table: 'key_secrets',
     key: 'hash',
-    old: 'not_after < $1',
+    old: 'created_at < $1 AND not_after < $1',
     by: 'instant',
+    order: 'created_at, hash',
     // What was ended at once has the instant 0; until then its holder is told that it was rotated.
     only: (t) => `COALESCE((SELECT n.created_at FROM ${t.key_secrets} n
       WHERE n.key_id = ${t.key_secrets}.key_id AND n.version = ${t.key_secrets}.version + 1), 0) < $1`,

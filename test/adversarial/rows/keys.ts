@@ -270,6 +270,16 @@ const LINES: readonly Line[] = [
     'the holders of keys that ended long ago',
     '`401 key_revoked` or `401 key_expired` for 30 days, then the key is deleted: `401 invalid_key`, `404 key_not_found` to its account, and its entries stay in the audit log; what is live stays, `200`, and so does what it was minted by',
   ],
+  [
+    'K57',
+    'a key is rotated without a grace in a loop, 20,000 times',
+    'its current value is `200`, each ended one `401 key_rotated`; verifying, listing and rotating it read and rewrite `no ended values`',
+  ],
+  [
+    'K58',
+    'the holders of values that were replaced and ended long ago',
+    '`401 key_rotated` for 30 days, then the value is deleted and unknown: `401 invalid_key`; the current one is `200`. The purge reads `no younger values`',
+  ],
 ]
 
 export const KEY_ROWS: readonly Row[] = LINES.map(([id, what, answer]) => ({

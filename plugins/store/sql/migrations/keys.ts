@@ -72,4 +72,15 @@ export const keys: readonly Migration[] = [
       `CREATE INDEX ${t.keys}_by_end ON ${t.keys} (ends_at, id) WHERE ends_at < ${NEVER}`,
     ],
   },
+  {
+    // A key that is rotated in a loop leaves any number of ended values: neither its use nor the purge reads
+    // those that they do not need.
+    name: 'keys/0004-open-secrets',
+    up: (t) => [
+      `CREATE INDEX ${t.key_secrets}_open ON ${t.key_secrets} (key_id, version)
+       WHERE not_after IS NULL OR not_after > 0`,
+      `CREATE INDEX ${t.key_secrets}_by_age ON ${t.key_secrets} (created_at, hash)
+       WHERE not_after IS NOT NULL`,
+    ],
+  },
 ]
