@@ -1,0 +1,33 @@
+import type { Row } from '../../table.ts'
+
+/** Writes and clones. */
+export const WRITE_ROWS: readonly Row[] = [
+  {
+    id: 'F44',
+    case: 'One account sends forty writes at once, half of them with an Idempotency-Key, and another account sends one.',
+    answer:
+      'Units of work wait by account and take turns: the other is served `among the first four`.',
+  },
+  {
+    id: 'F45',
+    case: 'Five hundred writes of one account wait, and it sends one more.',
+    answer: '`429 rate_limited`; `200 to another account`.',
+  },
+  {
+    id: 'F46',
+    case: 'A client sends a write and disconnects while the write waits for its turn.',
+    answer: 'Its body is released, and its unit of work is `not begun`.',
+  },
+  {
+    id: 'F47',
+    case: 'Clones whose alias is taken while they copy, that are twins under one Idempotency-Key, or whose client disconnects.',
+    answer:
+      'Their files are deleted as soon as they cannot be recorded: `201` and `409 alias_taken`, and `nothing is left`.',
+  },
+  {
+    id: 'F48',
+    case: 'An account whose limit is 15 writes a minute clones an app over and over that holds the same 5 MiB twice.',
+    answer:
+      'Content is copied once, and each MiB of it costs a write: `2 times 201`, then `429 rate_limited` with `0 bytes copied`.',
+  },
+]
