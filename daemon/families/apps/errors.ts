@@ -24,6 +24,6 @@ export const appError = defineErrors({
   app_not_ready: { status: 409, text: 'The app has no revision yet. Wait until it is made.' },
   app_limit_reached: {
     status: 409,
-    text: 'The account has as many apps as it may. Archive one first.',
+    text: 'The account has as many apps as it may: 200, or 400 with the archived ones. Archive an app, or restore an archived one and use it again.',
   },
 })

@@ -22,6 +22,12 @@ import { printTree, readTree } from './tree.ts'
 /** Apps that one account may have, archived ones not counted. */
 export const MAX_APPS = 200
 
+/** Apps that one account may have with the archived ones, whose files are kept until they are deleted. */
+export const MAX_KEPT_APPS = 2 * MAX_APPS
+
+const MANY_APPS = `The account has ${MAX_APPS} apps, as many as it may. Archive one first.`
+const MANY_ARCHIVED = `The account has ${MAX_KEPT_APPS} apps with the archived ones, as many as it may. Restore an archived app and use it, or wait: an archived app is deleted after 30 days.`
+
 /** Where the bytes of apps are kept. @throws KeyhookError `capability_unavailable` where nothing keeps them */
 export function bytesOf({ appBytes }: Pick<Platform, 'appBytes'>): AppBytes {
   if (appBytes === undefined) throw httpError('capability_unavailable')
@@ -107,9 +113,23 @@ export async function keepTree(bytes: AppBytes, appId: string, tree: Tree): Prom
   return sha256
 }
 
-/** Refuses one more app than an account may have, as this unit of work sees it. */
-export async function requireRoom(apps: Pick<AppReads, 'count'>, accountId: string): Promise<void> {
-  if ((await apps.count(accountId)) >= MAX_APPS) throw appError('app_limit_reached')
+/**
+ * Refuses one more app than an account may have, as this unit of work sees it.
+ *
+ * @param more whether it is a new one, or one that the account has, archived
+ * @throws KeyhookError `app_limit_reached`
+ */
+export async function requireRoom(
+  apps: Pick<AppReads, 'count'>,
+  accountId: string,
+  more: 'new' | 'archived' = 'new',
+): Promise<void> {
+  const { live, archived } = await apps.count(accountId)
+  const details = { live, archived }
+  if (live >= MAX_APPS) throw appError('app_limit_reached', { message: MANY_APPS, details })
+  if (more === 'new' && live + archived >= MAX_KEPT_APPS) {
+    throw appError('app_limit_reached', { message: MANY_ARCHIVED, details })
+  }
 }
 
 /**

@@ -89,8 +89,8 @@ const recordCases: readonly StoreCase[] = [
       assert.deepEqual(await listIds(store, { ids: ['app_2', 'app_3', 'app_9'] }), ['app_2'])
       assert.deepEqual(await listIds(store, { status: 'failed' }), ['app_2'])
       assert.deepEqual(await listIds(store, { alias: 'one' }), ['app_1'])
-      assert.equal(await store.apps.count(ACCOUNT), 2)
-      assert.equal(await store.apps.count(STRANGER), 0)
+      assert.deepEqual(await store.apps.count(ACCOUNT), { live: 2, archived: 1 })
+      assert.deepEqual(await store.apps.count(STRANGER), { live: 0, archived: 0 })
     },
   },
   {

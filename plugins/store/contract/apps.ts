@@ -73,12 +73,19 @@ export interface RevisionListQuery {
   readonly before: number | null
 }
 
+export interface AppCount {
+  /** Not archived. */
+  readonly live: number
+  /** Archived, and not purged yet. */
+  readonly archived: number
+}
+
 export interface AppReads {
   get(accountId: string, id: string): Promise<AppRecord | undefined>
   /** @param most apps that a page looks at; default `MOST_LOOKED_AT` */
   list(query: AppListQuery, most?: number): Promise<Page<AppRecord>>
-  /** Apps of the account that are not archived. */
-  count(accountId: string): Promise<number>
+  /** How many apps the account has. */
+  count(accountId: string): Promise<AppCount>
   /** Whether an app may bear an alias: no other one does, and it is not kept for another account. */
   isAliasFree(alias: string, asked: AliasAsked): Promise<boolean>
   /** Whether there is such an app, whosever and archived or not. */

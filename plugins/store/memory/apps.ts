@@ -36,7 +36,11 @@ export function appReads(state: Reading): AppReads {
       const last = looked[most - 1]
       return leadOn(page, last && placeOfApp(last))
     },
-    count: async (accountId) => live().filter((app) => app.account_id === accountId).length,
+    async count(accountId) {
+      const own = all().filter((app) => app.account_id === accountId)
+      const archived = own.filter(isArchived).length
+      return { live: own.length - archived, archived }
+    },
     async isAliasFree(alias, { account_id, app_id, now }) {
       const isBorne = live().some((app) => app.alias === alias && app.id !== app_id)
       const left = state().leftAliases.get(alias)

@@ -72,10 +72,12 @@ export function appReads(query: Query, t: Tables, dialect: Dialect): AppReads {
     },
     async count(accountId) {
       const [row] = await query(
-        `SELECT count(*) AS count FROM ${t.apps} WHERE account_id = $1 AND archived_at IS NULL`,
+        `SELECT count(*) AS total, count(archived_at) AS archived
+         FROM ${t.apps} WHERE account_id = $1`,
         [accountId],
       )
-      return integer(row?.['count'])
+      const archived = integer(row?.['archived'])
+      return { live: integer(row?.['total']) - archived, archived }
     },
     async isAliasFree(alias, { account_id, app_id, now }) {
       const rows = await query(

@@ -1,4 +1,5 @@
 import { appsFamily } from '../../../daemon/families/apps/family.ts'
+import { MAX_KEPT_APPS } from '../../../daemon/families/apps/service.ts'
 import { editsFamily } from '../../../daemon/families/edits/family.ts'
 import { until } from '../../support/daemon.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
@@ -137,5 +138,47 @@ export const CLONE_CHECKS: Checks = {
     saw(`${third.status} ${code}`)
     saw(`${copied} bytes copied`)
     t.same(await leftOf(world), [])
+  },
+
+  async F49(t, saw) {
+    const world = await editWorld(t)
+    const { platform, account, request } = world
+    const { store, clock } = platform
+    const { id } = await createApp(world)
+    const app = await store.apps.get(account.id, id)
+    if (app === undefined) throw new Error('no app')
+    // With the app itself, all places but one.
+    const archived = Array.from({ length: MAX_KEPT_APPS - 2 }, (_, at) => `archived${1000 + at}`)
+    const now = clock.now()
+    await store.write(async (tx) => {
+      for (const id of archived) {
+        await tx.apps.insert({ ...app, id, archived_at: now, purge_at: now })
+      }
+    })
+
+    holdCopied(world, 20)
+    const clone = () =>
+      request<{ id: string; error?: { code: string } }>('POST', `/v1/apps/${id}/clone`, {
+        body: {},
+      })
+    const clones = await Promise.all(Array.from({ length: 20 }, clone))
+    const made = clones.filter(({ status }) => status === 201)
+    const refused = clones.filter(({ body }) => body.error?.code === 'app_limit_reached')
+    saw(`${made.length} times 201`)
+    saw(`${refused.length} times ${refused[0]?.status} app_limit_reached`)
+    t.same(await leftOf(world), [])
+    saw('nothing is left')
+
+    const path = `/v1/apps/${made[0]?.body.id}`
+    t.equal((await request('DELETE', path)).status, 200, 'archiving is always possible')
+    const create = () => request('POST', '/v1/apps', { body: { template_id: 'blank' } })
+    const message = /Restore an archived app and use it, or wait/
+    const details = { live: 1, archived: MAX_KEPT_APPS - 1 }
+    const error = { code: 'app_limit_reached', message, details }
+    t.match(await create(), { status: 409, body: { error } })
+    saw(String((await request('POST', `${path}/restore`, { body: {} })).status))
+    t.match(await create(), { status: 409, body: { error: { code: 'app_limit_reached' } } })
+    t.equal(await store.write((tx) => tx.apps.purge(archived[0] ?? '', now)), true)
+    saw(String((await create()).status))
   },
 }

@@ -23,7 +23,7 @@ export const restoreApp = writeOperation({
   async run(call) {
     const { platform, principal, tx, params, now } = call
     const { id, account_id, archived_at } = await findApp(tx.apps, principal, params.app_id)
-    if (archived_at !== null) await requireRoom(tx.apps, account_id)
+    if (archived_at !== null) await requireRoom(tx.apps, account_id, 'archived')
     if (!(await tx.apps.restore(id, now))) throw appError('app_not_archived')
 
     const app = await findApp(tx.apps, principal, id)

@@ -30,4 +30,10 @@ export const WRITE_ROWS: readonly Row[] = [
     answer:
       'Content is copied once, and each MiB of it costs a write: `2 times 201`, then `429 rate_limited` with `0 bytes copied`.',
   },
+  {
+    id: 'F49',
+    case: 'An account clones an app and archives the clone, over and over; twenty clones race for the last place.',
+    answer:
+      'Archived apps count until they are deleted, 400 apps in all: `1 times 201` and `19 times 409 app_limit_reached`; `nothing is left` of those refused. An archived app can be restored, `200`; once one is deleted, a new one is made, `201`.',
+  },
 ]
