@@ -74,6 +74,20 @@ void t.test('a body with no name that is known is judged as one event', async (t
   t.match(body, { error: { code: 'undeclared_event_type', message } })
 })
 
+void t.test('of a list, the first undeclared types get a suggestion', async (t) => {
+  const { request } = await shopWorld(t)
+  const counted = (text: unknown): number => JSON.stringify(text).split('Did you mean').length - 1
+  const types = Array.from({ length: 20 }, (_, at) => `order.pai${at}`)
+  const events = types.map((type) => ({ type, data: {} }))
+  const published = await request('POST', '/v1/events', { body: { events } })
+  t.equal(counted(published.body), 5)
+  const registered = await request('POST', '/v1/webhooks', {
+    body: { url: 'https://example.com/in', events: types },
+  })
+  t.match(registered.body, { error: { code: 'unknown_event_type' } })
+  t.equal(counted(registered.body), 5)
+})
+
 async function publishAll(
   { request }: World,
   events: readonly unknown[],

@@ -3,7 +3,7 @@ import { kernelError } from '../../../lib/errors.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
 import type { NewEvent, PublishOutcome } from '../../../lib/engine/ports.ts'
 import { elementSpans, memberSpan } from '../../../lib/internal/json-text.ts'
-import { suggest } from '../../../lib/internal/nearest.ts'
+import { suggestEach } from '../../../lib/internal/nearest.ts'
 import { MAX_EVENT_BYTES, createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
 import type { z } from 'zod'
 import type { Call } from '../../family.ts'
@@ -36,7 +36,7 @@ export async function declaredTypes({ platform, principal }: Caller): Promise<Re
 
 /** The one event of a body. */
 export function judgeOne(caller: Caller, body: Published, types: ReadonlySet<string>): Judged {
-  return judge(caller, body, dataText(caller.bodyText, 0), types)
+  return judge(caller, body, dataText(caller.bodyText, 0), types, suggestEach(types))
 }
 
 /** The events of a batch, each judged by itself. */
@@ -48,10 +48,11 @@ export function judgeBatch(
   const { bodyText } = caller
   const list = memberSpan(bodyText, 0, 'events')
   const spans = list === undefined ? [] : elementSpans(bodyText, list.from)
+  const suggest = suggestEach(types)
   return elements.map((element, index) => {
     const { value, faults } = readEvent(element, `body.events[${index}]`)
     if (faults !== undefined) return invalid(faults)
-    return judge(caller, value, dataText(bodyText, spans[index]?.from ?? 0), types)
+    return judge(caller, value, dataText(bodyText, spans[index]?.from ?? 0), types, suggest)
   })
 }
 
@@ -60,12 +61,13 @@ function judge(
   { id, type, ...published }: Published,
   data: string,
   types: ReadonlySet<string>,
+  suggest: (type: string) => string,
 ): Judged {
   const app_id = published.app_id ?? null
   if (!types.has(type)) {
     const details = { type }
     if (platform.eventTypes.builtIn.has(type)) return eventError('reserved_event_type', { details })
-    const message = `The type ${JSON.stringify(type)} is not declared.${suggest(type, types)} ${DECLARE}`
+    const message = `The type ${JSON.stringify(type)} is not declared.${suggest(type)} ${DECLARE}`
     return eventError('undeclared_event_type', { message, details })
   }
   const refused = refuseApp(principal, app_id)

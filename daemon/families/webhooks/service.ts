@@ -4,7 +4,7 @@ import { REFUSALS } from '../../../lib/egress/url.ts'
 import type { Authority } from '../../../lib/grant/authority.ts'
 import { holdsApp, withinPins } from '../../../lib/grant/authority.ts'
 import { refuseDelegation } from '../../../lib/grant/delegate.ts'
-import { suggest } from '../../../lib/internal/nearest.ts'
+import { suggestEach } from '../../../lib/internal/nearest.ts'
 import { EVERY_BUILT_IN, isFamily } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type {
@@ -124,6 +124,7 @@ export async function requireKnownTypes(
   const known = await Promise.all(types.map(isKnown))
   if (!known.includes(false)) return
   const candidates = [...eventTypes.builtIn.keys(), ...(await eventTypes.declared(accountId))]
+  const suggest = suggestEach(candidates)
   const errors = types.flatMap((type, index) =>
     known[index] === true
       ? []
@@ -131,7 +132,7 @@ export async function requireKnownTypes(
           {
             location: `body.events[${index}]`,
             code: 'unknown_event_type',
-            message: `There is no event type ${JSON.stringify(type)}.${suggest(type, candidates)}`,
+            message: `There is no event type ${JSON.stringify(type)}.${suggest(type)}`,
           },
         ],
   )
