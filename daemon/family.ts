@@ -90,9 +90,10 @@ export interface OwnCall<Input extends OperationInput = OperationInput> extends 
   /**
    * Runs `work` as one unit, in which the caller still may do this.
    *
+   * @param options.detached runs it also when the client has disconnected. Default false
    * @throws KeyhookError as a request would be refused that came now
    */
-  unit<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>
+  unit<T>(work: (tx: StoreTx) => Promise<T>, options?: { readonly detached?: boolean }): Promise<T>
 }
 
 export interface ResponseHead {

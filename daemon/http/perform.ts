@@ -58,8 +58,9 @@ function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
   return {
     ...call,
     parts,
-    unit: (work) =>
+    unit: (work, { detached = false } = {}) =>
       writeBegun(call, async (tx) => {
+        if (!detached) requirePresent(call)
         // What came before may have taken long.
         await requireCaller(tx, operation, call, platform.clock.now())
         return work(tx)
@@ -73,8 +74,8 @@ async function* none(): AsyncGenerator<never> {}
 export interface PreparedUnit {
   run(tx: StoreTx): Promise<unknown>
   /**
-   * Runs what is to commit it, and discards what was prepared when it cannot have: where `run` ended, an
-   * error says nothing about the commit.
+   * Commits the unit by `write`, which calls `run`. Discards what was prepared when `run` did not succeed;
+   * once it has, an error does not prove that nothing was committed.
    */
   commit<T>(write: () => Promise<T>): Promise<T>
 }
@@ -85,6 +86,7 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
   let hasRun = false
   return {
     async run(tx) {
+      requirePresent(call)
       await requireCaller(tx, operation, call, call.now)
       const result = await work(tx)
       hasRun = true
@@ -101,16 +103,22 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
 }
 
 /**
- * Nothing is begun for who is gone: they may have asked again meanwhile, and have been answered, and what
- * waited long would undo what came after.
+ * Refuses work whose client has disconnected. The client may have repeated the request and made further
+ * changes since; the late work would undo them.
+ *
+ * @throws KeyhookError `request_abandoned`
  */
+function requirePresent({ hasLeft }: AnyCall): void {
+  if (hasLeft()) throw httpError('request_abandoned')
+}
+
+/** @throws KeyhookError when the caller may no longer do this */
 async function requireCaller(
   tx: StoreTx,
   operation: Operation,
-  { principal, platform, hasLeft }: AnyCall,
+  { principal, platform }: AnyCall,
   now: Instant,
 ): Promise<void> {
-  if (hasLeft()) throw httpError('request_abandoned')
   await requireStanding(tx, principal, scopeOf(operation, platform), now)
 }
 
@@ -151,7 +159,7 @@ export async function answerCommitted(
   try {
     return firstAnswer(operation, later === undefined ? committed : await later(call, committed))
   } catch (cause) {
-    // How it went on cannot be told, or not to whom it was begun for any more. That it is committed can.
+    // The later state cannot be read, or the caller may no longer see it: the committed one is answered.
     if (!(cause instanceof KeyhookError)) throw cause
     return firstAnswer(operation, committed)
   }

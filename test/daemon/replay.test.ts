@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import t from 'tap'
 import { IDENTIFIERS } from '../../daemon/event-types.ts'
 import type { Family } from '../../daemon/family.ts'
@@ -16,6 +18,7 @@ import {
   hasStatus,
   receiverFor,
   register,
+  revokeInTurn,
   shopWorld,
 } from '../support/webhooks.ts'
 import type { Answer, AnyBody, Asker, World } from '../support/world.ts'
@@ -205,6 +208,43 @@ await t.test('a disabled webhook is sent nothing', async (t) => {
   t.equal(queuedOf(await replay(webhook, SINCE)), '409 webhook_disabled')
   await set('active')
   t.equal(queuedOf(await replay(webhook, SINCE)), '202 1')
+})
+
+await t.test('a key that is revoked while its replay waits replays nothing', async (t) => {
+  const { world, happen, replay } = await openPast(t)
+  await happen(['app.deployed', null])
+  const webhook = await register(world, { url: (await receiverFor(t)).url })
+  for (const dry_run of [true, false]) {
+    const { id, key } = await world.mintKey({ scopes: ['webhooks:*'] })
+    revokeInTurn(world, id)
+    t.equal(queuedOf(await replay(webhook, { ...SINCE, dry_run }, key)), '401 key_revoked')
+  }
+  t.equal(queuedOf(await replay(webhook, { ...SINCE, dry_run: true })), '202 1')
+})
+
+await t.test('a replay that began is finished without its client', async (t) => {
+  const { world, happen } = await openPast(t)
+  await happen(['app.deployed', null])
+  const receiver = await receiverFor(t)
+  const webhook = await register(world, { url: receiver.url })
+  const { key } = await world.mintKey({ scopes: ['webhooks:*'] })
+  const { platform } = world
+  const { replays } = platform
+  const asking = request(`${world.baseUrl}/v1/webhooks/${webhook.id}/replay`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+  })
+  asking.on('error', () => undefined)
+  Object.assign(platform, {
+    replays: ((asked, work) =>
+      replays(asked, async () => {
+        asking.destroy()
+        if (asked.signal?.aborted === false) await once(asked.signal, 'abort')
+        return work()
+      })) satisfies typeof replays,
+  })
+  asking.end(JSON.stringify(SINCE))
+  t.equal((await received(receiver, 1)).length, 1)
 })
 
 await t.test('a pinned key replays to webhooks of its apps alone', async (t) => {

@@ -16,6 +16,7 @@ import {
   publish,
   receiverFor,
   register,
+  revokeInTurn,
   shopWorld,
 } from '../support/webhooks.ts'
 import type { Answer, AnyBody, Asker, World } from '../support/world.ts'
@@ -160,6 +161,18 @@ await t.test('what was skipped while the webhook was disabled is recovered too',
   t.match(await deliveryOf(world, webhook, skipped, hasStatus('succeeded')), {
     attempts: [{ trigger: 'replay' }],
   })
+})
+
+await t.test('a key that is revoked while its retry waits retries nothing', async (t) => {
+  const { world, fail, retryFailed, statusOf } = await openOutage(t)
+  const failed = await fail()
+  for (const dry_run of [true, false]) {
+    const { id, key } = await world.mintKey({ scopes: ['webhooks:*'] })
+    revokeInTurn(world, id)
+    const since = toIso(START)
+    t.equal(queuedOf(await retryFailed({ since, dry_run }, key)), '401 key_revoked')
+  }
+  t.equal(await statusOf(failed), 'exhausted')
 })
 
 await t.test('a pinned key recovers deliveries of its apps alone', async (t) => {

@@ -51,6 +51,18 @@ export function shopWorld(t: Scope, options: WorldOptions = {}): Promise<World> 
   return createWorld(t, { ...options, families })
 }
 
+/** Revokes a key when the next replay or retry, of whomever, has its turn. */
+export function revokeInTurn({ platform }: World, keyId: string): void {
+  const { replays, store, clock } = platform
+  Object.assign(platform, {
+    replays: ((turn, work) =>
+      replays(turn, async () => {
+        await store.write((tx) => tx.keys.revoke(keyId, clock.now()))
+        return work()
+      })) satisfies typeof replays,
+  })
+}
+
 export async function receiverFor(
   t: Scope,
   answer: Answer = OK,

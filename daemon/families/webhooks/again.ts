@@ -1,7 +1,8 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import type { StoreTx } from '../../../plugins/store/contract.ts'
 import { httpError } from '../../errors.ts'
-import type { Call } from '../../family.ts'
+import type { Call, OwnCall } from '../../family.ts'
 import type { FairQueue, Turn } from '../../fair-queue.ts'
 import { createFairQueue } from '../../fair-queue.ts'
 import { accountOf } from '../../principal.ts'
@@ -23,6 +24,28 @@ export function createReplayQueue(): FairQueue {
 export function replayTurn(call: Pick<Call, 'principal' | 'abandoned'>): Turn {
   const account = accountOf(call.principal)
   return { holder: account, subject: account, signal: call.abandoned() }
+}
+
+/**
+ * Refuses to continue a dry run for a client that has disconnected, or for a caller that may no longer ask.
+ */
+export async function requireAsking(
+  { admit }: Pick<Call, 'admit'>,
+  { signal }: Turn,
+): Promise<void> {
+  signal?.throwIfAborted()
+  await admit()
+}
+
+/**
+ * Commits one chunk of a replay. A replay takes long, so every chunk checks again that the caller still may
+ * do this. Without its client it continues: what it began to send is sent.
+ */
+export function unitOfReplay<T>(
+  { unit }: Pick<OwnCall, 'unit'>,
+  work: (tx: StoreTx) => Promise<T>,
+): Promise<T> {
+  return unit(work, { detached: true })
 }
 
 /** @throws KeyhookError `webhook_disabled`: what is queued for it would be skipped at once */

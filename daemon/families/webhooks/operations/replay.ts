@@ -8,13 +8,19 @@ import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { EventListQuery, PlacedEvent } from '../../../../plugins/store/contract/events.ts'
 import { httpError } from '../../../errors.ts'
 import { requireReceivable } from '../../../event-authority.ts'
-import type { Call } from '../../../family.ts'
+import type { OwnCall } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { giveWay } from '../../../steps.ts'
-import { writeBegun } from '../../../writes.ts'
 import { webhookEvents } from '../events.ts'
-import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
+import {
+  noteAgain,
+  replayTurn,
+  requireActive,
+  requireAsking,
+  spanOf,
+  unitOfReplay,
+} from '../again.ts'
 import { exampleWebhook, replayBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
@@ -51,8 +57,7 @@ export const replayEvents = ownOperation({
     return platform.replays(turn, async () => {
       let queued = 0
       for await (const events of pastEvents(platform, webhook, span)) {
-        // A count is for nobody once its client left. What was begun to be sent is sent.
-        if (dry_run) turn.signal?.throwIfAborted()
+        if (dry_run) await requireAsking(call, turn)
         queued += dry_run ? events.length : await queue(call, webhook.id, events)
         await giveWay()
       }
@@ -133,13 +138,13 @@ async function* pastEvents(
 
 /** Should this end in the middle, asking again goes on with what is missing. */
 async function queue(
-  call: Call,
+  call: OwnCall,
   webhookId: string,
   events: readonly EventRecord[],
 ): Promise<number> {
   const { platform, principal } = call
   if (events.length === 0) return 0
-  return writeBegun(call, async (tx) => {
+  return unitOfReplay(call, async (tx) => {
     const webhook = await findWebhook(tx.webhooks, principal, webhookId)
     requireActive(webhook)
     const now = platform.clock.now()

@@ -4,12 +4,18 @@ import type {
   Step,
 } from '../../../../plugins/store/contract/deliveries.ts'
 import { receivableTypes, requireReceivable } from '../../../event-authority.ts'
-import type { Call } from '../../../family.ts'
+import type { OwnCall } from '../../../family.ts'
 import { ownOperation } from '../../../family.ts'
 import { pinsOf } from '../../../principal.ts'
 import { giveWay } from '../../../steps.ts'
-import { writeBegun } from '../../../writes.ts'
-import { noteAgain, replayTurn, requireActive, spanOf } from '../again.ts'
+import {
+  noteAgain,
+  replayTurn,
+  requireActive,
+  requireAsking,
+  spanOf,
+  unitOfReplay,
+} from '../again.ts'
 import { exampleWebhook, retryFailedBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
@@ -53,8 +59,7 @@ export const retryFailed = ownOperation({
       let queued = 0
       let after: string | null = null
       do {
-        // A count is for nobody once its client left. What was begun to be sent is sent.
-        if (dry_run) turn.signal?.throwIfAborted()
+        if (dry_run) await requireAsking(call, turn)
         const step: Retried = dry_run
           ? await store.deliveries.countFailed({ ...query, after })
           : await retryChunk(call, { ...query, after })
@@ -72,9 +77,9 @@ interface Retried extends Step {
 }
 
 /** Should this end in the middle, asking again goes on with the rest. */
-async function retryChunk(call: Call, query: FailedStep): Promise<Retried> {
+async function retryChunk(call: OwnCall, query: FailedStep): Promise<Retried> {
   const { platform, principal } = call
-  return writeBegun(call, async (tx) => {
+  return unitOfReplay(call, async (tx) => {
     const webhook = await findWebhook(tx.webhooks, principal, query.webhook_id)
     requireActive(webhook)
     const now = platform.clock.now()
