@@ -57,6 +57,12 @@ export interface RequestState {
   query: Readonly<Record<string, unknown>>
 }
 
+/** Frees a body whose lease ends: a response that waits for its reader would keep it in memory. */
+export function clearBody(state: RequestState): void {
+  state.bodyText = ''
+  state.body = undefined
+}
+
 export type RequestContext = ParameterizedContext<RequestState>
 
 /** A named step of a request. */

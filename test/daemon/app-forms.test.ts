@@ -1,4 +1,6 @@
 import t from 'tap'
+import { codeOf } from '../support/answer.ts'
+import { until } from '../support/daemon.ts'
 import { readFile } from '../support/edits.ts'
 import type { FormWorld } from '../support/form-world.ts'
 import { formWorld, treeOf } from '../support/form-world.ts'
@@ -178,6 +180,35 @@ await t.test('a form under an Idempotency-Key makes one app', async (t) => {
     t.match(answer, { status: 422, body: { error: { code: 'idempotency_mismatch' } } })
   }
   t.equal(((await appsOf(world)) as readonly unknown[]).length, 1)
+})
+
+await t.test('a form that waits to be written gives way to another account', async (t) => {
+  const world = await formWorld(t)
+  const other = world.userOf(await world.addAccount())
+  const { platform, traffic } = world
+  const { writes } = platform
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  t.teardown(async () => release())
+  const busy = [1, 2].map(() => writes({ holder: 'busy' }, () => released))
+  let asked = 0
+  Object.assign(platform, {
+    writes: ((turn, work) => {
+      asked += 1
+      return writes(turn, work)
+    }) satisfies typeof writes,
+  })
+  const large: SentPart = { ...FILE, content: new Uint8Array(9 * MIB) }
+  const sent = Array.from({ length: 5 }, () => send(world, [PROMPT, large]))
+  await until('all of them wait', () => asked === sent.length)
+  const body = { name: 'x'.repeat(10 * MIB) }
+  const answer = await world.request('POST', '/v1/apps', { as: other, body })
+  t.equal(codeOf(answer), '400 invalid_request', 'it is read')
+  release()
+  await Promise.all(busy)
+  const answers = (await Promise.all(sent)).map(codeOf)
+  t.same(answers.sort(), [...Array<string>(4).fill('202'), '429 too_many_bytes'])
+  t.equal(traffic.bodies.used, 0)
 })
 
 await t.test('nobody sends a form before they are let in', async (t) => {

@@ -12,6 +12,7 @@ import { leaseBody } from '../body-lease.ts'
 import { createPaceBudget } from '../pace.ts'
 import { abandonedBy } from '../response-end.ts'
 import type { BodyLease, RequestContext, RequestState, Step } from '../state.ts'
+import { clearBody } from '../state.ts'
 import type { Swept } from '../sweep.ts'
 import type { Traffic } from '../traffic.ts'
 import { tooManyBytes } from '../traffic.ts'
@@ -56,9 +57,7 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
       return await next()
     } finally {
       lease?.release()
-      // The response may wait for its reader, and the request with it.
-      ctx.state.bodyText = ''
-      ctx.state.body = undefined
+      clearBody(ctx.state)
       // What is left of it is not read, so nothing can follow it on this connection.
       if (!ctx.req.complete) ctx.set('Connection', 'close')
     }

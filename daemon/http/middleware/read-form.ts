@@ -1,5 +1,6 @@
 import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../parts.ts'
 import { markParts } from '../mark-parts.ts'
+import { clearBody } from '../state.ts'
 import type { Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 import { isMultipart, requireMultipart, withParts } from './read-parts.ts'
@@ -14,7 +15,12 @@ export function readForm({ parts, toBody }: FormInput, traffic: Traffic, otherwi
       lease.keep()
       ctx.state.body = toBody(form)
       ctx.state.bodyText = mark
-      await next()
+      ctx.state.bodyLease = lease
+      try {
+        await next()
+      } finally {
+        clearBody(ctx.state)
+      }
     })
   }
 }
