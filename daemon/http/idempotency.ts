@@ -17,7 +17,10 @@ import type { RequestContext } from './state.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
 const REMEMBERED = 24 * HOUR
-/** How long work that cannot be rolled back holds its key, should the process die in it. */
+/**
+ * Lease of a claim: when the process dies, the key is free again after it. A twin that comes later is not
+ * refused, even if the work still runs.
+ */
 const CLAIMED = MINUTE
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -51,15 +54,16 @@ async function performInUnit(
   place: Idempotency,
 ): Promise<Answer> {
   const { store } = call.platform
-  // A replay is answered before any work: what was judged then may be judged otherwise today.
+  // Answered before any work: the same request might be refused today.
   const replay = await recall(store.requests, call, place)
-  // Whoever answered first may have died before every process knew what changed.
+  // The process that answered first may have died before the others knew of the change. An empty unit
+  // ends once they do.
   if (replay !== undefined) return writeInTurn(call, () => Promise.resolve(replay))
   let unit: PreparedUnit
   try {
     unit = await prepareUnit(operation, call)
   } catch (cause) {
-    // Preparing may wait. A twin that committed meanwhile changed what this request applies to.
+    // Preparing may wait. A twin that committed meanwhile may be the reason for the refusal.
     const twin = await recall(store.requests, call, place)
     if (twin === undefined) throw cause
     return writeInTurn(call, () => Promise.resolve(twin))
@@ -99,10 +103,10 @@ async function performClaimed(
 ): Promise<Answer> {
   const { keyring } = call.platform
   const { heard, asked } = listenTo(call)
+  const created_at = call.now
   const known = await writeInTurn(call, async ({ requests }) => {
     const twin = await requests.idempotency(place.scope, place.key, call.now)
     if (twin !== undefined) return twin
-    const { now: created_at } = call
     const expires_at = created_at + CLAIMED
     await requests.claimIdempotency({ ...place, answer: null, created_at, expires_at })
     return undefined
@@ -111,10 +115,10 @@ async function performClaimed(
     return replay(call, known, known.answer === null ? call.bodyText : await asked())
   }
   const answered = await perform(operation, heard).catch(async (cause: unknown) => {
-    await writeBegun(call, (tx) => tx.requests.dropIdempotency(place.scope, place.key))
+    await writeBegun(call, (tx) => tx.requests.dropIdempotency({ ...place, created_at }))
     throw cause
   })
-  // Were this to fail the claim stays until it ends: what was done must not be done again at once.
+  // If this fails, the claim stays until it expires, so that the work is not repeated at once.
   const fingerprint = keyring.mark(await asked())
   const answer = toKept(operation, answered)
   const expires_at = call.now + REMEMBERED

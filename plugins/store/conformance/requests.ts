@@ -114,7 +114,7 @@ export const requestCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       const claim = () => store.write((tx) => tx.requests.claimIdempotency(record()))
-      const drop = () => store.write((tx) => tx.requests.dropIdempotency(scope, key))
+      const drop = () => store.write((tx) => tx.requests.dropIdempotency(record()))
       await claim()
       await drop()
       assert.equal(await store.requests.idempotency(scope, key, BORN), undefined)
@@ -122,6 +122,20 @@ export const requestCases: readonly StoreCase[] = [
       await store.write((tx) => tx.requests.answerIdempotency(ANSWERED))
       await drop()
       assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 4999), record(ANSWERED))
+    },
+  },
+  {
+    name: 'dropIdempotency: leaves a claim that followed an expired one',
+    async run({ open }) {
+      const store = await open()
+      const next = record({ created_at: BORN + 1000, expires_at: BORN + 2000 })
+      for (const claim of [record(), next]) {
+        assert.equal(await store.write((tx) => tx.requests.claimIdempotency(claim)), true)
+      }
+      await store.write((tx) => tx.requests.dropIdempotency(record()))
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 1000), next)
+      await store.write((tx) => tx.requests.dropIdempotency(next))
+      assert.equal(await store.requests.idempotency(scope, key, BORN + 1000), undefined)
     },
   },
   {

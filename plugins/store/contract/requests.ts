@@ -68,7 +68,10 @@ export interface RequestWrites extends RequestReads {
    * may be known no sooner. What was answered stays: of two whose claims followed each other the first.
    */
   answerIdempotency(answered: AnsweredRequest): Promise<void>
-  /** Gives a claimed key back, for work that failed. */
-  dropIdempotency(scope: string, key: string): Promise<void>
+  /**
+   * Gives a claimed key back, for work that failed. Leaves a later claim alone, which was made once this
+   * one had expired.
+   */
+  dropIdempotency(claim: Pick<IdempotencyRecord, 'scope' | 'key' | 'created_at'>): Promise<void>
   insertAudit(record: AuditRecord): Promise<void>
 }

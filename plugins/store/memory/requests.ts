@@ -37,9 +37,10 @@ export function requestWrites(state: State): RequestWrites {
       const at = place(scope, key)
       if (idempotency.get(at)?.answer === null) change(idempotency, at, answered)
     },
-    async dropIdempotency(scope, key) {
+    async dropIdempotency({ scope, key, created_at }) {
       const at = place(scope, key)
-      if (idempotency.get(at)?.answer === null) idempotency.delete(at)
+      const held = idempotency.get(at)
+      if (held?.answer === null && held.created_at === created_at) idempotency.delete(at)
     },
     async insertAudit(record) {
       add(audit, record.id, record)

@@ -72,11 +72,12 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
         [scope, key, fingerprint, answer.status, answer.body, expires_at],
       )
     },
-    async dropIdempotency(scope, key) {
-      await query(`DELETE FROM ${t.idempotency} WHERE scope = $1 AND key = $2 AND status IS NULL`, [
-        scope,
-        key,
-      ])
+    async dropIdempotency({ scope, key, created_at }) {
+      await query(
+        `DELETE FROM ${t.idempotency}
+         WHERE scope = $1 AND key = $2 AND created_at = $3 AND status IS NULL`,
+        [scope, key, created_at],
+      )
     },
     async insertAudit(record) {
       await query(
