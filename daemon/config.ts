@@ -144,7 +144,7 @@ function refuseUnknown(env: Readonly<NodeJS.ProcessEnv>): void {
     (name) => /^KEYHOOK_(?!TEST_)/.test(name) && !known.has(name),
   )
   if (unknown !== undefined) {
-    throw new ConfigError(`${unknown} is no setting of this version. docs/config.md lists them all`)
+    throw new ConfigError(`Unknown setting ${unknown}. docs/config.md lists all settings`)
   }
 }
 

@@ -4,25 +4,28 @@ import type { FairQueue } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { holderOf } from './principal.ts'
 
-/** Units of work at once: while one is committed, the next is ready, so the writer is never idle. */
+/** Maximum concurrent units of work. While one commits, the next is ready: the writer is never idle. */
 const AT_ONCE = 2
-/** The same where processes share a database: a unit ends once the others know what it changed. */
+/**
+ * The same where processes share a database. A committed unit waits until the other processes know its
+ * changes, and does not hold the writer meanwhile.
+ */
 const AT_ONCE_SHARED = 8
-/** Units of work that wait, and those of one account. One takes about a millisecond. */
+/** Maximum units of work that wait: of all, and of one account. One takes about a millisecond. */
 const WAITING = 2000
 const WAITING_EACH = 500
 
-/** One for a process: a database has one writer, which requests take in turn of their accounts. */
+/** One for a process: a database has one writer, which the accounts take in turn. */
 export function createWriteQueue({ manyProcesses }: Pick<Store, 'manyProcesses'>): FairQueue {
   const atOnce = manyProcesses === true ? AT_ONCE_SHARED : AT_ONCE
   return createFairQueue({ atOnce, waiting: WAITING, each: WAITING_EACH })
 }
 
 /**
- * Runs a unit of work in turn of the caller's account. While it waits, the request's body may give way to
- * others, and the unit is not begun for a client that left.
+ * Runs a unit of work when it is the turn of the caller's account. While it waits, the request's body may
+ * be evicted for others, and the unit is not begun once the client has disconnected.
  *
- * A unit must not wait for another one: both might need the same place.
+ * A unit must not run another one inside: with all places taken by such units, none could go on.
  *
  * @throws KeyhookError `rate_limited` when too many of the account wait
  */
@@ -38,8 +41,8 @@ export function writeInTurn<T>(
 }
 
 /**
- * Runs a unit of work that completes what a request has begun: in turn too, but never refused, since its
- * caller bounds how many there are.
+ * Runs a unit of work that completes what a request has begun: also in turn, but never refused. Its caller
+ * bounds how many there are.
  */
 export function writeBegun<T>(
   { platform, principal, ip }: Pick<Call, 'platform' | 'principal' | 'ip'>,

@@ -49,8 +49,8 @@ export type { RouteOptions, SignedIn } from './routes.ts'
  * Settings are those of docs/config.md in camel case: `KEYHOOK_MASTER_KEY` is `masterKey`. Nothing is
  * read from the environment.
  *
- * @throws TypeError for an option of another name or type, or one of the daemon's alone; ConfigError naming the setting that cannot be
- *   used, as it was given
+ * @throws TypeError for an option of another name or type, or that only the daemon has; ConfigError naming
+ *   the setting that cannot be used, as it was given
  * @example
  * const keyhook = await createKeyhook({ database: sequelize, masterKey, eventTypes: ['order.paid'] })
  * createServer(keyhook.callback()).listen(3000, '127.0.0.1')

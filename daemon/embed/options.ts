@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { ConfigError, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
 import { SETTINGS } from '../settings.ts'
 
 /** A setting as code gives it: text, a number, a list, or scope families with their actions. */
@@ -41,7 +41,7 @@ export const DAEMON_ONLY = {
   embeddingsModel: WORK,
   embeddingsBaseUrl: WORK,
   embeddingsApiKey: WORK,
-  billing: WORK,
+  billing: 'it charges for work on apps, and only the daemon does that work',
 } as const satisfies Partial<Record<SettingName, string>>
 
 /** The settings of docs/config.md that an embedded Keyhook has: `KEYHOOK_MASTER_KEY` is `masterKey`. */
@@ -50,15 +50,13 @@ export type GivenSettings = {
 }
 
 /**
- * Reads settings that code gives, by the same rules as those of the environment.
+ * Reads settings that code gives, by the same rules as those of the environment. Their names were checked
+ * with the other arguments.
  *
- * @throws ConfigError naming the setting that is unknown or cannot be used
+ * @throws ConfigError naming the setting that cannot be used
  */
 export function readGiven(given: GivenSettings): Config {
   const texts = Object.entries(given).flatMap(([name, value]): [string, string][] => {
-    if (!Object.hasOwn(SETTINGS, name)) {
-      throw new ConfigError(`${name} is no setting of this version`)
-    }
     const { env } = SETTINGS[name as SettingName]
     return value === undefined ? [] : [[env, textOf(value)]]
   })

@@ -21,7 +21,7 @@ export function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   let hasStarted = false
   let isEvicted = false
   const lease = responses.take(holderOf(principal, address), held, () => {
-    // Before that nothing is written, and what was reserved is refused when it is asked for.
+    // Nothing is written yet: the next `reserve` is refused.
     if (hasStarted) cutResponse(ctx)
     else isEvicted = true
   })

@@ -64,7 +64,7 @@ export interface OutboxOptions {
 /** One call's events, waiting for a commit. */
 interface Call extends WaitingCall {
   readonly events: readonly NewEvent[]
-  /** The account's webhooks, should they have been read since it came. */
+  /** The account's webhooks, if they were read after the call came. */
   read: AccountTargets | undefined
   matched: Matched | undefined
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void
@@ -114,14 +114,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   /**
-   * The webhooks that a call's events go to: those that are known now, or, while changes may go unheard,
-   * those read since it came. Undefined when a change overtook that reading.
+   * The account's webhooks for a call: the cached ones, or, while the cache may miss changes, those read
+   * after the call came. Undefined until they are read, and after a change made them stale.
    */
   function targetsOf(call: Call): AccountTargets | undefined {
     return changes.isCurrent() ? targets.peek(call.account) : call.read
   }
 
-  /** Undefined while the account's webhooks are not known at this very moment. */
+  /** Undefined while the account's webhooks are not known. */
   function match(call: Call): Matched | undefined {
     const among = targetsOf(call)
     if (among === undefined) return undefined
@@ -147,7 +147,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       })
     } catch (cause) {
       for (const birth of births) leave(birth)
-      // A store may fail before it is this group's turn: then nobody was taken yet.
+      // The store may fail before it asks for the group: then no call was taken yet.
       refuse(calls.length === 0 ? waiting.take() : calls, cause)
       return
     }

@@ -79,7 +79,7 @@ export function createWaitingCalls<Call extends WaitingCall>(
   let served: readonly string[] = []
   let waiting = 0
 
-  /** One call alone always fits, with room for another account's. */
+  /** A call counts half of the limit at most, so that it fits beside another account's. */
   function toEntry(call: Call): Entry<Call> {
     const { length } = call.events
     const deliveries = (rowsOf(call) ?? length) - length
@@ -106,7 +106,7 @@ export function createWaitingCalls<Call extends WaitingCall>(
     queues.set(account, queue)
   }
 
-  /** Rejects the newest call of the account that has most; of equals the last one in turn. */
+  /** Rejects the newest call of the account that has most; of equal accounts, the last in turn. */
   function dropOne(): void {
     let [heaviest] = queues
     for (const entry of queues) if (entry[1].size >= (heaviest?.[1].size ?? 0)) heaviest = entry

@@ -206,7 +206,7 @@ await t.test('what cannot be served is refused at start in one line', async (t) 
   const cases: readonly (readonly [string, Env, RegExp])[] = [
     ['serve', { KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '5,x' }, /KEYHOOK_WEBHOOK_RETRY_SCHEDULE must be/],
     ['serve', { KEYHOOK_WEBHOOK_ALLOW: '10.0.0.0/99' }, /KEYHOOK_WEBHOOK_ALLOW /],
-    ['serve', { KEYHOOK_PROT: '1' }, /KEYHOOK_PROT is no setting/],
+    ['serve', { KEYHOOK_PROT: '1' }, /Unknown setting KEYHOOK_PROT/],
     ['serve --dev', { KEYHOOK_HOST: '0.0.0.0' }, /KEYHOOK_HOST must be a loopback address/],
     ['serve --no-dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
     ['dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
@@ -219,7 +219,7 @@ await t.test('what cannot be served is refused at start in one line', async (t) 
   }
   await t.rejects(stat(join(ROOT, 'absent')), 'and nothing is made')
   const doctor = await runHere('absent', 'doctor', { KEYHOOK_PROT: '1' })
-  t.match(doctor, { code: 1, out: /FAILED +configuration +KEYHOOK_PROT/ })
+  t.match(doctor, { code: 1, out: /FAILED +configuration +Unknown setting KEYHOOK_PROT/ })
 })
 
 await t.test('doctor knows the oldest Node that works', async (t) => {

@@ -2,9 +2,9 @@ import type { Steps } from '../../steps.ts'
 import { STEP_BYTES } from '../../steps.ts'
 
 /**
- * Finds the offset at which bytes occur once in others, in time that grows only with their lengths (Knuth, Morris, Pratt):
- * `indexOf` takes the product of the lengths for repetitive input, and the caller chooses both. In valid
- * UTF-8, bytes match exactly where the text does.
+ * Finds the offset at which bytes occur once in others, in time that is linear in their lengths (Knuth,
+ * Morris, Pratt). `indexOf` takes the product of the lengths for repetitive input, and the caller chooses
+ * both. In valid UTF-8, bytes match exactly where the text does.
  */
 export function* findMatch(
   search: Uint8Array,

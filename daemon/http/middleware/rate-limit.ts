@@ -23,8 +23,9 @@ export interface RateLimits {
 /**
  * Counts requests per class, for the caller and for its account, so that minting keys gains an account
  * nothing. A request costs one token, plus one for each started MiB of its body after the first. A body
- * without a length pays as it arrives, and what an operation copies is paid before it is copied. Unmetered operations do not pay the first token. Streamed uploads
- * cost one token, since transfers have limits of their own.
+ * without a length pays as it arrives, and what an operation copies is paid before it is copied. Unmetered
+ * operations do not pay the first token. Streamed uploads cost one token, since transfers have limits of
+ * their own.
  *
  * A request that costs more than a bucket holds is let in when the bucket is full, and leaves it in debt.
  *
