@@ -1,4 +1,4 @@
-import { FAILS } from '../../support/webhooks.ts'
+import { FAILS, revokeInTurn } from '../../support/webhooks.ts'
 import type { AnyBody } from '../../support/world.ts'
 import { race } from '../race.ts'
 import type { Checks } from '../run.ts'
@@ -125,6 +125,21 @@ export const RECEIVING_CHECKS: Checks = {
     const reader = await world.make({ scopes: READS_EVENTS })
     t.equal(await replay({}, reader.key), '202')
     t.same(typesOf(await world.deliveries(webhook)), ['app.deployed', 'order.paid'])
+  },
+
+  async A20(t, saw) {
+    const world = await openAuthority(t, saw)
+    await world.publish('app.deployed')
+    await world.clock.advance(1)
+    const { id } = await world.hook()
+    for (const path of [`/v1/webhooks/${id}/replay`, `/v1/webhooks/${id}/retry-failed`]) {
+      for (const dry_run of [true, false]) {
+        const caller = await world.make({ scopes: WRITES })
+        revokeInTurn(world, caller.id)
+        await world.ask('POST', path, caller.key, { ...SPAN, dry_run })
+      }
+    }
+    t.same(await world.deliveries({ id }), [])
   },
 
   async A07(t, saw) {

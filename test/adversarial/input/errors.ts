@@ -93,4 +93,19 @@ export const ERROR_CHECKS: Checks = {
       t.ok(size <= MOST_BYTES, `${size} bytes`)
     }
   },
+  async E21(t, saw) {
+    const { send, request } = await openInputWorld(t, saw)
+    await request('PUT', '/v1/event-types/order.paid')
+    const create = operationOf('webhooks.create')
+    const events = `{"events":[${many(500, (at) => `{"type":"order.pai${at % 100}","data":{}}`)}]}`
+    const types = many(100, (at) => `"order.pai${at}"`)
+    const webhook = `{"url":"https://a.example/","events":[${types}]}`
+    for (const { body } of [
+      await send(publish, publish.path, { text: events }),
+      await send(create, create.path, { text: webhook }),
+    ]) {
+      const found = JSON.stringify(body).split('Did you mean').length - 1
+      saw(`${found} suggestions`)
+    }
+  },
 }

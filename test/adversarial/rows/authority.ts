@@ -100,6 +100,11 @@ const LINES: readonly Line[] = [
     'a key that lost `webhooks:write` revokes itself to disable the webhooks it once set',
     '`403 insufficient_scope`, the key and the webhooks are as they were; without the wish `200`',
   ],
+  [
+    'A20',
+    'a key is revoked while its replay or retry of what failed, also as a dry run, waits for its turn',
+    '`401 key_revoked`, and nothing is sent',
+  ],
 ]
 
 export const AUTHORITY: Section = {

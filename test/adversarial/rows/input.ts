@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const INPUT: Section = {
   letter: 'E',
   title: 'Input and error responses',
-  size: 20,
+  size: 21,
   rows: [
     {
       id: 'E01',
@@ -109,6 +109,11 @@ export const INPUT: Section = {
       id: 'E20',
       case: 'an email address of any characters that the document allows; 101 records of a list; an empty prompt as a form',
       answer: '`401 invalid_credentials`; `400 invalid_request`, as the document says',
+    },
+    {
+      id: 'E21',
+      case: '500 events, and a webhook of 100 types, all undeclared and each near to a declared type: every suggestion compares a type with all that are declared',
+      answer: '`202` and `400 unknown_event_type`, each with `5 suggestions`',
     },
   ],
 }
