@@ -16,19 +16,20 @@ const LIFE = 20_000
 const FAULTS = MIB / 16
 
 /** What an attacker sends over a connection; none of them reads an answer. */
-const KINDS: readonly ((key: string) => string)[] = [
-  (key) => head(key, 'GET', '/v1/events?limit=100'),
-  (key) => head(key, 'POST', '/v1/events', 8 * MIB) + `{"events":[${' '.repeat(4 * MIB)}`,
-  (key) => head(key, 'POST', '/v1/keys', FAULTIES.length) + FAULTIES,
+const KINDS: readonly ((key: string, host: string) => string)[] = [
+  (key, host) => head(key, host, 'GET', '/v1/events?limit=100'),
+  (key, host) =>
+    head(key, host, 'POST', '/v1/events', 8 * MIB) + `{"events":[${' '.repeat(4 * MIB)}`,
+  (key, host) => head(key, host, 'POST', '/v1/keys', FAULTIES.length) + FAULTIES,
   () => 'GET /v1/keys/self HTTP/1.1\r\nHost: ',
 ]
 
 const FAULTIES = `{${Array.from({ length: FAULTS }, (_, n) => `"f${n}":0`).join()}}`
 
-function head(key: string, method: string, path: string, length?: number): string {
+function head(key: string, host: string, method: string, path: string, length?: number): string {
   const lines = [
     `${method} ${path} HTTP/1.1`,
-    'Host: localhost',
+    `Host: ${host}`,
     `Authorization: Bearer ${key}`,
     'Content-Type: application/json',
     ...(length === undefined ? [] : [`Content-Length: ${length}`]),
@@ -41,13 +42,15 @@ const sockets = new Set<Socket>()
 
 /** Keeps so many connections of each kind open until it is told to stop: one that ends is opened anew. */
 function start({ origin, keys, connections }: Attack): void {
-  const { port } = new URL(origin)
+  const { host, port } = new URL(origin)
   for (const [n, key] of keys.entries()) {
     // Each attacker has a network of its own.
     const localAddress = `127.0.1.${n + 1}`
     for (const kind of KINDS) {
+      // One copy for all connections, outside the heap of this process.
+      const request = Buffer.from(kind(key, host))
       for (let c = 0; c < connections; c += 1) {
-        void keepOpen({ port: Number(port), host: '127.0.0.1', localAddress }, () => kind(key))
+        void keepOpen({ port: Number(port), host: '127.0.0.1', localAddress }, request)
       }
     }
   }
@@ -55,7 +58,7 @@ function start({ origin, keys, connections }: Attack): void {
 
 async function keepOpen(
   target: { readonly port: number; readonly host: string; readonly localAddress: string },
-  text: () => string,
+  request: Buffer,
 ): Promise<void> {
   while (!isOver) {
     const socket = connect(target)
@@ -63,7 +66,7 @@ async function keepOpen(
     socket.on('error', () => undefined)
     // Paused: what the daemon answers stays in the system's buffers, and then in the daemon.
     socket.pause()
-    socket.write(text().replace('localhost', `localhost:${target.port}`))
+    socket.write(request)
     const ending = setTimeout(() => socket.destroy(), LIFE)
     await new Promise((resolve) => socket.once('close', resolve))
     clearTimeout(ending)
