@@ -14,7 +14,7 @@ import { tooManyBytes } from './traffic.ts'
  * @param admit refuses whoever may not do it any more
  */
 export function toCall(ctx: RequestContext, platform: Platform, admit: Step): AnyCall {
-  const { principal, params, query, body, bodyText, parts, requestId, address } = ctx.state
+  const { principal, params, query, body, bodyText, parts, requestId, address, report } = ctx.state
   return {
     platform,
     principal: principal as Principal,
@@ -25,6 +25,7 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
     parts,
     prepared: undefined,
     hasLeft: () => ctx.req.socket?.destroyed === true,
+    report,
     now: platform.clock.now(),
     requestId,
     ip: address,

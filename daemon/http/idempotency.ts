@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from '../../lib/time.ts'
+import { HOUR } from '../../lib/time.ts'
 import type {
   AnsweredRequest,
   IdempotencyRecord,
@@ -9,6 +9,7 @@ import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import { writeBegun, writeInTurn } from '../writes.ts'
+import { LEASE, giveBack, keepClaim } from './claim.ts'
 import { markParts } from './mark-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
 import type { PreparedUnit } from './perform.ts'
@@ -17,11 +18,6 @@ import type { RequestContext } from './state.ts'
 
 /** How long an `Idempotency-Key` is remembered. */
 const REMEMBERED = 24 * HOUR
-/**
- * Lease of a claim: when the process dies, the key is free again after it. A twin that comes later is not
- * refused, even if the work still runs.
- */
-const CLAIMED = MINUTE
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /** The place of a request among those that bear the same key. */
@@ -101,25 +97,35 @@ async function performClaimed(
   call: AnyCall,
   place: Idempotency,
 ): Promise<Answer> {
-  const { keyring } = call.platform
+  const { keyring, clock } = call.platform
   const { heard, asked } = listenTo(call)
-  const created_at = call.now
-  const known = await writeInTurn(call, async ({ requests }) => {
-    const twin = await requests.idempotency(place.scope, place.key, call.now)
-    if (twin !== undefined) return twin
-    const expires_at = created_at + CLAIMED
-    await requests.claimIdempotency({ ...place, answer: null, created_at, expires_at })
-    return undefined
+  const { known, created_at } = await writeInTurn(call, async ({ requests }) => {
+    // The unit may have waited: the lease begins now.
+    const created_at = clock.now()
+    const known = await requests.idempotency(place.scope, place.key, created_at)
+    if (known === undefined) {
+      const expires_at = created_at + LEASE
+      await requests.claimIdempotency({ ...place, answer: null, created_at, expires_at })
+    }
+    return { known, created_at }
   })
   if (known !== undefined) {
     return replay(call, known, known.answer === null ? call.bodyText : await asked())
   }
-  const answered = await perform(operation, heard).catch(async (cause: unknown) => {
-    await writeBegun(call, (tx) => tx.requests.dropIdempotency({ ...place, created_at }))
+  const claim = { ...place, created_at }
+  const endClaim = keepClaim(call, claim)
+  let answered: Answer | undefined
+  let fingerprint: string
+  try {
+    answered = await perform(operation, heard)
+    fingerprint = keyring.mark(await asked())
+  } catch (cause) {
+    await endClaim()
+    // What was done is not repeated at once: its claim stays until it expires.
+    if (answered === undefined) await giveBack(call, claim)
     throw cause
-  })
-  // If this fails, the claim stays until it expires, so that the work is not repeated at once.
-  const fingerprint = keyring.mark(await asked())
+  }
+  await endClaim()
   const answer = toKept(operation, answered)
   const expires_at = call.now + REMEMBERED
   await writeBegun(call, (tx) =>

@@ -28,6 +28,8 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly parts: AsyncIterable<GivenPart> | undefined
   /** Whether the connection is gone that the answer would take. */
   readonly hasLeft: () => boolean
+  /** Logs what failed beside the answer. */
+  readonly report: (cause: unknown) => void
 }
 
 /** An operation whose `run` is, or may be, a unit of work. */

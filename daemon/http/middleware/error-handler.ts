@@ -15,12 +15,18 @@ export type ErrorListener = (
  */
 export function errorHandler(baseUrl: string, told: ErrorListener): Step {
   return async function errorHandler(ctx, next) {
+    const tell = (error: KeyhookError): void => {
+      told(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
+    }
+    ctx.state.report = (cause) => {
+      tell(httpError('internal_error', { cause, internal: 'This failed beside the response.' }))
+    }
     try {
       await next()
     } catch (cause) {
       const error = cause instanceof Refusal ? cause : httpError('internal_error', { cause })
       answerError(ctx, error, baseUrl)
-      told(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
+      tell(error)
     }
   }
 }

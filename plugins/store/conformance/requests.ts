@@ -110,6 +110,28 @@ export const requestCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'renewIdempotency: extends a claim, never an answer or the claim that followed',
+    async run({ open }) {
+      const store = await open()
+      const renew = (expires_at: number) =>
+        store.write((tx) => tx.requests.renewIdempotency(record({ expires_at })))
+      await renew(BORN + 2000)
+      assert.equal(await store.requests.idempotency(scope, key, BORN), undefined, 'not claimed')
+      assert.equal(await store.write((tx) => tx.requests.claimIdempotency(record())), true)
+      await renew(BORN + 2000)
+      const renewed = record({ expires_at: BORN + 2000 })
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 1999), renewed)
+      const next = record({ created_at: BORN + 2000, expires_at: BORN + 3000 })
+      assert.equal(await store.write((tx) => tx.requests.claimIdempotency(next)), true)
+      await renew(BORN + 9000)
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 2000), next)
+      await store.write((tx) => tx.requests.answerIdempotency(ANSWERED))
+      await store.write((tx) => tx.requests.renewIdempotency({ ...next, expires_at: BORN + 9000 }))
+      const kept = record({ ...ANSWERED, created_at: BORN + 2000 })
+      assert.deepEqual(await store.requests.idempotency(scope, key, BORN + 2000), kept)
+    },
+  },
+  {
     name: 'dropIdempotency: gives back a key whose work failed, never one that was answered',
     async run({ open }) {
       const store = await open()

@@ -69,6 +69,12 @@ export interface RequestWrites extends RequestReads {
    */
   answerIdempotency(answered: AnsweredRequest): Promise<void>
   /**
+   * Extends a claim that is not answered yet. Leaves a later claim alone, as `dropIdempotency` does.
+   */
+  renewIdempotency(
+    claim: Pick<IdempotencyRecord, 'scope' | 'key' | 'created_at' | 'expires_at'>,
+  ): Promise<void>
+  /**
    * Gives a claimed key back, for work that failed. Leaves a later claim alone, which was made once this
    * one had expired.
    */

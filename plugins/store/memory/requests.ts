@@ -37,6 +37,13 @@ export function requestWrites(state: State): RequestWrites {
       const at = place(scope, key)
       if (idempotency.get(at)?.answer === null) change(idempotency, at, answered)
     },
+    async renewIdempotency({ scope, key, created_at, expires_at }) {
+      const at = place(scope, key)
+      const held = idempotency.get(at)
+      if (held?.answer === null && held.created_at === created_at) {
+        change(idempotency, at, { expires_at })
+      }
+    },
     async dropIdempotency({ scope, key, created_at }) {
       const at = place(scope, key)
       const held = idempotency.get(at)

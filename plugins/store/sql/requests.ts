@@ -72,6 +72,13 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
         [scope, key, fingerprint, answer.status, answer.body, expires_at],
       )
     },
+    async renewIdempotency({ scope, key, created_at, expires_at }) {
+      await query(
+        `UPDATE ${t.idempotency} SET expires_at = $4
+         WHERE scope = $1 AND key = $2 AND created_at = $3 AND status IS NULL`,
+        [scope, key, created_at, expires_at],
+      )
+    },
     async dropIdempotency({ scope, key, created_at }) {
       await query(
         `DELETE FROM ${t.idempotency}

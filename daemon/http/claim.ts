@@ -1,0 +1,46 @@
+import type { Millis } from '../../lib/time.ts'
+import { MINUTE } from '../../lib/time.ts'
+import type { IdempotencyRecord } from '../../plugins/store/contract/requests.ts'
+import { writeBegun } from '../writes.ts'
+import type { AnyCall } from './perform.ts'
+
+/** How long a claim holds that is not renewed: when the process dies, the key is free again after it. */
+export const LEASE: Millis = MINUTE
+/** A renewal may wait for the writer, and the next one may succeed where one failed. */
+const RENEWED_EVERY: Millis = LEASE / 3
+
+/** A claimed `Idempotency-Key`: `created_at` tells it from the claims before and after it. */
+type Claim = Pick<IdempotencyRecord, 'scope' | 'key' | 'created_at'>
+
+/**
+ * Renews a claim for as long as the work takes.
+ *
+ * @returns ends it; resolves once no renewal is under way
+ */
+export function keepClaim(call: AnyCall, claim: Claim): () => Promise<void> {
+  const { clock } = call.platform
+  let renewing: Promise<void> = Promise.resolve()
+  let hasEnded = false
+  let cancel = clock.after(RENEWED_EVERY, renew, 'background')
+
+  function renew(): void {
+    renewing = writeBegun(call, ({ requests }) =>
+      requests.renewIdempotency({ ...claim, expires_at: clock.now() + LEASE }),
+    )
+      .catch(call.report)
+      .finally(() => {
+        if (!hasEnded) cancel = clock.after(RENEWED_EVERY, renew, 'background')
+      })
+  }
+
+  return async () => {
+    hasEnded = true
+    cancel()
+    await renewing
+  }
+}
+
+/** Gives a claim back after its work failed; if it cannot be given back, it stays until it expires. */
+export async function giveBack(call: AnyCall, claim: Claim): Promise<void> {
+  await writeBegun(call, ({ requests }) => requests.dropIdempotency(claim)).catch(call.report)
+}
