@@ -1,4 +1,5 @@
 import { KeyhookError, kernelError } from '../errors.ts'
+import { createLanes } from '../internal/lanes.ts'
 import type { Millis } from '../time.ts'
 import type { IsBuiltIn } from '../webhook/match.ts'
 import { matches } from '../webhook/match.ts'
@@ -78,39 +79,59 @@ interface Matched {
   readonly rows: number
 }
 
+/** Accounts whose webhooks are read at once. The store has connections left for the commits. */
+const LOADS_AT_ONCE = 4
+
 /**
  * Commits concurrent publishes in groups: one fsync for many.
  *
  * While one group commits the next collects, and each takes in what has arrived already. No timer: a
- * window would only add its own length to every answer. Accounts take turns in the groups.
+ * window would only add its own length to every answer. Accounts take turns in the groups. A group takes
+ * the calls whose account's webhooks are known; those of the others are read meanwhile.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, targets, changes, handover, woken, clock, newId, lease, isBuiltIn } = options
   const waiting = createWaitingCalls<Call>((call) => match(call)?.rows, options.waiting)
+  /** Accounts whose webhooks are being read. */
+  const loading = new Set<string>()
+  const lanes = createLanes(LOADS_AT_ONCE)
   let running = false
 
+  function start(): void {
+    if (!running) void drain()
+  }
+
+  /** Ends when only calls are left whose webhooks are being read: each read starts it again. */
   async function drain(): Promise<void> {
     running = true
-    while (!waiting.isEmpty) {
+    do {
       await clock.taken()
-      await loadTargets()
+      for (const account of waiting.accounts) loadUnknown(account)
+      if (!waiting.hasReady) break
       await commitGroup()
-    }
+    } while (!waiting.isEmpty)
     running = false
   }
 
-  async function loadTargets(): Promise<void> {
-    for (const account of waiting.accounts) {
-      if (targets.peek(account) !== undefined) continue
-      const calls = waiting.of(account)
-      try {
-        const read = await targets.get(account)
-        for (const call of calls) call.read = read
-      } catch (cause) {
-        waiting.remove(calls)
-        for (const call of calls) refuse([call], cause)
-      }
+  /** Reads beside the commits: a slow read delays its own account alone. */
+  function loadUnknown(account: string): void {
+    if (loading.has(account) || targets.peek(account) !== undefined) return
+    if (waiting.of(account).every((call) => targetsOf(call) !== undefined)) return
+    loading.add(account)
+    void lanes(() => load(account))
+  }
+
+  async function load(account: string): Promise<void> {
+    const calls = waiting.of(account)
+    try {
+      const read = await targets.get(account)
+      for (const call of calls) call.read = read
+    } catch (cause) {
+      waiting.remove(calls)
+      for (const call of calls) refuse([call], cause)
     }
+    loading.delete(account)
+    start()
   }
 
   /**
@@ -219,7 +240,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
         const bytes = events.reduce((sum, { body }) => sum + body.length, 0)
         const unread = { read: undefined, matched: undefined }
         waiting.add({ account, events, bytes, alone: false, ...unread, resolve, reject })
-        if (!running) void drain()
+        loadUnknown(account)
+        start()
       })
     },
   }

@@ -15,6 +15,8 @@ export interface WaitingCall {
 /** Publish calls that wait, by account. */
 export interface WaitingCalls<Call extends WaitingCall> {
   readonly isEmpty: boolean
+  /** Whether `take` returns a call. */
+  readonly hasReady: boolean
   readonly accounts: readonly string[]
   of(account: string): readonly Call[]
   /**
@@ -121,6 +123,13 @@ export function createWaitingCalls<Call extends WaitingCall>(
   return {
     get isEmpty() {
       return queues.size === 0
+    },
+    get hasReady() {
+      for (const { entries } of queues.values()) {
+        const [first] = entries
+        if (first !== undefined && rowsOf(first.call) !== undefined) return true
+      }
+      return false
     },
     get accounts() {
       return [...queues.keys()]

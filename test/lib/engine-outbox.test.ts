@@ -135,6 +135,50 @@ await t.test('webhooks that cannot be read refuse their own account alone', asyn
   t.same(await bench.engine.outbox.publish([bench.event()]), ['stored'])
 })
 
+await t.test('a read of webhooks that never ends delays its own account alone', async (t) => {
+  const bench = await createBench(t)
+  const { webhooksOf } = bench.watched.store
+  const read = new Set<string>()
+  const { outbox } = bench.rebuild({
+    webhooksOf: (account) => {
+      read.add(account)
+      return account === 'acc_stuck' ? new Promise(() => undefined) : webhooksOf(account)
+    },
+  })
+  let isAnswered = false
+  void outbox.publish([bench.event('order.paid', 'acc_stuck')]).finally(() => (isAnswered = true))
+  const others = ['acc_2', 'acc_3', 'acc_2'].map((account) =>
+    outbox.publish([bench.event('order.paid', account)]),
+  )
+  t.same(await Promise.all(others), [['stored'], ['stored'], ['stored']])
+  t.same(await outbox.publish([bench.event('order.paid', 'acc_4')]), ['stored'])
+  t.same([...read], ['acc_stuck', 'acc_2', 'acc_3', 'acc_4'])
+  t.equal(isAnswered, false)
+})
+
+await t.test('many accounts are read a few at a time, each once', async (t) => {
+  const bench = await createBench(t)
+  const { webhooksOf } = bench.watched.store
+  let reading = 0
+  let most = 0
+  let reads = 0
+  const { outbox } = bench.rebuild({
+    webhooksOf: async (account) => {
+      reads += 1
+      most = Math.max(most, (reading += 1))
+      const webhooks = await webhooksOf(account)
+      reading -= 1
+      return webhooks
+    },
+  })
+  const calls = Array.from({ length: 200 }, (_, at) =>
+    outbox.publish([bench.event('order.paid', `acc_${at % 50}`)]),
+  )
+  t.ok((await Promise.all(calls)).every(([outcome]) => outcome === 'stored'))
+  t.equal(reads, 50)
+  t.ok(most > 1 && most <= 4, `${most} at once`)
+})
+
 await t.test('a commit whose answer was lost is delivered once its lease has ended', async (t) => {
   const bench = await createBench(t, { limits: { total: 4, perWebhook: 1 } })
   const webhook = await bench.addWebhook('a')
