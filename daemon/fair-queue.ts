@@ -49,6 +49,9 @@ export function createFairQueue({
 }: FairQueueOptions): FairQueue {
   /** Waiting work by holder; the holder that was served last comes last. */
   const queues = new Map<string, Waiter[]>()
+  /** Waiting work that counts, by holder and altogether. */
+  const counts = new Map<string, number>()
+  let counted = 0
   const subjects = new Set<string>()
   let running = 0
 
@@ -92,29 +95,46 @@ export function createFairQueue({
       const queue = queues.get(holder)
       if (queue === undefined) queues.set(holder, [waiter])
       else queue.push(waiter)
+      count(waiter, 1)
     })
+  }
+
+  function count({ holder, kept }: Turn, change: 1 | -1): void {
+    if (kept === true) return
+    const own = (counts.get(holder) ?? 0) + change
+    if (own > 0) counts.set(holder, own)
+    else counts.delete(holder)
+    counted += change
   }
 
   /** @throws KeyhookError `rate_limited` where no holder has more queued than the newcomer's would */
   function makeRoom(holder: string): void {
-    const counted = new Map([...queues].map(([name, queue]) => [name, queue.filter(isCounted)]))
-    const own = counted.get(holder)?.length ?? 0
+    const own = counts.get(holder) ?? 0
     if (own >= each) throw tooMany()
-    let waiting = 0
-    let heaviest: Waiter[] = []
-    for (const queue of counted.values()) {
-      waiting += queue.length
-      if (queue.length > heaviest.length) heaviest = queue
-    }
-    if (waiting < most) return
-    const last = heaviest.at(-1)
-    if (last === undefined || heaviest.length <= own + 1) throw tooMany()
+    if (counted < most) return
+    const last = lastOfHeaviest(own + 1)
+    if (last === undefined) throw tooMany()
     remove(last)
     last.drop(tooMany())
   }
 
+  /** The newest work of the holder with the most, if that is more than `least`; of equals, the next in turn. */
+  function lastOfHeaviest(least: number): Waiter | undefined {
+    let heaviest: Waiter[] | undefined
+    let greatest = least
+    for (const [holder, queue] of queues) {
+      const own = counts.get(holder) ?? 0
+      if (own <= greatest) continue
+      greatest = own
+      heaviest = queue
+    }
+    return heaviest?.findLast(isCounted)
+  }
+
   function remove(waiter: Waiter): void {
-    const left = queues.get(waiter.holder)?.filter((one) => one !== waiter) ?? []
+    const queue = queues.get(waiter.holder) ?? []
+    const left = queue.filter((one) => one !== waiter)
+    if (left.length < queue.length) count(waiter, -1)
     if (left.length > 0) queues.set(waiter.holder, left)
     else queues.delete(waiter.holder)
   }
@@ -128,6 +148,7 @@ export function createFairQueue({
       if (waiter === undefined) continue
       queues.delete(holder)
       if (queue.length > 0) queues.set(holder, queue)
+      count(waiter, -1)
       begin(waiter)
       waiter.start()
       return
