@@ -137,7 +137,7 @@ export const pageQuery = {
 export const filteredPageQuery = (records: string): typeof pageQuery => ({
   ...pageQuery,
   limit: pageQuery.limit.meta({
-    description: `Maximum records of a page: 1 to 100, 20 when missing. With a filter, a page looks at ${MOST_LOOKED_AT} ${records}: it may be short, or empty, while has_more is true, and next_cursor leads on.`,
+    description: `Maximum records of a page: 1 to 100, 20 when missing. With a filter, a page examines at most ${MOST_LOOKED_AT.toLocaleString('en')} ${records}: it may be short, or empty, while has_more is true; continue with next_cursor.`,
   }),
 })
 
