@@ -71,8 +71,11 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
 export interface Waiting {
   /** Aborts as `abandoned()` does, and with `too_many_bytes` when the body gave way. */
   readonly signal: AbortSignal
-  /** To be called when the turn begins: from now on the body is kept. */
-  begin(): void
+  /**
+   * To be called when the turn begins: from now on the body is kept. Rejects when a request with the same
+   * `Idempotency-Key` was answered meanwhile, so that the work is not done again.
+   */
+  begin(): Promise<void>
 }
 
 /** A call inside a unit of work. */

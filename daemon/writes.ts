@@ -34,8 +34,8 @@ export function writeInTurn<T>(
   work: (tx: StoreTx) => Promise<T>,
 ): Promise<T> {
   const { signal, begin } = waiting()
-  return platform.writes({ holder: holderOf(principal, ip), signal }, () => {
-    begin()
+  return platform.writes({ holder: holderOf(principal, ip), signal }, async () => {
+    await begin()
     return platform.store.write(work)
   })
 }

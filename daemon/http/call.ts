@@ -58,5 +58,5 @@ function waitingOf({ req, res, state }: RequestContext): Waiting {
   bodyLease?.offer(() => {
     ended.abort(tooManyBytes())
   })
-  return { signal: ended.signal, begin: () => bodyLease?.keep() }
+  return { signal: ended.signal, begin: async () => bodyLease?.keep() }
 }

@@ -57,7 +57,7 @@ async function performInUnit(
   if (replay !== undefined) return writeInTurn(call, () => Promise.resolve(replay))
   let unit: PreparedUnit
   try {
-    unit = await prepareUnit(operation, call)
+    unit = await prepareUnit(operation, unlessAnswered(call, place))
   } catch (cause) {
     // Preparing may wait. A twin that committed meanwhile may be the reason for the refusal.
     const twin = await recall(store.requests, call, place)
@@ -80,6 +80,29 @@ async function performInUnit(
   }
   const answer = await unit.commit(() => writeInTurn(call, work))
   return answer.replayed ? answer : answerCommitted(operation, call, committed)
+}
+
+/** A call whose work, where it waits for its turn, is not begun once a twin of it was answered. */
+function unlessAnswered(call: AnyCall, place: Idempotency): AnyCall {
+  return {
+    ...call,
+    waiting() {
+      const { signal, begin } = call.waiting()
+      return {
+        signal,
+        async begin() {
+          await begin()
+          const { store } = call.platform
+          if ((await recall(store.requests, call, place)) !== undefined) throw new TwinAnswered()
+        },
+      }
+    },
+  }
+}
+
+/** Never answered: `performInUnit` answers what the twin was answered. */
+class TwinAnswered extends Error {
+  override readonly name = 'TwinAnswered'
 }
 
 /** The answer to a twin of this request; undefined when there was none. */

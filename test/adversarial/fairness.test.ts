@@ -11,6 +11,7 @@ import { REPLAY_CHECKS } from './fairness/replays.ts'
 import { SEARCH_CHECKS } from './fairness/searches.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
+import { TWIN_CHECKS } from './fairness/twins.ts'
 import { WAITING_CHECKS } from './fairness/waiting.ts'
 import { WRITE_CHECKS } from './fairness/writes.ts'
 import { FAIRNESS } from './rows/fairness.ts'
@@ -31,4 +32,5 @@ await runSection(t, FAIRNESS, {
   ...WAITING_CHECKS,
   ...WRITE_CHECKS,
   ...CLONE_CHECKS,
+  ...TWIN_CHECKS,
 })

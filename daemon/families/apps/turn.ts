@@ -3,9 +3,12 @@ import type { FairQueue, Turn } from '../../fair-queue.ts'
 import { createFairQueue } from '../../fair-queue.ts'
 import { accountOf } from '../../principal.ts'
 
-/** Edits and clones that are made at once, of different accounts: each may hold 200 MiB of files. */
+/**
+ * Edits, clones and apps from files that are made at once, of different accounts: each may hold 200 MiB of
+ * files.
+ */
 const AT_ONCE = 2
-/** Edits and clones that wait, and those of one account. An edit at the limits takes about a second. */
+/** Those that wait, and those of one account. An edit at the limits takes about a second. */
 const WAITING = 200
 const WAITING_EACH = 50
 
@@ -15,8 +18,9 @@ export function createApplyingQueue(): FairQueue {
 }
 
 /**
- * Runs work in the caller's turn: one edit or clone of an account at a time, so that no account has both places.
- * While it waits, the request's body may be evicted for another account, and the work is not begun.
+ * Runs work in the caller's turn: one edit, clone or app from files of an account at a time, so that no
+ * account has both places. While it waits, the request's body may be evicted for another account, and the
+ * work is not begun.
  */
 export function applyInTurn<T>(
   { platform, principal, waiting }: Pick<Call, 'platform' | 'principal' | 'waiting'>,
@@ -24,8 +28,8 @@ export function applyInTurn<T>(
 ): Promise<T> {
   const account = accountOf(principal)
   const { signal, begin } = waiting()
-  return platform.applying({ holder: account, subject: account, signal }, () => {
-    begin()
+  return platform.applying({ holder: account, subject: account, signal }, async () => {
+    await begin()
     return work(signal)
   })
 }

@@ -13,12 +13,18 @@ const TWINS = 5
 /**
  * Sends a request five times at once with one key. All wait for their turn before the first has it, and
  * the turns of the others begin once the first is committed.
+ *
+ * @param state of what the request changes
  */
-async function sendTwins(world: World, app: string, path: string, body: AnyBody) {
+export async function sendTwins(
+  world: World,
+  path: string,
+  body: AnyBody,
+  state: () => Promise<unknown>,
+) {
   const { platform } = world
   const { applying } = platform
-  const revision = async () => (await platform.store.apps.get(world.account.id, app))?.revision
-  const before = await revision()
+  const before = await state()
   let asked = 0
   let begun = 0
   Object.assign(platform, {
@@ -27,7 +33,7 @@ async function sendTwins(world: World, app: string, path: string, body: AnyBody)
       return applying(turn, async () => {
         begun += 1
         if (begun === 1) await until('all twins wait', () => asked === TWINS)
-        else await until('the first is committed', async () => (await revision()) !== before)
+        else await until('the first is committed', async () => (await state()) !== before)
         return work()
       })
     }) satisfies typeof applying,
@@ -40,7 +46,7 @@ async function sendTwins(world: World, app: string, path: string, body: AnyBody)
   return answers
 }
 
-function tell(saw: Saw, answers: Awaited<ReturnType<typeof sendTwins>>): void {
+export function tell(saw: Saw, answers: Awaited<ReturnType<typeof sendTwins>>): void {
   const counts = new Map<number, number>()
   for (const { status } of answers) counts.set(status, (counts.get(status) ?? 0) + 1)
   for (const [status, count] of counts) saw(`${count} times ${status}`)
@@ -54,11 +60,13 @@ export const WAITING_CHECKS: Checks = {
     const { id } = await createApp(world)
     const edits = `/v1/apps/${id}/edits`
     const operations = [{ op: 'write', path: 'a.txt', content: 'a' }]
-    const created = await sendTwins(world, id, edits, { operations, base_revision: 1 })
+    const revision = async () =>
+      (await world.platform.store.apps.get(world.account.id, id))?.revision
+    const created = await sendTwins(world, edits, { operations, base_revision: 1 }, revision)
     tell(saw, created)
     const edit = created[0]?.body.id ?? ''
     t.same([...new Set(created.map(({ body }) => body.id))], [edit], 'all tell of one edit')
-    const reverted = await sendTwins(world, id, `${edits}/${edit}/revert`, {})
+    const reverted = await sendTwins(world, `${edits}/${edit}/revert`, {}, revision)
     tell(saw, reverted)
     t.equal(new Set(reverted.map(({ body }) => body.id)).size, 1, 'all tell of one revert')
     const { body } = await world.request('GET', `/v1/apps/${id}`)

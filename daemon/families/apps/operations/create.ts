@@ -19,6 +19,7 @@ import { readTemplates } from '../templates.ts'
 import { waitUntil } from '../../wait.ts'
 import { wait } from '../../wire.ts'
 import { digestOf } from '../tree.ts'
+import { applyInTurn } from '../turn.ts'
 
 const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 
@@ -118,15 +119,24 @@ async function prepareWished(call: Call<typeof input>, prompt: string): Promise<
   if (files === undefined) {
     return { name, kept: await keep(call, (await findTemplate('blank')).files) }
   }
-  const writes = files.map(toWrite)
-  const applied = await applyOperations(EMPTY, writes, () => Promise.reject(new Error('no base')))
+  return { name, kept: await applyInTurn(call, (signal) => keepGiven(call, files, signal)) }
+}
+
+/** Keeps the files that a prompt brings: up to 16 MiB to decode, judge and hash, as for an edit. */
+async function keepGiven(
+  call: Call<typeof input>,
+  files: NonNullable<Call<typeof input>['body']['files']>,
+  signal: AbortSignal,
+): Promise<KeptApp> {
+  const noBase = () => Promise.reject(new Error('no base'))
+  const applied = await applyOperations(EMPTY, files.map(toWrite), noBase, signal)
   if (!('tree' in applied)) throw toRefusal(applied, 'body.files')
   const bytes = new Map(applied.fresh.map((one) => [digestOf(one), one]))
   const given = [...applied.tree.files.values()].map(({ path, sha256 }) => ({
     path,
     bytes: bytes.get(sha256) ?? new Uint8Array(),
   }))
-  return { name, kept: await keep(call, given) }
+  return keep(call, given)
 }
 
 const EMPTY = { files: new Map(), config: new Map() } as const

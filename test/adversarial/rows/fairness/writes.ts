@@ -36,4 +36,19 @@ export const WRITE_ROWS: readonly Row[] = [
     answer:
       'Archived apps count until they are deleted, 400 apps in all: `1 times 201` and `19 times 409 app_limit_reached`; `nothing is left` of those refused. An archived app can be restored, `200`; once one is deleted, a new one is made, `201`.',
   },
+  {
+    id: 'F50',
+    case: 'An account sends a clone five times under one Idempotency-Key; the turns of the others begin once the first is recorded.',
+    answer: 'The files are copied and paid for once: `1 copy`, `5 times 201`, `4 replayed`.',
+  },
+  {
+    id: 'F51',
+    case: 'An account creates ten apps at once, each from a prompt with files.',
+    answer: 'Files are taken in for `1 app at a time`, in the queue of edits: `10 times 202`.',
+  },
+  {
+    id: 'F52',
+    case: 'A caller repeats a replay under its Idempotency-Key while the first one still runs, after more than a minute.',
+    answer: '`409 idempotency_in_progress`; the work is `done once`.',
+  },
 ]
