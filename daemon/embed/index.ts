@@ -52,7 +52,7 @@ export type { RouteOptions, SignedIn } from './routes.ts'
  * @throws TypeError for an option of another name or type, or that only the daemon has; ConfigError naming
  *   the setting that cannot be used, as it was given
  * @example
- * const keyhook = await createKeyhook({ database: sequelize, masterKey, eventTypes: ['order.paid'] })
+ * const keyhook = await createKeyhook({ database: sequelize, masterKey, baseUrl: 'http://127.0.0.1:3000' })
  * createServer(keyhook.callback()).listen(3000, '127.0.0.1')
  */
 export async function createKeyhook(
@@ -124,6 +124,7 @@ function assemble(
   const toNeed = createNeeds(universe)
   const transactions = createTransactions(store, database)
   const pages = documents(apiPages(served, errorRows(served), platform.baseUrl))
+  let isWarned = config.baseUrl !== undefined
 
   function handlerFor(resolve: PrincipalResolver, limited: boolean): RequestListener {
     const handler = createApp({
@@ -145,6 +146,17 @@ function assemble(
     return (request, response) => void handler(request, response)
   }
 
+  /** Without an address, links and the check of a browser's Origin are wrong, and nothing else says why. */
+  function warnOfAddress(): void {
+    if (isWarned) return
+    isWarned = true
+    process.emitWarning(
+      `createKeyhook: routes are mounted and baseUrl is not given: links begin with ${platform.baseUrl}, ` +
+        'and a change from a browser that sends no Sec-Fetch-Site is refused as csrf_failed. ' +
+        'Set baseUrl to the address that browsers see, the prefix included',
+    )
+  }
+
   function callbackFor({ prefix, resolve = nobody }: RouteOptions): Callback {
     const users: PrincipalResolver = async (ctx) => {
       const signedIn = await resolve(ctx.req)
@@ -153,6 +165,7 @@ function assemble(
       return toPrincipal(read, platform.clock.now())
     }
     const { operatorToken } = config
+    warnOfAddress()
     return callbackOf(
       handlerFor(createEmbeddedResolver({ platform, operatorToken, users }), true),
       prefix,

@@ -138,3 +138,28 @@ await t.test('a call of a family that the daemon alone serves says so', async (t
   const message = /operations of apps are not served here: the daemon alone has them/
   await t.rejects(account.apps.list(), { status: 404, code: 'route_not_found', message })
 })
+
+await t.test('routes that are mounted without a baseUrl are warned of once', async (t) => {
+  const root = t.testdir()
+  const warnings: string[] = []
+  const hear = ({ message }: Error): number => warnings.push(message)
+  process.on('warning', hear)
+  t.teardown(() => process.off('warning', hear))
+  const open = async (options: object, folder: string): Promise<Keyhook> => {
+    const opened = await createKeyhook({
+      dataDir: join(root, folder),
+      logLevel: 'silent',
+      ...options,
+    })
+    t.teardown(() => opened.stop())
+    return opened
+  }
+  const given = await open({ baseUrl: 'http://127.0.0.1:3000/developer' }, 'given')
+  given.callback({ prefix: '/developer' })
+  const missing = await open({}, 'missing')
+  missing.callback()
+  missing.koa()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(warnings.length, 1)
+  t.match(warnings[0], /baseUrl is not given: links begin with http:\/\/127\.0\.0\.1:8420/)
+})
