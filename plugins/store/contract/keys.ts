@@ -12,9 +12,6 @@ export interface KeyListQuery extends PageQuery {
   readonly within: readonly string[] | null
 }
 
-/** Keys that one page of all keys looks at, live or not. */
-export const MOST_KEYS_READ = 1000
-
 export interface KeyTree {
   readonly ids: readonly string[]
   readonly total: number
@@ -29,8 +26,8 @@ export interface KeyReads {
   /** The chain of a key of this account, root first; empty when there is no such key. */
   chain(accountId: string, id: string): Promise<readonly KeyRecord[]>
   get(accountId: string, id: string): Promise<KeyRecord | undefined>
-  /** With `within`, a page without `live_at` looks at `MOST_KEYS_READ` keys at most, and says where the next begins. */
-  list(query: KeyListQuery): Promise<Page<KeyRecord>>
+  /** A page with `within` and without `live_at` examines `most` keys at most, by default `MOST_LOOKED_AT`. */
+  list(query: KeyListQuery, most?: number): Promise<Page<KeyRecord>>
   /** The key, and every key below it that is live: the first `limit` in order of id, and how many there are. */
   descendants(id: string, limit: number, now: Instant): Promise<KeyTree>
 }

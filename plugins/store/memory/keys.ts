@@ -5,9 +5,9 @@ import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { KeyReads, KeyWrites } from '../contract/keys.ts'
-import { MOST_KEYS_READ } from '../contract/keys.ts'
+import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, pageOf, isWithin } from './state.ts'
+import { add, change, isWithin, searchPage } from './state.ts'
 
 const isLive = (key: KeyRecord, now: Instant): boolean => keyStatus(key, [], now) === 'active'
 
@@ -51,19 +51,16 @@ export function keyReads(state: Reading): KeyReads {
       const key = state().keys.get(id)
       return key?.account_id === accountId ? key : undefined
     },
-    async list({ account_id, live_at, within, limit, after }) {
+    async list({ account_id, live_at, within, ...query }, most = MOST_LOOKED_AT) {
       const { keys } = state()
       const own = [...keys.values()].filter((key) => key.account_id === account_id)
       const asked = own.filter(({ id }) => live_at === null || isLineLive(keys, id, live_at))
-      const isBounded = live_at === null && within !== null
-      const most = isBounded ? MOST_KEYS_READ : own.length
-      const read = pageOf(asked, { limit: most, after })
-      const found = read.rows.filter(({ pins }) =>
-        isWithin(pins === 'all' ? null : [...pins], within),
+      return searchPage(
+        asked,
+        query,
+        ({ pins }) => isWithin(pins === 'all' ? null : [...pins], within),
+        live_at === null && within !== null ? most : Infinity,
       )
-      const page = pageOf(found, { limit, after })
-      const last = isBounded ? read.rows[most - 1] : undefined
-      return page.more || last === undefined ? page : { ...page, more: true, next: last.id }
     },
     async descendants(id, limit, now) {
       const { keys } = state()

@@ -5,17 +5,15 @@ import { printScopes } from '../../../lib/scope/canonical.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { KeyListQuery, KeyReads, KeyWrites } from '../contract/keys.ts'
-import { MOST_KEYS_READ } from '../contract/keys.ts'
 import type { Page } from '../contract/page.ts'
+import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { LIVE_LINE, endColumns, liveTree, spreadEnds } from './key-ends.ts'
 import { columnsOf, toKey, toSecret } from './key-rows.ts'
+import { lastIdLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull } from './rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, assignments, cutPage, integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
-
-/** Behind every id. */
-const BEHIND_ALL = '~'
 
 /** Live at `$1`, its ancestors apart; the same comparison as in memory: now = expiry is expired. */
 const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
@@ -71,30 +69,25 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
     return pageOf(found, limit)
   }
 
-  /** A page looks at a bounded number of keys, however few of them are within the pins. */
-  async function listAll({
-    account_id,
-    within,
-    limit,
-    after,
-  }: KeyListQuery): Promise<Page<KeyRecord>> {
-    const most = within === null ? limit + 1 : MOST_KEYS_READ
-    const read = await query(
-      `SELECT id, CASE WHEN CAST($4 AS TEXT) IS NULL OR ${dialect.within('pins', '$4')}
-         THEN 1 ELSE 0 END AS found
-       FROM (SELECT id, pins FROM ${t.keys} WHERE account_id = $1 AND id < $2
-         ORDER BY id DESC LIMIT $3) newest
-       ORDER BY id DESC`,
-      [account_id, after ?? BEHIND_ALL, most, within && JSON.stringify(within)],
+  /** A page examines a bounded number of keys, however few of them are within the pins. */
+  async function listAll(
+    { account_id, within, limit, after }: KeyListQuery,
+    most: number,
+  ): Promise<Page<KeyRecord>> {
+    const indexed = {
+      table: t.keys,
+      order: 'desc',
+      where: 'account_id = $1 AND id < $2',
+      bind: [account_id, after ?? BEHIND_ALL],
+    } as const
+    const last = within === null ? undefined : await lastIdLookedAt(query, indexed, most)
+    const found = await query(
+      `SELECT id FROM ${t.keys} WHERE ${indexed.where} AND id >= $3
+         AND (CAST($4 AS TEXT) IS NULL OR ${dialect.within('pins', '$4')})
+       ORDER BY id DESC LIMIT $5`,
+      [...indexed.bind, last ?? BEFORE_ALL, within && JSON.stringify(within), limit + 1],
     )
-    const page = await pageOf(
-      read.filter((row) => integer(row['found']) === 1),
-      limit,
-    )
-    const last = read[most - 1]
-    return page.more || last === undefined
-      ? page
-      : { ...page, more: true, next: String(last['id']) }
+    return leadOn(await pageOf(found, limit), last)
   }
 
   /** The page of what was found, with one more than asked for where there is. */
@@ -139,7 +132,8 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       const [key] = await withSecrets(rows)
       return key
     },
-    list: (asked) => (asked.live_at === null ? listAll(asked) : listLive(asked, asked.live_at)),
+    list: (asked, most = MOST_LOOKED_AT) =>
+      asked.live_at === null ? listAll(asked, most) : listLive(asked, asked.live_at),
     async descendants(id, limit, now) {
       const rows = await query(
         `WITH RECURSIVE ${liveTree(t)}

@@ -7,7 +7,7 @@ import {
   sampleKey,
   sampleSecret,
 } from '../../../plugins/store/conformance/samples.ts'
-import { MOST_KEYS_READ } from '../../../plugins/store/contract/keys.ts'
+import { MOST_LOOKED_AT } from '../../../plugins/store/contract/page.ts'
 import type { Page } from '../../support/webhooks.ts'
 import type { Checks } from '../run.ts'
 import { openExplained } from './plans.ts'
@@ -73,8 +73,8 @@ export const ENDED_CHECKS: Checks = {
     const world = await openWorld(t, saw)
     const { store } = world.platform
     const { id, key } = await world.make({ scopes: ['keys:read'], apps: ['app00001'] })
-    const others = Array.from({ length: MOST_KEYS_READ + 1 }, (_, at) =>
-      sampleKey(`ffffffff-${String(at).padStart(4, '0')}`, {
+    const others = Array.from({ length: MOST_LOOKED_AT + 1 }, (_, at) =>
+      sampleKey(`ffffffff-${String(at).padStart(5, '0')}`, {
         account_id: world.account.id,
         revoked_at: START,
         secrets: [],

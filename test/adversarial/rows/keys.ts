@@ -263,7 +263,7 @@ const LINES: readonly Line[] = [
   [
     'K55',
     'a key that is pinned to one app lists all keys of an account that revoked thousands of others',
-    'a page looks at 1,000 keys: `an empty page with a cursor`, then `its own key`',
+    'a page examines 10,000 keys: `an empty page with a cursor`, then `its own key`',
   ],
   [
     'K56',
