@@ -214,6 +214,8 @@ export interface WriteOperation<
    * `run` refused, or did not run. Not called when `prepare` itself rejects.
    */
   discard?(call: Call<Input>, prepared: Prepared): Promise<void>
+  /** Called in place of `discard` when an error leaves open whether the unit was committed. */
+  doubt?(call: Call<Input>, prepared: Prepared): void
   /**
    * What is answered in place of what `run` did, once that is committed; such as after waiting for what
    * it began. A replay answers what was committed.

@@ -77,14 +77,14 @@ export interface PreparedUnit {
   run(tx: StoreTx): Promise<unknown>
   /**
    * Commits the unit by `write`, which calls `run`. Discards what was prepared when `run` did not succeed;
-   * once it has, an error does not prove that nothing was committed.
+   * once it has, an error does not prove that nothing was committed, and the operation is told of the doubt.
    */
   commit<T>(write: () => Promise<T>): Promise<T>
 }
 
 /** What takes long is done before the unit of work begins. */
 export async function prepareUnit(operation: UnitOperation, call: AnyCall): Promise<PreparedUnit> {
-  const { work, discard } = await workOf(operation, call)
+  const { work, discard, doubt } = await workOf(operation, call)
   let hasRun = false
   return {
     async run(tx) {
@@ -97,6 +97,9 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
     async commit(write) {
       try {
         return await write()
+      } catch (cause) {
+        if (hasRun) doubt()
+        throw cause
       } finally {
         if (!hasRun) await discard()
       }
@@ -134,14 +137,19 @@ function scopeOf({ access }: Operation, { universe }: Platform): RequiredScope |
 async function workOf(
   operation: UnitOperation,
   call: AnyCall,
-): Promise<{ work(tx: StoreTx): Promise<unknown>; discard(): Promise<void> }> {
+): Promise<{ work(tx: StoreTx): Promise<unknown>; discard(): Promise<void>; doubt(): void }> {
   if (operation.effect === 'publish') {
-    return { work: (tx) => operation.run({ ...call, tx }), discard: async () => undefined }
+    return {
+      work: (tx) => operation.run({ ...call, tx }),
+      discard: async () => undefined,
+      doubt: () => undefined,
+    }
   }
   const prepared = await operation.prepare?.(call)
   return {
     work: (tx) => operation.run({ ...call, tx, prepared }),
     discard: async () => operation.discard?.(call, prepared),
+    doubt: () => operation.doubt?.(call, prepared),
   }
 }
 

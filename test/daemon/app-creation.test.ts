@@ -137,6 +137,33 @@ void t.test('what is no source is refused, and leaves nothing', async (t) => {
   t.same(await eventsOf(world), [])
 })
 
+void t.test('files of an app that may not be recorded are looked through later', async (t) => {
+  const world = await creationWorld(t)
+  const { platform } = world
+  const { id } = await createApp(world)
+  const { store, wake } = platform
+  const { write } = store
+  const told: string[] = []
+  Object.assign(wake, { bytes: (app: string) => told.push(app) })
+  Object.assign(store, {
+    write: (async (work) => {
+      await write(work)
+      throw new Error('the connection was lost')
+    }) satisfies typeof write,
+  })
+  for (const [path, body] of [
+    ['/v1/apps', { template_id: 'blank' }],
+    [`/v1/apps/${id}/clone`, {}],
+  ] as const) {
+    await t.rejects(world.request('POST', path, { body }), { cause: { message: /was lost/ } })
+  }
+  Object.assign(store, { write })
+  const { body } = await world.request<{ data: readonly { id: string }[] }>('GET', '/v1/apps')
+  const made = body.data.map((app) => app.id).filter((app) => app !== id)
+  t.same(told.sort(), made.sort(), 'here they were recorded, and none was deleted')
+  t.equal(told.length, 2)
+})
+
 void t.test('without a language model nothing is made', async (t) => {
   const world = await createWorld(t, { families: [appsFamily, editsFamily] })
   const refused = { status: 501, body: { error: { code: 'model_not_configured' } } }

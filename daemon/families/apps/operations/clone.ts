@@ -72,6 +72,7 @@ export const cloneApp = writeOperation({
     return showApp(call.platform, call.tx.deployments, clone)
   },
   discard: ({ platform }, { kept }) => dropKept(platform, kept),
+  doubt: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
 })
 
 /** Refuses a clone that could not be recorded, before anything is copied; the unit of work looks again. */

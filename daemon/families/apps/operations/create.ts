@@ -87,6 +87,7 @@ export const createApp = writeOperation({
     return { name: template.name, kept: await keep(call, template.files) }
   },
   discard: ({ platform }, { kept }) => dropKept(platform, kept),
+  doubt: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
   run: (call) => (call.body.prompt === undefined ? createReady(call) : createWished(call)),
   async afterCommit(call, committed) {
     const { platform, principal, query } = call
