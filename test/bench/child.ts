@@ -9,7 +9,7 @@ export interface Child {
 
 const PATIENCE_MS = 5000
 /** As `npm start` has them; the baselines too. */
-export const SETTINGS: readonly string[] = ['--max-semi-space-size=32', '--max-old-space-size=512']
+export const SETTINGS: readonly string[] = ['--max-old-space-size=512']
 
 /** Starts `role`: a module in the folder of roles, which serves. */
 export function startChild(role: string): Child {
