@@ -1,4 +1,5 @@
 import t from 'tap'
+import { BODY_BYTES } from '../../daemon/limits.ts'
 import { codeOf } from '../support/answer.ts'
 import { until } from '../support/daemon.ts'
 import { readFile } from '../support/edits.ts'
@@ -9,6 +10,8 @@ import { MULTIPART, beginPouring, bodyOf, headerOf } from '../support/multipart.
 import type { AnyBody, Answer, World } from '../support/world.ts'
 
 const MIB = 1_048_576
+/** Five forms with such a file leave less than 2 MiB of the pool. */
+const LARGE = Math.floor((BODY_BYTES - MIB) / 5)
 const PROMPT: SentPart = { name: 'prompt', content: 'A bakery' }
 
 /** Sends a form as it is. */
@@ -198,10 +201,10 @@ await t.test('a form that waits to be written gives way to another account', asy
       return writes(turn, work)
     }) satisfies typeof writes,
   })
-  const large: SentPart = { ...FILE, content: new Uint8Array(9 * MIB) }
+  const large: SentPart = { ...FILE, content: new Uint8Array(LARGE) }
   const sent = Array.from({ length: 5 }, () => send(world, [PROMPT, large]))
   await until('all of them wait', () => asked === sent.length)
-  const body = { name: 'x'.repeat(10 * MIB) }
+  const body = { name: 'x'.repeat(3 * MIB) }
   const answer = await world.request('POST', '/v1/apps', { as: other, body })
   t.equal(codeOf(answer), '400 invalid_request', 'it is read')
   release()

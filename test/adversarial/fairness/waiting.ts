@@ -1,3 +1,4 @@
+import { BODY_BYTES } from '../../../daemon/limits.ts'
 import { until } from '../../support/daemon.ts'
 import type { Edit } from '../../support/edits.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
@@ -6,8 +7,8 @@ import type { Checks, Saw } from '../run.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** The limit of an edit's body: three of them fill the pool. */
-const LARGEST = 16 * MIB
+/** Three edits of this size fill the pool. */
+const THIRD = Math.floor(BODY_BYTES / 3)
 const TWINS = 5
 
 /**
@@ -104,7 +105,7 @@ export const WAITING_CHECKS: Checks = {
     const apps = [await createApp(world), await createApp(world), await createApp(world)]
     const edits: ReturnType<typeof edit>[] = []
     for (const { id } of apps) {
-      edits.push(edit(id, LARGEST - KIB))
+      edits.push(edit(id, THIRD - KIB))
       await until('it has come', () => asked === edits.length)
     }
     const made = await world.request<{ id: string }>('POST', '/v1/apps', {
