@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { Store, StoreTx } from '../../plugins/store/contract.ts'
+import { signal } from '../support/signal.ts'
 import type { World } from '../support/world.ts'
 
 /** Which of two requests the writer takes first. */
@@ -70,10 +71,7 @@ export interface Signal {
 }
 
 export function createSignal(): Signal {
-  let tell = (): void => undefined
-  const told = new Promise<void>((resolve) => {
-    tell = resolve
-  })
+  const { promise: told, resolve: tell } = signal()
   return {
     told,
     tell: () => {

@@ -7,6 +7,7 @@ import type { FormWorld } from '../support/form-world.ts'
 import { formWorld, treeOf } from '../support/form-world.ts'
 import type { SentPart } from '../support/multipart.ts'
 import { MULTIPART, beginPouring, bodyOf, headerOf } from '../support/multipart.ts'
+import { signal } from '../support/signal.ts'
 import type { AnyBody, Answer, World } from '../support/world.ts'
 
 const MIB = 1_048_576
@@ -190,8 +191,7 @@ await t.test('a form that waits to be written gives way to another account', asy
   const other = world.userOf(await world.addAccount())
   const { platform, traffic } = world
   const { writes } = platform
-  let release = (): void => undefined
-  const released = new Promise<void>((resolve) => (release = resolve))
+  const { promise: released, resolve: release } = signal()
   t.teardown(async () => release())
   const busy = [1, 2].map(() => writes({ holder: 'busy' }, () => released))
   let asked = 0

@@ -15,6 +15,7 @@ import {
 } from '../support/edits.ts'
 import type { FakeTurn } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { signal } from '../support/signal.ts'
 import type { AnyBody, World } from '../support/world.ts'
 
 const KEY = 'sk-very-secret-0123456789'
@@ -176,8 +177,7 @@ void t.test('what was changed meanwhile is kept, or the edit gives way to it', a
   const world = await promptWorld(t)
   const { id } = await createApp(world)
   const outcome = async (path: string) => {
-    let answer = (): void => undefined
-    const before = new Promise<void>((resolve) => (answer = resolve))
+    const { promise: before, resolve: answer } = signal()
     const seen = fake.requests.length
     const { body } = await ask(world, id, wish({ text: FILE, before }))
     await until('the model is asked', () => fake.requests.length > seen)

@@ -12,6 +12,7 @@ import { createMemoryEmbedder } from '../../plugins/embeddings/memory.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { ask, operationsOf, startWorker, untilEnded } from '../support/edits.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { signal } from '../support/signal.ts'
 import type { AnyBody, WorldOptions } from '../support/world.ts'
 import { hang, openWorld as openFiles, until } from '../support/processing.ts'
 
@@ -84,8 +85,7 @@ await t.test('a search can be kept to some files, and finds nothing of another a
 await t.test(
   'every passage is sent with its heading, a few at a time, and its place shown',
   async (t) => {
-    let go = (): void => undefined
-    const held = new Promise<void>((resolve) => (go = resolve))
+    const { promise: held, resolve: go } = signal()
     const { seen, embedder } = scripted((call) => (call === 2 ? held : undefined))
     const { start, send, get, ended, names } = await openWorld(t, embedder)
     start({ beat: 5 })

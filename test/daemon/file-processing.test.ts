@@ -6,6 +6,7 @@ import { createFileProcessor } from '../../plugins/files/extract.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { docxParts, paragraph, pdfOf, zipOf } from '../support/documents.ts'
 import { memory, openWorld, scripted, until } from '../support/processing.ts'
+import { signal } from '../support/signal.ts'
 
 await t.test('documents are read, found by search, and told of once each', async (t) => {
   const { start, send, ended, search, events, app } = await openWorld(t, createFileProcessor())
@@ -99,8 +100,7 @@ await t.test('what stands against the machine is tried again, three times in all
 await t.test(
   'a file that is deleted while it is processed leaves nothing, and tells nothing',
   async (t) => {
-    let go = (): void => undefined
-    const held = new Promise<void>((resolve) => (go = resolve))
+    const { promise: held, resolve: go } = signal()
     const { processor, seen } = scripted(() => held)
     const { start, send, request, app, search, events, upload } = await openWorld(t, processor)
     const worker = start()
@@ -135,8 +135,7 @@ await t.test('a long file is kept in pieces and found whole', async (t) => {
 })
 
 await t.test('how far a file is shows while it is processed', async (t) => {
-  let go = (): void => undefined
-  const held = new Promise<void>((resolve) => (go = resolve))
+  const { promise: held, resolve: go } = signal()
   const processor: FileProcessor = {
     ...memory,
     close: async () => undefined,

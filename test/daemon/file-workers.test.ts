@@ -3,6 +3,7 @@ import t from 'tap'
 import { HOUR } from '../../lib/time.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import { hang, openWorld, scripted, until } from '../support/processing.ts'
+import { signal } from '../support/signal.ts'
 
 await t.test('a beat that finds the file gone ends its processing', async (t) => {
   const { processor, seen } = scripted((_, signal) => hang(signal))
@@ -34,8 +35,7 @@ await t.test('the file of a worker that died is taken over, and ends once', asyn
 })
 
 await t.test('a worker that slept past its lease ends nothing any more', async (t) => {
-  let go = (): void => undefined
-  const held = new Promise<void>((resolve) => (go = resolve))
+  const { promise: held, resolve: go } = signal()
   const { processor, seen } = scripted((call) => (call === 1 ? held : undefined))
   const { start, send, ended, events } = await openWorld(t, processor)
   start({ lease: 20, beat: HOUR }, 5)

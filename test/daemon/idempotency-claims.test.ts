@@ -5,6 +5,7 @@ import { MINUTE, SECOND, toIso } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
 import { createClock } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'
+import { signal } from '../support/signal.ts'
 import { receiverFor, register, shopWorld } from '../support/webhooks.ts'
 
 const START = Date.UTC(2026, 0, 31)
@@ -17,8 +18,7 @@ async function openReplays(t: Test) {
   const { url } = await receiverFor(t)
   const webhook = await register(world, { url })
   await clock.advance(SECOND)
-  let letGo = (): void => undefined
-  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const { promise: held, resolve: letGo } = signal()
   t.teardown(async () => letGo())
   let begun = 0
   Object.assign(platform, {
@@ -73,8 +73,7 @@ void t.test('it begins once the claim is written, not before it waited for that'
   const { world, letGo, begun, replay, pass } = await openReplays(t)
   const { platform } = world
   const { writes } = platform
-  let write = (): void => undefined
-  const mayWrite = new Promise<void>((resolve) => (write = resolve))
+  const { promise: mayWrite, resolve: write } = signal()
   let waits = 0
   Object.assign(platform, {
     writes: (async (turn, work) => {

@@ -6,6 +6,7 @@ import { createClock } from '../support/clock.ts'
 import type { SentPart } from '../support/multipart.ts'
 import { BOUNDARY, MULTIPART, beginPouring, bodyOf, headerOf } from '../support/multipart.ts'
 import { until } from '../support/processing.ts'
+import { signal } from '../support/signal.ts'
 
 const MIB = 1_048_576
 const digest = (bytes: string | Uint8Array): string =>
@@ -209,8 +210,7 @@ await t.test('a key that is revoked while its upload comes in changes nothing', 
 
 await t.test('an upload is read no faster than it is taken, and held nowhere', async (t) => {
   const { world, bearer, filling } = await boxWorld(t, { file: 25 * MIB, most: 20 })
-  let go = (): void => undefined
-  const held = new Promise<void>((resolve) => (go = resolve))
+  const { promise: held, resolve: go } = signal()
   let peak = 0
   filling.onChunk = () => {
     peak = Math.max(peak, process.memoryUsage().arrayBuffers)

@@ -10,6 +10,7 @@ import { digestOf } from '../support/hosted-apps.ts'
 import { openHosting } from '../support/hosting.ts'
 import type { RawAnswer } from '../support/raw-http.ts'
 import { openRaw } from '../support/raw-http.ts'
+import { signal } from '../support/signal.ts'
 import { get } from './rows/row.ts'
 
 const MIB = 1024 * 1024
@@ -90,10 +91,7 @@ await t.test('what is found damaged at its end does not arrive as if it were who
 })
 
 await t.test('whoever leaves while it is read is missed by nobody', async (t) => {
-  let isLeft = (): void => undefined
-  const left = new Promise<void>((resolve) => {
-    isLeft = resolve
-  })
+  const { promise: left, resolve: isLeft } = signal()
   const ended: string[] = []
   async function* give(sha256: string): AsyncGenerator<Uint8Array> {
     try {

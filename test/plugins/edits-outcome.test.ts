@@ -11,6 +11,7 @@ import {
   written,
 } from '../support/editing.ts'
 import { FAKE_MODEL } from '../support/fake-model.ts'
+import { signal } from '../support/signal.ts'
 
 const { fake, carryOut, asked } = await startEditing(t)
 
@@ -109,8 +110,7 @@ await t.test('usage', async (t) => {
 
 await t.test('progress is told by file, and again while nothing comes', async (t) => {
   const { tools, reports } = createWorld()
-  let passed = (): void => undefined
-  const passing = new Promise<void>((resolve) => (passed = resolve))
+  const { promise: passing, resolve: passed } = signal()
   const outcome = carryOut([{ text: PAGE, before: passing }], { limits: { heartbeat: 5 } }, tools)
   const asking = (): number => reports.filter(({ stage }) => stage === 'asking').length
   await until(() => asking() >= 4)

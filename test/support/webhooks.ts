@@ -3,6 +3,7 @@ import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Family } from '../../daemon/family.ts'
 import type { Answer, ReceivedRequest, Receiver } from './receiver.ts'
 import { answerWith, startReceiver } from './receiver.ts'
+import { signal } from './signal.ts'
 import type { AnyBody, Asker, World, WorldOptions } from './world.ts'
 import { createWorld } from './world.ts'
 
@@ -79,10 +80,7 @@ export function heldAnswer(): {
   readonly asked: Promise<void>
 } {
   const go: (() => void)[] = []
-  let told = (): void => undefined
-  const asked = new Promise<void>((resolve) => {
-    told = resolve
-  })
+  const { promise: asked, resolve: told } = signal()
   return {
     asked,
     answer(socket, request) {

@@ -8,6 +8,7 @@ import { STEP_BYTES } from '../../../daemon/steps.ts'
 import type { AccountRecord } from '../../../plugins/store/contract/accounts.ts'
 import { until } from '../../support/daemon.ts'
 import { createApp, editWorld, type Edit } from '../../support/edits.ts'
+import { signal } from '../../support/signal.ts'
 import type { AnyBody, Asker, World } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
 
@@ -50,10 +51,7 @@ async function openHeld(t: Test, ...names: readonly string[]) {
   const { platform } = world
   const begun: string[] = []
   let asked = 0
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const { promise: opened, resolve: open } = signal()
   const nameOf = new Map(accounts.map(({ as, name }) => [accountOf(as), name]))
   const { applying } = platform
   Object.assign(platform, {

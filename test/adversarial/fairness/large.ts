@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { eventsFamily } from '../../../daemon/families/events/family.ts'
 import { STEP_BYTES } from '../../../daemon/steps.ts'
 import { until } from '../../support/daemon.ts'
+import { signal } from '../../support/signal.ts'
 import type { Asker, World } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
@@ -15,10 +16,7 @@ const BODIES = 20
 function holdReads({ platform }: World) {
   const { events } = platform.store
   const begun: string[] = []
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const { promise: opened, resolve: open } = signal()
   const list: typeof events.list = async (query) => {
     begun.push(query.account_id)
     await opened
@@ -133,10 +131,7 @@ export const LARGE_CHECKS: Checks = {
     const body = JSON.stringify({ name: 'x'.repeat(STEP_BYTES) })
     let parsed = 0
     t.teardown(watchParsing(() => (parsed += 1)))
-    let open = (): void => undefined
-    const opened = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: opened, resolve: open } = signal()
     const turn = parsing({ holder: 'another' }, () => opened)
     const socket = await sendMost(new URL(world.baseUrl), key, body)
     socket.write(body.slice(-1))

@@ -3,6 +3,7 @@ import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { KeyhookError, kernelError } from '../../../lib/errors.ts'
 import { turn } from '../../support/clock.ts'
 import { createBench } from '../../support/engine.ts'
+import { signal } from '../../support/signal.ts'
 import type { Checks } from '../run.ts'
 
 const MIB = 1_048_576
@@ -18,8 +19,7 @@ async function openHeld(t: Test, ...accounts: readonly string[]) {
     for (let at = 0; at < WEBHOOKS; at += 1) await bench.addWebhook(`w${at}`, { account_id })
   }
   const groups: string[] = []
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => (open = resolve))
+  const { promise: opened, resolve: open } = signal()
   t.teardown(async () => open())
   const { publish } = bench.watched.store
   const { outbox } = bench.rebuild({
@@ -73,8 +73,7 @@ export const PUBLISHING_CHECKS: Checks = {
 
   async F37(t, saw) {
     const bench = await createBench(t)
-    let open = (): void => undefined
-    const opened = new Promise<void>((resolve) => (open = resolve))
+    const { promise: opened, resolve: open } = signal()
     bench.watched.before.publish = async () => {
       await opened
       throw kernelError('unavailable', { internal: 'disk full' })

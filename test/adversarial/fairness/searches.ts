@@ -9,6 +9,7 @@ import {
 } from '../../../plugins/store/conformance/samples.ts'
 import { MOST_LOOKED_AT } from '../../../plugins/store/contract/page.ts'
 import { until } from '../../support/daemon.ts'
+import { signal } from '../../support/signal.ts'
 import type { Page } from '../../support/webhooks.ts'
 import { register, shopWorld } from '../../support/webhooks.ts'
 import type { AnyBody, World } from '../../support/world.ts'
@@ -166,10 +167,7 @@ export const SEARCH_CHECKS: Checks = {
     const other = await world.addAccount()
     const { events } = world.platform.store
     const begun: string[] = []
-    let open = (): void => undefined
-    const opened = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { promise: opened, resolve: open } = signal()
     const list: typeof events.list = async (query) => {
       begun.push(query.account_id)
       if (query.account_id === world.account.id) await opened

@@ -3,6 +3,7 @@ import { createMemoryEditor } from '../../../plugins/edits/memory.ts'
 import { createClock } from '../../support/clock.ts'
 import { until } from '../../support/daemon.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
+import { signal } from '../../support/signal.ts'
 import { register, shopWorld } from '../../support/webhooks.ts'
 import type { World } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
@@ -74,8 +75,7 @@ export const TWIN_CHECKS: Checks = {
     const { platform } = world
     const webhook = await register(world, { url: 'http://127.0.0.1:9/in' })
     await clock.advance(SECOND)
-    let letGo = (): void => undefined
-    const held = new Promise<void>((resolve) => (letGo = resolve))
+    const { promise: held, resolve: letGo } = signal()
     t.teardown(async () => letGo())
     let begun = 0
     Object.assign(platform, {

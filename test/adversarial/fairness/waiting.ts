@@ -2,6 +2,7 @@ import { BODY_BYTES } from '../../../daemon/limits.ts'
 import { until } from '../../support/daemon.ts'
 import type { Edit } from '../../support/edits.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
+import { signal } from '../../support/signal.ts'
 import type { AnyBody, Asker, World } from '../../support/world.ts'
 import type { Checks, Saw } from '../run.ts'
 
@@ -78,8 +79,7 @@ export const WAITING_CHECKS: Checks = {
     const world = await editWorld(t)
     const { platform, account } = world
     const other = world.userOf(await world.addAccount())
-    let release = (): void => undefined
-    const released = new Promise<void>((resolve) => (release = resolve))
+    const { promise: released, resolve: release } = signal()
     t.teardown(async () => release())
     const { applying } = platform
     let asked = 0

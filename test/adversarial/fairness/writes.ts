@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import type { Test } from 'tap'
 import type { AccountRecord } from '../../../plugins/store/contract/accounts.ts'
 import { until } from '../../support/daemon.ts'
+import { signal } from '../../support/signal.ts'
 import { register, shopWorld } from '../../support/webhooks.ts'
 import type { AnyBody } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
@@ -18,8 +19,7 @@ async function openWrites(t: Test) {
   const begun: string[] = []
   let asked = 0
   let isHeld = false
-  let open = (): void => undefined
-  const opened = new Promise<void>((resolve) => (open = resolve))
+  const { promise: opened, resolve: open } = signal()
   t.teardown(async () => open())
   const { writes } = platform
   Object.assign(platform, {

@@ -1,6 +1,7 @@
 import { printedBytes } from '../../../daemon/print-json.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
+import { signal } from '../../support/signal.ts'
 import type { World } from '../../support/world.ts'
 import { MIB, holder, openWorld, outcomeOf } from '../responses/world.ts'
 import type { Checks } from '../run.ts'
@@ -71,8 +72,7 @@ export const FILE_CHECKS: Checks = {
     const { get } = bytes
     let reading = 0
     let refused = 0
-    let begin = (): void => undefined
-    const begun = new Promise<void>((resolve) => (begin = resolve))
+    const { promise: begun, resolve: begin } = signal()
     /** Who reads the file waits until all others wait for it too, or were refused. */
     const beginOnceAllCame = (): void => {
       if (reading + refused === ASKED) begin()
