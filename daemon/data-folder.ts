@@ -1,7 +1,7 @@
-import { chmod, mkdir, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import sqlite3 from 'sqlite3'
 import { ConfigError } from './config.ts'
+import { holdFile } from './lock-file.ts'
 
 /** The daemon's own folder, held by one process at a time. */
 export interface DataFolder {
@@ -40,48 +40,14 @@ export async function takeDataFolder(
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} cannot be created: ${reason}`, { cause })
   })
-  const release = await holdFile(join(folder, 'lock'), 'KEYHOOK_DATA_DIR')
+  const release = await holdFile(join(folder, 'lock'), {
+    name: `KEYHOOK_DATA_DIR ${folder}`,
+    otherwise: 'set KEYHOOK_DATA_DIR to another folder',
+  })
   return {
     path: folder,
     file: (name) => join(folder, name),
     controlSocket: controlSocketIn(folder),
     release,
   }
-}
-
-/**
- * Holds a file for this process, and answers how to let it go.
- *
- * @param what is held by it, for the message of the refusal
- * @throws ConfigError when another process holds it
- */
-export async function holdFile(file: string, what: string): Promise<() => Promise<void>> {
-  const lock = await openLock(file, what)
-  await chmod(file, 0o600)
-  return () =>
-    new Promise((done) => {
-      lock.close(() => {
-        done()
-      })
-    })
-}
-
-function openLock(file: string, what: string): Promise<sqlite3.Database> {
-  return new Promise((resolve, reject) => {
-    const lock = new sqlite3.Database(file, (opened) => {
-      if (opened !== null) {
-        reject(new ConfigError(`${what} cannot be used: ${opened.message}`))
-        return
-      }
-      lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE', (refused) => {
-        if (refused === null) resolve(lock)
-        else
-          lock.close(() => {
-            reject(
-              new ConfigError(`${what} is held by another process. One works with it at a time`),
-            )
-          })
-      })
-    })
-  })
 }

@@ -71,7 +71,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
  * A message about settings as code gives them.
  *
  * @example
- * inCode('KEYHOOK_DATA_DIR is held by another process') // 'dataDir is held by another process'
+ * inCode('KEYHOOK_DATA_DIR is not a folder') // 'dataDir is not a folder'
  */
 export function inCode(message: string): string {
   return message.replaceAll(/\bKEYHOOK_[A-Z0-9_]+/g, (env) => NAMES.get(env) ?? env)

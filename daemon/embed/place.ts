@@ -1,7 +1,8 @@
 import type { OpenOptions, StoredFacts } from '../../plugins/registry.ts'
 import { isSequelize, openDatabase } from '../../plugins/registry.ts'
 import type { Config } from '../config.ts'
-import { holdFile, takeDataFolder } from '../data-folder.ts'
+import { takeDataFolder } from '../data-folder.ts'
+import { holdFile } from '../lock-file.ts'
 import { inspectStored } from '../open.ts'
 import type { Platform } from '../platform.ts'
 import { DATABASE_FORMS, isSqliteUri } from '../setting-values.ts'
@@ -99,7 +100,10 @@ async function hold(
 ): Promise<() => Promise<void>> {
   const file = sqliteFileOf(database)
   if (file === undefined) return () => Promise.resolve()
-  return holdFile(`${file}-${tablePrefix}lock`, `The database ${file}`)
+  return holdFile(`${file}-${tablePrefix}lock`, {
+    name: `The database ${file}`,
+    otherwise: 'use another file',
+  })
 }
 
 function sqliteFileOf(database: unknown): string | undefined {

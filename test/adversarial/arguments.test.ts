@@ -138,7 +138,8 @@ const CHECKS: Checks = {
     })
     t.type(await refused(saw, () => open({ dataDir, dispatch: 'false' })), TypeError)
     const held = await refused(saw, () => open({ dataDir, logLevel: 'silent' }))
-    t.match(held.message, /^dataDir is held by another process/)
+    t.match(held.message, `dataDir ${dataDir} is held by process ${process.pid},`)
+    t.match(held.message, 'or set dataDir to another folder')
   },
 }
 

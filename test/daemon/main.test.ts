@@ -1,8 +1,9 @@
 import type { ChildProcessByStdio } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -67,6 +68,7 @@ async function serve(folder: string, args: readonly string[] = [], env: Env = OW
   const { url } = JSON.parse(line.toString()) as { readonly url: string }
   return {
     url,
+    pid: child.pid ?? 0,
     async stop(signal: NodeJS.Signals) {
       const exit = once(child, 'exit')
       child.kill(signal)
@@ -99,8 +101,20 @@ await t.test(
 
     const twin = await keyhook('shared', 'serve', OWNER)
     t.strictSame([twin.code, twin.out], [1, ''])
-    t.match(twin.err, /^keyhook: KEYHOOK_DATA_DIR is held by another process.*\n$/)
+    t.equal(
+      twin.err,
+      `keyhook: KEYHOOK_DATA_DIR ${join(ROOT, 'shared')} is held by process ${first.pid}, and one process works with it at a time. Stop it (Ctrl-C where it runs, or kill ${first.pid}), or set KEYHOOK_DATA_DIR to another folder\n`,
+    )
+    t.equal(await mode('shared', 'lock.pid'), '600')
+    // Left behind by one that was killed, or not written yet by the one that holds it.
+    await writeFile(join(ROOT, 'shared', 'lock.pid'), `4194305 ${hostname()}\n`)
+    const late = await keyhook('shared', 'serve', OWNER)
+    t.match(late.err, /is held by another process, .* Stop it, or set KEYHOOK_DATA_DIR/)
+    await writeFile(join(ROOT, 'shared', 'lock.pid'), '1 elsewhere\n')
+    const distant = await keyhook('shared', 'serve', OWNER)
+    t.match(distant.err, /is held by process 1 of elsewhere, .* Stop it, or/)
     t.equal(await first.stop('SIGTERM'), 0)
+    t.notOk((await readdir(join(ROOT, 'shared'))).includes('lock.pid'))
 
     // Commands that meet over a folder without a daemon all come through, one writer at a time.
     const idle = await Promise.all(
