@@ -9,6 +9,7 @@ import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { PUBLISHING_CHECKS } from './fairness/publishing.ts'
 import { REPLAY_CHECKS } from './fairness/replays.ts'
 import { SEARCH_CHECKS } from './fairness/searches.ts'
+import { SECRET_CHECKS } from './fairness/secrets.ts'
 import { SIGN_IN_CHECKS } from './fairness/sign-in.ts'
 import { SIZE_CHECKS } from './fairness/sizes.ts'
 import { TWIN_CHECKS } from './fairness/twins.ts'
@@ -33,4 +34,5 @@ await runSection(t, FAIRNESS, {
   ...WRITE_CHECKS,
   ...CLONE_CHECKS,
   ...TWIN_CHECKS,
+  ...SECRET_CHECKS,
 })

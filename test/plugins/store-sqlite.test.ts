@@ -117,6 +117,28 @@ await t.test('SQLite: keys of an earlier release end with their lines', async (t
   t.equal(await store.purge('keys', NOW, 9), 1)
 })
 
+await t.test('SQLite: secrets that an earlier release ended and left are deleted', async (t) => {
+  const client = await openSqlite(newFile())
+  t.teardown(() => client.close())
+  const tables = nameTables('')
+  await migrate(client, tables)
+  const store = createSqlStore(client, tables)
+  const secretOf = (id: string, not_after: number | null) => ({
+    id,
+    sealed: 'v1.k1.sealed',
+    display: 'whsec_x…',
+    created_at: NOW,
+    not_after,
+  })
+  const open = [secretOf('s3', null), secretOf('s2', NOW)]
+  const webhook = sampleWebhook('wh_1', { secrets: [...open, secretOf('s1', 0)] })
+  await store.write((tx) => tx.webhooks.insert(webhook))
+  const step = 'webhooks/0004-ended-secrets-deleted'
+  await client.transaction((query) => query('DELETE FROM migrations WHERE name = $1', [step]))
+  t.same(await migrate(client, tables), [step])
+  t.same((await store.webhooks.get(ACCOUNT, 'wh_1'))?.secrets, open)
+})
+
 await t.test('SQLite: what was committed survives, and claims of the boot before', async (t) => {
   const file = newFile()
   const first = await openSqliteStore(file)

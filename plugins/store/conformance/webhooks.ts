@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createdOrigin, setParts } from '../../../lib/webhook/origin.ts'
+import type { Store } from '../contract.ts'
 import type { StoreCase } from './harness.ts'
 import { assertOneWon, openRacers, readPages } from './harness.ts'
 import {
@@ -28,6 +29,14 @@ const secretOf = (id: string, not_after: number | null) => ({
   created_at: BORN,
   not_after,
 })
+
+const ALL = { after: '', limit: 100 }
+
+/** The secrets of the first webhook in their order, each with its end. */
+async function endsOf(store: Store): Promise<readonly string[]> {
+  const webhook = await store.webhooks.get(ACCOUNT, 'wh_1')
+  return (webhook?.secrets ?? []).map(({ id, not_after }) => `${id} ${not_after}`)
+}
 
 const recordCases: readonly StoreCase[] = [
   {
@@ -290,7 +299,7 @@ const healthCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'rotateSecret: the new secret is the current one, every older one ends by then',
+    name: 'rotateSecret: the new secret is the current one, every older one ends by then, and what ended is gone',
     async run({ open }) {
       const store = await open()
       const secrets = [secretOf('s2', null), secretOf('s1', BORN + 1)]
@@ -300,7 +309,7 @@ const healthCases: readonly StoreCase[] = [
           tx.webhooks.rotateSecret('wh_1', secretOf(id, null), end, USER, BORN + 5),
         )
       assert.equal(await rotate('s3', BORN + 9), true)
-      const kept = [secretOf('s3', null), secretOf('s2', BORN + 9), secretOf('s1', 0)]
+      const kept = [secretOf('s3', null), secretOf('s2', BORN + 9)]
       const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
       const origin = setParts(sampleWebhook('wh_1'), ['secret'], USER, BORN + 5)
       const after = { secrets: kept, updated_at: BORN + 5, ...origin }
@@ -314,18 +323,40 @@ const healthCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'rotateSecret: without an overlap every older one is ended for ever, whatever its id',
+    name: 'rotateSecret: an older secret keeps an end of its own that is earlier, and is deleted from that instant on',
+    async run({ open }) {
+      const store = await open()
+      await insertWebhooks(store, sampleWebhook('wh_1', { secrets: [secretOf('s1', null)] }))
+      const rotate = (id: string, end: number, now: number) =>
+        store.write((tx) => tx.webhooks.rotateSecret('wh_1', secretOf(id, null), end, USER, now))
+      await rotate('s2', BORN + 20, BORN + 10)
+      await rotate('s3', BORN + 50, BORN + 19)
+      assert.deepEqual(await endsOf(store), ['s3 null', `s2 ${BORN + 50}`, `s1 ${BORN + 20}`])
+      await rotate('s4', BORN + 40, BORN + 20)
+      assert.deepEqual(await endsOf(store), ['s4 null', `s3 ${BORN + 40}`, `s2 ${BORN + 40}`])
+    },
+  },
+  {
+    name: 'rotateSecret: without an overlap the new secret is the only one, however often, whatever its id',
     async run({ open }) {
       const store = await open()
       const secrets = [secretOf('s8', null), secretOf('s9', BORN + 50)]
-      await insertWebhooks(store, sampleWebhook('wh_1', { secrets }))
-      await store.write((tx) =>
-        tx.webhooks.rotateSecret('wh_1', secretOf('s7', null), BORN + 5, USER, BORN + 5),
+      const other = sampleWebhook('wh_2', { secrets: [secretOf('t2', null), secretOf('t1', 0)] })
+      await insertWebhooks(store, sampleWebhook('wh_1', { secrets }), other)
+      for (const id of ['s7', 's6', 's99']) {
+        await store.write((tx) =>
+          tx.webhooks.rotateSecret('wh_1', secretOf(id, null), BORN + 5, USER, BORN + 5),
+        )
+        assert.deepEqual(await endsOf(store), [`${id} null`])
+      }
+      const [listed] = (await store.webhooksOf(ACCOUNT)).filter(({ id }) => id === 'wh_1')
+      assert.deepEqual(listed?.secrets, [secretOf('s99', null)])
+      const sealed = await store.seals.sealedElsewhere('webhook_secret', 'k0', ALL)
+      assert.deepEqual(
+        sealed.map(({ id }) => id),
+        ['s99', 't1', 't2'],
       )
-      const rotated = await store.webhooks.get(ACCOUNT, 'wh_1')
-      assert.deepEqual(rotated?.secrets[0], secretOf('s7', null))
-      const ended = rotated.secrets.slice(1).map(({ id, not_after }) => `${id} ${not_after}`)
-      assert.deepEqual(ended.sort(), ['s8 0', 's9 0'])
+      assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_2'), other)
     },
   },
   {

@@ -43,7 +43,7 @@ export interface WebhookWrites extends WebhookReads {
   update(id: string, changes: WebhookChanges, by: Creator, now: Instant): Promise<boolean>
   /**
    * Adds a secret, set by `by`, and makes it the current one; every older one ends at `olderNotAfter` or before. What
-   * has ended by `now` is ended for ever, whatever the clock shows later.
+   * has ended by `now` is deleted, so that a webhook that is rotated over and over keeps none of it.
    * False when there is no such webhook.
    */
   rotateSecret(

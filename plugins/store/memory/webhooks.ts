@@ -60,10 +60,9 @@ export function webhookWrites(state: State, changes: ChangeSink): WebhookWrites 
     async rotateSecret(id, secret, olderNotAfter, by, now) {
       const webhook = webhooks.get(id)
       if (webhook === undefined) return false
-      const older = webhook.secrets.map((one) => {
-        const end = Math.min(one.not_after ?? Infinity, olderNotAfter)
-        return { ...one, not_after: end <= now ? 0 : end }
-      })
+      const older = webhook.secrets
+        .map((one) => ({ ...one, not_after: Math.min(one.not_after ?? Infinity, olderNotAfter) }))
+        .filter(({ not_after }) => not_after > now)
       const set = setParts(webhook, ['secret'], by, now)
       return changeWebhook(id, { ...set, secrets: [secret, ...older], updated_at: now })
     },

@@ -189,11 +189,14 @@ export function webhookWrites(
       )
       if (!noted(rows)) return false
       await query(
-        `UPDATE ${t.webhook_secrets} SET not_after = CASE WHEN not_after <= $3 THEN 0
-           WHEN not_after < $2 THEN not_after ELSE CAST($2 AS BIGINT) END
-         WHERE webhook_id = $1`,
-        [id, olderNotAfter <= now ? 0 : olderNotAfter, now],
+        `UPDATE ${t.webhook_secrets} SET not_after = $2
+         WHERE webhook_id = $1 AND (not_after IS NULL OR not_after > $2)`,
+        [id, olderNotAfter],
       )
+      await query(`DELETE FROM ${t.webhook_secrets} WHERE webhook_id = $1 AND not_after <= $2`, [
+        id,
+        now,
+      ])
       await insertSecret(id, secret)
       return true
     },

@@ -58,4 +58,9 @@ export const webhooks: readonly Migration[] = [
       `ALTER TABLE ${t.webhooks} ADD COLUMN secret_set_key ${d.id}`,
     ],
   },
+  {
+    // A rotation used to keep the secrets that it ended, and every read of the webhook loaded them.
+    name: 'webhooks/0004-ended-secrets-deleted',
+    up: (t) => [`DELETE FROM ${t.webhook_secrets} WHERE not_after = 0`],
+  },
 ]

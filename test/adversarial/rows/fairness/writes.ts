@@ -51,4 +51,10 @@ export const WRITE_ROWS: readonly Row[] = [
     case: 'A caller repeats a replay under its Idempotency-Key while the first one still runs, after more than a minute.',
     answer: '`409 idempotency_in_progress`; the work is `done once`.',
   },
+  {
+    id: 'F53',
+    case: 'An account rotates the secret of a webhook 2,400 times without an overlap, then five times with one.',
+    answer:
+      'A rotation deletes the secrets that ended, so that the webhook has `1 kept` and its reads and rotations cost `no more rows` than after the first: `201`. Five sign at most, `5 kept`, then `409 secret_limit_reached`, whose message names overlap_seconds 0; once the overlap is over, `201` and `2 kept`.',
+  },
 ]
