@@ -58,7 +58,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'rotation-keeps-both',
     breaks: 'secrets.sign',
-    rewrite: [/(UPDATE keyhook_webhook_secrets SET) not_after = (\$2)/, '$1 not_after = $2 + 2500'],
+    rewrite: [
+      /(UPDATE keyhook_webhook_secrets SET) not_after = ([$?]2)/,
+      '$1 not_after = $2 + 2500',
+    ],
   },
   // Those that only several daemons can show.
   {
