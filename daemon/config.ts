@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ANY, TEXT, declareArguments, optional, optionsOf } from '../lib/internal/arguments.ts'
+import { nearest } from '../lib/internal/nearest.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -144,8 +145,20 @@ function refuseUnknown(env: Readonly<NodeJS.ProcessEnv>): void {
     (name) => /^KEYHOOK_(?!TEST_)/.test(name) && !known.has(name),
   )
   if (unknown !== undefined) {
-    throw new ConfigError(`Unknown setting ${unknown}. docs/config.md lists all settings`)
+    const meant = nearestSetting(unknown, known)
+    const suggested = meant === undefined ? '' : ` Did you mean ${meant}?`
+    throw new ConfigError(
+      `Unknown setting ${unknown}.${suggested} docs/config.md lists all settings`,
+    )
   }
+}
+
+/** Compared without the prefix, which would make every short name look near. */
+function nearestSetting(unknown: string, known: Iterable<string>): string | undefined {
+  const prefix = 'KEYHOOK_'
+  const names = Array.from(known, (name) => name.slice(prefix.length))
+  const meant = nearest(unknown.slice(prefix.length), names)
+  return meant === undefined ? undefined : prefix + meant
 }
 
 function messageOf(cause: unknown): string {

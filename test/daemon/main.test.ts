@@ -220,7 +220,9 @@ await t.test('what cannot be served is refused at start in one line', async (t) 
   const cases: readonly (readonly [string, Env, RegExp])[] = [
     ['serve', { KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '5,x' }, /KEYHOOK_WEBHOOK_RETRY_SCHEDULE must be/],
     ['serve', { KEYHOOK_WEBHOOK_ALLOW: '10.0.0.0/99' }, /KEYHOOK_WEBHOOK_ALLOW /],
-    ['serve', { KEYHOOK_PROT: '1' }, /Unknown setting KEYHOOK_PROT/],
+    ['serve', { KEYHOOK_PROT: '1' }, /Unknown setting KEYHOOK_PROT\. Did you mean KEYHOOK_PORT\? /],
+    ['serve', { KEYHOOK_MASTER_KEYFILE: 'x' }, /Did you mean KEYHOOK_MASTER_KEY_FILE\? docs/],
+    ['serve', { KEYHOOK_ZEBRAS: '1' }, /Unknown setting KEYHOOK_ZEBRAS\. docs\/config\.md lists/],
     ['serve --dev', { KEYHOOK_HOST: '0.0.0.0' }, /KEYHOOK_HOST must be a loopback address/],
     ['serve --no-dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
     ['dispatch', {}, /KEYHOOK_DATABASE_URL must be postgres/],
