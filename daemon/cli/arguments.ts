@@ -28,8 +28,33 @@ export function toArgument(field: Field): Argument {
   )
 }
 
-/** Adds the option of a field. */
-export function addOption(command: Command, field: Field, changes: boolean): ReadOption {
+/** An option that is another one under a name that people also try. */
+class AlsoTried extends Option {
+  readonly #meant: Option
+
+  constructor(name: string, meant: Option) {
+    super(meant.flags.replace(/^--[a-z-]+/, `--${name}`))
+    this.#meant = meant
+    if (meant.parseArg !== undefined) this.argParser(meant.parseArg)
+    this.hideHelp()
+  }
+
+  override attributeName(): string {
+    return this.#meant.attributeName()
+  }
+}
+
+/**
+ * Adds the option of a field.
+ *
+ * @param names of every option of the command
+ */
+export function addOption(
+  command: Command,
+  field: Field,
+  changes: boolean,
+  names: ReadonlySet<string>,
+): ReadOption {
   const option = new Option(flagOf(field), describe(field))
   if (!['flag', 'secret'].includes(field.kind)) {
     option.argParser<Given | undefined>((text, before) =>
@@ -40,6 +65,9 @@ export function addOption(command: Command, field: Field, changes: boolean): Rea
   }
   option.makeOptionMandatory(field.required)
   command.addOption(option)
+  for (const name of alsoTried(field)) {
+    if (!names.has(name)) command.addOption(new AlsoTried(name, option))
+  }
   if (field.kind === 'flag') {
     const off = new Option(`--no-${optionName(field.name)}`, 'The opposite.')
     command.addOption(off.hideHelp(field.isOff || (!changes && field.place !== 'query')))
@@ -68,6 +96,16 @@ export async function valueOf(field: Field, given: unknown, terminal: Terminal):
 export function refuseInput(command: Command, { name }: Field, cause: unknown): never {
   if (!(cause instanceof InvalidArgumentError)) throw cause
   return command.error(`error: --${optionName(name)} from standard input: ${cause.message}`)
+}
+
+/** `--scope` for `--scopes`, and the name that the API has: `--expires-at` for `--expires`. */
+function alsoTried({ name, kind }: Field): readonly string[] {
+  const own = optionName(name)
+  const inFull = name.replaceAll('_', '-')
+  return [
+    ...((kind === 'list' || kind === 'files') && own.endsWith('s') ? [own.slice(0, -1)] : []),
+    ...(inFull === own || kind === 'flag' || kind === 'secret' ? [] : [inFull]),
+  ]
 }
 
 function positionalOf({ name, kind }: Field): string {

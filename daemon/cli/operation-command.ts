@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { addOption, refuseInput, toArgument, usageOf, valueOf } from './arguments.ts'
 import type { Answer } from './ask.ts'
 import type { CommandSpec } from './command.ts'
+import { optionName } from './command.ts'
 import { printExample } from './example.ts'
 import type { Field } from './fields.ts'
 import { askAllPages, isPaged } from './pages.ts'
@@ -29,6 +30,9 @@ interface Shared {
   readonly all?: boolean
 }
 
+/** Names of options that are no field. */
+const SHARED = ['json', 'account', 'raw', 'all'] satisfies readonly (keyof Shared)[]
+
 /** Adds the options that every command takes, before or after its name. */
 export function addShared(command: Command): Command {
   return command
@@ -46,7 +50,9 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
   const { operation, positionals, options, verb } = spec
   const command = new Command(verb).description(operation.summary)
   for (const field of positionals) command.addArgument(toArgument(field))
-  const read = options.map((field) => addOption(command, field, operation.method === 'PATCH'))
+  const names = new Set([...options.map(({ name }) => optionName(name)), ...SHARED])
+  const changes = operation.method === 'PATCH'
+  const read = options.map((field) => addOption(command, field, changes, names))
   if (isPaged(spec)) command.option('--all', 'every page, not one alone')
   if (operation.secret !== undefined) {
     command.option('--raw', `print the ${operation.secret.join(', ')} alone`)

@@ -94,7 +94,12 @@ interface Ran {
 }
 
 /** One command line against the stub family, with the answer that the daemon would give. */
-async function run(line: readonly string[], answer: unknown = { id: 'p1' }, status = 200) {
+async function run(
+  line: readonly string[],
+  answer: unknown = { id: 'p1' },
+  status = 200,
+  families: readonly Family[] = [pots],
+) {
   const ran = { code: 0, out: '', err: '', asked: [] as Ran['asked'][number][] }
   const terminal = {
     env: {},
@@ -106,7 +111,7 @@ async function run(line: readonly string[], answer: unknown = { id: 'p1' }, stat
     ran.asked.push({ ...request, account })
     return Promise.resolve({ status, text: JSON.stringify(answer) })
   }
-  ran.code = await runCli(line, terminal, [pots], ask)
+  ran.code = await runCli(line, terminal, families, ask)
   return { ...ran, body: JSON.parse(ran.asked[0]?.body ?? 'null') as unknown }
 }
 
@@ -138,6 +143,24 @@ await t.test(
     t.match(emptied.asked, [{ method: 'DELETE', path: '/v1/pots/a%2F..%2Fb', body: undefined }])
   },
 )
+
+await t.test('an option is known by its name in the API, and a list by its singular', async (t) => {
+  const line = 'pot create --name A --size s,m --sizes l --expires-at null --grace-seconds 5'
+  const { code, body } = await run(line.split(' '))
+  t.equal(code, 0)
+  t.strictSame(body, { name: 'A', sizes: ['s', 'm', 'l'], expires_at: null, grace_seconds: 5 })
+  const key = ['key', 'create', '--name', 'CI', '--scope', 'apps:read', '--scope', 'keys:read']
+  const created = await run(key, undefined, 201, FAMILIES)
+  t.strictSame(created.body, { name: 'CI', scopes: ['apps:read', 'keys:read'] })
+  const verified = await run(
+    'key verify --key-stdin --scope apps:read'.split(' '),
+    undefined,
+    200,
+    FAMILIES,
+  )
+  t.match(verified.body, { scope: 'apps:read' }, 'where that is an option of its own')
+  t.notMatch((await run(['pot', 'create', '--help'])).out, /--size |--expires-at/)
+})
 
 await t.test('a password comes from standard input alone, without its one newline', async (t) => {
   const filled = await run(['pot', 'fill', 'p1', 'tea', '--password-stdin'])
