@@ -166,7 +166,7 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
   app_not_found: { status: 404, text: 'No app with this id is visible to you.' },
   invalid_scope: {
     status: 400,
-    text: 'A scope is family:action, family:*, *:read or *:*. GET /v1/discovery lists every scope of this service.',
+    text: 'A scope is family:action, family:*, *:read or *:*. details.scopes lists every family:action of this service.',
   },
   scope_not_delegable: {
     status: 403,

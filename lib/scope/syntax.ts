@@ -84,7 +84,7 @@ export function parseScopes(
   location = 'scopes',
 ): ScopeSet {
   if (list.length === 0 || list.length > MAX_SCOPES) {
-    throw invalid([scopeFault(location, `Name 1 to ${MAX_SCOPES} scopes.`)])
+    throw invalidScope([scopeFault(location, `Name 1 to ${MAX_SCOPES} scopes.`)], universe)
   }
   const scopes: Scope[] = []
   const faults: FieldError[] = []
@@ -94,7 +94,7 @@ export function parseScopes(
       faults.push(scopeFault(`${location}[${index}]`, unknownScope(element, universe)))
     else scopes.push(scope)
   }
-  if (faults.length > 0) throw invalid(faults)
+  if (faults.length > 0) throw invalidScope(faults, universe)
   return canonical(scopes)
 }
 
@@ -130,6 +130,8 @@ function scopeFault(location: string, message: string): FieldError {
   return { location, code: 'invalid_scope', message }
 }
 
-function invalid(errors: readonly FieldError[]): Error {
-  return kernelError('invalid_scope', { errors })
+/** The refusal of scopes, with every scope that there is: whoever is refused need not be able to look it up. */
+export function invalidScope(errors: readonly FieldError[], universe: ScopeUniverse): Error {
+  const scopes = scopesOf(universe, 'one action each')
+  return kernelError('invalid_scope', { errors, details: { scopes } })
 }

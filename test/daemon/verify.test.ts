@@ -196,6 +196,8 @@ await t.test('a scope that is none is the caller’s fault, not the key’s', as
     t.equal(codeOf(await ask({ key, scope })), '400 invalid_scope', scope)
     const batch = await ask({ keys: [{ key }, { key, scope }] })
     t.match(batch.body, { error: { errors: [{ location: 'body.keys[1].scope' }] } })
+    const { scopes } = (batch.body['error'] as { details: { scopes: string[] } }).details
+    t.ok(scopes.includes('edits:read'), 'every scope is named')
   }
 })
 

@@ -49,6 +49,11 @@ await t.test('what is refused is told, and quoted if it is no longer than a scop
     const message = `${name} is not a scope of this service.`
     t.strictSame(told([element]), [{ location: 'scopes[0]', code, message }])
   }
+  const details = { scopes: ['orders:read', 'orders:write'] }
+  t.throws(
+    () => parseScopes(['zebra'], createUniverse({ orders: ['read', 'write'] })),
+    Object.assign(new Error(), { details }),
+  )
   t.throws(() => createUniverse({ apps: [] }), { message: 'Scope family apps has no actions' })
   t.throws(() => createUniverse({ apps: ['Read'] }), { message: '"Read" cannot name a scope' })
 })
@@ -70,7 +75,7 @@ await t.test('a misspelt scope is answered with the nearest one there is', async
       meant === undefined ? '' : ` Did you mean "${meant}"?`
     }`
     t.throws(() => parseScopes([given], wider), {
-      message: /GET \/v1\/discovery lists every scope/,
+      message: /details\.scopes lists every family:action/,
       errors: [{ location: 'scopes[0]', message }],
     })
   }

@@ -5,7 +5,7 @@ import { holdsApp } from '../../../lib/grant/authority.ts'
 import type { RequiredScope } from '../../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
 import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
-import { scopesOf } from '../../../lib/scope/syntax.ts'
+import { invalidScope, scopesOf } from '../../../lib/scope/syntax.ts'
 
 /**
  * What a key must allow: a scope, all of several scopes, an app that its pins hold, or a combination.
@@ -53,7 +53,7 @@ export function requireDeclared(
 ): RequiredScope {
   if (isDeclared(scope, universe)) return requiredScope(scope, universe)
   const message = undeclaredScope(scope, universe)
-  throw kernelError('invalid_scope', { errors: [{ location, code: 'invalid_scope', message }] })
+  throw invalidScope([{ location, code: 'invalid_scope', message }], universe)
 }
 
 /** Whether it is one family:action, without wildcards, of this service. */
