@@ -186,7 +186,10 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
     text: 'This key holds authority beyond yours, so you cannot manage it.',
   },
   key_not_active: { status: 409, text: 'The key is expired or revoked, and stays so.' },
-  invalid_url: { status: 400, text: 'The url must be an absolute https address.' },
+  invalid_url: {
+    status: 400,
+    text: 'The url must be an absolute https address, such as https://hooks.example.com/in.',
+  },
   url_not_public: {
     status: 400,
     text: 'The url must lead to a public address. The operator can permit private targets with KEYHOOK_WEBHOOK_ALLOW (webhookAllow).',

@@ -92,12 +92,19 @@ void t.test('a private target is refused with the setting that permits it', asyn
     'http://10.0.0.1:1/in',
     'HTTP://hooks.example.com/',
   ]) {
-    const message = /^Plain http is permitted only for targets listed in KEYHOOK_WEBHOOK_ALLOW \(w/
+    const message =
+      /^Begin it with https:\/\/\. Plain http is permitted only for targets listed in KEYHOOK_WEBHOOK_ALLOW \(w.* --dev/
     const { body } = await create(url)
     t.match(body, { error: { code: 'invalid_url', errors: [{ code: 'scheme', message }] } }, url)
   }
   const { body: ftp } = await create('ftp://hooks.example.com/')
-  t.match(ftp, { error: { errors: [{ message: 'The scheme of the url is not permitted.' }] } })
+  const https = /^The scheme of the url is not permitted\. Begin it with https:\/\/\.$/
+  t.match(ftp, { error: { errors: [{ message: https }] } })
+  for (const url of ['hooks.example.com/in', '127.0.0.1:1/in', '/in']) {
+    const { body } = await create(url)
+    const errors = [{ code: 'malformed', message: / Begin it with https:\/\/\.$/ }]
+    t.match(body, { error: { code: 'invalid_url', errors } }, url)
+  }
   const { body: near } = await create('https://10.0.0.1/in')
   const message = /KEYHOOK_WEBHOOK_ALLOW \(webhookAllow\)/
   t.match(near, { error: { code: 'url_not_public', message } })

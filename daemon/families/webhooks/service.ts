@@ -104,11 +104,14 @@ export async function judgeTarget({ egress }: Platform, url: string): Promise<st
 
 /** Plain http has a remedy that the general sentence about schemes does not name. */
 function describeRefusal(reason: RefusalReason, url: string): string {
-  return reason === 'scheme' && /^http:/i.test(url) ? PLAIN_HTTP : REFUSALS[reason]
+  if (reason === 'scheme') return /^http:/i.test(url) ? PLAIN_HTTP : `${REFUSALS.scheme} ${HTTPS}`
+  return reason === 'malformed' ? `${REFUSALS.malformed} ${HTTPS}` : REFUSALS[reason]
 }
 
+const HTTPS = 'Begin it with https://.'
+
 const PLAIN_HTTP =
-  'Plain http is permitted only for targets listed in KEYHOOK_WEBHOOK_ALLOW (webhookAllow).'
+  'Begin it with https://. Plain http is permitted only for targets listed in KEYHOOK_WEBHOOK_ALLOW (webhookAllow), such as 127.0.0.1; `keyhook serve --dev` lists this machine.'
 
 /**
  * @throws KeyhookError `unknown_event_type`, naming every type that nobody publishes to the account and
