@@ -59,7 +59,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   },
   account_required: {
     status: 400,
-    text: 'Name the account to act for in the Keyhook-Account header.',
+    text: 'Name the account to act for in the Keyhook-Account header. GET /v1/accounts lists them; POST /v1/users creates the first user with an account.',
   },
   ...billingError.rows,
   session_expired: { status: 401, text: 'The session has ended. Sign in again.' },

@@ -73,8 +73,26 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
     const shared = command.optsWithGlobals<Shared>()
     const answer = await answerOf(spec, values, shared, ports)
     show(answer, spec, values, shared, ports)
+    if (shared.json !== true && (await lacksAccount(answer, ports))) {
+      ports.terminal.err(`${FIRST_ACCOUNT}\n`)
+    }
     if (answer.status < 400) await warn(spec, values, shared, ports)
   })
+}
+
+const FIRST_ACCOUNT =
+  'There is no account yet. Create the owner, whose account it will be: `keyhook owner create --email <you> --password-stdin`, ' +
+  'or start the daemon with KEYHOOK_OWNER_EMAIL and KEYHOOK_OWNER_PASSWORD.'
+
+/** Whether a command was refused for want of an account, and there is none that it could name. */
+async function lacksAccount({ status, text }: Answer, { ask }: CommandPorts): Promise<boolean> {
+  if (status !== 400) return false
+  const { error } = JSON.parse(text) as { readonly error: Wire }
+  if (error['code'] !== 'account_required') return false
+  const path = '/v1/accounts?limit=1'
+  const listed = await ask({ method: 'GET', path, body: undefined }, undefined)
+  const { data } = JSON.parse(listed.text) as { readonly data?: readonly unknown[] }
+  return data?.length === 0
 }
 
 /** The command has succeeded: what cannot be read now is not warned of. */

@@ -55,9 +55,13 @@ function columnOf(record: Wire, name: string): unknown {
   return record[name] === undefined ? DERIVED[name]?.(record) : record[name]
 }
 
-/** What the command line says where the wire speaks of headers. */
+/** What the command line says where the wire speaks of headers and paths. */
 const HINTS: Readonly<Record<string, string>> = {
   account_required: 'Name the account with --account <id>; `keyhook account list` shows them.',
+  key_not_found:
+    'No key with this id is visible to you. Name a key by its id, not by its name or value; `keyhook key list` shows the ids.',
+  webhook_not_found:
+    'No webhook with this id is visible to you. `keyhook webhook list` shows the ids.',
 }
 
 /** The answer for a person: a list as a table, a record line by line. */

@@ -365,7 +365,31 @@ await t.test('an operator who names no account is told how to', async (t) => {
   t.equal(code, 1)
   t.match(err, 'Name the account with --account <id>; `keyhook account list` shows them.')
   t.notMatch(err, 'Keyhook-Account')
+
+  const listing = async (...names: readonly string[]) =>
+    run(['key', 'list'], { answers: [refusal, page(names, null)] })
+  const first = await listing()
+  t.equal(first.asked[1]?.path, '/v1/accounts?limit=1')
+  t.match(first.err, 'There is no account yet. Create the owner')
+  t.match(first.err, '`keyhook owner create --email <you> --password-stdin`')
+  t.match(first.err, 'KEYHOOK_OWNER_EMAIL and KEYHOOK_OWNER_PASSWORD')
+  t.notMatch((await listing('a')).err, 'There is no account yet')
+  const asJson = await run(['key', 'list', '--json'], { answers: [refusal, page([], null)] })
+  t.strictSame([asJson.asked.length, asJson.err], [1, ''])
 })
+
+await t.test(
+  'a record that is not found is named by its id, and where that is shown',
+  async (t) => {
+    for (const group of ['key', 'webhook']) {
+      const error = { code: `${group}_not_found`, message: 'GET /v1', request_id: 'req_1' }
+      const refusal = { status: 404, text: JSON.stringify({ error }) }
+      const { code, err } = await run([group, 'get', 'walk'], { answers: [refusal] })
+      t.equal(code, 1)
+      t.match(err, `\`keyhook ${group} list\` shows the ids.`)
+    }
+  },
+)
 
 await t.test('a family of events that matches no known type is warned of', async (t) => {
   const created = { status: 201, text: '{"id":"w1"}' }

@@ -187,5 +187,7 @@ await t.test('a key is told about itself, and nobody else has a self', async (t)
   t.equal(told(await world.request('GET', '/v1/keys/self')), '403 key_required')
   const none = await world.request('GET', '/v1/keys/self', { as: null })
   t.equal(told(none), '401 missing_credentials')
-  t.equal(told(await world.request('DELETE', '/v1/keys/self')), '404 key_not_found')
+  const byName = await world.request('DELETE', '/v1/keys/self')
+  const message = /A key is named by its id, not by its name or value; GET \/v1\/keys lists the ids/
+  t.match(byName, { status: 404, body: { error: { code: 'key_not_found', message } } })
 })

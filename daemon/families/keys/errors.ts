@@ -2,7 +2,10 @@ import { defineErrors } from '../../../lib/errors.ts'
 import { MAX_LIVE_SECRETS } from '../../../lib/key/lifecycle.ts'
 
 export const keyError = defineErrors({
-  key_not_found: { status: 404, text: 'No key with this id is visible to you.' },
+  key_not_found: {
+    status: 404,
+    text: 'No key with this id is visible to you. A key is named by its id, not by its name or value; GET /v1/keys lists the ids.',
+  },
   key_limit_reached: {
     status: 409,
     text: "The account has reached its limit of live keys. Revoke one first, or ask the operator to raise the account's key_limit.",
