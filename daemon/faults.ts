@@ -19,13 +19,51 @@ function listAllowed(names: readonly string[]): string {
   return `Unknown name. Allowed: ${names.slice(0, MAX_NAMES_LISTED).join(', ')}${more}.`
 }
 
+/** Codes of what the schema language has no name for. */
+type FaultCode =
+  | 'invalid_type'
+  | 'invalid_format'
+  | 'invalid_url'
+  | 'too_small'
+  | 'too_big'
+  | 'duplicate'
+  | 'exactly_one'
+  | 'conflicting_fields'
+
+/**
+ * What a check of one's own says where it refuses.
+ *
+ * @example
+ * z.array(z.string()).refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
+ */
+export function fault(
+  code: FaultCode,
+  message: string,
+): { readonly message: string; readonly params: { readonly code: FaultCode } } {
+  return { message, params: { code } }
+}
+
 /** What one issue of a schema says to the caller: where, and what is wrong there. */
 export function toFaults(issue: z.core.$ZodIssue, place: string): readonly FieldError[] {
   const at = place + issue.path.map(printStep).join('')
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => refusedName(at, key, issue.message))
+  if (issue.input === undefined && issue.path.length > 0) return [missing(issue, at)]
   if (issue.code === 'invalid_union') return closestBranch(issue, at)
-  return [{ location: at, code: issue.code, message: issue.message }]
+  return [{ location: at, code: codeOf(issue), message: issue.message }]
+}
+
+/** JSON has no undefined: a field that is undefined was not given. */
+function missing(issue: z.core.$ZodIssue, location: string): FieldError {
+  const expected = issue.code === 'invalid_type' ? ` (${issue.expected})` : ''
+  const message = issue.code === 'custom' ? issue.message : `This field is required${expected}.`
+  return { location, code: 'missing_field', message }
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'custom') return issue.code
+  const { code } = issue.params ?? {}
+  return typeof code === 'string' ? code : 'invalid_value'
 }
 
 /**

@@ -38,6 +38,7 @@ export function errorsMarkdown(rows: Rows): string {
   return [
     '# Error codes',
     'A code never changes its meaning. Branch on `error.code`, show `error.message`.',
+    'Where fields are at fault, `error.errors` names each with its `location`, `code` and `message`: `missing_field`, `unknown_field`, `invalid_type`, `invalid_format`, `invalid_value`, `too_small`, `too_big`, `duplicate`, or one that says more about the field.',
     ...sorted(rows).map(
       ([code, { status, text }]) =>
         `<a id="${code}"></a>**\`${code}\`** (${status}): ${literal(text)}`,

@@ -6,6 +6,7 @@
 import { z } from 'zod'
 import type { Instant } from '../../lib/time.ts'
 import { toIso } from '../../lib/time.ts'
+import { fault } from '../faults.ts'
 import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 
 /** What `String.prototype.trim` takes away. The published pattern is read by other languages too. */
@@ -39,7 +40,10 @@ export function changesOf<Shape extends z.ZodRawShape>(
 ): z.ZodObject<Shape, z.core.$strict> {
   return z
     .strictObject(shape)
-    .refine((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.')
+    .refine(
+      (changes) => Object.keys(changes).length > 0,
+      fault('too_small', 'Name at least one field to change.'),
+    )
     .meta({ minProperties: 1 })
 }
 
@@ -51,7 +55,7 @@ export function namesOf<Name extends z.ZodString, Value extends z.ZodType>(
 ): z.ZodRecord<Name, Value> {
   return z
     .record(name, value)
-    .refine((given) => Object.keys(given).length <= max, `At most ${max} names.`)
+    .refine((given) => Object.keys(given).length <= max, fault('too_big', `At most ${max} names.`))
     .meta({ maxProperties: max })
 }
 
@@ -99,7 +103,10 @@ export const givenInstant: z.ZodType<Instant, string> = z
   .transform((value, ctx) => {
     const at = parseInstant(value)
     if (!Number.isNaN(at)) return at
-    ctx.addIssue({ code: 'custom', message: 'Must be RFC 3339, such as 2030-01-31T12:00:00Z.' })
+    ctx.addIssue({
+      code: 'custom',
+      ...fault('invalid_format', 'Must be RFC 3339, such as 2030-01-31T12:00:00Z.'),
+    })
     return z.NEVER
   })
 

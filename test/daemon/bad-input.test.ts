@@ -139,6 +139,40 @@ await t.test('each faulty field is named with its place', async (t) => {
   })
 })
 
+await t.test('a faulty field has a code that says what is wrong', async (t) => {
+  const { request } = await world(t)
+  const faults: readonly (readonly [string, object | undefined, string, string])[] = [
+    ['POST /v1/keys', { scopes: ['apps:read'] }, 'body.name', 'missing_field'],
+    ['POST /v1/keys', { name: 'a' }, 'body.scopes', 'missing_field'],
+    ['POST /v1/events', { type: 'a.b' }, 'body.data', 'missing_field'],
+    ['POST /v1/events', { type: 'a.b', data: [] }, 'body.data', 'invalid_type'],
+    ['POST /v1/webhooks', { events: ['app.deployed'] }, 'body.url', 'missing_field'],
+    ['POST /v1/keys', { name: 7, scopes: ['apps:read'] }, 'body.name', 'invalid_type'],
+    [
+      'POST /v1/keys',
+      { name: 'a', scopes: [], expires_at: 'x' },
+      'body.expires_at',
+      'invalid_format',
+    ],
+    ['POST /v1/keys', { name: 'a', scope: [] }, 'body.scope', 'unknown_field'],
+    ['PATCH /v1/keys/k', {}, 'body', 'too_small'],
+    ['GET /v1/events?after=a', undefined, 'query.after', 'conflicting_fields'],
+    [
+      'POST /v1/webhooks',
+      { url: 'https://a.example.com', events: ['app.deployed', 'app.deployed'] },
+      'body.events[1]',
+      'duplicate',
+    ],
+  ]
+  for (const [operation, body, location, code] of faults) {
+    const [method = '', path = ''] = operation.split(' ')
+    const answer = await request(method, path, body === undefined ? {} : { body })
+    const { errors } = answer.body['error'] as { errors: { location: string; code: string }[] }
+    t.equal(answer.status, 400, operation)
+    t.equal(errors.find((one) => one.location === location)?.code, code, `${operation} ${location}`)
+  }
+})
+
 await t.test(
   'of a field given twice the last counts, in the check and in the record',
   async (t) => {

@@ -28,18 +28,13 @@ export const STATE_ONLY: readonly StateOnly[] = [
   { code: 'alias_reserved', reason: 'Names that would pass for a part of the service.' },
   { code: 'model_not_allowed', reason: 'The operator names the models.' },
   {
-    code: 'custom',
-    location: 'body.allowed_redirects',
-    reason: 'The URL standard decides what is an address.',
-  },
-  {
     code: 'not_named',
     operation: 'webhooks.replay',
     location: 'body.types',
     reason: 'What the webhook subscribes to is known when it is asked.',
   },
   {
-    code: 'custom',
+    code: 'conflicting_fields',
     location: 'query.after',
     reason: 'Parameters of a query cannot exclude each other in OpenAPI.',
   },

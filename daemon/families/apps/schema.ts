@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import { fault } from '../../faults.ts'
 import {
   fileContent,
   hasOneContent,
@@ -30,7 +31,10 @@ export const alias = z
     /^[a-z0-9](-?[a-z0-9]){2,62}$/,
     'An alias is 3 to 63 lower-case letters, digits and single hyphens between them.',
   )
-  .refine((value) => !isLikeAppId(value), 'This alias could be the id of an app.')
+  .refine(
+    (value) => !isLikeAppId(value),
+    fault('invalid_format', 'This alias could be the id of an app.'),
+  )
   .meta({
     description: 'The name that its address begins with. No two apps have the same.',
     not: { pattern: APP_ID.source },

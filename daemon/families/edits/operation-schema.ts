@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fault } from '../../faults.ts'
 import { anyText, exactlyOne, text } from '../wire.ts'
 import type { GivenOperation } from './apply.ts'
 
@@ -34,7 +35,7 @@ export const fileContent = {
   content_base64: z
     .string()
     .regex(BASE64, { error: NOT_BASE64, abort: true })
-    .refine((value) => value.length % 4 === 0, NOT_BASE64)
+    .refine((value) => value.length % 4 === 0, fault('invalid_format', NOT_BASE64))
     .meta({ pattern: BASE64_PATTERN })
     .optional()
     .meta({ description: 'In place of content, for what is no text.' }),
@@ -50,7 +51,7 @@ export function hasOneContent({ content, content_base64 }: GivenFile): boolean {
   return (content === undefined) !== (content_base64 === undefined)
 }
 
-export const ONE_CONTENT = 'Give one of content and content_base64.'
+export const ONE_CONTENT = fault('exactly_one', 'Give one of content and content_base64.')
 
 const operation = z
   .discriminatedUnion('op', [

@@ -5,6 +5,7 @@ import { EVENT_ID, EVENT_TYPE } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
 import type { EventPositions } from '../../event-positions.ts'
 import { DECLARED } from '../../event-types.ts'
+import { fault } from '../../faults.ts'
 import { jsonText } from '../../print-json.ts'
 import { appId, instant, pageOf, text } from '../wire.ts'
 
@@ -14,7 +15,7 @@ const jsonObject = z.record(z.string(), z.unknown())
 const unreadObject = z
   .custom<object>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'Must be a JSON object.',
+    fault('invalid_type', 'Must be a JSON object.'),
   )
   .meta({ override: { $ref: '#/components/schemas/JsonObject' } })
 

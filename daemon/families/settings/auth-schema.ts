@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { SignInRecord } from '../../../plugins/store/contract/sign-in.ts'
 import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/store/contract/sign-in.ts'
+import { fault } from '../../faults.ts'
 import { exampleApp } from '../apps/schema.ts'
 import { BLANK, instant, isoOrNull, changesOf, NUL } from '../wire.ts'
 
@@ -24,7 +25,7 @@ const providers = z
       ),
   )
   .max(20)
-  .refine(isEachOnce, 'Each stands here once.')
+  .refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
   .meta({
     description: 'What users sign in with.',
     uniqueItems: true,
@@ -41,11 +42,14 @@ const allowedRedirects = z
       .regex(ADDRESS, 'Must be an http or https address without a fragment.')
       .refine(
         isRedirect,
-        'An absolute https address without credentials and fragment; http on this very machine.',
+        fault(
+          'invalid_url',
+          'An absolute https address without credentials and fragment; http on this very machine.',
+        ),
       ),
   )
   .max(50)
-  .refine(isEachOnce, 'Each stands here once.')
+  .refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
   .meta({
     description: 'Where a sign-in may lead back to, each address exactly as it stands here.',
     uniqueItems: true,

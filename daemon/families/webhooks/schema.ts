@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
+import { fault } from '../../faults.ts'
 import {
   anyText,
   appId,
@@ -30,7 +31,11 @@ const events = z
   .superRefine((types, ctx) => {
     for (const [index, type] of types.entries()) {
       if (types.indexOf(type) === index) continue
-      ctx.addIssue({ code: 'custom', path: [index], message: 'Duplicate event type.' })
+      ctx.addIssue({
+        code: 'custom',
+        path: [index],
+        ...fault('duplicate', 'Duplicate event type.'),
+      })
     }
   })
   .meta({

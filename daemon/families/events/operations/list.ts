@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { httpError } from '../../../errors.ts'
+import { fault } from '../../../faults.ts'
 import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
@@ -30,11 +31,11 @@ export const listEvents = readOperation({
       })
       .refine(({ after, order }) => after === undefined || order === 'asc', {
         path: ['after'],
-        message: 'Goes with order=asc.',
+        ...fault('conflicting_fields', 'Goes with order=asc.'),
       })
       .refine(({ after, cursor }) => after === undefined || cursor === undefined, {
         path: ['after'],
-        message: 'Give after or cursor, not both.',
+        ...fault('conflicting_fields', 'Give after or cursor, not both.'),
       }),
   },
   output: eventPage,

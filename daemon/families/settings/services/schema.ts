@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { toIso } from '../../../../lib/time.ts'
 import type { ListedService } from '../../../../plugins/store/contract/services.ts'
 import { SERVICE_KINDS } from '../../../../plugins/store/contract/services.ts'
+import { fault } from '../../../faults.ts'
 import { exampleApp } from '../../apps/schema.ts'
 import { anyText, BLANK, instant, namesOf, pageOf, plainText, text } from '../../wire.ts'
 
@@ -32,7 +33,7 @@ const config = namesOf(
   text(1000)
     .refine(
       (value) => !CREDENTIALS.test(value),
-      'An address with a password belongs among the secrets.',
+      fault('invalid_format', 'An address with a password belongs among the secrets.'),
     )
     .meta({ not: { pattern: CREDENTIALS.source } }),
   MAX_ENTRIES,
