@@ -1,8 +1,8 @@
 import { kernelError } from '../errors.ts'
 import type { Authority } from '../grant/authority.ts'
 import { effectiveAuthority } from '../grant/authority.ts'
-import { endOfChain } from '../key/chain.ts'
 import { hashToken } from '../key/hash.ts'
+import type { KeySecret, SecretStanding } from '../key/lifecycle.ts'
 import { secretStanding } from '../key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../key/record.ts'
 import { isToken, isTokenLike } from '../key/token.ts'
@@ -47,25 +47,34 @@ export interface VerifierCounts {
   store: number
 }
 
+/** What is kept of a value, which is never its whole chain: a key has any number of values that are refused. */
 interface Entry {
-  readonly chain: KeyChain
-  readonly authority: Authority
-  /** Until when a judgement stands, since nothing in the chain ends by the clock before. */
-  readonly until: Instant
-  /** What it was last judged to be. */
+  /** The account and the keys of its chain, as changes name them. */
+  readonly places: readonly string[]
+  /** Each from when on; where several hold, the first counts. */
+  readonly refusals: readonly Refusal[]
+  /** Forgotten once it is refused. */
   verified: VerifiedKey | undefined
 }
+
+interface Refusal {
+  readonly code: 'key_revoked' | 'key_expired' | 'key_rotated' | 'account_suspended'
+  readonly from: Instant
+}
+
+const ALWAYS: Instant = -Infinity
+const NEVER: Instant = Infinity
 
 const MAX_ENTRIES = 50_000
 
 /**
- * A cache of chains in front of the store.
+ * A cache of verified values in front of the store.
  *
  * A change takes a key and everything below it out; a fill that a change overtook is not kept. While
  * changes may go unheard, every verification reads.
  *
  * @param prefix what values of this service begin with
- * @param maxEntries chains that are kept. Default 50,000.
+ * @param maxEntries values that are kept. Default 50,000.
  * @param counts counted up by every verification
  */
 export function createVerifier(options: {
@@ -90,15 +99,17 @@ export function createVerifier(options: {
     changes.isCurrent() ? entries.get(hash) : undefined
 
   /** What is kept under its hash has the right checksum; it costs more than the hash. */
-  async function fill(hash: string, value: string): Promise<Entry> {
+  async function fill(hash: string, value: string): Promise<VerifiedKey> {
     if (!isToken(prefix, value)) throw kernelError('invalid_key')
     const before = generation
     const chain = await readChain(hash)
-    if (chain === undefined) throw kernelError('invalid_key')
-    const authority = effectiveAuthority(chain.chain)
-    const entry: Entry = { chain, authority, until: firstEnd(chain), verified: undefined }
+    const key = chain?.chain.at(-1)
+    if (chain === undefined || key === undefined) throw kernelError('invalid_key')
+    const verified = verifiedBy(chain, key)
+    const entry: Entry = { places: placesOf(chain), refusals: refusalsOf(chain, key), verified }
     if (generation === before) keep(hash, entry)
-    return entry
+    judge(entry)
+    return verified
   }
 
   async function readChain(hash: string): Promise<KeyChain | undefined> {
@@ -113,7 +124,7 @@ export function createVerifier(options: {
     const oldest = entries.size >= maxEntries ? entries.keys().next().value : undefined
     if (oldest !== undefined) forget(oldest)
     entries.set(hash, entry)
-    for (const place of placesOf(entry)) {
+    for (const place of entry.places) {
       const hashes = holders.get(place)
       if (hashes === undefined) holders.set(place, new Set([hash]))
       else hashes.add(hash)
@@ -124,7 +135,7 @@ export function createVerifier(options: {
     const entry = entries.get(hash)
     if (entry === undefined) return
     entries.delete(hash)
-    for (const place of placesOf(entry)) {
+    for (const place of entry.places) {
       const hashes = holders.get(place)
       hashes?.delete(hash)
       if (hashes?.size === 0) holders.delete(place)
@@ -141,12 +152,19 @@ export function createVerifier(options: {
 
   changes.listen(drop)
 
-  function judge(entry: Entry): VerifiedKey {
+  /**
+   * Undefined where it was refused before, and the calendar was set back since.
+   *
+   * @throws KeyhookError how it is refused right now
+   */
+  function judge(entry: Entry): VerifiedKey | undefined {
     const now = clock.now()
-    if (entry.verified === undefined || now >= entry.until) {
-      entry.verified = judgeChain(entry.chain, entry.authority, now)
+    const refusal = entry.refusals.find(({ from }) => now >= from)
+    if (refusal !== undefined) {
+      entry.verified = undefined
+      throw kernelError(refusal.code)
     }
-    uses.set(entry.verified.key.id, now)
+    if (entry.verified !== undefined) uses.set(entry.verified.key.id, now)
     return entry.verified
   }
 
@@ -164,7 +182,7 @@ export function createVerifier(options: {
       const kept = verifyKept(value)
       if (kept !== undefined) return kept
       counts.store += 1
-      return judge(await fill(hashToken(value), value))
+      return fill(hashToken(value), value)
     },
     edition: () => (changes.isCurrent() ? generation : undefined),
     takeUses() {
@@ -175,7 +193,7 @@ export function createVerifier(options: {
   }
 }
 
-function placesOf({ chain: { account, chain } }: Entry): readonly string[] {
+function placesOf({ account, chain }: KeyChain): readonly string[] {
   const keys = chain.map(({ id }) => ({ kind: 'key', id }) as const)
   return [{ kind: 'account', id: account.id } as const, ...keys].map(placeOf)
 }
@@ -184,20 +202,31 @@ function placeOf({ kind, id }: Change): string {
   return `${kind} ${id}`
 }
 
-/** When the first of what may end by the clock does. */
-function firstEnd({ chain, secret }: KeyChain): Instant {
-  const ends = [secret.not_after, ...chain.map(({ expires_at }) => expires_at)]
-  return Math.min(...ends.map((end) => end ?? Infinity))
+/** A key lives only while every ancestor does; its holder is told which end it met. */
+function refusalsOf({ account, chain, secret }: KeyChain, key: KeyRecord): readonly Refusal[] {
+  const isRevoked = chain.some(({ revoked_at }) => revoked_at !== null)
+  const expiries = chain.map(({ expires_at }) => expires_at ?? NEVER)
+  const isEnded = standingOf(key, secret) === 'ended'
+  const refusals: readonly Refusal[] = [
+    { code: 'key_revoked', from: isRevoked ? ALWAYS : NEVER },
+    { code: 'key_expired', from: Math.min(...expiries) },
+    { code: 'key_rotated', from: isEnded ? ALWAYS : (secret.not_after ?? NEVER) },
+    { code: 'account_suspended', from: account.suspended ? ALWAYS : NEVER },
+  ]
+  return refusals.filter(({ from }) => from < NEVER)
 }
 
-/** A key lives only while every ancestor does; its holder is told which end it met. */
-function judgeChain(chain: KeyChain, authority: Authority, now: Instant): VerifiedKey {
-  const key = chain.chain.at(-1)
-  if (key === undefined) throw kernelError('invalid_key')
-  const end = endOfChain(chain.chain, now)
-  if (end !== undefined) throw kernelError(`key_${end}`)
-  const standing = secretStanding(key, chain.secret, key.version, now)
-  if (standing === 'ended') throw kernelError('key_rotated')
-  if (chain.account.suspended) throw kernelError('account_suspended')
-  return { key, authority, secret: standing, secret_version: chain.secret.version }
+/** What it may do unless it is refused. */
+function verifiedBy({ chain, secret }: KeyChain, key: KeyRecord): VerifiedKey {
+  return {
+    key,
+    authority: effectiveAuthority(chain),
+    secret: standingOf(key, secret) === 'current' ? 'current' : 'previous',
+    secret_version: secret.version,
+  }
+}
+
+/** Apart from what ends by the clock. */
+function standingOf(key: KeyRecord, secret: KeySecret): SecretStanding {
+  return secretStanding(key, secret, key.version, ALWAYS)
 }

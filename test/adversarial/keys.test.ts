@@ -3,6 +3,7 @@ import { ENDED_CHECKS } from './keys/ended.ts'
 import { ENDING_CHECKS } from './keys/endings.ts'
 import { EXPIRY_CHECKS } from './keys/expiry.ts'
 import { PIN_CHECKS } from './keys/pins.ts'
+import { PRESENTED_CHECKS } from './keys/presented.ts'
 import { ROTATION_CHECKS } from './keys/rotation.ts'
 import { SCOPE_CHECKS } from './keys/scopes.ts'
 import { STRANGER_CHECKS } from './keys/strangers.ts'
@@ -19,4 +20,5 @@ await runSection(t, KEYS, {
   ...STRANGER_CHECKS,
   ...ENDED_CHECKS,
   ...SUPERSEDED_CHECKS,
+  ...PRESENTED_CHECKS,
 })

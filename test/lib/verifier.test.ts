@@ -180,6 +180,30 @@ await t.test('time ends a key that is remembered, at its very expiry', async (t)
   }
 })
 
+await t.test('a refusal by the clock ends where the calendar is set back', async (t) => {
+  const { store, clock, verifier, told } = createWorld()
+  store.change('child', { expires_at: NOW + 2 })
+  const verified = await verifier.verify(LINE[2])
+  clock.set(2)
+  t.equal(await told(LINE[2]), 'key_expired')
+  t.equal(await told(LINE[1]), 'key_expired', 'one that was never seen before its end')
+  verifier.takeUses()
+  clock.set(-1)
+  t.same(await verifier.verify(LINE[2]), verified)
+  t.equal(await told(LINE[1]), 'ok')
+  t.same(
+    verifier
+      .takeUses()
+      .map(({ id }) => id)
+      .sort(),
+    ['child', 'grandchild'],
+  )
+  t.equal(store.reads, 4, 'nothing of what was refused was kept')
+  t.same(await verifier.verify(LINE[2]), verified)
+  t.equal(await told(LINE[1]), 'ok')
+  t.equal(store.reads, 4)
+})
+
 await t.test(
   'of the values of a key the last two live, the older one until its grace ends',
   async (t) => {

@@ -280,6 +280,11 @@ const LINES: readonly Line[] = [
     'the holders of values that were replaced and ended long ago',
     '`401 key_rotated` for 30 days, then the value is deleted and unknown: `401 invalid_key`; the current one is `200`. The purge reads `no younger values`',
   ],
+  [
+    'K59',
+    'each ended value of a key deep below others is presented once, and values of keys that were revoked or expired',
+    '`401 key_rotated`, `401 key_revoked`, `401 key_expired`, again without reading; `no key` of their lines stays in memory. The current value is `200`, as one was before its expiry',
+  ],
 ]
 
 export const KEY_ROWS: readonly Row[] = LINES.map(([id, what, answer]) => ({
