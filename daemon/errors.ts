@@ -76,7 +76,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   key_required: { status: 403, text: 'This tells a key about itself; send a developer key.' },
   csrf_failed: {
     status: 403,
-    text: 'A request with a session cookie must come from the same origin.',
+    text: 'A change with a session cookie must come from the same origin. Browsers say so by themselves; other clients send the Origin header that details.origin names, or a key.',
   },
   account_not_found: { status: 404, text: 'There is no account with this id.' },
   route_not_found: { status: 404, text: 'There is nothing at this path.' },

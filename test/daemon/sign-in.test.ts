@@ -282,6 +282,9 @@ await t.test(
     const basic = { authorization: 'Basic b3duZXI6', 'sec-fetch-site': 'cross-site' }
     t.equal(await create(basic), '401 missing_credentials', 'a scheme that browsers add')
     t.equal(await create({}), '403 csrf_failed')
+    const refused = await site.ask('POST', '/v1/keys', { body, headers: { cookie } })
+    const { origin } = (refused.body['error'] as { details: { origin: string } }).details
+    t.equal(await create({ origin }), '201', 'the refusal names the Origin that is missing')
     const read = { cookie, 'sec-fetch-site': 'cross-site' }
     t.equal((await site.ask('GET', '/v1/keys', { headers: read })).status, 200)
 

@@ -11,7 +11,7 @@ export function csrf(origin: string): Step {
   return function csrf(ctx, next) {
     const byBearer = /^bearer /i.test(ctx.get('authorization'))
     if (!byBearer && !SAFE.has(ctx.method) && !isSameOrigin(ctx, origin)) {
-      throw httpError('csrf_failed')
+      throw httpError('csrf_failed', { details: { origin } })
     }
     return next()
   }
