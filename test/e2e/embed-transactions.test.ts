@@ -12,8 +12,8 @@ import { openShop } from '../support/shop.ts'
 /** Those of docs/embed.md whose own transactions events are published in. */
 const DATABASES = ['sequelize-sqlite', 'sequelize-postgres', 'pool'] as const
 
-/** A shop whose server is not asked, and whose webhooks lead nowhere. */
-const QUIET = { server: 'node-http', receiverPort: 9 } as const
+/** A shop whose server is not asked. */
+const QUIET = { server: 'node-http' } as const
 
 /** Transactions that commit, and as many that are rolled back, all at once. */
 const PAIRS = 100
@@ -78,7 +78,6 @@ for (const database of DATABASES) {
     const shop = await openShop(packed, {
       database,
       server: 'node-http',
-      receiverPort: receiver.port,
       databaseUrl,
     })
     const arrived = (): ReadonlyMap<string, readonly string[]> => bodiesByNumber(receiver.requests)

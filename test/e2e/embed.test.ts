@@ -47,12 +47,7 @@ for (const { database, server, again } of VARIANTS) {
     const receiver = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
     t.teardown(() => receiver.close())
     const databaseUrl = await urlFor(database)
-    const shop = await openShop(packed, {
-      database,
-      server,
-      receiverPort: receiver.port,
-      databaseUrl,
-    })
+    const shop = await openShop(packed, { database, server, databaseUrl })
 
     await t.test('its commands print what the page says', (t) => runCommands(t, shop))
 
@@ -71,11 +66,7 @@ for (const { database, server, again } of VARIANTS) {
 await t.test('without dispatch nothing is sent until the dispatcher is started', async (t) => {
   const receiver = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
   t.teardown(() => receiver.close())
-  const shop = await openShop(packed, {
-    database: 'own-file',
-    server: 'node-http',
-    receiverPort: receiver.port,
-  })
+  const shop = await openShop(packed, { database: 'own-file', server: 'node-http' })
   const open = `
     import { createKeyhook } from 'keyhook/daemon'
     import { settings } from './settings.mjs'
@@ -102,7 +93,7 @@ await t.test('without dispatch nothing is sent until the dispatcher is started',
 })
 
 await t.test('a body that somebody else has read is said to be missing', async (t) => {
-  const choice = { database: 'own-file', server: 'express', receiverPort: 9 } as const
+  const choice = { database: 'own-file', server: 'express' } as const
   const shop = await openShop(packed, choice)
   const server = join(shop.folder, 'server.mjs')
   const text = await readFile(server, 'utf8')
@@ -170,22 +161,22 @@ async function provesOrders(
   const { body } = await anna<Created>('POST', '/developer/v1/webhooks', hook)
   const pay = async (number: string): Promise<number> =>
     (await call('POST', '/orders', { number }, bearing(key))).status
-  t.equal(await pay('o_2'), 201)
-  t.equal(await pay('o_2'), again, 'a second time')
   t.equal(await pay('o_3'), 201)
+  t.equal(await pay('o_3'), again, 'a second time')
+  t.equal(await pay('o_4'), 201)
 
   const arrived = () => receiver.requests.filter(({ head }) => head.startsWith('POST /anna'))
   await until('both arrive', () => arrived().length >= 2)
   const events = await verifyAll(shop, arrived(), body.secret)
-  t.strictSame(events.map(({ data }) => String(data['number'])).sort(), ['o_2', 'o_3'])
+  t.strictSame(events.map(({ data }) => String(data['number'])).sort(), ['o_3', 'o_4'])
   const listed = await anna<Listed>('GET', '/developer/v1/events')
-  t.equal(listed.body.data.length, 3, 'with that of first.mjs')
+  t.equal(listed.body.data.length, 4, 'with those of the page')
 }
 
 async function provesKeys(t: Test, { shop, call, anna, key }: OpenShop): Promise<void> {
   const path = `/developer/v1/keys/${key.id}`
   const refusal = async (headers: Headers): Promise<string> =>
-    (await call<Refused>('POST', '/orders', { number: 'o_4' }, headers)).body.error.code
+    (await call<Refused>('POST', '/orders', { number: 'o_5' }, headers)).body.error.code
   t.equal(await refusal({}), 'missing_credentials')
   t.equal(await refusal({ authorization: 'Bearer nonsense' }), 'invalid_key')
 

@@ -29,8 +29,6 @@ const SERVERS = {
 export interface ShopChoice {
   readonly database: Database
   readonly server: keyof typeof SERVERS
-  /** Where its webhooks go, in place of the page's port. */
-  readonly receiverPort: number
   readonly databaseUrl?: string | undefined
 }
 
@@ -60,10 +58,10 @@ export interface RunningShop {
 }
 
 export async function openShop(packed: Packed, choice: ShopChoice): Promise<Shop> {
-  const { database, server, receiverPort, databaseUrl } = choice
+  const { database, server, databaseUrl } = choice
   const port = await freePort()
   const folder = await packed.install([...DATABASES[database], ...SERVERS[server]])
-  const blocks = blocksOf('embed.md', { 3000: port, 9000: receiverPort })
+  const blocks = blocksOf('embed.md', { 3000: port, 9000: await freePort() })
   for (const { kind, text } of blocks) {
     const [language, file, variant = server] = kind.split(' ')
     const isTaken = language === 'js' && (variant === database || variant === server)
