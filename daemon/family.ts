@@ -59,6 +59,8 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    * @throws KeyhookError `rate_limited`
    */
   charge(bytes: number): void
+  /** To be called once where something is refused by a response that is no error: the request pays for it. */
+  countRefusal(): void
   /**
    * Looks whether the caller still may do this: for what goes on for a while.
    *
@@ -186,8 +188,8 @@ interface Declaration<
   readonly stepUp?: boolean
   /** Bytes of the largest body. Default 1 MiB. */
   readonly bodyLimit?: number
-  /** Requests pay only for body MiB after the first. */
-  readonly unmetered?: boolean
+  /** Requests pay only for body MiB after the first; `unless_refused`: and when they are refused. */
+  readonly unmetered?: true | 'unless_refused'
 }
 
 export interface ReadOperation<

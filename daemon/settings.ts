@@ -328,7 +328,7 @@ export const SETTINGS = {
   }),
   rateWrites: integerSetting({
     env: 'KEYHOOK_RATE_WRITES',
-    doc: 'Changes a minute of one caller, each further MiB of a body being one more; 0 is no limit. Publishing counts only these MiB.',
+    doc: 'Changes a minute of one caller, each further MiB of a body being one more; 0 is no limit. Publishing counts only these MiB, and refusals apart: as many a minute.',
     fallback: 120,
     min: 0,
     max: 1_000_000,

@@ -42,6 +42,7 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
       const refusal = ctx.state.chargeCopy?.(bytes)
       if (refusal !== undefined) throw refusal
     },
+    countRefusal: () => ctx.state.countRefusal?.(),
     abandoned: () => abandonedBy(ctx.req, ctx.res),
     waiting: () => waitingOf(ctx),
     admit: async () => admit(ctx, () => Promise.resolve()),

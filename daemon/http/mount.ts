@@ -14,12 +14,13 @@ import { csrf } from './middleware/csrf.ts'
 import { follow } from './middleware/follow.ts'
 import { handOut } from './middleware/hand-out.ts'
 import { holdAnswer } from './middleware/hold-responses.ts'
-import type { RateLimits } from './middleware/rate-limit.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
 import { readForm } from './middleware/read-form.ts'
 import { readParts } from './middleware/read-parts.ts'
+import { createRefusalLimit } from './middleware/refusal-limit.ts'
 import { validate } from './middleware/validate.ts'
+import type { RateLimits } from './rates.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -54,11 +55,15 @@ export function mount(options: MountOptions): Mounted {
   const { platform, families, absent = [], rateLimits, traffic } = options
   const before = [...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
-  const rateLimit = createRateLimit(rateLimits, platform.clock, traffic.rates)
+  const counting = { limits: rateLimits, clock: platform.clock, buckets: traffic.rates }
+  const rateLimit = createRateLimit(counting)
+  const refusalLimit = createRefusalLimit(counting)
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
   for (const operation of operations) {
-    const steps = stepsOf(operation, options, rateLimit(operation))
+    const isCountedRefused = operation.unmetered === 'unless_refused'
+    const limits = [rateLimit(operation), ...(isCountedRefused ? [refusalLimit] : [])]
+    const steps = stepsOf(operation, options, limits)
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
@@ -69,7 +74,7 @@ export function mount(options: MountOptions): Mounted {
   }
 }
 
-function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): Step[] {
+function stepsOf(operation: Operation, options: MountOptions, limits: readonly Step[]): Step[] {
   const { platform, resolve, traffic } = options
   const admit = [authenticate(operation, resolve), authorize(operation, platform)]
   // A body may take long: who was let in before it may have been revoked since. Units of work look
@@ -81,7 +86,7 @@ function stepsOf(operation: Operation, options: MountOptions, rateLimit: Step): 
     ...admit,
     ...(isUnguarded ? [noteEdition(platform)] : []),
     csrf(new URL(platform.baseUrl).origin),
-    rateLimit,
+    ...limits,
     ...readingOf(operation, traffic, again),
     holdAnswer(operation, traffic),
     answerOf(operation, platform, traffic, compose(admit)),

@@ -46,6 +46,8 @@ export interface RequestState {
   chargeBody: ((size: number) => KeyhookError | undefined) | undefined
   /** The same for bytes that the operation copies. Undefined where nothing is counted. */
   chargeCopy: ((size: number) => KeyhookError | undefined) | undefined
+  /** Takes a token for what is refused. Undefined where such a request pays like any other. */
+  countRefusal: (() => void) | undefined
   /** Logs what failed beside the response. */
   report: (cause: unknown) => void
   /** The body's exact text; empty when there is none. */

@@ -10,11 +10,11 @@ type Step = ReturnType<ReturnType<typeof createRateLimit>>
 /** Somebody who reads twice a minute at most, by a clock that can be set. */
 function reader() {
   const clock = { time: 1_800_000_000_000 }
-  const step = createRateLimit(
-    { reads: 2, writes: 0 },
-    { now: () => clock.time },
-    createBuckets(),
-  )(getWebhook as unknown as Operation)
+  const step = createRateLimit({
+    limits: { reads: 2, writes: 0 },
+    clock: { now: () => clock.time },
+    buckets: createBuckets(),
+  })(getWebhook as unknown as Operation)
   const ctx = {
     req: { headers: {} },
     state: { principal: undefined, address: '192.0.2.1' },

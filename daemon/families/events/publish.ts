@@ -1,4 +1,4 @@
-import type { FieldError, KeyhookError } from '../../../lib/errors.ts'
+import type { FieldError } from '../../../lib/errors.ts'
 import { kernelError } from '../../../lib/errors.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
 import type { NewEvent, PublishOutcome } from '../../../lib/engine/ports.ts'
@@ -12,7 +12,9 @@ import { createInputReader } from '../../read-input.ts'
 import type { Principal } from '../../principal.ts'
 import { accountOf } from '../../principal.ts'
 import { eventError } from './errors.ts'
-import type { AcceptedEvent, RefusedEvent } from './schema.ts'
+import type { Judged, Refusal } from './refusals.ts'
+import { refuse } from './refusals.ts'
+import type { AcceptedEvent } from './schema.ts'
 import { publishedEvent } from './schema.ts'
 
 /** How a type comes to be declared. */
@@ -24,9 +26,6 @@ type Published = z.output<typeof publishedEvent>
 type Caller = Pick<Call, 'platform' | 'principal' | 'now' | 'bodyText'>
 
 const readEvent = createInputReader(publishedEvent)
-
-/** An event to publish, or why it cannot be. */
-export type Judged = NewEvent | KeyhookError
 
 /** The types this account may publish, without waiting where they are known. */
 export async function declaredTypes({ platform, principal }: Caller): Promise<ReadonlySet<string>> {
@@ -66,16 +65,18 @@ function judge(
   const app_id = published.app_id ?? null
   if (!types.has(type)) {
     const details = { type }
-    if (platform.eventTypes.builtIn.has(type)) return eventError('reserved_event_type', { details })
+    if (platform.eventTypes.builtIn.has(type)) {
+      return refuse(eventError, 'reserved_event_type', { details })
+    }
     const message = `The type ${JSON.stringify(type)} is not declared.${suggest(type)} ${DECLARE}`
-    return eventError('undeclared_event_type', { message, details })
+    return refuse(eventError, 'undeclared_event_type', { message, details })
   }
   const refused = refuseApp(principal, app_id)
   if (refused !== undefined) return refused
   const event = { id: id ?? createEventId(now, platform.random), type, created_at: now, data }
   const body = serializeEvent(event)
   if (body.length > MAX_EVENT_BYTES) {
-    return kernelError('event_too_large', { details: { bytes: body.length } })
+    return refuse(kernelError, 'event_too_large', { details: { bytes: body.length } })
   }
   return {
     id: event.id,
@@ -89,10 +90,10 @@ function judge(
 }
 
 /** A pinned key publishes for its own apps alone; others do not exist for it. */
-function refuseApp({ authority }: Principal, appId: string | null): KeyhookError | undefined {
+function refuseApp({ authority }: Principal, appId: string | null): Refusal | undefined {
   if (authority.pins === 'all') return undefined
-  if (appId === null) return kernelError('key_pinned')
-  return holdsApp(authority.pins, appId) ? undefined : kernelError('app_not_found')
+  if (appId === null) return refuse(kernelError, 'key_pinned')
+  return holdsApp(authority.pins, appId) ? undefined : refuse(kernelError, 'app_not_found')
 }
 
 /** The text of `data` as the caller wrote it: it is kept and sent to the byte. */
@@ -101,31 +102,18 @@ function dataText(text: string, at: number): string {
   return span === undefined ? '{}' : text.slice(span.from, span.to)
 }
 
-function invalid(errors: readonly FieldError[]): KeyhookError {
-  return httpError('invalid_request', { errors })
+function invalid(errors: readonly FieldError[]): Refusal {
+  return refuse(httpError, 'invalid_request', { errors })
 }
 
 /** What became of one event. */
 export function toAnswer(
   event: NewEvent,
   outcome: PublishOutcome | undefined,
-): AcceptedEvent | KeyhookError {
-  if (outcome === 'conflict') return eventError('event_id_conflict', { details: { id: event.id } })
+): AcceptedEvent | Refusal {
+  if (outcome === 'conflict') {
+    return refuse(eventError, 'event_id_conflict', { details: { id: event.id } })
+  }
   const status = outcome === 'duplicate' ? 'duplicate' : 'accepted'
   return { id: event.id, type: event.type, status }
-}
-
-/** Errors that the answer to one batch lists, of all its events together. */
-const MAX_ERRORS = 50
-
-/** Answers the refused events of one batch, in their order. */
-export function createRefusals(): (refusal: KeyhookError) => RefusedEvent {
-  let left = MAX_ERRORS
-  return ({ code, message, status, errors: all, details }) => {
-    const errors = all.slice(0, left)
-    left -= errors.length
-    const isCut = errors.length < all.length || details?.['more_errors'] === true
-    const more = isCut ? { more_errors: true as const } : {}
-    return { status: 'refused', error: { code, message, status, errors, ...more } }
-  }
 }

@@ -117,10 +117,6 @@ function parse(text: string): unknown {
   }
 }
 
-function cutOff(): KeyhookError {
-  return httpError('invalid_request', { message: 'The request was cut off.' })
-}
-
 function tooLarge(limit_bytes: number): KeyhookError {
   return httpError('payload_too_large', { details: { limit_bytes } })
 }
@@ -163,7 +159,7 @@ class BodyReader implements Swept {
     const req = this.#req
     // Nothing would come any more, and the request would wait for ever.
     if (req.readableEnded) return Promise.reject(httpError('body_consumed'))
-    if (req.destroyed) return Promise.reject(cutOff())
+    if (req.destroyed) return Promise.reject(httpError('request_abandoned'))
     this.#looked = clock.steady()
     moving.add(this)
     return new Promise((resolve, reject) => {
@@ -187,7 +183,7 @@ class BodyReader implements Swept {
         reject(cause)
       })
       req.once('aborted', () => {
-        this.refuse(cutOff())
+        this.refuse(httpError('request_abandoned'))
       })
     })
   }

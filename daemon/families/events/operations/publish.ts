@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { KeyhookError } from '../../../../lib/errors.ts'
 import type { NewEvent, PublishOutcome } from '../../../../lib/engine/ports.ts'
 import type { StoreTx } from '../../../../plugins/store/contract.ts'
+import type { Call } from '../../../family.ts'
 import { publishOperation } from '../../../family.ts'
-import type { Platform } from '../../../platform.ts'
-import type { Judged } from '../publish.ts'
-import { createRefusals, declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
+import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
+import { createRefusals, isEvent, isRefusal, toError } from '../refusals.ts'
 import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../schema.ts'
 
 /** 500 events, of which few are large: whoever has many large ones sends several requests. */
@@ -33,37 +32,34 @@ export const publishEvents = publishOperation({
     response: { id: exampleEvent.id, type: exampleEvent.type, status: 'accepted' },
   },
   bodyLimit: BODY_LIMIT,
-  unmetered: true,
+  unmetered: 'unless_refused',
   command: 'event publish',
   async run(call) {
-    const { platform, body, tx } = call
+    const { body } = call
     const types = await declaredTypes(call)
     if (!('events' in body)) {
       const judged = judgeOne(call, body, types)
-      const [outcome] = await commit(platform, tx, [judged])
-      const answer = judged instanceof KeyhookError ? judged : toAnswer(judged, outcome)
-      if (answer instanceof KeyhookError) throw answer
+      if (isRefusal(judged)) throw toError(judged)
+      const [outcome] = await commit(call, [judged])
+      const answer = toAnswer(judged, outcome)
+      if (isRefusal(answer)) throw toError(answer)
       return answer
     }
     const judged = judgeBatch(call, body.events, types)
-    const outcomes = await commit(platform, tx, judged)
-    let next = 0
+    const outcomes = (await commit(call, judged.filter(isEvent))).values()
     const answers = judged.map((one) =>
-      one instanceof KeyhookError ? one : toAnswer(one, outcomes[next++]),
+      isRefusal(one) ? one : toAnswer(one, outcomes.next().value),
     )
+    if (answers.some(isRefusal)) call.countRefusal()
     const toRefused = createRefusals()
-    return {
-      data: answers.map((one) => (one instanceof KeyhookError ? toRefused(one) : one)),
-    }
+    return { data: answers.map((one) => (isRefusal(one) ? toRefused(one) : one)) }
   },
 })
 
-/** One outcome per event that was not refused, in their order, after the commit. */
-async function commit(
-  { engine }: Platform,
-  tx: StoreTx | undefined,
-  judged: readonly Judged[],
+/** One outcome per event, in their order, after the commit. */
+function commit(
+  { platform: { engine }, tx }: Pick<Call, 'platform'> & { readonly tx: StoreTx | undefined },
+  events: readonly NewEvent[],
 ): Promise<readonly PublishOutcome[]> {
-  const events = judged.filter((one): one is NewEvent => !(one instanceof KeyhookError))
   return tx === undefined ? engine.outbox.publish(events) : engine.publishIn(tx, events)
 }

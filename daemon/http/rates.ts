@@ -1,0 +1,115 @@
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { KeyhookError } from '../../lib/errors.ts'
+import { MINUTE, SECOND } from '../../lib/time.ts'
+import type { Bucket, Buckets } from '../buckets.ts'
+import { httpError } from '../errors.ts'
+import { callerOf, memberAccountOf } from '../principal.ts'
+import type { RequestContext } from './state.ts'
+
+/** Requests per minute by class; 0 is no limit. */
+export interface RateLimits {
+  /** Of one caller: a key, a user, the operator, or the network of an anonymous caller. */
+  readonly reads: number
+  readonly writes: number
+  /** Of an account's keys and users together. Default: as many as one caller. */
+  readonly account?: { readonly reads: number; readonly writes: number }
+}
+
+/**
+ * Requests that are counted under one name, for the caller and for its account, so that minting keys gains
+ * an account nothing.
+ */
+export interface Rate {
+  /** The buckets of a caller; none where there is no limit. */
+  find(state: RequestContext['state']): readonly Bucket[]
+  /**
+   * Sets the headers: draft-ietf-httpapi-ratelimit-headers-11.
+   *
+   * @returns the seconds until the bucket has these tokens
+   */
+  show(ctx: RequestContext, bucket: Bucket, tokens: number): number
+}
+
+/** Where requests are counted. */
+export interface Counting {
+  readonly limits: RateLimits
+  readonly clock: Pick<Clock, 'now'>
+  readonly buckets: Buckets
+}
+
+/** @param limit which of the limits holds */
+export function createRate(
+  name: string,
+  limit: 'reads' | 'writes',
+  { limits, clock, buckets }: Counting,
+): Rate {
+  const ofCaller = limits[limit]
+  const ofAccount = (limits.account ?? limits)[limit]
+  return {
+    find({ principal, address }) {
+      const now = clock.now()
+      const found: Bucket[] = []
+      if (ofCaller > 0) {
+        found.push(buckets.find(`${name} ${callerOf(principal, address)}`, ofCaller, now))
+      }
+      const account = memberAccountOf(principal)
+      if (ofAccount > 0 && account !== undefined) {
+        found.push(buckets.find(`${name} account ${account}`, ofAccount, now))
+      }
+      return found
+    },
+    show(ctx, bucket, tokens) {
+      const wait = secondsUntil(bucket, tokens)
+      const left = Math.max(0, Math.floor(bucket.left))
+      ctx.set('RateLimit-Policy', `"${name}";q=${bucket.perMinute};w=60`)
+      ctx.set('RateLimit', `"${name}";r=${left};t=${wait}`)
+      return wait
+    },
+  }
+}
+
+/**
+ * The bucket that has to be waited for longest; undefined when all of them have the tokens.
+ *
+ * @param paid what the same request took already
+ */
+export function slowestOf(
+  counted: readonly Bucket[],
+  tokens: number,
+  paid: number,
+): Bucket | undefined {
+  let slowest: Bucket | undefined
+  let longest = 0
+  for (const bucket of counted) {
+    const missing = missingIn(bucket, tokens, paid) / bucket.perMinute
+    if (missing > longest) {
+      longest = missing
+      slowest = bucket
+    }
+  }
+  return slowest
+}
+
+/** What a bucket lacks for tokens; a request never needs more than a full bucket in all. */
+function missingIn({ left, perMinute }: Bucket, tokens: number, paid: number): number {
+  return Math.min(tokens, perMinute - paid) - left
+}
+
+/** Rounded up: who waits as told is let in. */
+function secondsUntil(bucket: Bucket, tokens: number): number {
+  const missing = Math.max(0, missingIn(bucket, tokens, 0))
+  return Math.ceil((missing * MINUTE) / bucket.perMinute / SECOND)
+}
+
+export function leastOf(counted: readonly Bucket[], first: Bucket): Bucket {
+  let least = first
+  for (const bucket of counted) if (bucket.left < least.left) least = bucket
+  return least
+}
+
+export function rateLimited(retry_after: number, message?: string): KeyhookError {
+  return httpError('rate_limited', {
+    details: { retry_after },
+    ...(message !== undefined && { message }),
+  })
+}
