@@ -248,7 +248,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 }
 
 /** The targets of each event; events of one type and app share them. */
-function receiversOf(
+export function receiversOf(
   events: readonly NewEvent[],
   all: readonly Target[],
   isBuiltIn: IsBuiltIn,

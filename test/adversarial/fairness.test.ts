@@ -7,6 +7,7 @@ import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
 import { LARGE_CHECKS } from './fairness/large.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
 import { PUBLISHING_CHECKS } from './fairness/publishing.ts'
+import { REFUSAL_CHECKS } from './fairness/refusals.ts'
 import { REPLAY_CHECKS } from './fairness/replays.ts'
 import { SEARCH_CHECKS } from './fairness/searches.ts'
 import { SECRET_CHECKS } from './fairness/secrets.ts'
@@ -35,4 +36,5 @@ await runSection(t, FAIRNESS, {
   ...CLONE_CHECKS,
   ...TWIN_CHECKS,
   ...SECRET_CHECKS,
+  ...REFUSAL_CHECKS,
 })

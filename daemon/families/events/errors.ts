@@ -14,6 +14,10 @@ export const eventError = defineErrors({
     status: 409,
     text: 'An event with this id and other content was published before.',
   },
+  too_many_deliveries: {
+    status: 413,
+    text: 'The events of one request make at most 1,000 deliveries. Publish the rest in another request.',
+  },
   event_type_limit_reached: {
     status: 409,
     text: 'The account has declared as many types as it may.',

@@ -3,9 +3,17 @@ import { ACCOUNT_ROWS } from './fairness/accounts.ts'
 import { EDIT_ROWS } from './fairness/edits.ts'
 import { EVENT_ROWS } from './fairness/events.ts'
 import { NETWORK_ROWS } from './fairness/networks.ts'
+import { PUBLISH_ROWS } from './fairness/publishing.ts'
 import { WRITE_ROWS } from './fairness/writes.ts'
 
-const ROWS = [...NETWORK_ROWS, ...ACCOUNT_ROWS, ...EDIT_ROWS, ...EVENT_ROWS, ...WRITE_ROWS]
+const ROWS = [
+  ...NETWORK_ROWS,
+  ...ACCOUNT_ROWS,
+  ...EDIT_ROWS,
+  ...EVENT_ROWS,
+  ...WRITE_ROWS,
+  ...PUBLISH_ROWS,
+]
 
 export const FAIRNESS: Section = {
   letter: 'F',

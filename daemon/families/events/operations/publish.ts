@@ -3,6 +3,7 @@ import type { NewEvent, PublishOutcome } from '../../../../lib/engine/ports.ts'
 import type { StoreTx } from '../../../../plugins/store/contract.ts'
 import type { Call } from '../../../family.ts'
 import { publishOperation } from '../../../family.ts'
+import { boundDeliveries } from '../deliveries.ts'
 import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
 import { createRefusals, isEvent, isRefusal, toError } from '../refusals.ts'
 import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../schema.ts'
@@ -25,6 +26,7 @@ export const publishEvents = publishOperation({
     'reserved_event_type',
     'event_id_conflict',
     'event_too_large',
+    'too_many_deliveries',
     'app_not_found',
   ],
   example: {
@@ -45,7 +47,7 @@ export const publishEvents = publishOperation({
       if (isRefusal(answer)) throw toError(answer)
       return answer
     }
-    const judged = judgeBatch(call, body.events, types)
+    const judged = await boundDeliveries(call, judgeBatch(call, body.events, types))
     const outcomes = (await commit(call, judged.filter(isEvent))).values()
     const answers = judged.map((one) =>
       isRefusal(one) ? one : toAnswer(one, outcomes.next().value),

@@ -1,0 +1,28 @@
+import { receiversOf } from '../../../lib/engine/outbox.ts'
+import type { Call } from '../../family.ts'
+import { accountOf } from '../../principal.ts'
+import { eventError } from './errors.ts'
+import type { Judged } from './refusals.ts'
+import { isEvent, isRefusal, refuse } from './refusals.ts'
+
+/**
+ * Deliveries that one request may make: 20 events to every webhook that an account may have, so that a
+ * single event always fits. They are one commit, for which other accounts wait.
+ */
+const MAX_DELIVERIES = 1000
+
+/** Refuses the events of a batch from the first one on that would make more deliveries than a request may. */
+export async function boundDeliveries(
+  { platform: { engine, eventTypes }, principal }: Pick<Call, 'platform' | 'principal'>,
+  judged: readonly Judged[],
+): Promise<readonly Judged[]> {
+  const targets = await engine.targets.get(accountOf(principal))
+  const events = judged.filter(isEvent)
+  const receivers = receiversOf(events, [...targets.values()], eventTypes.isBuiltIn).values()
+  let made = 0
+  return judged.map((one) => {
+    if (isRefusal(one)) return one
+    made += receivers.next().value?.length ?? 0
+    return made > MAX_DELIVERIES ? refuse(eventError, 'too_many_deliveries') : one
+  })
+}
