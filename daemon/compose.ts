@@ -225,7 +225,9 @@ export async function requireBrand(stored: StoredFacts, brand: string): Promise<
 }
 
 function otherBrand(brand: string, kept: string): ConfigError {
-  return new ConfigError(`KEYHOOK_BRAND is ${brand}, but this database was made as ${kept}`)
+  return new ConfigError(
+    `KEYHOOK_BRAND is ${brand}, but this database was made as ${kept}, and keeps its brand. Set KEYHOOK_BRAND to ${kept}`,
+  )
 }
 
 /**

@@ -134,7 +134,10 @@ export const START_CHECKS: Checks = {
     await runSql(file, `DELETE FROM keyhook_migrations WHERE name = '${NEWEST}'`)
     const before = await runSql(file, MIGRATIONS)
     const refused: readonly (readonly [Env, RegExp])[] = [
-      [{ ...env, KEYHOOK_BRAND: 'other' }, /KEYHOOK_BRAND is other.*made as service/],
+      [
+        { ...env, KEYHOOK_BRAND: 'other' },
+        /KEYHOOK_BRAND is other.*made as service.* Set KEYHOOK_BRAND to service/,
+      ],
       [{ ...env, KEYHOOK_MASTER_KEY: KEY('k1', 2) }, /KEYHOOK_MASTER_KEY is not the key/],
       [{ ...env, KEYHOOK_MASTER_KEY: KEY('k2', 2) }, /KEYHOOK_MASTER_KEY lacks the key k1/],
     ]
