@@ -19,6 +19,8 @@ t.setTimeout(10 * MINUTE)
 const MIB = 1024 * 1024
 /** By how many MiB the daemon may grow, whatever a document is. */
 const MAX_GROWTH = 32
+/** The default lets up to 48 MiB of garbage wait, which would count as growth. */
+const SMALL_YOUNG_GENERATION = '--max-semi-space-size=2'
 /** Milliseconds from one read to the next, while documents are taken and processed. */
 const EVERY = 20
 const TOKEN = 'operator-token-of-hostile-documents'
@@ -135,6 +137,7 @@ await t.test('hostile documents end with a code, and the daemon goes on as it wa
   const daemon = await startDaemonProcess({
     KEYHOOK_DATA_DIR: t.testdir(),
     KEYHOOK_OPERATOR_TOKEN: TOKEN,
+    NODE_OPTIONS: SMALL_YOUNG_GENERATION,
     KEYHOOK_RATE_READS: '0',
     KEYHOOK_RATE_WRITES: '0',
   })
