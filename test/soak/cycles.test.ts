@@ -3,13 +3,14 @@ import { MINUTE } from '../../lib/time.ts'
 import { CYCLES_MUTANTS } from '../hosting/cycles/mutants.ts'
 import type { CyclesLine } from '../hosting/cycles/result-line.ts'
 import { runHarness } from '../support/harness.ts'
+import { sized } from '../support/soak.ts'
 
 t.setTimeout(12 * MINUTE)
 
 const HARNESS = 'hosting/cycles'
 const RUNS = [
-  { db: 'sqlite', daemons: 1, cycles: 60 },
-  { db: 'postgres', daemons: 2, cycles: 30 },
+  { db: 'sqlite', daemons: 1, cycles: sized(10, 60) },
+  { db: 'postgres', daemons: 2, cycles: sized(6, 30) },
 ] as const
 
 for (const { db, daemons, cycles } of RUNS) {
@@ -34,8 +35,11 @@ for (const { db, daemons, cycles } of RUNS) {
   })
 }
 
-/** The others are gone through by hand, and the page on reliability names all of them. */
-const FOUND = ['leads-to-the-old', 'echoes-every-tag', 'forgets-open-tabs', 'mixes-two-releases']
+/** The others are run by hand, and the page on reliability names all of them. */
+const FOUND = sized(
+  [],
+  ['leads-to-the-old', 'echoes-every-tag', 'forgets-open-tabs', 'mixes-two-releases'],
+)
 
 for (const { name, breaks } of CYCLES_MUTANTS.filter((one) => FOUND.includes(one.name))) {
   await t.test(`a daemon that ${name.replaceAll('-', ' ')} is found out`, async (t) => {

@@ -12,13 +12,16 @@ import { setTheDeployStage } from '../support/deploy-stage.ts'
 import { openLeftBehind, orphans } from '../support/left-behind.ts'
 import type { Row } from '../support/mortal-daemon.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { sized } from '../support/soak.ts'
 
 t.setTimeout(15 * MINUTE)
 // Most of the time leases are waited for.
 t.jobs = 4
 
 /** Milliseconds from a request to a kill that nothing else decides. */
-const MOMENTS = [10, 80]
+const MOMENTS = sized([10], [10, 80])
+/** Every so many failpoints of a kind the daemon is killed in one. */
+const STRIDE = sized(5, 1)
 
 /** What one daemon is killed in, again and again, and whether also at moments that nothing decides. */
 const STAGES = [
@@ -86,7 +89,7 @@ const server = await startPostgres()
 t.teardown(() => server.stop())
 
 for (const database of ['sqlite', 'postgres'] as const) {
-  for (const { kinds, atMoments } of STAGES) {
+  for (const { kinds, atMoments } of STAGES.slice(0, sized(2, undefined))) {
     const what = kinds.join(', ')
     void t.test(
       `killed in every step, each deployment ends well: ${what}, ${database}`,
@@ -107,7 +110,8 @@ for (const database of ['sqlite', 'postgres'] as const) {
         const { daemon } = stage
         for (let releases = 0; releases < 2; releases++) await stage.goOn()
         for (const kind of kinds) {
-          for (const { name } of DEPLOY_FAILPOINTS[kind]) {
+          const failpoints = DEPLOY_FAILPOINTS[kind].filter((_, index) => index % STRIDE === 0)
+          for (const { name } of failpoints) {
             const plan = await PLANS[kind](stage, name)
             await killIn(t, stage, name, plan, (work) => daemon.dieAt(name, work))
           }
@@ -119,7 +123,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
         }
         await stage.watch.stop()
         t.same(stage.watch.wrong, [], 'the address never led elsewhere than on record')
-        t.ok(stage.watch.looks > 20, `${stage.watch.looks} looks`)
+        t.ok(stage.watch.looks > sized(5, 20), `${stage.watch.looks} looks`)
         t.comment(`at most ${stage.longest} ms under way, ${stage.watch.looks} looks`)
         await requireEnds(t, stage, what)
         await daemon.stop()
