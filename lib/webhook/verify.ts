@@ -27,22 +27,32 @@ export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError'
   readonly code: VerificationErrorCode
 
-  constructor(code: VerificationErrorCode, options?: ErrorOptions) {
+  /** @param options.message replaces the text of the code */
+  constructor(code: VerificationErrorCode, options?: VerificationErrorOptions) {
     if (!Object.hasOwn(TEXTS, code)) {
       const allowed = Object.keys(TEXTS).join(', ')
       throw new TypeError(`WebhookVerificationError: code must be one of ${allowed}`)
     }
     if (arguments.length > 2 || !isErrorOptions(options)) {
-      throw new TypeError('WebhookVerificationError: options must be { cause } or left out')
+      throw new TypeError(
+        'WebhookVerificationError: options must be { cause, message: text } or left out',
+      )
     }
-    super(TEXTS[code], options)
+    super(options?.message ?? TEXTS[code], options)
     this.code = code
   }
 }
 
+interface VerificationErrorOptions extends ErrorOptions {
+  readonly message?: string
+}
+
 function isErrorOptions(options: unknown): boolean {
   if (options === undefined) return true
-  return isPlain(options) && Reflect.ownKeys(options).every((name) => name === 'cause')
+  if (!isPlain(options)) return false
+  const { message = '' } = options as { readonly message?: unknown }
+  const isKnown = (name: unknown): boolean => name === 'cause' || name === 'message'
+  return typeof message === 'string' && Reflect.ownKeys(options).every(isKnown)
 }
 
 /** The headers of a request: a Fetch `Headers`, or Node's, Koa's or Express's record in any case. */
@@ -55,7 +65,7 @@ export interface VerifyOptions {
   readonly tolerance?: number
   /** The current time in milliseconds. Default `Date.now()`. */
   readonly now?: number
-  /** The name of the sender's signature header. Default `Service-Signature`. */
+  /** The name of the sender's signature header, such as `Shop-Signature`. Default `Service-Signature`. */
   readonly signatureHeader?: string
 }
 
@@ -172,7 +182,7 @@ function readOptions(given: unknown): Required<VerifyOptions> {
   }
 }
 
-function refuse(code: VerificationErrorCode, options?: ErrorOptions): never {
+function refuse(code: VerificationErrorCode, options?: VerificationErrorOptions): never {
   throw new WebhookVerificationError(code, options)
 }
 
@@ -212,9 +222,28 @@ function readSigned(headers: WebhookHeaders, headerName: string): Signed {
   const timestamp = readHeader(headers, 'webhook-timestamp')
   const list = readHeader(headers, 'webhook-signature')
   if (id === undefined || timestamp === undefined || list === undefined) {
-    return refuse('header_missing')
+    return refuse('header_missing', { message: describeMissing(headers, headerName) })
   }
   return readStandardForm(id, timestamp, list)
+}
+
+/** What a brand's signature header looks like; the Standard Webhooks one was looked for already. */
+const BRAND_HEADER = /^(?!webhook-)[a-z][a-z0-9]{0,30}-signature$/i
+
+/** Names of headers alone: values may be anything. */
+function describeMissing(headers: unknown, headerName: string): string {
+  const looked = `The request carries no webhook signature: it has no ${headerName} header`
+  const found = headerNames(headers).find((name) => BRAND_HEADER.test(name))
+  return found === undefined
+    ? `${looked}.`
+    : `${looked}, but ${found}. If that is the sender's, pass { signatureHeader: '${found}' }.`
+}
+
+/** Of a fetch's headers or a record; nothing else can be listed. */
+function headerNames(headers: unknown): readonly string[] {
+  if (headers instanceof Headers) return Array.from(headers.keys())
+  if (typeof headers !== 'object' || headers === null || 'get' in headers) return []
+  return Object.keys(headers)
 }
 
 /** Finds the one value of a header; sent twice it is malformed, since each reader would pick another. */

@@ -86,3 +86,37 @@ await t.test('an error says what is wrong, its cause included', async (t) => {
     t.match(new WebhookVerificationError(code as VerificationErrorCode), { message })
   }
 })
+
+await t.test('a missing signature names the header, and another that it may be in', async (t) => {
+  const refusalOf = async (headers: unknown, options: object = AT): Promise<string> => {
+    const verifying = verifyWebhook(BODY, headers as Record<string, string>, SECRET, options)
+    const refusal: unknown = await verifying.catch((error: unknown) => error)
+    t.match(refusal, { name: 'WebhookVerificationError', code: 'header_missing' })
+    return refusal instanceof Error ? refusal.message : ''
+  }
+  const none = 'The request carries no webhook signature: it has no Service-Signature header'
+  const shop =
+    `${none}, but shop-signature. ` +
+    "If that is the sender's, pass { signatureHeader: 'shop-signature' }."
+  t.equal(await refusalOf({}), `${none}.`)
+  t.equal(await refusalOf({ 'shop-signature': OWN }), shop)
+  t.equal(await refusalOf(new Headers({ 'Shop-Signature': OWN })), shop)
+  t.match(
+    await refusalOf({}, { ...AT, signatureHeader: 'Shop-Signature' }),
+    /no Shop-Signature header\.$/,
+  )
+  t.match(
+    await refusalOf({ 'service-signature': OWN }, { ...AT, signatureHeader: 'Shop-Signature' }),
+    "pass { signatureHeader: 'service-signature' }",
+  )
+  for (const name of [
+    'webhook-signature',
+    'x-hub-signature',
+    `${'x'.repeat(32)}-signature`,
+    "a'b-signature",
+    'shop-signature\n',
+  ]) {
+    t.equal(await refusalOf({ [name]: 'a value' }), `${none}.`, `${name} is no brand's`)
+  }
+  t.equal(await refusalOf(new Map([['shop-signature', OWN]])), `${none}.`, 'cannot be listed')
+})

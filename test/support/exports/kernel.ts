@@ -88,8 +88,8 @@ export const KERNEL: Readonly<Record<string, Declared>> = {
   standardSignature: { args: ['evt_1', 1, body, [secret]] },
   WebhookVerificationError: {
     construct: true,
-    args: ['header_missing', { cause: new Error('why') }],
-    optional: ['1', '1.cause'],
+    args: ['header_missing', { cause: new Error('why'), message: 'Why.' }],
+    optional: ['1', '1.cause', '1.message'],
     also: { '1.cause': ['any'] },
   },
   verifyWebhook: {
