@@ -8,7 +8,7 @@ import type { Field } from './fields.ts'
 import { askAllPages, isPaged } from './pages.ts'
 import { withNotice } from './patience.ts'
 import type { Wire } from './print.ts'
-import { printAnswer, printError } from './print.ts'
+import { printAccountChoice, printAnswer, printError } from './print.ts'
 import type { CommandRequest } from './request.ts'
 import { toRequest } from './request.ts'
 import type { Terminal } from './terminal.ts'
@@ -73,8 +73,8 @@ export function operationCommand(spec: CommandSpec, ports: CommandPorts): Comman
     const shared = command.optsWithGlobals<Shared>()
     const answer = await answerOf(spec, values, shared, ports)
     show(answer, spec, values, shared, ports)
-    if (shared.json !== true && (await lacksAccount(answer, ports))) {
-      ports.terminal.err(`${FIRST_ACCOUNT}\n`)
+    if (shared.json !== true && isAccountRequired(answer)) {
+      ports.terminal.err(await describeAccounts(ports))
     }
     if (answer.status < 400) await warn(spec, values, shared, ports)
   })
@@ -84,15 +84,20 @@ const FIRST_ACCOUNT =
   'There is no account yet. Create the owner, whose account it will be: `keyhook owner create --email <you> --password-stdin`, ' +
   'or start the daemon with KEYHOOK_OWNER_EMAIL and KEYHOOK_OWNER_PASSWORD.'
 
-/** Whether a command was refused for want of an account, and there is none that it could name. */
-async function lacksAccount({ status, text }: Answer, { ask }: CommandPorts): Promise<boolean> {
+function isAccountRequired({ status, text }: Answer): boolean {
   if (status !== 400) return false
   const { error } = JSON.parse(text) as { readonly error: Wire }
-  if (error['code'] !== 'account_required') return false
-  const path = '/v1/accounts?limit=1'
+  return error['code'] === 'account_required'
+}
+
+/** Accounts that a refusal lists. */
+const LISTED_ACCOUNTS = 10
+
+/** The accounts that a command could have named, newest first. */
+async function describeAccounts({ ask }: CommandPorts): Promise<string> {
+  const path = `/v1/accounts?limit=${LISTED_ACCOUNTS}`
   const listed = await ask({ method: 'GET', path, body: undefined }, undefined)
-  const { data } = JSON.parse(listed.text) as { readonly data?: readonly unknown[] }
-  return data?.length === 0
+  return printAccountChoice(JSON.parse(listed.text) as Wire) || `${FIRST_ACCOUNT}\n`
 }
 
 /** The command has succeeded: what cannot be read now is not warned of. */

@@ -1,5 +1,6 @@
 import type { DeliveryStatus } from '../../lib/delivery/state.ts'
 import { isFinal } from '../../lib/delivery/state.ts'
+import { cutText } from '../../lib/internal/text.ts'
 import { toIso } from '../../lib/time.ts'
 
 /** A JSON object as it came over the wire. */
@@ -59,9 +60,9 @@ function columnOf(record: Wire, name: string): unknown {
 const HINTS: Readonly<Record<string, string>> = {
   account_required: 'Name the account with --account <id>; `keyhook account list` shows them.',
   key_not_found:
-    'No key with this id is visible to you. Name a key by its id, not by its name or value; `keyhook key list` shows the ids.',
+    'No key with this id is visible to you. Name a key by its id, not by its name or value; `keyhook key list` shows the ids. Those of another account need --account <id>.',
   webhook_not_found:
-    'No webhook with this id is visible to you. `keyhook webhook list` shows the ids.',
+    'No webhook with this id is visible to you. `keyhook webhook list` shows the ids. Those of another account need --account <id>.',
 }
 
 /** The answer for a person: a list as a table, a record line by line. */
@@ -92,6 +93,19 @@ function printList(rows: readonly Wire[], cursor: unknown): string {
     ...rows.map((row) => columns.map((name) => printValue(columnOf(row, name)))),
   ])
   return table + more
+}
+
+/** Longest name of an account in a choice. */
+const NAME_LENGTH = 60
+
+/** The option that names each account of a list; empty for an empty list. */
+export function printAccountChoice({ data, has_more }: Wire): string {
+  const rows = (data as readonly Wire[] | undefined) ?? []
+  const choices = rows.map(({ id, name }) => [
+    `  --account ${printValue(id)}`,
+    printValue(cutText(String(name), NAME_LENGTH)),
+  ])
+  return align(choices) + (has_more === true ? '  and more\n' : '')
 }
 
 /** What was refused of a request that was carried out otherwise. */

@@ -4,6 +4,7 @@ import { kernelError } from '../../lib/errors.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import { findAccount } from '../families/accounts/service.ts'
 import { resumeSession } from '../families/accounts/session.ts'
+import type { AccountReads } from '../../plugins/store/contract/accounts.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../errors.ts'
 import type { KeyPrincipal, OperatorPrincipal, Principal } from '../principal.ts'
@@ -80,15 +81,21 @@ function named(ctx: Context): OperatorPrincipal {
 
 /**
  * Who asks over the control socket, which only the daemon's own user can open: always the operator.
- * Without `Keyhook-Account` it acts for the only account there is, or for none.
+ * Without `Keyhook-Account` it acts for the only account there is, else for the only one that has users:
+ * those that a backend creates for its customers have none.
  */
 export function createControlResolver(platform: Platform): PrincipalResolver {
   return async (ctx) => {
     const asked = await byAccountHeader(ctx, platform)
     if (asked.account_id !== null) return asked
-    const { rows } = await platform.store.accounts.list({ limit: 2, after: null })
-    return rows.length === 1 ? asOperator(rows[0]?.id ?? null) : asked
+    return asOperator(await defaultAccount(platform.store.accounts))
   }
+}
+
+async function defaultAccount(accounts: AccountReads): Promise<string | null> {
+  const { rows } = await accounts.list({ limit: 2, after: null })
+  const ids = rows.length > 1 ? await accounts.withUsers(2) : rows.map(({ id }) => id)
+  return ids.length === 1 ? (ids[0] ?? null) : null
 }
 
 /** @throws KeyhookError `missing_credentials` for an `Authorization` that bears no token */

@@ -52,7 +52,7 @@ await t.test('accounts and users are the operator’s alone', async (t) => {
 })
 
 await t.test(
-  'the control socket acts for the only account there is, or for the one named',
+  'the control socket acts for the one named, the only account, or the only one with users',
   async (t) => {
     const site = await openSite(t)
     const control = await serve(
@@ -68,6 +68,17 @@ await t.test(
     t.equal(await keys(), '400 account_required')
     t.equal(await keys({ 'keyhook-account': other.id }), '200')
     t.equal(await keys({ 'keyhook-account': 'unknown' }), '404 account_not_found')
+    const join = (email: string, account_id: string): Promise<Answer<AnyBody>> =>
+      site.asOperator('POST', '/v1/users', { email, password: PASSWORD, account_id })
+    t.equal((await join(EMAIL, other.id)).status, 201)
+    const made = await control('POST', '/v1/keys', { body: { name: 'x', scopes: ['keys:read'] } })
+    t.equal(codeOf(made), '201')
+    const headers = { 'keyhook-account': other.id }
+    t.match(await control('GET', '/v1/keys', { headers }), { body: { data: [{ name: 'x' }] } })
+    t.equal((await join('second@example.com', other.id)).status, 201)
+    t.equal(await keys(), '200', 'users of one account')
+    t.equal((await join('third@example.com', site.account.id)).status, 201)
+    t.equal(await keys(), '400 account_required')
     t.equal(codeOf(await control('GET', '/v1/accounts')), '200')
   },
 )

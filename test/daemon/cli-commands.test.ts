@@ -92,7 +92,8 @@ await t.test('JSON may come from standard input', async (t) => {
   })
   const refused = await run(line, { input: 'order' })
   t.strictSame([refused.code, refused.out, refused.asked], [2, '', []])
-  t.equal(refused.err, 'keyhook: --data from standard input: Must be JSON.\n')
+  const help = 'keyhook event publish --help'
+  t.equal(refused.err, `keyhook: --data from standard input: Must be JSON. See \`${help}\`\n`)
 })
 
 await t.test('a key to verify is read from standard input, as a password is', async (t) => {
@@ -369,11 +370,15 @@ await t.test('an operator who names no account is told how to', async (t) => {
   const listing = async (...names: readonly string[]) =>
     run(['key', 'list'], { answers: [refusal, page(names, null)] })
   const first = await listing()
-  t.equal(first.asked[1]?.path, '/v1/accounts?limit=1')
+  t.equal(first.asked[1]?.path, '/v1/accounts?limit=10')
   t.match(first.err, 'There is no account yet. Create the owner')
   t.match(first.err, '`keyhook owner create --email <you> --password-stdin`')
   t.match(first.err, 'KEYHOOK_OWNER_EMAIL and KEYHOOK_OWNER_PASSWORD')
-  t.notMatch((await listing('a')).err, 'There is no account yet')
+  const several = await listing('acct_1', 'b')
+  t.notMatch(several.err, 'There is no account yet')
+  t.match(several.err, /\n {2}--account acct_1 {2}acct_1\n {2}--account b {7}b\n$/)
+  const more = await run(['key', 'list'], { answers: [refusal, page(['a'], 'c1')] })
+  t.match(more.err, /\n {2}--account a {2}a\n {2}and more\n$/)
   const asJson = await run(['key', 'list', '--json'], { answers: [refusal, page([], null)] })
   t.strictSame([asJson.asked.length, asJson.err], [1, ''])
 })

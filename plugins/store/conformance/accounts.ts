@@ -76,6 +76,26 @@ export const accountCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'withUsers: names each account that has a user once, and no more than asked for',
+    async run({ open }) {
+      const store = await open()
+      const add = (id: string, account_id: string) =>
+        store.write((tx) =>
+          tx.accounts.insertUser(sampleUser({ id, account_id, email: `${id}@example.com` })),
+        )
+      for (const id of ['acc_10', 'acc_11', 'acc_12']) {
+        await store.write((tx) => tx.accounts.insert(sampleAccount({ id })))
+      }
+      assert.deepEqual(await store.accounts.withUsers(2), [])
+      await add('usr_a', 'acc_12')
+      await add('usr_b', 'acc_12')
+      assert.deepEqual(await store.accounts.withUsers(2), ['acc_12'])
+      await add('usr_c', 'acc_10')
+      assert.deepEqual(await store.accounts.withUsers(2), ['acc_10', 'acc_12'])
+      assert.deepEqual(await store.accounts.withUsers(1), ['acc_10'])
+    },
+  },
+  {
     name: 'setPassword: changes the hash alone',
     async run({ open, clock }) {
       const store = await open()

@@ -44,6 +44,8 @@ export interface AccountReads {
   /** The session and its user; whether it has expired is the caller's to judge. */
   session(hash: string): Promise<{ session: SessionRecord; user: UserRecord } | undefined>
   anyUser(): Promise<boolean>
+  /** Ids of accounts that have a user, each once, ascending, at most `limit`. */
+  withUsers(limit: number): Promise<readonly string[]>
   /** A value kept under a name since the first start, such as the brand. */
   meta(name: string): Promise<string | undefined>
 }

@@ -14,6 +14,10 @@ export function accountReads(state: Reading): AccountReads {
       return session && user && { session, user }
     },
     anyUser: async () => state().users.size > 0,
+    async withUsers(limit) {
+      const ids = [...state().users.values()].map(({ account_id }) => account_id)
+      return [...new Set(ids)].sort().slice(0, limit)
+    },
     meta: async (name) => state().meta.get(name),
   }
 }

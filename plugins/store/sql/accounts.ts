@@ -37,6 +37,13 @@ export function accountReads(query: Query, t: Tables): AccountReads {
     async anyUser() {
       return (await query(`SELECT 1 FROM ${t.users} LIMIT 1`)).length > 0
     },
+    async withUsers(limit) {
+      const rows = await query(
+        `SELECT DISTINCT account_id FROM ${t.users} ORDER BY account_id LIMIT $1`,
+        [limit],
+      )
+      return rows.map((row) => String(row['account_id']))
+    },
     async meta(name) {
       const [row] = await query<{ value: string }>(`SELECT value FROM ${t.meta} WHERE name = $1`, [
         name,
