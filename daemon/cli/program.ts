@@ -74,14 +74,7 @@ function createProgram(families: readonly Family[], ports: CommandPorts): Comman
       writeErr: (text) => {
         terminal.err(text)
       },
-      outputError: (text, write) => {
-        write(
-          `${text
-            .replace(/^error: /, 'keyhook: ')
-            .trim()
-            .replaceAll('\n', ' ')}\n`,
-        )
-      },
+      outputError: printMisuse('keyhook --help'),
     })
   addServing(program, terminal)
   addDoctor(program, ports)
@@ -91,6 +84,17 @@ function createProgram(families: readonly Family[], ports: CommandPorts): Comman
   // Last, since commands inherit what is there when they are added.
   program.configureHelp({ formatHelp: () => printOverview(own, specs) })
   return program
+}
+
+/** One line, with the command that explains what can be given. */
+function printMisuse(help: string): (text: string, write: (text: string) => void) => void {
+  return (text, write) => {
+    const line = text
+      .replace(/^error: /, '')
+      .trim()
+      .replaceAll('\n', ' ')
+    write(`keyhook: ${line.replace(/([^.?)])$/, '$1.')} See \`${help}\`\n`)
+  }
 }
 
 function addDoctor(program: Command, { terminal, exit }: CommandPorts): void {
@@ -112,7 +116,9 @@ function addGroups(program: Command, specs: readonly CommandSpec[], ports: Comma
   for (const { group, commands } of groupsOf(specs)) {
     const parent = program.command(group).usage('<command> [options]')
     for (const spec of commands) {
-      parent.addCommand(operationCommand(spec, ports).copyInheritedSettings(parent))
+      const command = operationCommand(spec, ports).copyInheritedSettings(parent)
+      const help = `keyhook ${group} ${spec.verb} --help`
+      parent.addCommand(command.configureOutput({ outputError: printMisuse(help) }))
     }
   }
 }

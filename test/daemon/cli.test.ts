@@ -176,7 +176,8 @@ await t.test('a line that cannot be understood asks nothing: one line, exit code
     'pot create --name A --grace-seconds 1.5': /Must be a whole number/,
     'pot create --name A --extra {': /Must be JSON/,
     'pot create --name A --color green': /Must be one of red, blue/,
-    'pot fill p1 --password-stdin': /missing required argument 'with'/,
+    'pot fill p1 --password-stdin':
+      /missing required argument 'with'\. See `keyhook pot fill --help`/,
     'pot list --account a\tb': /Must be an account id/,
     'pot fill  tea --password-stdin': /Must not be empty/,
     'pot brew': /unknown command 'brew'/,
@@ -185,7 +186,7 @@ await t.test('a line that cannot be understood asks nothing: one line, exit code
     const { code, out, err, asked } = await run(line.split(' '))
     t.equal(code, 2, line)
     t.match(err, message, line)
-    t.match(err, /^keyhook: .+\n$/, line)
+    t.match(err, /^keyhook: .+ See `keyhook .*--help`\n$/, line)
     t.strictSame([out, asked], ['', []], line)
   }
 })
