@@ -17,6 +17,7 @@ import { appsPortOf, requireTwoPorts } from '../hosting/place.ts'
 import { tryListening } from '../listen.ts'
 import { createRandom } from '../machine.ts'
 import { requireMasterKey } from '../master-key.ts'
+import { checkModelServer } from '../model-server.ts'
 import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
 import type { Check } from './check.ts'
@@ -32,7 +33,18 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
   })
   if (read.found === undefined) return [node, read.check]
   const { config } = read.found
-  return [node, read.check, await checkClock(config), ...(await checkFolder(config))]
+  return [
+    node,
+    read.check,
+    await checkClock(config),
+    ...(await checkFolder(config)),
+    ...(await checkModel(config)),
+  ]
+}
+
+async function checkModel({ llmBaseUrl }: Config): Promise<readonly Check[]> {
+  if (llmBaseUrl === undefined) return []
+  return [(await attempt('model', () => checkModelServer(llmBaseUrl))).check]
 }
 
 const OLDEST_NODE = [20, 19] as const

@@ -1,4 +1,5 @@
 import type { Millis } from '../../lib/time.ts'
+import { EditError } from '../../plugins/edits/contract.ts'
 import { createCarrier } from '../families/edits/carry-out.ts'
 import type { WorkTimes } from '../families/under-claim.ts'
 import type { Platform } from '../platform.ts'
@@ -23,7 +24,10 @@ export function keepEditing(
   const { store, clock, wake } = platform
   const carrier = createCarrier(
     platform,
-    (what, edit_id, cause) => log.warn({ edit_id, err: cause }, what),
+    (what, edit_id, cause) => {
+      const why = cause instanceof EditError ? cause.internal : undefined
+      log.warn({ edit_id, err: cause, why }, what)
+    },
     times,
   )
   const loop = keepWorking({

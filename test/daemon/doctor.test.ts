@@ -54,6 +54,32 @@ await t.test('doctor names a port that is taken', async (t) => {
   t.strictSame(failedOf(await examine({ ...env, KEYHOOK_PORT: '0', ...off })), [])
 })
 
+await t.test('doctor asks the model server without the key, where there is one', async (t) => {
+  const asked: (string | undefined)[] = []
+  const server = createHttpServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`, request.headers.authorization)
+    response.writeHead(401).end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent'), KEYHOOK_PORT: '0' }
+  const model = {
+    KEYHOOK_LLM_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    KEYHOOK_LLM_MODEL: 'm',
+    KEYHOOK_LLM_API_KEY: 'hunter2',
+  }
+  const find = async (given: object): Promise<Check | undefined> =>
+    (await examine({ ...env, ...given })).find(({ name }) => name === 'model')
+
+  t.equal(await find({}), undefined)
+  t.match(await find(model), { ok: true, detail: `127.0.0.1:${port} answers (401)` })
+  t.strictSame(asked, ['GET /v1/models', undefined])
+  await new Promise((closed) => server.close(closed))
+  const gone = await find(model)
+  t.match(gone, { ok: false, detail: `127.0.0.1:${port}: connect: The connection was refused` })
+  t.notMatch(gone?.detail, 'hunter')
+})
+
 await t.test('doctor names two listeners that were given one port', async (t) => {
   const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent') }
   const shared = (port: number): string =>

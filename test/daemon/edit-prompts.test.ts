@@ -1,7 +1,10 @@
+import { pino } from 'pino'
 import t from 'tap'
 import { readConfig } from '../../daemon/config.ts'
 import { allowedModels, openEditor } from '../../daemon/editor.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
+import type { Log } from '../../daemon/telemetry/log.ts'
+import { describeError } from '../../daemon/telemetry/log.ts'
 import { until } from '../support/daemon.ts'
 import {
   ask,
@@ -15,6 +18,7 @@ import {
 } from '../support/edits.ts'
 import type { FakeTurn } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
+import { freePort } from '../support/page.ts'
 import { signal } from '../support/signal.ts'
 import type { AnyBody, World } from '../support/world.ts'
 
@@ -26,9 +30,12 @@ t.teardown(() => fake.close())
 const random = createRandom()
 
 /** A world whose prompts are carried out by the fake, over the guarded client. */
-async function promptWorld(t: Parameters<typeof editWorld>[0]): Promise<World> {
+async function promptWorld(
+  t: Parameters<typeof editWorld>[0],
+  { url, log }: { readonly url?: string; readonly log?: Log } = {},
+): Promise<World> {
   const config = readConfig({
-    KEYHOOK_LLM_BASE_URL: fake.url,
+    KEYHOOK_LLM_BASE_URL: url ?? fake.url,
     KEYHOOK_LLM_API_KEY: KEY,
     KEYHOOK_LLM_MODEL: FAKE_MODEL,
     KEYHOOK_LLM_MODELS: 'another-model',
@@ -36,7 +43,7 @@ async function promptWorld(t: Parameters<typeof editWorld>[0]): Promise<World> {
   const editor = await openEditor(config, { clock: clockOf({}), random, ownHosts: [] })
   t.teardown(async () => editor.close?.())
   const world = await editWorld(t, editor, allowedModels(config))
-  startWorker(t, world)
+  startWorker(t, world, {}, log)
   return world
 }
 
@@ -269,3 +276,25 @@ void t.test('the key of the model is in no row of the database', async (t) => {
   t.equal(rows.length, 1)
   t.notMatch(JSON.stringify([rows, lines, await eventsOf(world)]), KEY)
 })
+
+void t.test(
+  'the log of an edit whose model is not there names its server, not the key',
+  async (t) => {
+    const lines: string[] = []
+    const write = (line: string): void => void lines.push(line)
+    const log = pino({ level: 'warn', serializers: { err: describeError } }, { write })
+    const port = await freePort()
+    const world = await promptWorld(t, { url: `http://127.0.0.1:${port}/v1`, log })
+    const { id } = await createApp(world)
+    const { body } = await ask(world, id, 'Change the site.', '?wait=25')
+    t.match(body, { status: 'failed', error: { code: 'model_unavailable' } })
+    t.notMatch(JSON.stringify(body), String(port), 'callers are not told')
+    await until('it is logged', () => lines.length > 0)
+    t.match(JSON.parse(lines[0] ?? ''), {
+      msg: 'an edit failed',
+      edit_id: body.id,
+      why: `the connection failed: 127.0.0.1:${port}: connect: The connection was refused`,
+    })
+    t.notMatch(lines.join(''), KEY)
+  },
+)

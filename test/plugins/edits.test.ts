@@ -94,6 +94,11 @@ await t.test('whatever goes wrong has its code, and the key is in none of it', a
   }
   const gone = await failureOf(carryOut([], { baseUrl: 'http://127.0.0.1:9/v1', limits: once }))
   t.equal(gone.code, 'model_unavailable', 'a server that is not there')
+  const internal = '127.0.0.1:9: connect: refused'
+  const named = (): Promise<never> => Promise.reject(Object.assign(new Error('no'), { internal }))
+  const why = await failureOf(carryOut([], { ask: named, limits: once }))
+  t.equal(why.internal, `the connection failed: ${internal}`)
+  t.notMatch(why.message, '127.0.0.1', 'which logs alone are told')
   const refused = (): Promise<never> =>
     Promise.reject(Object.assign(new Error('refused'), { final: true }))
   t.equal((await failureOf(carryOut([], { ask: refused }))).code, 'model_not_configured')

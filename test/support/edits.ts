@@ -67,8 +67,8 @@ export function startWorker(
   t: { teardown(handler: () => Promise<void>): void },
   world: World,
   times: Partial<WorkTimes> = {},
+  log = createLog('silent'),
 ): { stop(): Promise<void> } {
-  const log = createLog('silent')
   const worker = keepEditing(world.platform, log, { ...EDIT_TIMES, ...times }, 50)
   t.teardown(() => worker.stop())
   return worker

@@ -42,6 +42,6 @@ export const editError = defineErrors({
   },
   model_not_configured: {
     status: 501,
-    text: 'No language model is set up here. Its operator can add one; operations need none.',
+    text: 'No language model is set up here. The operator can set KEYHOOK_LLM_BASE_URL and KEYHOOK_LLM_MODEL; operations need none.',
   },
 })

@@ -67,7 +67,12 @@ export function streamFailure(code: string | undefined): EditError {
 export function connectionFailure(cause: unknown): Unanswered {
   const isFinal = cause instanceof Error && 'final' in cause && cause.final === true
   const code = isFinal ? 'model_not_configured' : 'model_unavailable'
-  return new Unanswered(new EditError(code, { internal: 'the connection failed' }), isFinal)
+  const told = cause instanceof Error && 'internal' in cause ? cause.internal : undefined
+  const reason = typeof told === 'string' ? `: ${told}` : ''
+  return new Unanswered(
+    new EditError(code, { internal: `the connection failed${reason}` }),
+    isFinal,
+  )
 }
 
 /** `Retry-After`, in seconds or as a date; undefined for anything else. */

@@ -19,6 +19,6 @@ export interface AskAnswer {
  * The one way out: a guarded HTTP client that can stream an answer. It never follows a redirect.
  *
  * Rejects when there is no status line; with `final: true` on the error when trying again cannot help,
- * such as for a refused address.
+ * such as for a refused address. `internal` on the error is told to logs: it names no credential.
  */
 export type Ask = (request: AskRequest) => Promise<AskAnswer>
