@@ -67,6 +67,9 @@ interface Holder {
 
 function refusalOf(name: string, otherwise: string, holder: Holder | undefined): string {
   const isHere = holder?.host === hostname()
+  if (isHere && holder?.pid === String(process.pid)) {
+    return `${name} is held by this process already. Call createKeyhook once and share what it returns, or ${otherwise}`
+  }
   const who = holder === undefined ? 'another process' : `process ${holder.pid}`
   const where = holder === undefined || isHere ? '' : ` of ${holder.host}`
   const how = isHere ? ` (Ctrl-C where it runs, or kill ${holder.pid})` : ''

@@ -2,6 +2,8 @@ import type { RetrySchedule } from '../lib/delivery/schedule.ts'
 import { parseSchedule } from '../lib/delivery/schedule.ts'
 import type { Cidr } from '../lib/egress/address.ts'
 import { judgeAddress, parseAddress, parseCidr } from '../lib/egress/address.ts'
+import type { MasterKey } from '../lib/engine/keyring.ts'
+import { parseMasterKeys } from '../lib/engine/keyring.ts'
 import { SPEC_SCOPES, createUniverse } from '../lib/scope/syntax.ts'
 import { isEventType } from '../lib/webhook/event.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
@@ -124,8 +126,24 @@ export function parseOwnerPassword(text: string): string {
 }
 
 export function parseBrand(text: string): string {
-  brandNames(text)
+  try {
+    brandNames(text)
+  } catch (cause) {
+    throw new Error('must be a lower-case letter and up to 30 lower-case letters or digits', {
+      cause,
+    })
+  }
   return text
+}
+
+/** Each `id:base64` of 32 bytes, separated by commas. */
+export function readMasterKeys(text: string): readonly MasterKey[] {
+  try {
+    return parseMasterKeys(text)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.replace(/^master /, '') : String(cause)
+    throw new Error(`cannot be used: ${reason}`, { cause })
+  }
 }
 
 export function parseRetrySchedule(text: string): RetrySchedule {

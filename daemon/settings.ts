@@ -5,7 +5,6 @@ import type { AllowList } from '../lib/egress/allow-list.ts'
 import { parseAllowList } from '../lib/egress/allow-list.ts'
 import { LEASE_MARGIN } from '../lib/engine/engine.ts'
 import type { MasterKey } from '../lib/engine/keyring.ts'
-import { parseMasterKeys } from '../lib/engine/keyring.ts'
 import { MAX_KEY_LIMIT } from '../lib/key/lifecycle.ts'
 import { SECOND } from '../lib/time.ts'
 import type { Setting } from './setting.ts'
@@ -30,6 +29,7 @@ import {
   parseRate,
   parseRetrySchedule,
   parseScopeFamilies,
+  readMasterKeys,
 } from './setting-values.ts'
 
 /** Every setting of the daemon. Each may also be given as `<NAME>_FILE`, the path of a file. */
@@ -129,7 +129,7 @@ export const SETTINGS = {
     doc: 'Keys that seal secrets at rest: id:base64[,id:base64] of 32 bytes each. The first encrypts.',
     shown: 'made at the first start, in <data folder>/master-key',
     secret: true,
-    parse: parseMasterKeys,
+    parse: readMasterKeys,
   }),
   ownerEmail: optionalSetting({
     env: 'KEYHOOK_OWNER_EMAIL',

@@ -172,6 +172,20 @@ function assemble(
     )
   }
 
+  let isStopped = false
+  function requireRunning(): void {
+    if (isStopped) throw kernelError('unavailable', { message: STOPPED })
+  }
+
+  function untilStopped<Args extends readonly unknown[], T>(
+    call: (...args: Args) => Promise<T>,
+  ): (...args: Args) => Promise<T> {
+    return async (...args) => {
+      requireRunning()
+      return call(...args)
+    }
+  }
+
   const inProcess = fetchFrom(handlerFor(inProcessResolver, false))
   return {
     platform,
@@ -182,6 +196,7 @@ function assemble(
         const need = given === undefined ? undefined : toNeed(readRequirement(given))
         if (isMissing(value)) throw kernelError('missing_credentials')
         if (need === undefined) throw nothingRequired()
+        requireRunning()
         const token = typeof value === 'string' ? value : ''
         let verified: VerifiedKey
         try {
@@ -193,15 +208,18 @@ function assemble(
         return verified
       },
     },
-    accounts: { update: createUpdateAccount(platform) },
-    webhooks: { publish: createPublish(platform, transactions) },
+    accounts: { update: untilStopped(createUpdateAccount(platform)) },
+    webhooks: { publish: untilStopped(createPublish(platform, transactions)) },
     as(...args: readonly [accountId: string]) {
       readAccount(args)
       const [account] = args
-      return createClient({ baseUrl: IN_PROCESS, key: 'in-process', account, fetch: inProcess })
+      const fetch: typeof inProcess = async (...asked) =>
+        isStopped ? refuseStopped() : inProcess(...asked)
+      return createClient({ baseUrl: IN_PROCESS, key: 'in-process', account, fetch })
     },
     async transaction(...args) {
       readWork(args)
+      requireRunning()
       return transactions.run(...args)
     },
     callback(...args) {
@@ -220,8 +238,19 @@ function assemble(
       start: () => engine.dispatcher.start(),
       stop: () => engine.dispatcher.stop(),
     },
-    stop,
+    stop() {
+      isStopped = true
+      return stop()
+    },
   }
+}
+
+const STOPPED = 'This Keyhook was stopped.'
+
+/** The answer of a stopped Keyhook. A client does not try again when it would wait this long. */
+function refuseStopped(): Response {
+  const error = { code: 'unavailable', message: STOPPED }
+  return Response.json({ error }, { status: 503, headers: { 'Retry-After': '86400' } })
 }
 
 /** Leads nowhere: it is never connected to. */

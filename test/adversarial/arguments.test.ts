@@ -138,7 +138,8 @@ const CHECKS: Checks = {
     })
     t.type(await refused(saw, () => open({ dataDir, dispatch: 'false' })), TypeError)
     const held = await refused(saw, () => open({ dataDir, logLevel: 'silent' }))
-    t.match(held.message, `dataDir ${dataDir} is held by process ${process.pid},`)
+    t.match(held.message, `dataDir ${dataDir} is held by this process already`)
+    t.match(held.message, 'Call createKeyhook once')
     t.match(held.message, 'or set dataDir to another folder')
   },
 }

@@ -163,3 +163,49 @@ await t.test('routes that are mounted without a baseUrl are warned of once', asy
   t.equal(warnings.length, 1)
   t.match(warnings[0], /baseUrl is not given: links begin with http:\/\/127\.0\.0\.1:8420/)
 })
+
+await t.test('a brand or a master key that cannot be used is named once', async (t) => {
+  const refused = (options: object): Promise<unknown> =>
+    createKeyhook({ dataDir: t.testdir(), logLevel: 'silent', ...options }).catch(
+      (cause: unknown) => cause,
+    )
+  t.match(await refused({ brand: 'Shop' }), {
+    name: 'ConfigError',
+    message: /^brand must be a lower-case letter and up to 30/,
+  })
+  t.match(await refused({ masterKey: 'k1:short' }), {
+    name: 'ConfigError',
+    message: 'masterKey cannot be used: key 1 must be id:base64 of 32 bytes',
+  })
+})
+
+await t.test('a Keyhook that was stopped says so, and is not asked again', async (t) => {
+  const stopped = await createKeyhook({
+    dataDir: t.testdir(),
+    eventTypes: ['order.paid'],
+    logLevel: 'silent',
+  })
+  const known = stopped.as('acct_1')
+  const { key } = await known.keys.create({ name: 'CI', scopes: ['keys:read'] })
+  await stopped.keys.verify(key, { scope: null })
+  await stopped.stop()
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    'a verification, though the key is in memory': () => stopped.keys.verify(key, { scope: null }),
+    'an event': () =>
+      stopped.webhooks.publish({ account_id: 'acct_1', type: 'order.paid', data: {} }),
+    'a limit': () => stopped.accounts.update('acct_1', { key_limit: 5 }),
+    'a transaction': () => stopped.transaction(async () => undefined),
+    'a list, which may be asked for again': () => known.keys.list(),
+  }
+  // A client that tries again waits in between.
+  t.intercept(globalThis, 'setTimeout', {
+    get: () => () => {
+      throw new Error('waits')
+    },
+  })
+  for (const [title, call] of Object.entries(calls)) {
+    const refusal = await call().catch((cause: unknown) => cause)
+    t.match(refusal, { code: 'unavailable', status: 503 }, title)
+    t.match(refusal, { message: 'This Keyhook was stopped.' }, title)
+  }
+})
