@@ -1,12 +1,15 @@
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
 import { serializeEvent } from '../../lib/webhook/event.ts'
 import { signatureHeader } from '../../lib/webhook/sign.ts'
-import { until } from '../support/daemon.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { startDaemonProcess, until } from '../support/daemon.ts'
+import type { Replacements } from '../support/page.ts'
+import { blocksFor, blocksOf, freePort, openShell, settingsOf, walk } from '../support/page.ts'
 import type { Command } from '../support/receivers/languages.ts'
 import { LANGUAGES } from '../support/receivers/languages.ts'
 import { filesOfPage } from '../support/receivers/page.ts'
+import type { ReceiverProcess } from '../support/receivers/process.ts'
 import { run, send, serve, versionOf } from '../support/receivers/process.ts'
 import type { SignatureCase } from '../vectors/signature.ts'
 import { SIGNATURE_CASES } from '../vectors/signature.ts'
@@ -85,14 +88,7 @@ function bodyOf({ id, length }: Delivery): Uint8Array {
   return length === undefined ? short : withNote('x'.repeat(length - withNote('').length))
 }
 
-async function freePort(): Promise<number> {
-  const listener = await startReceiver(() => undefined)
-  const { port } = listener
-  await listener.close()
-  return port
-}
-
-for (const { name, version, builds, judge, receivers } of LANGUAGES) {
+for (const { name, version, builds, judge, perRequest = [], receivers } of LANGUAGES) {
   const installed = versionOf(version)
   if (installed === undefined) {
     t.comment(`${name} is not installed, or too old: nothing of it was run`)
@@ -112,7 +108,55 @@ for (const { name, version, builds, judge, receivers } of LANGUAGES) {
       await t.test(`its receiver takes what is signed, and nothing else: ${title}`, async (t) => {
         await checkReceiver(t, command, folder, port)
       })
+      await t.test(
+        `its receiver takes nothing without a secret of its form: ${title}`,
+        async (t) => {
+          const check = perRequest.includes(title) ? checkRefusesAll : checkRefusesToStart
+          for (const secrets of [[''], [SECRET, ''], [SECRET, 'whsec_short']]) {
+            await check(t, () => serve(command, folder, port, secrets), port)
+          }
+        },
+      )
     }
+  })
+}
+
+/** What the page says to change in a receiver of Node and of Python, by brand. */
+const BRANDS: Readonly<Record<string, Replacements>> = {
+  service: {},
+  shop: {
+    'request.headers, secrets)': "request.headers, secrets, { signatureHeader: 'Shop-Signature' })",
+    'SIGNATURE_HEADER = "Service-Signature"': 'SIGNATURE_HEADER = "Shop-Signature"',
+  },
+}
+
+for (const [brand, changes] of Object.entries(BRANDS)) {
+  await t.test(`the page leads from nothing to a delivery with the brand ${brand}`, async (t) => {
+    const python = ran.includes('Python')
+    const [port, receiver] = [await freePort(), await freePort()]
+    const blocks = blocksOf('receivers.md', { 8080: receiver, ...changes })
+    const files = blocks.flatMap(({ kind, text }) => {
+      const [, name] = /^\w+ (\S+\.\w+)$/.exec(kind) ?? []
+      return name === undefined ? [] : [[name, text] as const]
+    })
+    const folder = t.testdir(Object.fromEntries(files))
+    const env = {
+      KEYHOOK_DATA_DIR: join(folder, 'data'),
+      KEYHOOK_PORT: String(port),
+      KEYHOOK_BRAND: brand,
+    }
+    const command = blocks.find(({ kind }) => kind === 'sh daemon')?.text ?? ''
+    const daemon = await startDaemonProcess({ ...settingsOf(command), ...env })
+    const shell = openShell(folder, {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      ...env,
+    })
+    t.teardown(async () => {
+      await shell.close()
+      await daemon.end('SIGTERM')
+    })
+    await walk(t, blocksFor(blocks, python ? ['python'] : []), shell)
   })
 }
 
@@ -120,6 +164,24 @@ await t.test('Node and at least one other language ran', async (t) => {
   t.ok(ran.includes('Node'))
   t.ok(ran.length > 1)
 })
+
+type Start = () => Promise<ReceiverProcess>
+
+async function checkRefusesToStart(t: Test, start: Start): Promise<void> {
+  await t.rejects(
+    start().then((receiver) => receiver.end()),
+    /ended with [1-9][^]*WEBHOOK_SECRETS must be/,
+  )
+}
+
+async function checkRefusesAll(t: Test, start: Start, port: number): Promise<void> {
+  const receiver = await start()
+  const body = bodyOf({ id: 'evt_1', answers: [] })
+  const header = signatureHeader(Math.floor(Date.now() / 1000), body, [SECRET])
+  t.equal(await send(port, body, { 'Service-Signature': header }), 500)
+  await until('it says why', () => receiver.printed().includes('WEBHOOK_SECRETS must be'))
+  await receiver.end()
+}
 
 async function checkReceiver(
   t: Test,

@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
+import { ROOT } from '../arch/source.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 import { freePort } from '../support/page.ts'
 import { walkPage } from '../support/walk.ts'
@@ -15,6 +19,29 @@ const receiver = { 9000: await freePort() }
 await t.test('every command of docs/start.md does what the page says', async (t) => {
   await walkPage(t, 'start.md', data, receiver)
 })
+
+await t.test('the receiver of docs/start.md verifies another brand as the page says', async (t) => {
+  const page = readFileSync(join(ROOT, 'docs/start.md'), 'utf8')
+  const change = "process.env.SECRET, { signatureHeader: 'Shop-Signature' })"
+  t.match(page, change)
+  await walkPage(
+    t,
+    'start.md',
+    join(folder, 'shop'),
+    { 9000: await freePort(), 'process.env.SECRET)': change },
+    { KEYHOOK_BRAND: 'shop' },
+  )
+})
+
+await t.test(
+  'a backend has made an account for a customer, as other-languages.md does',
+  async (t) => {
+    const command = ['dist/daemon/main.js', 'account', 'create', '--id', 'acct_1', '--name', 'Acme']
+    const env = { PATH: process.env['PATH'], KEYHOOK_DATA_DIR: data }
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, env })
+    t.match(stdout, 'acct_1')
+  },
+)
 
 const RETURNS = 'A purchase may be returned within forty days, with its receipt.'
 

@@ -29,6 +29,26 @@ export function blocksOf(page: string, replacements: Replacements = {}): readonl
   )
 }
 
+/** Those for every reader, and those for readers with one of these languages: `sh python` is `sh`. */
+export function blocksFor(
+  blocks: readonly Block[],
+  languages: readonly string[],
+): readonly Block[] {
+  return blocks.flatMap(({ kind, text }) => {
+    const [language = '', condition] = kind.split(' ')
+    const isFor = condition === undefined || languages.includes(condition)
+    return isFor ? [{ kind: language, text }] : []
+  })
+}
+
+/** The settings that a page's command starts a daemon with. */
+export function settingsOf(command: string): Readonly<Record<string, string>> {
+  const given = command.matchAll(/(KEYHOOK_\w+)=('[^']*'|\S+)/g)
+  return Object.fromEntries(
+    Array.from(given, ([, name = '', value = '']) => [name, value.replaceAll("'", '')]),
+  )
+}
+
 export async function freePort(): Promise<number> {
   const listener = await startReceiver(() => undefined)
   const { port } = listener

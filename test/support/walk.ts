@@ -4,18 +4,20 @@ import type { Test } from 'tap'
 import { ROOT } from '../arch/source.ts'
 import { startDaemonProcess } from './daemon.ts'
 import type { Replacements } from './page.ts'
-import { blocksOf, freePort, openShell, walk } from './page.ts'
+import { blocksOf, freePort, openShell, settingsOf, walk } from './page.ts'
 
 /**
  * Walks a page of docs/ that starts a daemon with its first command, and saves a `receiver.mjs`.
  *
  * @param folder the daemon's data
+ * @param settings of the daemon, beside those of the page
  */
 export async function walkPage(
   t: Test,
   page: string,
   folder: string,
   replacements: Replacements = {},
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const port = await freePort()
   const receiver = `receiver-${process.pid}-${port}.mjs`
@@ -29,15 +31,10 @@ export async function walkPage(
 
   // The page's first command, but for `npm ci`, which whoever runs this test has just done.
   const first = textOf('sh daemon')
-  t.match(first, /'npm ci && npm start -- --dev'/)
-  const settings = Object.fromEntries(
-    [...first.matchAll(/(KEYHOOK_\w+)=('[^']*'|\S+)/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replaceAll("'", ''),
-    ]),
-  )
+  t.match(first, 'npm start -- --dev')
   const env = { KEYHOOK_DATA_DIR: folder, KEYHOOK_PORT: String(port) }
-  const daemon = await startDaemonProcess({ ...settings, ...env })
+  const given = { ...settingsOf(first), ...settingsOf(textOf('sh model')), ...settings }
+  const daemon = await startDaemonProcess({ ...given, ...env })
   const shell = openShell(ROOT, { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env })
   writeFileSync(join(ROOT, receiver), textOf('js receiver.mjs'))
   t.teardown(async () => {

@@ -9,6 +9,8 @@ export interface Language {
   readonly builds: readonly Command[]
   /** Reads cases as lines, and prints the verdict of the page's verifier on each. */
   readonly judge: Command
+  /** Receivers that read their secrets with each request: without any they answer 500. */
+  readonly perRequest?: readonly string[]
   /** Serve the page's receivers on `port`. */
   readonly receivers: (port: number) => Readonly<Record<string, Command>>
 }
@@ -21,6 +23,7 @@ export const LANGUAGES: readonly Language[] = [
     version: [node, '--version'],
     builds: [],
     judge: [node, 'judge.mjs'],
+    perRequest: ['a worker'],
     receivers: () => ({
       'node:http': [node, 'node.mjs'],
       Express: [node, 'express.mjs'],
@@ -56,6 +59,7 @@ export const LANGUAGES: readonly Language[] = [
     version: ['php', '-r', 'echo PHP_VERSION; exit(PHP_MAJOR_VERSION < 8 ? 1 : 0);'],
     builds: [],
     judge: ['php', 'judge.php'],
+    perRequest: ['php://input'],
     receivers: (port) => ({
       'php://input': ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'],
     }),

@@ -11,7 +11,7 @@ const PORT_OF_THE_PAGE = '8080'
  * them; all listen on `port`.
  */
 export function filesOfPage(port: number): Record<string, string> {
-  const shown = [...readFileSync(PAGE, 'utf8').matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)]
+  const shown = [...readFileSync(PAGE, 'utf8').matchAll(/^```\w+ (\S+\.\w+)\n([\s\S]*?)^```$/gm)]
   const files = [
     ...shown.map(([, name = '', text = '']) => [name, text] as const),
     ...readdirSync(PROGRAMS).map(
