@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { startDaemonProcess, until } from '../support/daemon.ts'
-import { blocksOf, freePort, openShell, walk } from '../support/page.ts'
+import { blocksFor, blocksOf, freePort, openShell, settingsOf, walk } from '../support/page.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import { versionOf } from '../support/receivers/process.ts'
 
@@ -26,12 +26,9 @@ await t.test('every command of docs/other-languages.md does what the page says',
 
   // The page's command, but for `npm ci`, which whoever runs this test has just done.
   const command = textOf('sh daemon')
-  t.match(command, /'npm ci && npm start -- --dev'/)
-  const settings = [...command.matchAll(/(KEYHOOK_\w+)=('[^']*'|\S+)/g)].map(
-    ([, name = '', value = '']) => [name, value.replaceAll("'", '')],
-  )
+  t.match(command, 'npm start -- --dev')
   const daemon = await startDaemonProcess({
-    ...(Object.fromEntries(settings) as Record<string, string>),
+    ...settingsOf(command),
     KEYHOOK_OPERATOR_TOKEN_FILE: join(folder, 'operator-token'),
     KEYHOOK_DATA_DIR: join(folder, 'data'),
     KEYHOOK_PORT: String(port),
@@ -42,13 +39,7 @@ await t.test('every command of docs/other-languages.md does what the page says',
     await receiver.close()
   })
 
-  const run = blocks.flatMap(({ kind, text }) => {
-    const [language = '', condition] = kind.split(' ')
-    return condition === undefined || (condition === 'python' && python !== undefined)
-      ? [{ kind: language, text }]
-      : []
-  })
-  await walk(t, run, shell)
+  await walk(t, blocksFor(blocks, python === undefined ? [] : ['python']), shell)
 
   const numbers = ['o_1', ...(python === undefined ? [] : ['o_2'])]
   await until('each order arrives', () => receiver.requests.length >= numbers.length)
