@@ -60,7 +60,8 @@ export function mount(options: MountOptions): Mounted {
   const refusalLimit = createRefusalLimit(counting)
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
-  for (const operation of operations) {
+  const refuse = noRoute(operations, absent)
+  for (const operation of operations.toSorted(byLiterals)) {
     const isCountedRefused = operation.unmetered === 'unless_refused'
     const limits = [rateLimit(operation), ...(isCountedRefused ? [refusalLimit] : [])]
     const steps = stepsOf(operation, options, limits)
@@ -70,7 +71,12 @@ export function mount(options: MountOptions): Mounted {
   }
   return {
     fixed: fixedRoutes(fixed),
-    others: compose([...before, router.routes() as unknown as Step, noRoute(operations, absent)]),
+    others: compose([
+      ...before,
+      literalFirst(operations, refuse),
+      router.routes() as unknown as Step,
+      refuse,
+    ]),
   }
 }
 
@@ -168,9 +174,9 @@ export function routePath({ path }: Pick<Operation, 'path'>): string {
 function noRoute(operations: readonly Operation[], absent: readonly Family[]): Step {
   return function noRoute(ctx, next) {
     if (!ctx.path.startsWith('/v1/')) return next()
-    const methods = closestTo(ctx.path, operations).map(({ method }) => method)
-    if (methods.length === 0) throw notServed(ctx.path, absent)
-    ctx.set('Allow', [...new Set(methods)].join(', '))
+    const methods = methodsOf(closestTo(ctx.path, operations))
+    if (methods.size === 0) throw notServed(ctx.path, absent)
+    ctx.set('Allow', [...methods].join(', '))
     throw httpError('method_not_allowed')
   }
 }
@@ -183,15 +189,51 @@ function notServed(path: string, absent: readonly Family[]): KeyhookError {
   return httpError('route_not_found', { message })
 }
 
+/**
+ * Refuses a method that a path does not take, where the path would match a less literal one that does:
+ * `DELETE /v1/keys/verify` is not the deletion of a key.
+ */
+function literalFirst(operations: readonly Operation[], refuse: Step): Step {
+  const paths = [...new Set(operations.map(({ path }) => path))]
+  const shadowing = paths
+    .filter((path) => paths.some((other) => isShadowed(other, path)))
+    .map((path) => ({
+      pattern: pathPattern(path),
+      methods: methodsOf(closestTo(path, operations)),
+    }))
+  return function literalFirst(ctx, next) {
+    const match = shadowing.find(({ pattern }) => pattern.test(ctx.path))
+    return match === undefined || match.methods.has(ctx.method) ? next() : refuse(ctx, next)
+  }
+}
+
+/** Whether whatever matches `literal` also matches `path`, which has a parameter in its place. */
+function isShadowed(path: string, literal: string): boolean {
+  return literalsOf({ path }) !== literalsOf({ path: literal }) && pathPattern(path).test(literal)
+}
+
+function methodsOf(operations: readonly Operation[]): ReadonlySet<string> {
+  return new Set(operations.map(({ method }) => method))
+}
+
 /** The operations of one path: of several that match, such as keys/self and keys/{key_id}, the most literal. */
 function closestTo(path: string, operations: readonly Operation[]): readonly Operation[] {
   const matching = operations.filter((one) => pathPattern(one.path).test(path))
-  const fewest = Math.min(...matching.map(parametersIn))
-  return matching.filter((one) => parametersIn(one) === fewest)
+  const [closest] = matching.toSorted(byLiterals)
+  return matching.filter((one) => closest !== undefined && byLiterals(one, closest) === 0)
 }
 
-function parametersIn({ path }: Pick<Operation, 'path'>): number {
-  return path.split('{').length
+/** The first segment that is literal in one path alone decides. */
+function byLiterals(a: Pick<Operation, 'path'>, b: Pick<Operation, 'path'>): number {
+  const [left, right] = [literalsOf(a), literalsOf(b)]
+  return left < right ? -1 : Number(left > right)
+}
+
+function literalsOf({ path }: Pick<Operation, 'path'>): string {
+  return path
+    .split('/')
+    .map((segment) => (segment.startsWith('{') ? '1' : '0'))
+    .join('')
 }
 
 function pathPattern(path: string): RegExp {

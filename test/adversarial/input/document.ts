@@ -1,3 +1,4 @@
+import type { Operation } from '../../../daemon/family.ts'
 import { DOCUMENTED, DOCUMENT_TEXT, faultsOf, placeOfBody } from '../../support/openapi.ts'
 import type { Checks } from '../run.ts'
 import { OPERATIONS, openInputWorld, operationOf } from './world.ts'
@@ -39,6 +40,18 @@ const REFUSED: readonly (readonly [operation: string, body: object])[] = [
 /** What an installation may be set up without. */
 const NOT_SET_UP: ReadonlySet<string> = new Set(['capability_unavailable', 'model_not_configured'])
 
+/** Paths that would match another one with a parameter in place of a literal, and what that one takes. */
+const SIBLINGS: ReadonlyMap<string, readonly Operation['method'][]> = new Map(
+  OPERATIONS.map(({ path }) => [
+    path,
+    OPERATIONS.filter(
+      (one) =>
+        one.path.split('{').length > path.split('{').length &&
+        new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    ).map(({ method }) => method),
+  ]),
+)
+
 export const DOCUMENT_CHECKS: Checks = {
   async E12(t, saw) {
     const { send } = await openInputWorld(t, saw)
@@ -67,6 +80,18 @@ export const DOCUMENT_CHECKS: Checks = {
       t.equal(response.headers.get('allow'), methods, path)
     }
     t.equal((await request('PUT', '/v1/nothing')).status, 404)
+    let refused = 0
+    for (const [path, methods] of SIBLINGS) {
+      const own = OPERATIONS.filter((one) => one.path === path).map(({ method }) => method)
+      for (const method of methods) {
+        if (own.includes(method)) continue
+        const answer = await request(method, path.replaceAll(/\{\w+\}/g, 'none'))
+        t.match(answer, { status: 405, body: { error: { code: 'method_not_allowed' } } }, path)
+        t.equal(answer.headers.get('allow'), own.join(', '), `${method} ${path}`)
+        refused += 1
+      }
+    }
+    t.ok(refused >= 7, `${refused} methods`)
   },
   async E14(t, saw) {
     const { send } = await openInputWorld(t, saw)
