@@ -65,13 +65,18 @@ export function cachingOf(kind: SiteKind, isImmutable: boolean): HeaderList {
 }
 
 /** Which headers of a request the answer went by. */
-export function varying(file: ServedFile | undefined, byAccept: boolean): HeaderList {
+export function varying(
+  file: ServedFile | undefined,
+  byAccept: boolean,
+  byDestination = false,
+): HeaderList {
   const hasForms = file !== undefined && ENCODINGS.some((name) => file.encoded[name] !== undefined)
-  if (!hasForms && !byAccept) return []
-  return [
-    'Vary',
-    [byAccept ? ['Accept'] : [], hasForms ? ['Accept-Encoding'] : []].flat().join(', '),
-  ]
+  const names = [
+    byAccept ? ['Accept'] : [],
+    hasForms ? ['Accept-Encoding'] : [],
+    byDestination ? ['Sec-Fetch-Dest'] : [],
+  ].flat()
+  return names.length === 0 ? [] : ['Vary', names.join(', ')]
 }
 
 /** What the bytes are. */

@@ -40,10 +40,11 @@ export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts):
   const pages = createBeaconPages(bytes, isSecure)
   return (exchange, site, found, common) => {
     const { file } = found
-    const form = chooseForm(file, exchange.request.headers['accept-encoding'])
+    const { 'accept-encoding': accepted, 'sec-fetch-dest': destination } = exchange.request.headers
+    const form = chooseForm(file, accepted)
     const sent =
       form !== undefined && isHtml(file) && site.manifest.observe !== false
-        ? pages.find(site.app_id, file, form, () => leavingOf(exchange))
+        ? pages.find(site.app_id, file, form, destination, () => leavingOf(exchange))
         : form
     if (!(sent instanceof Promise)) {
       sendForm(sendBytes, exchange, site, found, sent, common)
@@ -77,7 +78,7 @@ function sendForm(
   form: SentForm | undefined,
   common: HeaderList,
 ): void {
-  const vary = varying(file, byAccept)
+  const vary = varying(file, byAccept, form?.byDestination)
   if (form === undefined) {
     respondText(exchange, 406, 'There is no form of this file that you accept.', vary)
     return

@@ -49,7 +49,7 @@ function madePages(start: string) {
         encoded: {},
       }
       const form = { encoding: 'identity' as const, sha256: name, size: SIZE }
-      return pages.find('shop0001', file, form, left && (() => left))
+      return pages.find('shop0001', file, form, undefined, left && (() => left))
     },
   }
 }

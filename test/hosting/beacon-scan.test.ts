@@ -5,13 +5,18 @@ import { SCANNED_BYTES, scanPage } from '../../daemon/hosting/beacon/scan.ts'
 
 const TAG = '<script src="/_p/obs.js"></script>'
 
-/** A page with what is put into it; the same page for one that gets nothing. */
-function carried(page: Buffer, isNamedPage = false, pieces: number = page.length): Buffer {
-  const scan = scanPage({ isNamedPage, isSecure: true })
+/** What is put into a page, and where; undefined for one that gets nothing. */
+function placeIn(page: Buffer, pieces: number): ReturnType<ReturnType<typeof scanPage>['end']> {
+  const scan = scanPage({ isSecure: true })
   for (let at = 0; at < page.length && !scan.isDone; at += pieces) {
     scan.write(page.subarray(at, at + pieces))
   }
-  const place = scan.end()
+  return scan.end()
+}
+
+/** A page with what is put into it; the same page for one that gets nothing. */
+function carried(page: Buffer, pieces: number = page.length): Buffer {
+  const place = placeIn(page, pieces)
   if (place === undefined) return page
   return Buffer.concat([page.subarray(0, place.at), place.tag, page.subarray(place.at)])
 }
@@ -64,13 +69,21 @@ const PAGES: readonly (readonly [what: string, page: string])[] = [
   ['a policy that forbids to send', `<head>${csp("script-src 'self'; connect-src 'none'")}<title>`],
   ['one of two that forbids it', `<head>${csp("default-src 'self'")}${csp("script-src 'none'")}`],
   ['a page that loads it', `<!doctype html><head><meta>${TAG}<script>a</script>`],
-  ['a fragment', '<li>One</li><li>Two</li>'],
-  ['a fragment of a text', 'Hello'],
-  ['a fragment with a script', '<script>a()</script><p>x'],
-  ['a picture', '<svg xmlns="http://www.w3.org/2000/svg"><title>x</title></svg>'],
 ]
 
-for (const [what, page] of PAGES) {
+/** The same for what may be a part of a page. */
+const FRAGMENTS: typeof PAGES = [
+  ['a fragment', '|<li>One</li><li>Two</li>'],
+  ['a fragment of a text', '|Hello'],
+  ['a fragment of nothing', '|'],
+  ['a fragment behind blanks', '\n|<h1>x</h1>'],
+  ['a fragment with a script', '|<script>a()</script><p>x'],
+  ['a fragment with a policy that allows it', `${csp("default-src 'self'")}|<p>x`],
+  ['a fragment with a policy that forbids scripts', `${csp("script-src 'none'")}<p>x`],
+  ['a picture', '|<svg xmlns="http://www.w3.org/2000/svg"><title>x</title></svg>'],
+]
+
+for (const [what, page] of [...PAGES, ...FRAGMENTS]) {
   await t.test(`the beacon and ${what}`, async (t) => {
     const given = page.replace('|', '')
     const expected = page.replace('|', TAG)
@@ -82,21 +95,24 @@ for (const [what, page] of PAGES) {
         return order === 'le' ? bytes : bytes.swap16()
       }
       t.strictSame(carried(encode(given)), encode(expected), `in UTF-16 ${order}`)
-      t.strictSame(carried(encode(given), false, 3), encode(expected), `in pieces`)
+      t.strictSame(carried(encode(given), 3), encode(expected), `in pieces`)
     }
     for (const pieces of [1, 2, 7]) {
-      t.equal(
-        carried(Buffer.from(given), false, pieces).toString(),
-        expected,
-        `${pieces} at a time`,
-      )
+      t.equal(carried(Buffer.from(given), pieces).toString(), expected, `${pieces} at a time`)
     }
   })
 }
 
-await t.test('what is served for a folder is a page, whatever it looks like', async (t) => {
-  for (const page of ['<h1>x</h1>', 'x', '']) {
-    t.equal(carried(Buffer.from(page), true).toString(), TAG + page)
+await t.test('a fragment is told from a page', async (t) => {
+  for (const [table, isFragment] of [
+    [PAGES, false],
+    [FRAGMENTS, true],
+  ] as const) {
+    for (const [what, page] of table) {
+      const given = Buffer.from(page.replace('|', ''))
+      const place = placeIn(given, given.length)
+      if (place !== undefined) t.equal(place.isFragment, isFragment, what)
+    }
   }
 })
 
@@ -121,7 +137,7 @@ for (const [what, page, by] of LONG) {
     const given = filled(page.replace('|', ''), by)
     const expected = filled(page.replace('|', TAG), by)
     for (const pieces of [given.length, 65_536, 1009]) {
-      t.ok(carried(given, false, pieces).equals(expected), `${pieces} at a time`)
+      t.ok(carried(given, pieces).equals(expected), `${pieces} at a time`)
     }
   })
 }
@@ -179,9 +195,9 @@ await t.test('whatever a page is, it comes in any pieces and keeps all of its by
   )
   const pages = fc.array(part, { maxLength: 30 }).map((parts) => Buffer.from(parts.join('')))
   fc.assert(
-    fc.property(pages, fc.boolean(), fc.integer({ min: 1, max: 9 }), (page, isNamed, pieces) => {
-      const whole = carried(page, isNamed)
-      if (!whole.equals(carried(page, isNamed, pieces))) return false
+    fc.property(pages, fc.integer({ min: 1, max: 9 }), (page, pieces) => {
+      const whole = carried(page)
+      if (!whole.equals(carried(page, pieces))) return false
       const text = whole.toString('latin1')
       const at = page.length === whole.length ? -1 : text.indexOf(TAG)
       const left = at < 0 ? text : text.slice(0, at) + text.slice(at + TAG.length)

@@ -161,6 +161,67 @@ await t.test('a page for what is missing carries it, and nothing that is no page
   }
 })
 
+const FRAGMENT = TREE['fragment.html'].body
+const SHOWN = Buffer.concat([Buffer.from(TAG), FRAGMENT])
+
+await t.test('a fragment carries it where the browser shows it as a page', async (t) => {
+  const { get } = await open(t)
+  const to = (destination: string): Readonly<Record<string, string>> => ({
+    'Sec-Fetch-Dest': destination,
+  })
+  for (const [destination, expected] of [
+    ['document', SHOWN],
+    ['iframe', SHOWN],
+    ['frame', SHOWN],
+    ['empty', FRAGMENT],
+    ['script', FRAGMENT],
+  ] as const) {
+    for (const path of ['/fragment', '/fragment.html', '/same/']) {
+      const answer = await get(path, to(destination))
+      t.ok(answer.body.equals(expected), `${path} as ${destination}`)
+      t.equal(one(answer, 'etag'), tagOf(expected))
+      t.equal(one(answer, 'content-length'), String(expected.length))
+      t.match(one(answer, 'vary'), /\bSec-Fetch-Dest$/)
+    }
+  }
+  t.match(one(await get('/fragment'), 'vary'), /\bSec-Fetch-Dest$/, 'who does not say')
+  t.ok((await get('/', to('empty'))).body.equals(SHOP), 'a whole page is one, whoever fetches it')
+  t.equal(one(await get('/', to('empty')), 'vary'), one(await get('/'), 'vary'))
+  const shop = one(await get('/', to('document')), 'vary')
+  t.notMatch(shop ?? '', 'Sec-Fetch-Dest', 'it is the same for all')
+})
+
+await t.test('parts and conditions of a fragment are those of how it is sent', async (t) => {
+  const { get } = await open(t)
+  for (const [destination, own, other] of [
+    ['document', SHOWN, FRAGMENT],
+    ['empty', FRAGMENT, SHOWN],
+  ] as const) {
+    const asked = { 'Sec-Fetch-Dest': destination }
+    const same = await get('/fragment', { ...asked, 'If-None-Match': tagOf(own) })
+    t.equal(same.status, 304)
+    t.equal(one(same, 'etag'), tagOf(own))
+    t.match(one(same, 'vary'), /\bSec-Fetch-Dest$/)
+    t.equal((await get('/fragment', { ...asked, 'If-None-Match': tagOf(other) })).status, 200)
+    t.equal((await get('/fragment', { ...asked, 'If-Match': tagOf(other) })).status, 412)
+    const part = await get('/fragment', { ...asked, Range: 'bytes=3-9', 'If-Range': tagOf(own) })
+    t.equal(part.status, 206)
+    t.equal(one(part, 'content-range'), `bytes 3-9/${own.length}`)
+    t.ok(part.body.equals(own.subarray(3, 10)))
+    const whole = await get('/fragment', { ...asked, Range: 'bytes=3-9', 'If-Range': tagOf(other) })
+    t.equal(whole.status, 200)
+    t.ok(whole.body.equals(own))
+    for (const [encoding, decode] of [
+      ['br', brotliDecompressSync],
+      ['gzip', gunzipSync],
+    ] as const) {
+      const answer = await get('/fragment', { ...asked, 'Accept-Encoding': encoding })
+      t.ok((one(answer, 'content-encoding') ? decode(answer.body) : answer.body).equals(own))
+      t.equal(one(answer, 'etag'), tagOf(answer.body))
+    }
+  }
+})
+
 await t.test('a preview carries it, and no app whose owner opted out', async (t) => {
   const preview = await open(t, { preview: true })
   t.ok((await preview.get('/')).body.equals(SHOP))

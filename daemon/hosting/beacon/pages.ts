@@ -17,6 +17,8 @@ export interface SentForm extends Form {
   readonly made?: Buffer
   /** The page that the beacon is put into while it is sent. */
   readonly splice?: Splice
+  /** Present for a fragment: as a page, it is sent with the beacon, and to a script without it. */
+  readonly byDestination?: true
 }
 
 /** Puts the beacon into pages while they are served; what is stored never holds it. */
@@ -25,10 +27,17 @@ export interface BeaconPages {
    * The form that is sent in place of a form of a page: made once, then from memory. While too many pages
    * wait to be read, it is the form as it is kept, whose digest is as true.
    *
+   * @param destination what the browser asks for it for (`Sec-Fetch-Dest`), if it says
    * @param leaving aborted when the visitor waits no longer; asked for only when there is something to
    *   wait for, which then rejects
    */
-  find(appId: string, file: ServedFile, form: Form, leaving?: Leaving): SentForm | Promise<SentForm>
+  find(
+    appId: string,
+    file: ServedFile,
+    form: Form,
+    destination?: string,
+    leaving?: Leaving,
+  ): SentForm | Promise<SentForm>
 }
 
 export type Leaving = () => AbortSignal
@@ -73,6 +82,14 @@ const COMPRESS: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> =
 
 const brotli = promisify(brotliCompress)
 const deflate = promisify(gzip)
+
+/** One request for a page. */
+interface Asked {
+  readonly form: Form
+  /** Whether a fragment is sent as a page. */
+  readonly isForPage: boolean
+  readonly leaving: Leaving | undefined
+}
 
 /** A page that was looked through. */
 interface Page {
@@ -131,10 +148,9 @@ export function createBeaconPages(
     key: string,
     signal: AbortSignal,
   ): Promise<Page> {
-    const isNamedPage = NAMED_PAGE.test(file.path)
     const chunks = await bytes.open(appId, file.sha256)
     if (chunks === undefined) throw new Error(`${file.sha256} is not there`)
-    const scan = scanPage({ isNamedPage, isSecure })
+    const scan = scanPage({ isSecure })
     const identity = await readPage(untilAborted(chunks, signal), file, scan, limits.small)
     const page: Page = { identity, encoded: {}, bytes: OVERHEAD + (identity?.made?.length ?? 0) }
     keep(key, page)
@@ -150,7 +166,14 @@ export function createBeaconPages(
     signal: AbortSignal,
   ): Promise<SentForm> {
     const made = await COMPRESS[encoding](await readSent(bytes, appId, identity, signal))
-    const form = { encoding, sha256: digestOf(made), size: made.length, made }
+    const { byDestination } = identity
+    const form = {
+      encoding,
+      sha256: digestOf(made),
+      size: made.length,
+      made,
+      ...(byDestination === true ? { byDestination } : {}),
+    }
     page.encoded[encoding] = form
     if (pages.get(key) === page) {
       page.bytes += made.length
@@ -164,12 +187,12 @@ export function createBeaconPages(
     appId: string,
     key: string,
     page: Page,
-    form: Form,
-    leaving: Leaving | undefined,
+    { form, isForPage, leaving }: Asked,
   ): SentForm | Promise<SentForm> {
     const { identity, encoded } = page
     const { encoding } = form
     if (identity === undefined) return form
+    if (identity.byDestination === true && !isForPage) return { ...form, byDestination: true }
     if (encoding === 'identity') return identity
     const known = encoded[encoding]
     if (known !== undefined) return known
@@ -183,11 +206,11 @@ export function createBeaconPages(
   }
 
   return {
-    find(appId, file, form, leaving) {
-      // The same bytes may be a page under one name and a fragment under another.
-      const key = NAMED_PAGE.test(file.path) ? file.sha256 : `${file.sha256} by its content`
+    find(appId, file, form, destination, leaving) {
+      const key = file.sha256
+      const asked = { form, isForPage: isForPage(file, destination), leaving }
       const page = peek(key)
-      if (page !== undefined) return choose(appId, key, page, form, leaving)
+      if (page !== undefined) return choose(appId, key, page, asked)
       const loaded = reading.join(
         `${appId} ${key}`,
         // However large a page is, it is read when nothing else is.
@@ -196,13 +219,21 @@ export function createBeaconPages(
         leaving?.(),
       )
       if (loaded === undefined) return form
-      return loaded.then((read) => choose(appId, key, read, form, leaving))
+      return loaded.then((read) => choose(appId, key, read, asked))
     },
   }
 }
 
+/** Destinations of a request that make a page of what is answered (Fetch, 2.2.5). */
+const PAGES: ReadonlySet<string> = new Set(['document', 'embed', 'frame', 'iframe', 'object'])
+
 /** What is served for a folder, and in place of what is missing. */
 const NAMED_PAGE = /(?:^|\/)(?:index|404)\.html$/
+
+/** Whether a fragment is asked for to be shown as a page: by its name where the browser does not say. */
+function isForPage({ path }: ServedFile, destination: string | undefined): boolean {
+  return destination === undefined ? NAMED_PAGE.test(path) : PAGES.has(destination)
+}
 
 /** Whether a file is sent as HTML. */
 export function isHtml({ type }: Pick<ServedFile, 'type'>): boolean {
@@ -221,14 +252,17 @@ async function readPage(
   let held: Uint8Array[] = []
   let read = 0
   let isPlaced = false
+  let isFragment = false
   const put = (): Splice | undefined => {
     const place = scan.end()
     isPlaced = true
     if (place === undefined) return undefined
+    const { at, tag } = place
+    isFragment = place.isFragment
     const head = Buffer.concat(held)
-    held = [head.subarray(0, place.at), place.tag, head.subarray(place.at)]
+    held = [head.subarray(0, at), tag, head.subarray(at)]
     for (const part of held) hash.update(part)
-    return { page: { sha256, size }, ...place }
+    return { page: { sha256, size }, at, tag }
   }
   let splice: Splice | undefined
   for await (const chunk of chunks) {
@@ -251,7 +285,14 @@ async function readPage(
   if (splice === undefined) return undefined
   const made = isSmall ? { made: Buffer.concat(held) } : { splice }
   const digest = hash.digest('hex')
-  return { encoding: 'identity', sha256: digest, size: size + splice.tag.length, ...made }
+  const varies = isFragment ? { byDestination: true as const } : {}
+  return {
+    encoding: 'identity',
+    sha256: digest,
+    size: size + splice.tag.length,
+    ...made,
+    ...varies,
+  }
 }
 
 /** All of a page as it is sent. */

@@ -27,12 +27,15 @@ export interface PageScan {
   readonly isDone: boolean
   write(chunk: Uint8Array): void
   /** Undefined for what gets no beacon. Called once it is done, or at the end of the page. */
-  end(): BeaconPlace | undefined
+  end(): FoundPlace | undefined
+}
+
+export interface FoundPlace extends BeaconPlace {
+  /** Whether it may be a part of a page: it has nothing that only whole pages have. */
+  readonly isFragment: boolean
 }
 
 export interface PageScanOptions {
-  /** Whether a file is a page, even when it does not look like one: it is served for a folder or as 404.html. */
-  readonly isNamedPage: boolean
   /** Whether apps are served by https. */
   readonly isSecure: boolean
 }
@@ -71,12 +74,12 @@ const OF_PAGE: ReadonlySet<string> = new Set(['body', 'frameset', 'head', 'html'
  * the policy governs it.
  *
  * A page gets none that loads it in its head, whose policy may forbid it, or whose `<base>` would lead it
- * elsewhere. A fragment of a page gets none: scripts take it for what it is. When the head is longer or
- * deeper than what is scanned, the place that is known by then counts; a page without one gets none.
+ * elsewhere. When the head is longer or deeper than what is scanned, the place that is known by then
+ * counts; a page without one gets none.
  */
-export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
+export function scanPage({ isSecure }: PageScanOptions): PageScan {
   let isDone = false
-  let isPage = isNamedPage
+  let isFragment = true
   let isRefused = false
   let at: number | undefined
   /** Where a `<base>` of another origin begins. */
@@ -94,7 +97,7 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
 
   const parser: Parser = new Parser({
     onprocessinginstruction(name) {
-      if (name.toLowerCase() === '!doctype') isPage = true
+      if (name.toLowerCase() === '!doctype') isFragment = false
     },
     ontext(text) {
       const blank = text.search(/[^ \t\n\f\r]/)
@@ -111,7 +114,7 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
         if (name === opaque) depth += 1
         return
       }
-      if (OF_PAGE.has(name)) isPage = true
+      if (OF_PAGE.has(name)) isFragment = false
       if (name === 'html') return
       if (name === 'head') {
         at ??= parser.endIndex + 1
@@ -187,8 +190,8 @@ export function scanPage({ isNamedPage, isSecure }: PageScanOptions): PageScan {
       if (!isDone) parser.end()
       // At the end of a page its place is there at the latest.
       finish(length)
-      if (!isPage || isRefused || at === undefined || baseAt < at) return undefined
-      return { at: bom + unit * at, tag: encode(TAG) }
+      if (isRefused || at === undefined || baseAt < at) return undefined
+      return { at: bom + unit * at, tag: encode(TAG), isFragment }
     },
   }
 }

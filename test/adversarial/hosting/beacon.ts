@@ -112,4 +112,23 @@ export const BEACON_CHECKS: Checks = {
     const header = allowed.headers.get('content-security-policy')?.join() ?? ''
     t.notMatch(header, /script-src|nonce|sha256/, 'nothing is added to a policy')
   },
+
+  async H09(t, saw) {
+    const { world, get, edit, release } = await openApps(t, saw)
+    const { id } = await createApp(world, {})
+    const content = '<p>no head'
+    await edit(id, { op: 'write', path: 'sub/p.html', content })
+    await release(id)
+    for (const [destination, expected] of [
+      ['document', TAG + content],
+      ['iframe', TAG + content],
+      ['empty', content],
+    ] as const) {
+      const page = await get(`${id}.${DOMAIN}`, '/sub/p.html', { 'Sec-Fetch-Dest': destination })
+      t.equal(page.body.toString(), expected, destination)
+      t.match(page.headers.get('vary')?.join(), /\bSec-Fetch-Dest$/)
+      const digest = createHash('sha256').update(page.body).digest('hex')
+      t.strictSame(page.headers.get('etag'), [`"${digest}"`])
+    }
+  },
 }

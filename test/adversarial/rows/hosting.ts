@@ -49,11 +49,17 @@ const ROWS: readonly Row[] = [
     answer:
       '`200` for each, without the beacon: no more than the first 256 KiB of a page is held, four pages at once, and memory stays bounded. Tags stay those of what is sent, and an ordinary page carries the beacon',
   },
+  {
+    id: 'H09',
+    case: 'a page without a doctype, a head or a title, in a folder of its own, is opened, framed, and fetched by a script',
+    answer:
+      '`200` with the beacon where the browser shows it (by Sec-Fetch-Dest), as it is stored for the script; the answers vary by that header, each with the tag of what is sent',
+  },
 ]
 
 export const HOSTING: Section = {
   letter: 'H',
   title: 'Published apps',
-  size: 8,
+  size: 9,
   rows: ROWS,
 }
