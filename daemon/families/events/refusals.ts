@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../lib/engine/ports.ts'
 import type { ErrorExtras, ErrorRow, ErrorTable } from '../../../lib/errors.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
 import { boundedErrors } from '../../../lib/internal/error-bounds.ts'
-import type { RefusedEvent } from './schema.ts'
+import type { AcceptedEvent, RefusedEvent } from './schema.ts'
 
 /** Why an event is refused. Not an error yet: those of a batch are answered, and none of them is thrown. */
 export interface Refusal {
@@ -37,18 +37,62 @@ export function toError({ code, row, extras }: Refusal): KeyhookError {
 
 /** Errors that the answer to one batch lists, of all its events together. */
 const MAX_ERRORS = 50
+/** Bytes that the refusals of one batch take in its answer as JSON. */
+const MAX_BYTES = 65_536
 
-/** Answers the refused events of one batch, in their order. */
-export function createRefusals(): (refusal: Refusal) => RefusedEvent {
-  let left = MAX_ERRORS
-  return ({ code, row, extras }) => {
-    const { message = row.text, errors: all = [] } = extras
-    const { errors } = boundedErrors(all.slice(0, left))
-    left -= errors.length
+/**
+ * Prints the refused events of one batch, in their order. Each has its code and status; messages and
+ * errors are listed from the first on while there is room, then messages are empty.
+ */
+export function printRefusals(
+  answers: readonly (AcceptedEvent | Refusal)[],
+): readonly (AcceptedEvent | RefusedEvent)[] {
+  let errorsLeft = MAX_ERRORS
+  let bytesLeft = MAX_BYTES - sum(answers.filter(isRefusal).map((one) => bytesOf(bare(one))))
+
+  function take(bytes: number): boolean {
+    if (bytes > bytesLeft) return false
+    bytesLeft -= bytes
+    return true
+  }
+
+  function print(refusal: Refusal): RefusedEvent {
+    const { message: full = refusal.row.text, errors: all = [] } = refusal.extras
+    const { error } = bare(refusal)
+    const message = take(bytesOf(full)) ? full : ''
+    const errors = takeWhile(boundedErrors(all.slice(0, errorsLeft)).errors, (one) =>
+      take(bytesOf(one)),
+    )
+    errorsLeft -= errors.length
     const more = errors.length < all.length ? { more_errors: true as const } : {}
     return {
       status: 'refused',
-      error: { code, message, status: row.status, errors: [...errors], ...more },
+      error: { code: error.code, message, status: error.status, errors, ...more },
     }
   }
+
+  return answers.map((one) => (isRefusal(one) ? print(one) : one))
+}
+
+/** The least that is said of a refused event. */
+function bare({ code, row, extras: { errors = [] } }: Refusal): RefusedEvent {
+  const more = errors.length > 0 ? { more_errors: true as const } : {}
+  return {
+    status: 'refused',
+    error: { code, message: '', status: row.status, errors: [], ...more },
+  }
+}
+
+function takeWhile<T>(all: readonly T[], fits: (one: T) => boolean): T[] {
+  const end = all.findIndex((one) => !fits(one))
+  return all.slice(0, end === -1 ? undefined : end)
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0)
+}
+
+/** With the comma behind it. */
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1
 }

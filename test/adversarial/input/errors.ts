@@ -9,6 +9,15 @@ const createKey = operationOf('keys.create')
 const publish = operationOf('events.publish')
 const signIn = operationOf('accounts.sign_in')
 
+interface Refused {
+  readonly error: {
+    readonly code: string
+    readonly message: string
+    readonly errors: readonly unknown[]
+    readonly more_errors?: true
+  }
+}
+
 export const ERROR_CHECKS: Checks = {
   async E01(t, saw) {
     const { send } = await openInputWorld(t, saw)
@@ -31,16 +40,29 @@ export const ERROR_CHECKS: Checks = {
   },
   async E02(t, saw) {
     const { send } = await openInputWorld(t, saw)
-    const fields = many(1500, (at) => `"x${at}":1`)
-    const text = `{"events":[${many(500, () => `{${fields}}`)}]}`
-    const { body, size } = await send(publish, publish.path, { text })
-    const results = (body['data'] ?? []) as readonly {
-      readonly error: { readonly errors: readonly unknown[]; readonly more_errors?: true }
-    }[]
-    t.equal(results.length, 500)
-    t.equal(results.flatMap(({ error }) => error.errors).length, MOST_ERRORS)
-    t.ok(results.every(({ error }) => error.more_errors === true))
-    t.ok(size < 2 * MOST_BYTES, `${size} bytes for ${text.length}`)
+    const long = 'x'.repeat(200)
+    for (const [name, count] of [
+      ['', 1400],
+      [long, 50],
+      ['\u0001'.repeat(40), 50],
+    ] as const) {
+      const fields = many(count, (at) => `${JSON.stringify(`${name}x${at}`)}:1`)
+      const text = `{"events":[${many(500, () => `{${fields}}`)}]}`
+      const { body, size } = await send(publish, publish.path, { text })
+      const results = (body['data'] ?? []) as readonly Refused[]
+      t.equal(results.length, 500)
+      t.ok(results.every(({ error }) => error.code === 'invalid_request'))
+      t.ok(results.every(({ error }) => error.more_errors === true))
+      const listed = results.flatMap(({ error }) => error.errors).length
+      t.ok(name === '' ? listed === MOST_ERRORS : listed > 5, `${listed} errors`)
+      t.ok(size <= MOST_BYTES, `${size} bytes for ${text.length}`)
+    }
+    const types = many(500, (at) => `{"type":"${'a'.repeat(90)}.t${at}","data":{}}`)
+    const { body, size } = await send(publish, publish.path, { text: `{"events":[${types}]}` })
+    const results = (body['data'] ?? []) as readonly Refused[]
+    t.ok(results.every(({ error }) => error.code === 'undeclared_event_type'))
+    t.match(results[0]?.error.message, 'is not declared')
+    t.ok(size <= MOST_BYTES, `${size} bytes`)
   },
   async E03(t, saw) {
     const { send } = await openInputWorld(t, saw)

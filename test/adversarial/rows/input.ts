@@ -12,8 +12,8 @@ export const INPUT: Section = {
     },
     {
       id: 'E02',
-      case: '500 events of 1,500 unknown names each, 8 MB',
-      answer: '`202`, each event refused, 50 errors in all, less than 128 KiB',
+      case: '500 events of 1,400 unknown names each, 7 MB; of long names; and of types that are not declared',
+      answer: '`202`, each event refused with its code, at most 50 errors in all, at most 64 KiB',
     },
     {
       id: 'E03',

@@ -5,7 +5,7 @@ import type { Call } from '../../../family.ts'
 import { publishOperation } from '../../../family.ts'
 import { boundDeliveries } from '../deliveries.ts'
 import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
-import { createRefusals, isEvent, isRefusal, toError } from '../refusals.ts'
+import { isEvent, isRefusal, printRefusals, toError } from '../refusals.ts'
 import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../schema.ts'
 
 /** 500 events, of which few are large: whoever has many large ones sends several requests. */
@@ -53,8 +53,7 @@ export const publishEvents = publishOperation({
       isRefusal(one) ? one : toAnswer(one, outcomes.next().value),
     )
     if (answers.some(isRefusal)) call.countRefusal()
-    const toRefused = createRefusals()
-    return { data: answers.map((one) => (isRefusal(one) ? toRefused(one) : one)) }
+    return { data: [...printRefusals(answers)] }
   },
 })
 
