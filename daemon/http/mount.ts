@@ -23,6 +23,7 @@ import { validate } from './middleware/validate.ts'
 import type { RateLimits } from './rates.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 import type { Traffic } from './traffic.ts'
+import { closeUnread } from './unread-body.ts'
 
 export interface MountOptions {
   readonly platform: Platform
@@ -53,7 +54,7 @@ export interface Mounted {
 
 export function mount(options: MountOptions): Mounted {
   const { platform, families, absent = [], rateLimits, traffic } = options
-  const before = [...options.before, addressOf(options.trustedProxies ?? [])]
+  const before = [closeUnread(), ...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
   const counting = { limits: rateLimits, clock: platform.clock, buckets: traffic.rates }
   const rateLimit = createRateLimit(counting)

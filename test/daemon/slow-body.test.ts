@@ -98,6 +98,32 @@ for (const [path, body] of REQUESTS) {
   })
 }
 
+await t.test('no connection is kept whose body is not read before it is refused', async (t) => {
+  const { baseUrl } = await createWorld(t, { families: [eventsFamily] })
+  const ask = async (framing: string, sent = ''): Promise<string> => {
+    const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.write(`POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\n${framing}\r\n\r\n${sent}`)
+    const [answer] = (await once(socket, 'data')) as [Buffer]
+    return answer.toString()
+  }
+  for (const [framing, kept] of [
+    ['content-length: 1000000', 'close'],
+    ['transfer-encoding: chunked', 'close'],
+    ['content-length: 65536', 'keep-alive'],
+  ] as const) {
+    const answer = await ask(framing)
+    t.match(answer, /^HTTP\/1\.1 401/, framing)
+    t.match(answer, new RegExp(`^connection: ${kept}\r$`, 'im'), framing)
+  }
+  const next = 'GET /v1/keys HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n'
+  const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1')
+  socket.write('POST /v1/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 60000\r\n\r\n')
+  const answers = text(socket)
+  socket.write('x'.repeat(60_000) + next)
+  t.equal((await answers).split('HTTP/1.1 401').length, 3, 'a short one is read away')
+})
+
 await t.test('a request that takes too long is cut off, unless it may take long', async (t) => {
   const server = createLimitedServer({
     headersTimeout: 50,
