@@ -1,5 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from './config.ts'
 import { holdFile } from './lock-file.ts'
 
@@ -36,7 +36,7 @@ export async function takeDataFolder(
   if (found === undefined && create === 'must exist') {
     throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} does not exist. Start the daemon there first`)
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+  await makeFolder(folder).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ConfigError(`KEYHOOK_DATA_DIR ${folder} cannot be created: ${reason}`, { cause })
   })
@@ -50,4 +50,25 @@ export async function takeDataFolder(
     controlSocket: controlSocketIn(folder),
     release,
   }
+}
+
+/**
+ * Makes a folder and those above it that are missing. Node's own `recursive` never returns where a folder
+ * that exists answers ENOENT to whatever is made in it, as /proc does.
+ */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await makeOne(folder)
+  } catch (cause) {
+    const above = dirname(folder)
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT' || above === folder) throw cause
+    await makeFolder(above)
+    await makeOne(folder)
+  }
+}
+
+async function makeOne(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch(async (cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'EEXIST' || !(await stat(folder)).isDirectory()) throw cause
+  })
 }

@@ -141,6 +141,9 @@ const CHECKS: Checks = {
     t.match(held.message, `dataDir ${dataDir} is held by this process already`)
     t.match(held.message, 'Call createKeyhook once')
     t.match(held.message, 'or set dataDir to another folder')
+    // Answers ENOENT to whatever is made in it, although it is there.
+    const nowhere = await refused(saw, () => open({ dataDir: '/proc/nope', logLevel: 'silent' }))
+    t.match(nowhere.message, /^dataDir \/proc\/nope cannot be created: ENOENT/)
   },
 }
 

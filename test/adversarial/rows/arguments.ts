@@ -62,7 +62,7 @@ export const ARGUMENTS: Section = {
     },
     {
       id: 'L12',
-      case: 'createKeyhook with a misspelt setting, dispatch as text, or a data folder that is held',
+      case: 'createKeyhook with a misspelt setting, dispatch as text, or a data folder that is held or cannot be created, as /proc/nope',
       answer:
         '`TypeError`, or `ConfigError` for the folder: messages name settings as code does, as dataDir',
     },
