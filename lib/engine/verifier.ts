@@ -39,6 +39,8 @@ export interface Verifier {
   edition(): number | undefined
   /** The latest use of each key since this was last asked. */
   takeUses(): readonly { readonly id: string; readonly at: Instant }[]
+  /** The latest use of a key that its record may not show yet; undefined when there is none. */
+  lastUse(id: string): Instant | undefined
 }
 
 /** Verifications so far, by whether what they went by was kept or had to be read. */
@@ -91,7 +93,9 @@ export function createVerifier(options: {
   const entries = new Map<string, Entry>()
   /** Hashes under every key of their chain, and under their account. */
   const holders = new Map<string, Set<string>>()
-  const uses = new Map<string, Instant>()
+  let uses = new Map<string, Instant>()
+  /** Those that were taken last: they are being written. */
+  let taken: ReadonlyMap<string, Instant> = new Map()
   let generation = 0
 
   /** Judged in the tick in which it is asked: no change that was answered before is missed. */
@@ -186,10 +190,11 @@ export function createVerifier(options: {
     },
     edition: () => (changes.isCurrent() ? generation : undefined),
     takeUses() {
-      const taken = [...uses].map(([id, at]) => ({ id, at }))
-      uses.clear()
-      return taken
+      taken = uses
+      uses = new Map()
+      return [...taken].map(([id, at]) => ({ id, at }))
     },
+    lastUse: (id) => uses.get(id) ?? taken.get(id),
   }
 }
 

@@ -16,6 +16,28 @@ await t.test('a retried rotation changes nothing more and shows no value', async
   t.equal(await standing(world, String(first.body['key'])), '200')
 })
 
+await t.test('every record of a key shows its last use', async (t) => {
+  const world = await keysWorld(t)
+  const { id, key } = await world.mintKey({ scopes: ['keys:*'] })
+  const child = await world.mintKey({ scopes: ['keys:read'] }, key)
+  const used = toIso(START)
+  t.equal(await standing(world, child.key), '200')
+  const path = `/v1/keys/${id}`
+  const answers = [
+    await world.request('GET', path),
+    await world.request('PATCH', path, { body: { name: 'b' } }),
+    await world.request('POST', `${path}/rotate`, { as: key }),
+    await world.request('DELETE', `${path}/previous`),
+    await world.request('DELETE', `/v1/keys/${child.id}`),
+  ]
+  for (const { body, status } of answers) t.equal(body['last_used_at'], used, String(status))
+  const list = await world.request<{ data: { id: string; last_used_at: unknown }[] }>(
+    'GET',
+    '/v1/keys',
+  )
+  t.equal(list.body.data.find((one) => one.id === id)?.last_used_at, used)
+})
+
 await t.test('after a rotation both values work, and the older manages no keys', async (t) => {
   const world = await keysWorld(t)
   const scopes = ['events:*', 'keys:*']

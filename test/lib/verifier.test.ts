@@ -372,9 +372,13 @@ await t.test('uses are the latest of each key that passed, and are taken once', 
   await told(valueOf(77))
   store.change('other', { revoked_at: NOW })
   await told(valueOf(9))
+  t.equal(verifier.lastUse('root'), NOW + 5)
   t.same(verifier.takeUses(), [
     { id: 'root', at: NOW + 5 },
     { id: 'child', at: NOW + 5 },
   ])
+  t.equal(verifier.lastUse('root'), NOW + 5, 'while they are written')
   t.same(verifier.takeUses(), [])
+  t.equal(verifier.lastUse('root'), undefined)
+  t.equal(verifier.lastUse('other'), undefined, 'it was refused')
 })

@@ -9,7 +9,7 @@ import type { KeyRecord } from '../../../lib/key/record.ts'
 import { mintToken } from '../../../lib/key/token.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { KeyReads } from '../../../plugins/store/contract/keys.ts'
-import type { WriteCall } from '../../family.ts'
+import type { Call, WriteCall } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../principal.ts'
 import { accountOf } from '../../principal.ts'
@@ -50,13 +50,20 @@ export function authorityOf(chain: readonly KeyRecord[]): Authority {
 
 /** A key that the principal may see; a pinned key sees those within its own pins. */
 export async function findKey(
+  { platform, principal }: Pick<Call, 'platform' | 'principal'>,
   keys: KeyReads,
-  principal: Principal,
   id: string,
 ): Promise<KeyRecord> {
   const key = await keys.get(accountOf(principal), id)
   if (key === undefined || !isVisible(key, principal)) throw keyError('key_not_found')
-  return key
+  return withLastUse(platform, key)
+}
+
+/** Uses are written in groups: a record shows those of this process that are not written yet. */
+export function withLastUse({ verifier }: Pick<Platform, 'verifier'>, key: KeyRecord): KeyRecord {
+  const at = verifier.lastUse(key.id)
+  if (at === undefined || at <= (key.last_used_at ?? 0)) return key
+  return { ...key, last_used_at: at }
 }
 
 export function isVisible(key: KeyRecord, principal: Principal): boolean {

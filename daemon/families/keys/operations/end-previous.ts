@@ -17,9 +17,9 @@ export const endPreviousValue = writeOperation({
   example: { params: { key_id: exampleKey.id }, response: exampleKey },
   command: 'key end-previous',
   async run(call) {
-    const { principal, tx, params, now } = call
+    const { tx, params, now } = call
     const actor = await loadActor(call)
-    const key = await findKey(tx.keys, principal, params.key_id)
+    const key = await findKey(call, tx.keys, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
     if (!(await tx.keys.endPrevious(key.id, now))) throw keyError('no_previous_value')
     await audit(call, {
@@ -28,6 +28,6 @@ export const endPreviousValue = writeOperation({
       target_type: 'key',
       target_id: key.id,
     })
-    return toWireKey(await findKey(tx.keys, principal, key.id), now)
+    return toWireKey(await findKey(call, tx.keys, key.id), now)
   },
 })

@@ -18,9 +18,10 @@ export const getKey = readOperation({
     response: { ...exampleKey, webhooks: [], webhooks_total: 0 },
   },
   command: 'key get',
-  async run({ platform, principal, params, now }) {
+  async run(call) {
+    const { platform, params, now } = call
     const { keys, webhooks } = platform.store
-    const key = await findKey(keys, principal, params.key_id)
+    const key = await findKey(call, keys, params.key_id)
     const record = toWireKey(key, now, await endOf(keys, key, now))
     return { ...record, ...listWebhooks(await webhooks.fromKey(key.account_id, key.id)) }
   },

@@ -3,7 +3,7 @@ import { readOperation } from '../../../family.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleKey, keyPage, toWireKey } from '../schema.ts'
-import { endOf } from '../service.ts'
+import { endOf, withLastUse } from '../service.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
 
 const query = z.strictObject({
@@ -45,7 +45,7 @@ export const listKeys = readOperation({
     return pages.answer(
       page,
       ({ id }) => id,
-      (key) => toWireKey(key, now, ends.get(key)),
+      (key) => toWireKey(withLastUse(platform, key), now, ends.get(key)),
     )
   },
 })

@@ -39,9 +39,9 @@ export const revokeKey = writeOperation({
   command: 'key revoke',
   conclusion,
   async run(call) {
-    const { principal, tx, params, query, now } = call
+    const { tx, params, query, now } = call
     const actor = await loadActor(call, 'allow previous')
-    const key = await findKey(tx.keys, principal, params.key_id)
+    const key = await findKey(call, tx.keys, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'change')
 
     const tree = await tx.keys.descendants(key.id, LISTED, now)
@@ -58,7 +58,7 @@ export const revokeKey = writeOperation({
         target_id: key.id,
       })
     }
-    const revoked = await findKey(tx.keys, principal, key.id)
+    const revoked = await findKey(call, tx.keys, key.id)
     return { ...toWireKey(revoked, now), ...affected }
   },
 })

@@ -41,9 +41,9 @@ export const rotateKey = writeOperation({
   stepUp: true,
   command: 'key rotate',
   async run(call) {
-    const { platform, principal, tx, params, body, now } = call
+    const { platform, tx, params, body, now } = call
     const actor = await loadActor(call)
-    const key = await findKey(tx.keys, principal, params.key_id)
+    const key = await findKey(call, tx.keys, params.key_id)
     if (actor.key?.id !== key.id) await requireManaged(call, actor, key, 'empower')
     await requireLive(call, key)
 
@@ -58,7 +58,7 @@ export const rotateKey = writeOperation({
       target_type: 'key',
       target_id: key.id,
     })
-    return { ...toWireKey(await findKey(tx.keys, principal, key.id), now), key: value }
+    return { ...toWireKey(await findKey(call, tx.keys, key.id), now), key: value }
   },
 })
 

@@ -50,9 +50,9 @@ export const updateKey = writeOperation({
   },
   command: 'key update',
   async run(call) {
-    const { platform, principal, tx, params, query, body, now } = call
+    const { platform, tx, params, query, body, now } = call
     const actor = await loadActor(call)
-    const key = await findKey(tx.keys, principal, params.key_id)
+    const key = await findKey(call, tx.keys, params.key_id)
     if (actor.key?.id !== key.id) {
       await requireManaged(call, actor, key, prolongs(key, body.expires_at) ? 'empower' : 'change')
     }
