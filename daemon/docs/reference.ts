@@ -1,4 +1,5 @@
 import { SETTINGS } from '../settings.ts'
+import { STATE_ONLY, operationsOf } from './state-only.ts'
 import type { BuiltInEvent } from '../event-types.ts'
 import type { Family, Operation } from '../family.ts'
 
@@ -54,6 +55,26 @@ export function apiMarkdown(families: readonly Family[]): string {
       const head = ['| operation | who | what | command |', '| --- | --- | --- | --- |']
       return [`## ${name}`, [...head, ...rows].join('\n')].join('\n\n')
     }),
+    stateOnlyMarkdown(families.flatMap(({ operations }) => operations)),
+  ].join('\n\n')
+}
+
+function stateOnlyMarkdown(operations: readonly Operation[]): string {
+  const rows = STATE_ONLY.flatMap((row) => {
+    const ids = operationsOf(row, operations).map((id) => `\`${id}\``)
+    const place = row.location === undefined ? '' : `\`${row.location}\``
+    return ids.length === 0
+      ? []
+      : [`| \`${row.code}\` | ${place} | ${ids.join(', ')} | ${row.reason} |`]
+  })
+  return [
+    '## Refused although the document allows it',
+    'Everything else that is refused as malformed, the schemas of `GET /v1/openapi.json` forbid.',
+    [
+      '| code | at | operations | what a schema cannot say |',
+      '| --- | --- | --- | --- |',
+      ...rows,
+    ].join('\n'),
   ].join('\n\n')
 }
 

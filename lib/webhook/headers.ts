@@ -96,7 +96,7 @@ const MAX_NAME_LENGTH = 100
 const MAX_VALUE_LENGTH = 1000
 
 /** RFC 9110 section 7.6.1 and what else belongs to the connection, the framing or the client. */
-const RESERVED_NAMES: ReadonlySet<string> = new Set([
+export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
   'expect',
@@ -110,7 +110,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'user-agent',
 ])
 
-const RESERVED_PREFIXES: readonly string[] = ['content-', 'proxy-', 'webhook-']
+export const RESERVED_PREFIXES: readonly string[] = ['content-', 'proxy-', 'webhook-']
 
 /**
  * Says what is wrong with a custom header of a webhook, or `undefined` when it may be sent.

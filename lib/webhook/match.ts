@@ -4,7 +4,7 @@ import type { WebhookRecord } from './record.ts'
 export const EVERY_BUILT_IN = '*'
 
 const FAMILY_SUFFIX = '.*'
-const FAMILY = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){0,2}\.\*$/
+export const FAMILY = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){0,2}\.\*$/
 
 /** Whether `*` reaches a type. */
 export type IsBuiltIn = (type: string) => boolean

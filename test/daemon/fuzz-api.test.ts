@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import t from 'tap'
+import { STATE_ONLY, operationsOf } from '../../daemon/docs/state-only.ts'
+import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
 import { createNameLookup } from '../../plugins/egress/look-up.ts'
 import '../fuzz-api/loopback-only.ts'
 
@@ -31,3 +33,29 @@ await t.test(
     t.match(await lookup('localhost'), { address: /^(127\.0\.0\.1|::1)$/ })
   },
 )
+
+const OPERATIONS = FAMILIES.flatMap(({ operations }) => operations)
+
+/** Codes of what the document forbids: it has the form of the body, and that a file has some bytes. */
+const DOCUMENTED: ReadonlySet<string> = new Set(['invalid_source', 'invalid_edit', 'empty_file'])
+
+await t.test('every refusal that the document allows is listed, for its operations', async (t) => {
+  const rows = errorRows(FAMILIES)
+  const missing = OPERATIONS.flatMap((operation) =>
+    operation.errors
+      .filter((code) => [400, 413, 415].includes(rows[code]?.status ?? 0) && !DOCUMENTED.has(code))
+      .filter(
+        (code) =>
+          !STATE_ONLY.some(
+            (row) => row.code === code && operationsOf(row, OPERATIONS).includes(operation.id),
+          ),
+      )
+      .map((code) => `${operation.id} ${code}`),
+  )
+  t.same(missing, [])
+  for (const row of STATE_ONLY) {
+    const ids = operationsOf(row, OPERATIONS)
+    t.not(ids.length, 0, row.code)
+    if (row.operations !== undefined) t.same([...row.operations].sort(), [...ids].sort(), row.code)
+  }
+})

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import threading
 import zlib
 from collections import Counter
@@ -186,23 +187,31 @@ def refusal_of(response):
         return None
 
 
-def row_of(operation, error):
-    """The number of the row that excuses an error; None: it is a disagreement."""
+def is_at(location, place):
+    """Whether a location is a place or lies below it; `[]` is any element."""
+    below = re.escape(place).replace(r"\[\]", r"\[\d+\]")
+    return re.match(below + r"(?:$|[.\[])", location) is not None
+
+
+def row_of(operation, code, locations):
+    """The number of the row that excuses a code at all of its locations; None: it is a disagreement."""
     for at, row in enumerate(STATE_ONLY):
-        if row["code"] != error["code"] or row.get("operation", operation) != operation:
+        if row["code"] != code or operation not in row["operations"]:
             continue
-        if error.get("location", "").startswith(row.get("location", "")):
+        place = row.get("location")
+        if place is None or (locations and all(is_at(one, place) for one in locations)):
             return at
     return None
 
 
 def excuses_of(case, error):
-    """A row for each of the errors; None unless there is one for all of them."""
+    """A row for the error, or one for each of its errors; None unless there is one for all of them."""
     operation = operation_of(case)["operationId"]
-    whole = row_of(operation, {"code": error["code"]})
+    errors = error.get("errors", [])
+    whole = row_of(operation, error["code"], [one["location"] for one in errors])
     if whole is not None:
         return [whole]
-    rows = [row_of(operation, one) for one in error.get("errors", [])]
+    rows = [row_of(operation, one["code"], [one["location"]]) for one in errors]
     return None if not rows or None in rows else rows
 
 

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { STATE_ONLY, operationsOf } from '../../daemon/docs/state-only.ts'
+import { FAMILIES } from '../../daemon/families/index.ts'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import type { Daemon } from './daemon.ts'
@@ -10,7 +12,6 @@ import { OPERATOR_TOKEN, startDaemon } from './daemon.ts'
 import { COMMAND, FUZZER, installFuzzer } from './environment.ts'
 import type { Tally } from './report.ts'
 import { LEFT_OUT, reportOf } from './report.ts'
-import { STATE_ONLY } from './state-only.ts'
 
 /**
  * Runs schemathesis over every operation of a daemon of its own, as `npm run fuzz:api` does.
@@ -47,7 +48,9 @@ async function describedOperations(address: string): Promise<readonly string[]> 
 
 /** @returns the exit code of the fuzzer; null when it was ended */
 async function runFuzzer(folder: string, daemon: Daemon): Promise<number | null> {
-  await writeFile(join(folder, 'state-only.json'), JSON.stringify(STATE_ONLY))
+  const all = FAMILIES.flatMap(({ operations }) => operations)
+  const rows = STATE_ONLY.map((row) => ({ ...row, operations: operationsOf(row, all) }))
+  await writeFile(join(folder, 'state-only.json'), JSON.stringify(rows))
   const given = [
     ['--max-examples', EXAMPLES],
     ['--seed', SEED],

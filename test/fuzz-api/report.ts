@@ -1,4 +1,4 @@
-import { STATE_ONLY } from './state-only.ts'
+import { STATE_ONLY } from '../../daemon/docs/state-only.ts'
 
 /** What the hooks counted. */
 export interface Tally {

@@ -24,6 +24,23 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 /** Devices of Windows, with or without an extension; what no name may hold there; blanks it would drop. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|[<>:"|?*]|[. ]$|^ /i
 
+/** Of `UNSEEN`, what validators of every language know. */
+const CONTROL =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb'
+const IN_NAME = `[^${CONTROL}/\\\\<>:"|?*]`
+const AT_EDGE = `[^${CONTROL}/\\\\<>:"|?* .]`
+/** One character, or more of which the last is no dot or blank; no dot or blank is the first. */
+const NAME = `${AT_EDGE}(?:${IN_NAME}{0,98}${AT_EDGE})?`
+
+/**
+ * As much of `judgePath` as a pattern can say: bytes, normal forms and names of devices are judged by the
+ * daemon alone.
+ */
+export const PATH_SCHEMA = {
+  pattern: `^${NAME}(?:/${NAME}){0,${MAX_DEPTH - 1}}$`,
+  maxLength: MAX_BYTES,
+} as const
+
 /**
  * What is wrong with the path of an app's file; undefined when nothing is.
  *

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { fault } from '../../faults.ts'
-import { anyText, exactlyOne, text } from '../wire.ts'
+import { PATH_SCHEMA } from '../apps/path.ts'
+import { NUL, anyText, exactlyOne, text } from '../wire.ts'
 import type { GivenOperation } from './apply.ts'
 
 /** Bytes of the largest body: one file of the largest size in base64, and some more beside it. */
@@ -14,7 +15,7 @@ const NOT_BASE64 = 'Must be base64, with its padding.'
 /** Both checks in one, for the document. */
 const BASE64_PATTERN = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
-const path = anyText(300).meta({ example: 'about.html' })
+const path = anyText(300).meta({ ...PATH_SCHEMA, example: 'about.html' })
 
 export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
 
@@ -53,6 +54,9 @@ export function hasOneContent({ content, content_base64 }: GivenFile): boolean {
 
 export const ONE_CONTENT = fault('exactly_one', 'Give one of content and content_base64.')
 
+/** The one key whose values are known. */
+const OBSERVE = { properties: { value: { enum: ['on', 'off', null] } } } as const
+
 const operation = z
   .discriminatedUnion('op', [
     z
@@ -67,11 +71,16 @@ const operation = z
     }),
     z.strictObject({ op: z.literal('rename'), from: path, to: path }),
     z.strictObject({ op: z.literal('delete'), path }),
-    z.strictObject({
-      op: z.literal('set_config'),
-      key: anyText(200),
-      value: anyText(10_000).nullable().meta({ description: 'Null takes the key away.' }),
-    }),
+    z
+      .strictObject({
+        op: z.literal('set_config'),
+        key: anyText(200).meta({ pattern: '^[A-Za-z0-9_.-]{1,100}$' }),
+        value: anyText(10_000)
+          .meta({ pattern: `^[^${NUL}]*$`, maxLength: 4000 })
+          .nullable()
+          .meta({ description: 'Null takes the key away.' }),
+      })
+      .meta({ anyOf: [{ properties: { key: { not: { const: 'observe' } } } }, OBSERVE] }),
   ])
   .meta({ id: 'EditOperation' })
 

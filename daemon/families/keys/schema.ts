@@ -19,8 +19,14 @@ import { LISTED, keyWebhooks } from './webhooks.ts'
 
 export const keyParams = z.strictObject({ key_id: plainText })
 
+const NAME = '[a-z][a-z0-9_]{0,31}'
+
+/** Of a scope that is required: one action. Which ones exist, the families and settings say. */
+export const ACTION_PATTERN = `^${NAME}:${NAME}$`
+const SCOPE_PATTERN = `^(?:${NAME}:(?:${NAME}|\\*)|\\*:(?:read|\\*))$`
+
 const scopes = z
-  .array(anyText(80))
+  .array(anyText(80).meta({ pattern: SCOPE_PATTERN }))
   .min(1)
   .max(64)
   .meta({ description: 'family:action, family:*, *:read or *:*', example: ['apps:read'] })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { appId, instant } from '../wire.ts'
+import { ACTION_PATTERN } from './schema.ts'
 
 export const asked = z
   .strictObject({
@@ -8,7 +9,7 @@ export const asked = z
       .string()
       .max(80)
       .optional()
-      .meta({ description: 'One family:action that it must be allowed.' }),
+      .meta({ pattern: ACTION_PATTERN, description: 'One family:action that it must be allowed.' }),
     app_id: appId.optional().meta({ description: 'An app that its pins must hold.' }),
   })
   .meta({ id: 'KeyToVerify' })

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
+import { EVENT_TYPE } from '../../../lib/webhook/event.ts'
+import { RESERVED_NAMES, RESERVED_PREFIXES } from '../../../lib/webhook/headers.ts'
+import { FAMILY } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { fault } from '../../faults.ts'
 import {
@@ -18,14 +21,30 @@ import {
 
 export const webhookParams = z.strictObject({ webhook_id: plainText })
 
+/** What no part of a url holds: control characters, blanks and backslashes. */
+const NOT_IN_URL =
+  '\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\\\#'
+
 /** Judged by the egress guard, which says more than a pattern could. */
-const url = z.string().min(1).meta({
-  description: 'A public https address. Private ones must be listed by the operator.',
-  maxLength: 2048,
-  example: 'https://hooks.example.com/in',
-})
+const url = z
+  .string()
+  .min(1)
+  .meta({
+    pattern: `^[Hh][Tt][Tt][Pp][Ss]?://[^${NOT_IN_URL}/?@]+(?:[/?][^${NOT_IN_URL}]*)?$`,
+    description: 'A public https address. Private ones must be listed by the operator.',
+    maxLength: 2048,
+    example: 'https://hooks.example.com/in',
+  })
+/** The forms of a subscription: a type, a family, or every built-in type. */
+const SUBSCRIPTION = `^(?:\\*|${[EVENT_TYPE, FAMILY].map(inner).join('|')})$`
+
+/** A pattern without its anchors. */
+function inner({ source }: RegExp): string {
+  return source.slice(1, -1)
+}
+
 const events = z
-  .array(anyText(100))
+  .array(anyText(100).meta({ pattern: SUBSCRIPTION }))
   .min(1)
   .max(100)
   .superRefine((types, ctx) => {
@@ -51,10 +70,21 @@ const apps = z
   .transform((ids) => [...new Set(ids)].sort())
   .nullable()
   .meta({ description: 'Only events of these apps; null: of all, and events without an app.' })
-/** As the check of headers reads them, which also knows the names that are the sender's. */
-const headerName = z
-  .string()
-  .meta({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", minLength: 1, maxLength: 100 })
+/** A pattern of the names that are the sender's under every brand, in upper or lower case. */
+function ofTheSender(): string {
+  const either = (name: string): string =>
+    name.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
+  const names = [...RESERVED_NAMES].map(either).join('|')
+  return `^(?:(?:${names})$|${RESERVED_PREFIXES.map(either).join('|')})`
+}
+
+/** As the check of headers reads them, which also knows the names of the brand. */
+const headerName = z.string().meta({
+  pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+  minLength: 1,
+  maxLength: 100,
+  not: { pattern: ofTheSender() },
+})
 const headerValue = z.string().meta({
   pattern: '^(?:[!-~\\x80-\\x9f\\xa1-\\xff](?:[\\t -~\\x80-\\xff]*[!-~\\x80-\\x9f\\xa1-\\xff])?)?$',
   maxLength: 1000,

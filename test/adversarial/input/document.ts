@@ -28,6 +28,48 @@ const REFUSED: readonly (readonly [operation: string, body: object])[] = [
   ['events.publish', { ...event, data: { a: ['\0'] } }],
   ['webhooks.create', { url: 'https://a.example/', events: ['a.b'], headers: { 'a b': 'x' } }],
   ['webhooks.create', { url: 'https://a.example/', events: ['a.b'], headers: { a: ' x' } }],
+  ['webhooks.create', { url: 'https://a.example/', events: ['a.b'], headers: { hOSt: 'x' } }],
+  [
+    'webhooks.create',
+    { url: 'https://a.example/', events: ['a.b'], headers: { 'Content-Md5': 'x' } },
+  ],
+  ...[
+    'a.example',
+    'ftp://a.example/',
+    'https://u@a.example/',
+    'https://a.example/#a',
+    'https:///',
+  ].map((url) => ['webhooks.create', { url, events: ['app.deployed'] }] as const),
+  ...[
+    '../a',
+    '/a',
+    'a//b',
+    'a\\b',
+    '.a',
+    'a/.b',
+    'a.',
+    'a ',
+    'a:b',
+    'a\u200bb',
+    'a/'.repeat(12) + 'a',
+  ].map(
+    (path) =>
+      [
+        'edits.create',
+        { operations: [{ op: 'write', path, content: 'a' }], base_revision: 1 },
+      ] as const,
+  ),
+  ...[
+    { key: 'a b', value: 'x' },
+    { key: 'a', value: 'x'.repeat(4001) },
+    { key: 'observe', value: 'none' },
+  ].map(
+    (config) =>
+      [
+        'edits.create',
+        { operations: [{ op: 'set_config', ...config }], base_revision: 1 },
+      ] as const,
+  ),
   ['apps.create', { prompt: 'A shop', template_id: 'blank' }],
   ['apps.create', { prompt: 'A shop', files: [{ ...file, content_base64: '' }] }],
   ['apps.create', { template_id: 'blank', files: [file] }],
@@ -54,14 +96,17 @@ const SIBLINGS: ReadonlyMap<string, readonly Operation['method'][]> = new Map(
 
 export const DOCUMENT_CHECKS: Checks = {
   async E12(t, saw) {
-    const { send } = await openInputWorld(t, saw)
+    const { send, request } = await openInputWorld(t, saw)
+    const { body: app } = await request('POST', '/v1/apps', { body: { template_id: 'blank' } })
     for (const [id, body] of REFUSED) {
       const operation = operationOf(id)
       const documented = DOCUMENTED.find(({ operationId }) => operationId === id)
       if (documented === undefined) throw new Error(`${id} is not documented`)
       const shown = `${id} ${JSON.stringify(body)}`
       t.not(faultsOf(body, ...placeOfBody(documented), 'schema').length, 0, `document: ${shown}`)
-      const path = operation.path.replaceAll(/\{\w+\}/g, 'none')
+      const path = operation.path
+        .replace('{app_id}', String(app['id']))
+        .replaceAll(/\{\w+\}/g, 'none')
       const answer = await send(operation, path, { text: JSON.stringify(body) })
       t.equal(answer.status, 400, shown)
     }

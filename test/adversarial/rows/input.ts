@@ -65,9 +65,9 @@ export const INPUT: Section = {
     },
     {
       id: 'E12',
-      case: 'bodies that change nothing, are of two forms at once, or hold a NUL or a malformed id, type, hostname, email or header',
+      case: 'bodies that change nothing, are of two forms at once, or hold a NUL or a malformed id, type, url, hostname, email, header, path or configuration',
       answer:
-        'the document forbids each: `400 invalid_request`, `400 invalid_json`, `400 invalid_source`, `400 invalid_edit`',
+        'the document forbids each: `400 invalid_request`, `400 invalid_json`, `400 invalid_source`, `400 invalid_edit`, `400 invalid_url`, `400 path_not_allowed`, `400 config_not_allowed`',
     },
     {
       id: 'E13',

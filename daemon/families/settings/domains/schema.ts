@@ -13,9 +13,13 @@ export const domainParams = z.strictObject({ app_id: plainText, domain_id: plain
 /** Nothing that ends a host in a URL, escapes it, or is a wildcard. */
 const NO_SEPARATOR = new RegExp(`^[^${BLANK}/\\\\:?#@%[\\]*${NUL}]+$`)
 
+/** Of ASCII, letters, digits, hyphens and dots; IDNA judges everything else. */
+const NO_SYMBOL = `^[^${BLANK}\\u0000-,/:-@[-\`{-\\u009f]+$`
+
 /** Judged as a hostname once it is known that there is the app, which says more than a pattern could. */
 export const domainCreation = z.strictObject({
   hostname: z.string().min(1).max(300).regex(NO_SEPARATOR, 'Must be a hostname.').meta({
+    pattern: NO_SYMBOL,
     description: 'A hostname of your own, such as that of a shop. Unicode is taken.',
     example: 'shop.example.com',
   }),
