@@ -1,5 +1,5 @@
 import { kernelError } from '../lib/errors.ts'
-import type { AppReads } from '../plugins/store/contract/apps.ts'
+import type { AppReads } from '../plugins/platform/contract/apps.ts'
 
 /** Whose the apps are that keys are pinned to and webhooks hear of. */
 export type AppIds = 'own' | 'any'

@@ -17,7 +17,7 @@ import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { StoredFacts } from '../plugins/registry.ts'
-import type { Store, StoreTx } from '../plugins/store/contract.ts'
+import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import { APP_DIRECTORIES } from './app-directory.ts'
 import { catalogueOf } from './catalogue.ts'
 import type { Config } from './config.ts'
@@ -40,13 +40,13 @@ import { createWriteQueue } from './writes.ts'
 export interface Parts {
   readonly config: Config
   readonly families: readonly Family[]
-  readonly store: Store
+  readonly store: PlatformStore
   readonly keyring: Keyring
   readonly eventPositions: EventPositions
   readonly egress: EgressClient
   readonly nameLookup: NameLookup
   readonly appBytes: AppBytes | undefined
-  readonly billing: Billing<StoreTx>
+  readonly billing: Billing<PlatformTx>
   readonly appsPlace: AppsPlace | undefined
   readonly deployer: Deployer
   readonly editor: Editor
@@ -235,7 +235,7 @@ function otherBrand(brand: string, kept: string): ConfigError {
  *
  * @throws ConfigError
  */
-export async function keepBrand(store: Store, brand: string): Promise<void> {
+export async function keepBrand(store: PlatformStore, brand: string): Promise<void> {
   const kept =
     (await store.accounts.meta('brand')) ??
     (await store.write((tx) => tx.accounts.putMetaOnce('brand', brand)))

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
-import type { Store } from '../plugins/store/contract.ts'
+import type { PlatformStore } from '../plugins/platform/contract.ts'
 import type { Config } from './config.ts'
 import { SETTINGS } from './settings.ts'
 import { rateLimitsOf } from './config.ts'
@@ -206,7 +206,7 @@ export async function openLocal(
   const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
   const prepared = await prepare(config, FAMILIES)
   let appBytes: AppBytes | undefined
-  let store: Store | undefined
+  let store: PlatformStore | undefined
   try {
     const database = await openDatabase(place, {
       inspect: (stored) => inspectStored(stored, config, masterKeyFile),

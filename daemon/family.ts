@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { ErrorRow } from '../lib/errors.ts'
 import type { Instant } from '../lib/time.ts'
 import type { ByteRange } from '../plugins/apps/contract.ts'
-import type { StoreTx } from '../plugins/store/contract.ts'
+import type { PlatformTx } from '../plugins/platform/contract.ts'
 import type { Access } from './access.ts'
 import type { BuiltInEvent } from './event-types.ts'
 import type { FormInput, GivenPart, PartsInput } from './parts.ts'
@@ -85,7 +85,7 @@ export interface WriteCall<
   Input extends OperationInput = OperationInput,
   Prepared = undefined,
 > extends Call<Input, Prepared> {
-  readonly tx: StoreTx
+  readonly tx: PlatformTx
 }
 
 /** A call that commits by itself. */
@@ -98,7 +98,10 @@ export interface OwnCall<Input extends OperationInput = OperationInput> extends 
    * @param options.detached runs it also when the client has disconnected. Default false
    * @throws KeyhookError as a request would be refused that came now
    */
-  unit<T>(work: (tx: StoreTx) => Promise<T>, options?: { readonly detached?: boolean }): Promise<T>
+  unit<T>(
+    work: (tx: PlatformTx) => Promise<T>,
+    options?: { readonly detached?: boolean },
+  ): Promise<T>
 }
 
 export interface ResponseHead {
@@ -231,7 +234,7 @@ export interface PublishOperation<
   Id extends string = string,
 > extends Declaration<Input, Output, Id> {
   readonly effect: 'publish'
-  run(call: Call<Input> & { readonly tx: StoreTx | undefined }): Promise<z.input<Output>>
+  run(call: Call<Input> & { readonly tx: PlatformTx | undefined }): Promise<z.input<Output>>
 }
 
 export interface OwnOperation<

@@ -2,7 +2,7 @@ import type { AppBytes } from '../plugins/apps/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { StoredFacts } from '../plugins/registry.ts'
 import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../plugins/registry.ts'
-import type { Store } from '../plugins/store/contract.ts'
+import type { PlatformStore } from '../plugins/platform/contract.ts'
 import { DAY, SECOND } from '../lib/time.ts'
 import {
   composePlatform,
@@ -56,7 +56,7 @@ export interface Opening extends Prepared {
   readonly config: Config
   readonly log: Log
   readonly families: readonly Family[]
-  readonly store: Store
+  readonly store: PlatformStore
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
   /** Where apps are seen; without it they are nowhere. */

@@ -11,7 +11,7 @@ import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
-import type { Store, StoreTx } from '../plugins/store/contract.ts'
+import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import type { AppDirectory } from './app-directory.ts'
 import type { EventPositions } from './event-positions.ts'
 import type { EventTypes } from './event-types.ts'
@@ -52,7 +52,7 @@ export interface AppsPlace {
 
 /** What the families stand on; made once by the composition root. */
 export interface Platform {
-  readonly store: Store
+  readonly store: PlatformStore
   readonly engine: Engine
   readonly verifier: Verifier
   readonly egress: EgressClient
@@ -61,7 +61,7 @@ export interface Platform {
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
   /** What work costs, and who can pay for it. */
-  readonly billing: Billing<StoreTx>
+  readonly billing: Billing<PlatformTx>
   /** Where apps are seen once they are published; without it they are nowhere. */
   readonly appsPlace?: AppsPlace | undefined
   /** What makes releases of apps; without it none is published. */

@@ -1,4 +1,4 @@
-import type { Store, StoreTx } from '../plugins/store/contract.ts'
+import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import type { Call } from './family.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
@@ -16,7 +16,9 @@ const WAITING = 2000
 const WAITING_EACH = 500
 
 /** One for a process: a database has one writer, which the accounts take in turn. */
-export function createWriteQueue({ manyProcesses }: Pick<Store, 'manyProcesses'>): FairQueue {
+export function createWriteQueue({
+  manyProcesses,
+}: Pick<PlatformStore, 'manyProcesses'>): FairQueue {
   const atOnce = manyProcesses === true ? AT_ONCE_SHARED : AT_ONCE
   return createFairQueue({ atOnce, waiting: WAITING, each: WAITING_EACH })
 }
@@ -31,7 +33,7 @@ export function createWriteQueue({ manyProcesses }: Pick<Store, 'manyProcesses'>
  */
 export function writeInTurn<T>(
   { platform, principal, ip, waiting }: Pick<Call, 'platform' | 'principal' | 'ip' | 'waiting'>,
-  work: (tx: StoreTx) => Promise<T>,
+  work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const { signal, begin } = waiting()
   return platform.writes({ holder: holderOf(principal, ip), signal }, async () => {
@@ -46,7 +48,7 @@ export function writeInTurn<T>(
  */
 export function writeBegun<T>(
   { platform, principal, ip }: Pick<Call, 'platform' | 'principal' | 'ip'>,
-  work: (tx: StoreTx) => Promise<T>,
+  work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const turn = { holder: holderOf(principal, ip), kept: true }
   return platform.writes(turn, () => platform.store.write(work))

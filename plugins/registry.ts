@@ -18,7 +18,8 @@ import type { Embedder } from './embeddings/contract.ts'
 import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
 import type { FileProcessor } from './files/contract.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
-import type { OpenOptions, OpenedStore } from './store/open.ts'
+import type { OpenedPlatform } from './platform/open.ts'
+import type { OpenOptions } from './store/open.ts'
 
 export { untilAged } from './store/hold.ts'
 export type { OpenOptions, StoredFacts } from './store/open.ts'
@@ -33,9 +34,9 @@ export type { SequelizeLike } from './store/sequelize.ts'
 export async function openDatabase(
   database: unknown,
   options: OpenOptions = {},
-): Promise<OpenedStore> {
-  const { openStore } = await import('./store/open.ts')
-  return openStore(database, options)
+): Promise<OpenedPlatform> {
+  const { openPlatformStore } = await import('./platform/open.ts')
+  return openPlatformStore(database, options)
 }
 
 /**
@@ -45,7 +46,7 @@ export async function openDatabase(
  * @throws Error that names host, port and cause, and no credentials; and what `inspect` throws
  */
 export async function reachPostgres(url: string, options: OpenOptions = {}): Promise<string> {
-  return (await import('./store/open.ts')).reachPostgres(url, options)
+  return (await import('./platform/open.ts')).reachPlatformPostgres(url, options)
 }
 
 /**
@@ -54,7 +55,7 @@ export async function reachPostgres(url: string, options: OpenOptions = {}): Pro
  * @throws Error when the file cannot be read; and what `inspect` throws
  */
 export async function reachSqlite(file: string, options: OpenOptions): Promise<void> {
-  await (await import('./store/open.ts')).reachSqlite(file, options)
+  await (await import('./platform/open.ts')).reachPlatformSqlite(file, options)
 }
 
 /** Where the bytes of apps may lie. */

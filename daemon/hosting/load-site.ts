@@ -1,8 +1,8 @@
 import type { Instant, Millis } from '../../lib/time.ts'
 import { DAY } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
-import type { Store } from '../../plugins/store/contract.ts'
-import type { HostedApp } from '../../plugins/store/contract/sites.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import type { HostedApp } from '../../plugins/platform/contract/sites.ts'
 import { previewIn } from '../app-address.ts'
 import type { AppsPlace } from '../platform.ts'
 import type { WantedSite } from './kept-sites.ts'
@@ -25,7 +25,7 @@ export interface LoadedSite {
 export type LoadSite = (host: string, now: Instant) => Promise<LoadedSite | undefined>
 
 interface Ports {
-  readonly store: Pick<Store, 'deployments' | 'domains'>
+  readonly store: Pick<PlatformStore, 'deployments' | 'domains'>
   readonly bytes: Pick<AppBytes, 'get'>
   readonly place: Pick<AppsPlace, 'domain'>
 }

@@ -2,7 +2,7 @@ import type { Change } from '../../lib/engine/changes.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { Store } from '../../plugins/store/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { LoadSite, LoadedSite } from './load-site.ts'
 import type { Offline, Site, Sites } from './site.ts'
 
@@ -22,7 +22,7 @@ const LIMITS: SiteLimits = {
 }
 
 export interface SitesOptions {
-  readonly changes: Store['changes']
+  readonly changes: PlatformStore['changes']
   readonly clock: Pick<Clock, 'now' | 'steady'>
   /** Looks up what a host leads to. */
   readonly load: LoadSite

@@ -4,7 +4,7 @@ import type {
   IdempotencyRecord,
   RequestReads,
 } from '../../plugins/store/contract/requests.ts'
-import type { StoreTx } from '../../plugins/store/contract.ts'
+import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import { httpError } from '../errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
@@ -65,7 +65,7 @@ async function performInUnit(
     return writeInTurn(call, () => Promise.resolve(twin))
   }
   let committed: unknown
-  const work = async (tx: StoreTx): Promise<Answer> => {
+  const work = async (tx: PlatformTx): Promise<Answer> => {
     const known = await recall(tx.requests, call, place)
     if (known !== undefined) return known
     committed = await unit.run(tx)

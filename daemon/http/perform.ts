@@ -2,7 +2,7 @@ import { KeyhookError } from '../../lib/errors.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
-import type { StoreTx } from '../../plugins/store/contract.ts'
+import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { Call, Operation, OwnCall } from '../family.ts'
 import type { GivenPart } from '../parts.ts'
 import type { Platform } from '../platform.ts'
@@ -74,7 +74,7 @@ async function* none(): AsyncGenerator<never> {}
 
 /** A unit of work, before it begins. */
 export interface PreparedUnit {
-  run(tx: StoreTx): Promise<unknown>
+  run(tx: PlatformTx): Promise<unknown>
   /**
    * Commits the unit by `write`, which calls `run`. Discards what was prepared when `run` did not succeed;
    * once it has, an error does not prove that nothing was committed, and the operation is told of the doubt.
@@ -119,7 +119,7 @@ function requirePresent({ hasLeft }: AnyCall): void {
 
 /** @throws KeyhookError when the caller may no longer do this */
 async function requireCaller(
-  tx: StoreTx,
+  tx: PlatformTx,
   operation: Operation,
   { principal, platform }: AnyCall,
   now: Instant,
@@ -137,7 +137,7 @@ function scopeOf({ access }: Operation, { universe }: Platform): RequiredScope |
 async function workOf(
   operation: UnitOperation,
   call: AnyCall,
-): Promise<{ work(tx: StoreTx): Promise<unknown>; discard(): Promise<void>; doubt(): void }> {
+): Promise<{ work(tx: PlatformTx): Promise<unknown>; discard(): Promise<void>; doubt(): void }> {
   if (operation.effect === 'publish') {
     return {
       work: (tx) => operation.run({ ...call, tx }),

@@ -1,7 +1,7 @@
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { AccessLine, ToldProblem } from '../../plugins/store/contract/observations.ts'
+import type { AccessLine, ToldProblem } from '../../plugins/platform/contract/observations.ts'
 import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'

@@ -1,6 +1,6 @@
 import type { Instant, Millis } from '../../lib/time.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
-import type { CheckRecord, ProbesDue } from '../../plugins/store/contract/observations.ts'
+import type { CheckRecord, ProbesDue } from '../../plugins/platform/contract/observations.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 

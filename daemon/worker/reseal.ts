@@ -1,7 +1,7 @@
 import { headersPlace, secretPlace } from '../../lib/engine/targets.ts'
 import { SECOND } from '../../lib/time.ts'
+import type { Store } from '../../plugins/store/contract.ts'
 import type { SealedText, SealKind } from '../../plugins/store/contract/seals.ts'
-import { SEAL_KINDS } from '../../plugins/store/contract/seals.ts'
 import { standingsOf } from '../families/seals/standing.ts'
 import { serviceSecretPlace } from '../families/settings/services/seal.ts'
 import type { Platform } from '../platform.ts'
@@ -16,13 +16,15 @@ export interface Resealed {
   readonly unreadable: number
 }
 
-type Sealing = Pick<Platform, 'store' | 'keyring'>
+interface Sealing extends Pick<Platform, 'keyring'> {
+  readonly store: Store
+}
 
 /** Texts that one commit moves, so that whoever publishes waits for a short one at most. */
 const CHUNK = 100
 
 /** Where a text is sealed to. */
-const PLACES: Readonly<Record<SealKind, (id: string) => string>> = {
+const PLACES: Readonly<Partial<Record<SealKind, (id: string) => string>>> = {
   webhook_secret: secretPlace,
   webhook_headers: headersPlace,
   service_secret: serviceSecretPlace,
@@ -43,7 +45,7 @@ export async function reseal(
 ): Promise<Resealed> {
   const [current = ''] = keyring.ids
   let sum: Resealed = { moved: 0, passed: 0, unreadable: 0 }
-  for (const kind of SEAL_KINDS) {
+  for (const kind of store.seals.kinds) {
     for (let after = '', full = true; full && !isStopping();) {
       const page = { after, limit: CHUNK }
       const texts = await store.seals.sealedElsewhere(kind, current, page)
@@ -69,7 +71,8 @@ function sealAnew(
   kind: SealKind,
   { id, sealed }: SealedText,
 ): readonly { readonly id: string; readonly from: string; readonly to: string }[] {
-  const place = PLACES[kind](id)
+  const place = PLACES[kind]?.(id)
+  if (place === undefined) throw new TypeError(`no place is known for ${kind}`)
   try {
     return [{ id, from: sealed, to: keyring.seal(keyring.open(sealed, place), place) }]
   } catch {

@@ -1,8 +1,11 @@
 import cron from 'node-cron'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { DAY } from '../../lib/time.ts'
-import type { PurgeKind, Store } from '../../plugins/store/contract.ts'
-import { PURGE_KINDS } from '../../plugins/store/contract.ts'
+import type { PlatformPurgeKind, PlatformStore } from '../../plugins/platform/contract.ts'
+import { ALL_PURGE_KINDS } from '../../plugins/platform/contract.ts'
+import type { PurgeKind } from '../../plugins/store/contract.ts'
+
+type Kind = PurgeKind | PlatformPurgeKind
 
 /** How long what is finished is kept; null is for ever. */
 export interface Retention {
@@ -31,14 +34,14 @@ const SILENT_FOR: Millis = 30 * DAY
  * @param isStopping asked between chunks
  */
 export async function purgeExpired(
-  store: Pick<Store, 'purge'>,
+  store: Pick<PlatformStore, 'purge'>,
   retention: Retention,
   now: Instant,
   isStopping: () => boolean = () => false,
-): Promise<Partial<Record<PurgeKind, number>>> {
-  const purged: Partial<Record<PurgeKind, number>> = {}
+): Promise<Partial<Record<Kind, number>>> {
+  const purged: Partial<Record<Kind, number>> = {}
   const spans = spansOf(retention)
-  for (const kind of PURGE_KINDS) {
+  for (const kind of ALL_PURGE_KINDS) {
     const span = spans[kind]
     if (span === null) continue
     let total = 0
@@ -53,7 +56,7 @@ export async function purgeExpired(
 }
 
 /** How long each kind is kept; null is for ever. */
-function spansOf({ events, audit, access }: Retention): Readonly<Record<PurgeKind, Millis | null>> {
+function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Millis | null>> {
   return {
     attempts: events,
     deliveries: events,

@@ -1,5 +1,5 @@
 /**
- * Where every record is kept: one store, one unit of work.
+ * The core store: accounts, keys, webhooks, events, deliveries and what protects them, in one unit of work.
  *
  * What changes together commits together: state, outbox event, idempotency record and audit row.
  * Methods are atomic verbs; each says who wins a race and what the loser sees. An implementation
@@ -10,32 +10,20 @@
 import type { EngineStore, EngineTx } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import type { AccountReads, AccountWrites } from './contract/accounts.ts'
-import type { AppReads, AppWrites } from './contract/apps.ts'
 import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
-import type { DomainReads, DomainWrites } from './contract/domains.ts'
-import type { DeploymentReads, DeploymentWrites } from './contract/deployments.ts'
-import type { EditReads, EditWrites } from './contract/edits.ts'
 import type { EventReads, EventWrites } from './contract/events.ts'
-import type { FileReads, FileWrites } from './contract/files.ts'
 import type { KeyReads, KeyWrites } from './contract/keys.ts'
-import type { ObservationReads, ObservationWrites } from './contract/observations.ts'
 import type { RequestReads, RequestWrites } from './contract/requests.ts'
 import type { SealReads, SealWrites } from './contract/seals.ts'
-import type { ServiceReads, ServiceWrites } from './contract/services.ts'
-import type { SignInReads, SignInWrites } from './contract/sign-in.ts'
 import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
 
 /**
- * What is kept for a while alone, in the order in which it must go: an attempt before its delivery, a
- * delivery before its event.
+ * Rows that expire, in the order in which they must be deleted: an attempt before its delivery, a delivery
+ * before its event.
  *
- * Deliveries and attempts are as old as the event, whatever their state; secrets, sessions and answers
- * to idempotent requests count from when they ended, problems from when they were last seen, observers
- * from what they last wrote. A key goes, with its secrets, once it and everything of its line that ended
- * ended before the instant, unless a key below it is left or a webhook names it. Of deployments those go that failed or were canceled, with their lines, but
- * never the last of their app; aliases that were given up, once they are not kept any more. A line whose
- * instant the newest one has not reached, of a clock that was ahead, goes before those that were added
- * after it.
+ * Deliveries and attempts are as old as their event, whatever their state; secrets, sessions and idempotency
+ * records count from their end. A key is deleted, with its secrets, once it and every key below it ended
+ * before the instant, unless a key below it is left or a webhook names it.
  */
 export const PURGE_KINDS = [
   'attempts',
@@ -47,12 +35,6 @@ export const PURGE_KINDS = [
   'keys',
   'webhook_secrets',
   'audit',
-  'access_lines',
-  'checks',
-  'problems',
-  'observers',
-  'deployments',
-  'left_aliases',
 ] as const
 
 export type PurgeKind = (typeof PURGE_KINDS)[number]
@@ -60,20 +42,12 @@ export type PurgeKind = (typeof PURGE_KINDS)[number]
 /** One unit of work: everything done through it commits or rolls back together. */
 export interface StoreTx extends EngineTx {
   readonly accounts: AccountWrites
-  readonly apps: AppWrites
-  readonly deployments: DeploymentWrites
-  readonly edits: EditWrites
-  readonly files: FileWrites
   readonly keys: KeyWrites
   readonly webhooks: WebhookWrites
   readonly events: EventWrites
   readonly deliveries: DeliveryWrites
-  readonly observations: ObservationWrites
   readonly requests: RequestWrites
   readonly seals: SealWrites
-  readonly domains: DomainWrites
-  readonly services: ServiceWrites
-  readonly signIn: SignInWrites
 }
 
 /** A unit of work inside a transaction that somebody else began and will end. */
@@ -88,20 +62,12 @@ export interface JoinedUnit {
 
 export interface Store extends Omit<EngineStore, 'write'> {
   readonly accounts: AccountReads
-  readonly apps: AppReads
-  readonly deployments: DeploymentReads
-  readonly edits: EditReads
-  readonly files: FileReads
   readonly keys: KeyReads
   readonly webhooks: WebhookReads
   readonly events: EventReads
   readonly deliveries: DeliveryReads
-  readonly observations: ObservationReads
   readonly requests: RequestReads
   readonly seals: SealReads
-  readonly domains: DomainReads
-  readonly services: ServiceReads
-  readonly signIn: SignInReads
 
   /**
    * Runs `work` as one unit: commits when it resolves, rolls back when it rejects.

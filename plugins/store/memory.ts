@@ -4,21 +4,13 @@ import { createChanges } from '../../lib/engine/changes.ts'
 import type { Store, StoreTx } from './contract.ts'
 import type { ChangeSink } from './contract/changes.ts'
 import { accountReads, accountWrites } from './memory/accounts.ts'
-import { appReads, appWrites } from './memory/apps.ts'
 import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
-import { deploymentReads, deploymentWrites } from './memory/deployments.ts'
-import { domainReads, domainWrites } from './memory/domains.ts'
-import { editReads, editWrites } from './memory/edits.ts'
 import { claim, disclaim, lanes, recover, release, settle } from './memory/dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
-import { fileReads, fileWrites } from './memory/files.ts'
 import { keyReads, keyWrites } from './memory/keys.ts'
-import { observationReads, observationWrites } from './memory/observations.ts'
 import { PURGES } from './memory/purge.ts'
 import { requestReads, requestWrites } from './memory/requests.ts'
 import { sealReads, sealWrites } from './memory/seals.ts'
-import { serviceReads, serviceWrites } from './memory/services.ts'
-import { signInReads, signInWrites } from './memory/sign-in.ts'
 import type { Reading, State } from './memory/state.ts'
 import { copyState, emptyState } from './memory/state.ts'
 import { webhookReads, webhookWrites } from './memory/webhooks.ts'
@@ -84,20 +76,12 @@ export function createMemoryStore(...args: readonly []): Store & { readonly chan
 function readsOf(state: Reading) {
   return {
     accounts: accountReads(state),
-    apps: appReads(state),
-    deployments: deploymentReads(state),
-    edits: editReads(state),
-    files: fileReads(state),
     keys: keyReads(state),
     webhooks: webhookReads(state),
     events: eventReads(state),
     deliveries: deliveryReads(state),
-    observations: observationReads(state),
     requests: requestReads(state),
     seals: sealReads(state),
-    domains: domainReads(state),
-    services: serviceReads(state),
-    signIn: signInReads(state),
   }
 }
 
@@ -106,20 +90,12 @@ function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)
   const events = eventWrites(draft, changes)
   return {
     accounts: accountWrites(draft, changes),
-    apps: appWrites(draft, changes),
-    deployments: deploymentWrites(draft, changes),
-    edits: editWrites(draft),
-    files: fileWrites(draft),
     keys: keyWrites(draft, changes),
     webhooks,
     events,
     deliveries: deliveryWrites(draft),
-    observations: observationWrites(draft),
     requests: requestWrites(draft),
     seals: sealWrites(draft),
-    domains: domainWrites(draft, changes),
-    services: serviceWrites(draft),
-    signIn: signInWrites(draft, changes),
     webhooksOf: (accountId) => webhooks.ofAccount(accountId),
     insertPublished: (group) => events.insert(group),
     disableWebhook: (id, reason, at) => webhooks.disable(id, reason, at),

@@ -7,12 +7,12 @@ import {
   optional,
   optionsOf,
 } from '../../lib/internal/arguments.ts'
-import type { Store } from './contract.ts'
 import type { SequelizeLike } from './sequelize.ts'
 import { isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
-import { MIGRATIONS, migrate } from './sql/migrate.ts'
+import type { Step } from './sql/migrate.ts'
+import { coreSteps, migrate } from './sql/migrate.ts'
 import { keepEra } from './sql/postgres/feed.ts'
 import { lend } from './sql/postgres/lend.ts'
 import { createPresence } from './sql/postgres/presence.ts'
@@ -20,13 +20,15 @@ import type { PgPool, PgSource } from './sql/postgres/source.ts'
 import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
 import { queryOn } from './sql/postgres/statement.ts'
 import { openPostgres } from './sql/postgres.ts'
+import type { EncryptedColumns } from './sql/seals.ts'
+import type { SqlStore } from './sql/store.ts'
 import { createSqlStore } from './sql/store.ts'
 import type { Tables } from './sql/tables.ts'
 import { nameTables } from './sql/tables.ts'
 
 /** A store that is ready, and the migrations that this opening ran. */
 export interface OpenedStore {
-  readonly store: Store
+  readonly store: SqlStore
   /** Names of the steps taken now, in order; empty when the schema was up to date. */
   readonly migrated: readonly string[]
   /** What it stands on, for rooms that keep their own tables beside it. It goes with the store. */
@@ -49,6 +51,19 @@ export interface StoredFacts {
   /** Names of the migrations that opening the store would run, in order; all of them for a fresh database. */
   pending(): Promise<readonly string[]>
 }
+
+/** What is kept beside the core's tables in the same database. */
+export interface Beside {
+  /** The steps of its schema, taken after the core's. */
+  readonly steps: readonly Step[]
+  /** Its columns of encrypted texts, which the core re-encrypts with its own. */
+  readonly encrypted: EncryptedColumns
+}
+
+const NOTHING: Beside = { steps: [], encrypted: {} }
+
+/** Begins the name of every table where nothing else is asked for. */
+export const DEFAULT_PREFIX = 'keyhook_'
 
 const OPTIONS = optionsOf({
   tablePrefix: optional(TEXT),
@@ -83,13 +98,31 @@ export async function openStore(
   ...args: readonly [database: unknown, options?: OpenOptions]
 ): Promise<OpenedStore> {
   const [database, options = {}] = readStore(args) as typeof args
+  return openAny(database, options, NOTHING)
+}
+
+/**
+ * As `openStore`, with tables beside the core's.
+ *
+ * @throws as `openStore`
+ */
+export async function openBeside(
+  database: unknown,
+  options: OpenOptions,
+  beside: Beside,
+): Promise<OpenedStore> {
+  readStore([database, options])
+  return openAny(database, options, beside)
+}
+
+function openAny(database: unknown, options: OpenOptions, beside: Beside): Promise<OpenedStore> {
   if (typeof database === 'string' && !/^postgres(ql)?:/.test(database)) {
-    return openSqliteStore(database, options)
+    return openFile(database, options, beside)
   }
   if (isSequelize(database) && database.getDialect() === 'sqlite') {
-    return openSqliteStore(fileOf(database), options)
+    return openFile(fileOf(database), options, beside)
   }
-  return openPostgresStore(database, options)
+  return openServer(database, options, beside)
 }
 
 /**
@@ -104,6 +137,10 @@ export async function openSqliteStore(
   ...args: readonly [file: string, options?: OpenOptions]
 ): Promise<OpenedStore> {
   const [file, options = {}] = readSqlite(args) as typeof args
+  return openFile(file, options, NOTHING)
+}
+
+async function openFile(file: string, options: OpenOptions, beside: Beside): Promise<OpenedStore> {
   const tables = tablesOf(options)
   if (/^\w+:\/\//.test(file)) {
     // The address may hold a password: it is not repeated.
@@ -112,7 +149,7 @@ export async function openSqliteStore(
     )
   }
   const { openSqlite } = await import('./sql/sqlite.ts')
-  return openOver(await openSqlite(file), tables, options)
+  return openOver(await openSqlite(file), tables, options, beside)
 }
 
 /**
@@ -128,18 +165,26 @@ export async function openPostgresStore(
   ...args: readonly [database: unknown, options?: OpenOptions]
 ): Promise<OpenedStore> {
   const [database, options = {}] = readPostgres(args) as typeof args
+  return openServer(database, options, NOTHING)
+}
+
+async function openServer(
+  database: unknown,
+  options: OpenOptions,
+  beside: Beside,
+): Promise<OpenedStore> {
   const tables = tablesOf(options)
   const source = await sourceOf(database)
   await requireReachable(source, database)
   const presence = createPresence(source, tables)
   const client = openPostgres(source, tables, presence)
-  return openOver(client, tables, options, async () => {
+  return openOver(client, tables, options, beside, async () => {
     await client.transaction((query) => keepEra(query, tables))
     await presence.start()
   })
 }
 
-function tablesOf({ tablePrefix = 'keyhook_' }: OpenOptions): Tables {
+function tablesOf({ tablePrefix = DEFAULT_PREFIX }: OpenOptions): Tables {
   return nameTables(tablePrefix)
 }
 
@@ -147,14 +192,16 @@ async function openOver(
   client: SqlClient,
   tables: Tables,
   { inspect }: OpenOptions,
+  { steps: further, encrypted }: Beside,
   prepare: () => Promise<void> = async () => undefined,
 ): Promise<OpenedStore> {
+  const steps = [...coreSteps(tables), ...further]
   try {
     if (inspect !== undefined)
-      await inspect(factsOf({ name: client.dialect.name, read: client.read }, tables))
-    const migrated = await migrate(client, tables)
+      await inspect(factsOf({ name: client.dialect.name, read: client.read }, tables, steps))
+    const migrated = await migrate(client, tables, steps)
     await prepare()
-    return { store: createSqlStore(client, tables), migrated, client }
+    return { store: createSqlStore(client, tables, encrypted), migrated, client }
   } catch (cause) {
     await client.close()
     throw cause
@@ -164,17 +211,21 @@ async function openOver(
 /**
  * Connects, lets `inspect` judge what is stored, and answers host and port. Nothing is changed.
  *
+ * @param further steps of tables beside the core's, for `pending`
  * @throws Error that names host, port and cause, and no credentials; and what `inspect` throws
  */
 export async function reachPostgres(
-  ...args: readonly [url: string, options?: OpenOptions]
+  ...args: readonly [url: string, options?: OpenOptions, further?: readonly Step[]]
 ): Promise<string> {
-  const [url, options = {}] = readReach(args) as unknown as typeof args
+  const [url, options = {}, further = []] = args
+  readReach([url, options])
   const source = await fromUrl(url)
   await requireReachable(source, url)
   try {
     const read: Query = (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind))
-    await options.inspect?.(factsOf({ name: 'postgres', read }, tablesOf(options)))
+    const tables = tablesOf(options)
+    const steps = [...coreSteps(tables), ...further]
+    await options.inspect?.(factsOf({ name: 'postgres', read }, tables, steps))
   } finally {
     await source.end()
   }
@@ -187,13 +238,16 @@ export async function reachPostgres(
  * @throws Error when the file cannot be read; and what `inspect` throws
  */
 export async function reachSqlite(
-  ...args: readonly [file: string, options?: OpenOptions]
+  ...args: readonly [file: string, options?: OpenOptions, further?: readonly Step[]]
 ): Promise<void> {
-  const [file, options = {}] = readFile(args) as unknown as typeof args
+  const [file, options = {}, further = []] = args
+  readFile([file, options])
   const { openReader } = await import('./sql/sqlite/reader.ts')
   const { query, close } = await openReader(file)
   try {
-    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tablesOf(options)))
+    const tables = tablesOf(options)
+    const steps = [...coreSteps(tables), ...further]
+    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tables, steps))
   } finally {
     await close()
   }
@@ -203,6 +257,7 @@ export async function reachSqlite(
 function factsOf(
   { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
   { meta, migrations }: Tables,
+  steps: readonly Step[],
 ): StoredFacts {
   const isThere =
     dialect === 'sqlite'
@@ -222,7 +277,7 @@ function factsOf(
         ? await read<{ name: string }>(`SELECT name FROM ${migrations}`)
         : []
       const done = new Set(rows.map(({ name }) => name))
-      return MIGRATIONS.map(({ name }) => name).filter((name) => !done.has(name))
+      return steps.map(({ name }) => name).filter((name) => !done.has(name))
     },
   }
 }

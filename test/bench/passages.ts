@@ -1,5 +1,5 @@
 import type { Platform } from '../../daemon/platform.ts'
-import type { FileChunk, FileRecord } from '../../plugins/store/contract/files.ts'
+import type { FileChunk, FileRecord } from '../../plugins/platform/contract/files.ts'
 import { chooseFrom, textOf } from './language.ts'
 
 /** Whose the passages are. */

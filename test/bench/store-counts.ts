@@ -1,9 +1,9 @@
-import type { Store } from '../../plugins/store/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { now } from './clock.ts'
 
 /** A store whose deliveries are counted as they pass. */
 export interface StoreCounts {
-  readonly store: Store
+  readonly store: PlatformStore
   /** Deliveries that were read from the table to be sent. */
   readonly claimed: number
   /** Deliveries whose success is committed. */
@@ -13,7 +13,7 @@ export interface StoreCounts {
   until(succeeded: number): Promise<void>
 }
 
-export function countStore(store: Store): StoreCounts {
+export function countStore(store: PlatformStore): StoreCounts {
   let claimed = 0
   let succeeded = 0
   let committedAt = 0

@@ -3,7 +3,7 @@ import { collectApps } from '../../daemon/families/apps/collect.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { DAY, HOUR } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
-import type { FileRecord } from '../../plugins/store/contract/files.ts'
+import type { FileRecord } from '../../plugins/platform/contract/files.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 

@@ -3,7 +3,7 @@ import { DEPLOY_TIMES, createDeployCarrier } from '../../daemon/families/deploy/
 import { activate, build, goLive, poise } from '../../daemon/families/deploy/steps.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
-import type { DeploymentRecord } from '../../plugins/store/contract/deployments.ts'
+import type { DeploymentRecord } from '../../plugins/platform/contract/deployments.ts'
 import { createApp } from '../support/edits.ts'
 import {
   change,

@@ -14,7 +14,7 @@ import { readConfig } from '../../daemon/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { listenOn } from '../../daemon/listen.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { openStore } from '../../plugins/store/open.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const KEY = `k1:${Buffer.alloc(32, 1).toString('base64')}`
@@ -221,7 +221,7 @@ await t.test(
     const inspect = async (facts: { meta(name: string): Promise<string | undefined> }) => {
       stored.push(await facts.meta('brand'))
     }
-    const { store, migrated } = await openStore(url, { inspect })
+    const { store, migrated } = await openPlatformStore(url, { inspect })
     t.teardown(() => store.close())
     t.ok(migrated.length > 20, 'doctor took none of the steps')
     t.strictSame(stored, [undefined])

@@ -1,11 +1,7 @@
 import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
-import {
-  sampleEdit,
-  sampleEditClaim,
-  sampleEditEnd,
-} from '../../plugins/store/conformance/edit-samples.ts'
+import { sampleEdit, sampleEditClaim, sampleEditEnd } from '../platform/edit-samples.ts'
 import { createApp } from '../support/edits.ts'
 import { openStream } from '../support/stream.ts'
 import type { World } from '../support/world.ts'

@@ -13,8 +13,8 @@ import type { Keyring } from '../../lib/engine/keyring.ts'
 import { createKeyring, keyIdOf } from '../../lib/engine/keyring.ts'
 import { headersPlace, sealHeaders, secretPlace } from '../../lib/engine/targets.ts'
 import { verifyWebhook } from '../../lib/webhook/verify.ts'
-import type { Store } from '../../plugins/store/contract.ts'
-import { openSqliteStore } from '../../plugins/store/open.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 import { codeOf } from '../support/answer.ts'
 import { askControl } from '../support/control.ts'
 import { until } from '../support/daemon.ts'
@@ -145,8 +145,8 @@ await t.test('a master key is replaced while the daemon serves', async (t) => {
 const COUNT = 250
 
 /** Webhooks with a secret and headers each, under one key. */
-async function fill(t: Test, keyring: Keyring): Promise<Store> {
-  const { store } = await openSqliteStore(join(t.testdir(), 'seals.sqlite'))
+async function fill(t: Test, keyring: Keyring): Promise<PlatformStore> {
+  const { store } = await openPlatformStore(join(t.testdir(), 'seals.sqlite'))
   t.teardown(() => store.close())
   let made = 0
   const newId = (): string => `id${String((made += 1)).padStart(5, '0')}`
@@ -160,7 +160,7 @@ async function fill(t: Test, keyring: Keyring): Promise<Store> {
   return store
 }
 
-async function countUnder(store: Store, keyId: string): Promise<number> {
+async function countUnder(store: PlatformStore, keyId: string): Promise<number> {
   const counts = await store.seals.count(0)
   return counts.filter(({ key_id }) => key_id === keyId).reduce((sum, { count }) => sum + count, 0)
 }
@@ -173,7 +173,7 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
     old.open(secret?.sealed ?? '', secretPlace(secret?.id ?? '')),
   )
   let writes = 0
-  const write: Store['write'] = (work) => {
+  const write: PlatformStore['write'] = (work) => {
     writes += 1
     return writes === 3 ? Promise.reject(new Error('the power went')) : store.write(work)
   }
@@ -212,7 +212,7 @@ await t.test('what changes meanwhile is left alone', async (t) => {
   const headers = sealHeaders(replaced.id, { 'X-Own': 'newer' }, old)
   const lost = sealHeaders(unread.id, { 'X-Own': 'lost' }, ringOf('k9'))
   await store.write((tx) => tx.webhooks.update(unread.id, { headers: lost }, OPERATOR, 0))
-  const sealedElsewhere: Store['seals']['sealedElsewhere'] = async (kind, ...rest) => {
+  const sealedElsewhere: PlatformStore['seals']['sealedElsewhere'] = async (kind, ...rest) => {
     const texts = await store.seals.sealedElsewhere(kind, ...rest)
     if (kind === 'webhook_headers') {
       await store.write(async (tx) => {

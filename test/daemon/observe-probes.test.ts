@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import type { Store } from '../../plugins/store/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import type { ProbeAnswer, ProbePorts, ProbeTimes } from '../../daemon/worker/probes.ts'
 import { keepProbing } from '../../daemon/worker/probes.ts'
@@ -56,9 +56,9 @@ function probe(
   return probing
 }
 
-const checksOf = (store: Store, app: string) => store.observations.checks(app, 100)
+const checksOf = (store: PlatformStore, app: string) => store.observations.checks(app, 100)
 
-async function untilChecked(store: Store, app: string, count = 1) {
+async function untilChecked(store: PlatformStore, app: string, count = 1) {
   await until('it was checked', async () => (await checksOf(store, app)).length >= count)
   return checksOf(store, app)
 }
@@ -172,7 +172,7 @@ void t.test('a store that fails for a while is asked again', async (t) => {
   const app = await publishedApp(world)
   const { ports } = await startApps(t, (_, response) => void response.end())
   let failures = 0
-  const failing: Store = {
+  const failing: PlatformStore = {
     ...store,
     write: (work) =>
       failures++ < 2 ? Promise.reject(new Error('no database')) : store.write(work),

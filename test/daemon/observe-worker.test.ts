@@ -4,8 +4,8 @@ import { createLog } from '../../daemon/telemetry/log.ts'
 import { keepObserving } from '../../daemon/worker/observations.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { SECOND, toIso } from '../../lib/time.ts'
-import { ALL_LINES, ALL_PROBLEMS } from '../../plugins/store/conformance/observation-samples.ts'
-import type { Store } from '../../plugins/store/contract.ts'
+import { ALL_LINES, ALL_PROBLEMS } from '../platform/observation-samples.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { createClock } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'
 import { createApp } from '../support/edits.ts'
@@ -22,14 +22,14 @@ import type { World } from '../support/world.ts'
 const NOON = Date.UTC(2026, 0, 31, 12)
 const UNAVAILABLE = kernelError('unavailable')
 
-async function totalsOf(store: Store, app: string): Promise<Record<string, number>> {
+async function totalsOf(store: PlatformStore, app: string): Promise<Record<string, number>> {
   const usage = await store.observations.usage(app, '2000-01-01', '2100-01-01')
   return Object.fromEntries(
     usage.map(({ day, kind, meter, total }) => [`${day} ${kind} ${meter}`, total]),
   )
 }
 
-async function pathsOf(store: Store, app: string): Promise<readonly string[]> {
+async function pathsOf(store: PlatformStore, app: string): Promise<readonly string[]> {
   const { rows } = await store.observations.lines({ ...ALL_LINES, app_id: app })
   return rows.map(({ path }) => path).sort()
 }

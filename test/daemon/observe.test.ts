@@ -1,11 +1,6 @@
 import t from 'tap'
 import { toIso } from '../../lib/time.ts'
-import {
-  idAt,
-  sampleTold,
-  sampleUsage,
-  tell,
-} from '../../plugins/store/conformance/observation-samples.ts'
+import { idAt, sampleTold, sampleUsage, tell } from '../platform/observation-samples.ts'
 import { NOW, openApp } from '../support/observed-app.ts'
 import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 import type { AnyBody, World } from '../support/world.ts'

@@ -5,8 +5,7 @@ import { purgeExpired } from '../../daemon/worker/retention.ts'
 import { uuid7Of } from '../../lib/internal/uuid7.ts'
 import type { Instant } from '../../lib/time.ts'
 import { DAY, HOUR } from '../../lib/time.ts'
-import { createMemoryStore } from '../../plugins/store/memory.ts'
-import type { PurgeKind, Store } from '../../plugins/store/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import {
   FEED,
   ACCOUNT,
@@ -14,30 +13,29 @@ import {
   idsOf,
   outcomeOf,
   sampleAccount,
-  sampleApp,
   sampleClaim,
   sampleDelivery,
   sampleEvent,
   sampleUser,
 } from '../../plugins/store/conformance/samples.ts'
+import { sampleApp } from '../platform/app-samples.ts'
 import {
   sampleCheck,
   sampleLine,
   sampleTold,
   sampleUsage,
-} from '../../plugins/store/conformance/observation-samples.ts'
-import { openSqliteStore } from '../../plugins/store/open.ts'
+} from '../platform/observation-samples.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 
 const MONTH: Retention = { events: 30 * DAY, audit: 365 * DAY, access: 7 * DAY }
 
-const STORES: Readonly<Record<string, (folder: string) => Promise<Store>>> = {
-  memory: async () => createMemoryStore(),
-  SQLite: async (folder) => (await openSqliteStore(join(folder, 'keyhook.sqlite'))).store,
+const STORES: Readonly<Record<string, (folder: string) => Promise<PlatformStore>>> = {
+  SQLite: async (folder) => (await openPlatformStore(join(folder, 'keyhook.sqlite'))).store,
 }
 
 /** Publishes an event with a delivery of it, both made at an instant. */
 async function publishAt(
-  store: Store,
+  store: PlatformStore,
   ...instants: readonly Instant[]
 ): Promise<readonly string[]> {
   const group = instants.map((at, index) => {
@@ -51,13 +49,13 @@ async function publishAt(
   return group.map(({ event }) => event.id)
 }
 
-async function attempt(store: Store, now: Instant, limit = 10): Promise<void> {
+async function attempt(store: PlatformStore, now: Instant, limit = 10): Promise<void> {
   const claimed = await store.claim(sampleClaim(now, { lanes: [{ webhook_id: 'wh_1', limit }] }))
   const attempts = claimed.map(({ delivery }) => outcomeOf(delivery, now))
   await store.settle(attempts)
 }
 
-async function note(store: Store, id: string, at: Instant): Promise<void> {
+async function note(store: PlatformStore, id: string, at: Instant): Promise<void> {
   await store.write((tx) =>
     tx.requests.insertAudit({
       id,
@@ -76,7 +74,7 @@ async function note(store: Store, id: string, at: Instant): Promise<void> {
   )
 }
 
-async function openSession(store: Store, hash: string, expires_at: Instant): Promise<void> {
+async function openSession(store: PlatformStore, hash: string, expires_at: Instant): Promise<void> {
   const since = { created_at: BORN, seen_at: BORN, authenticated_at: BORN }
   await store.write((tx) =>
     tx.accounts.insertSession({ ...since, hash, user_id: 'usr_1', expires_at }),
@@ -84,11 +82,13 @@ async function openSession(store: Store, hash: string, expires_at: Instant): Pro
 }
 
 /** The store with every call of `purge` noted. */
-function watch(store: Store): {
-  purged: [kind: PurgeKind, rows: number][]
-  store: Pick<Store, 'purge'>
+type Kind = Parameters<PlatformStore['purge']>[0]
+
+function watch(store: PlatformStore): {
+  purged: [kind: Kind, rows: number][]
+  store: Pick<PlatformStore, 'purge'>
 } {
-  const purged: [PurgeKind, number][] = []
+  const purged: [Kind, number][] = []
   return {
     purged,
     store: {
@@ -101,7 +101,7 @@ function watch(store: Store): {
   }
 }
 
-const eventsOf = async (store: Store): Promise<readonly string[]> => {
+const eventsOf = async (store: PlatformStore): Promise<readonly string[]> => {
   const page = await store.events.list({ ...FEED, account_id: ACCOUNT, limit: 5000 })
   return page.rows.map(({ id }) => id)
 }
@@ -192,7 +192,7 @@ for (const [name, open] of Object.entries(STORES)) {
         const watched = watch(store)
         const purged = await purgeExpired(watched.store, MONTH, BORN + 40 * DAY)
         t.same(purged, { attempts: 3, deliveries: 1201, events: 1201 })
-        const chunks = (kind: PurgeKind) => [500, 500, 201].map((rows) => [kind, rows])
+        const chunks = (kind: Kind) => [500, 500, 201].map((rows) => [kind, rows])
         t.same(watched.purged.slice(0, 7), [
           ['attempts', 3],
           ...chunks('deliveries'),

@@ -10,9 +10,9 @@ import { createRandom } from '../../daemon/machine.ts'
 import { reseal } from '../../daemon/worker/reseal.ts'
 import type { Keyring } from '../../lib/engine/keyring.ts'
 import { createKeyring } from '../../lib/engine/keyring.ts'
-import type { Store } from '../../plugins/store/contract.ts'
-import { secretIdOf } from '../../plugins/store/contract/services.ts'
-import { openSqliteStore } from '../../plugins/store/open.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import { secretIdOf } from '../../plugins/platform/contract/services.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 import { codeOf } from '../support/answer.ts'
 import { askControl } from '../support/control.ts'
 import { until } from '../support/daemon.ts'
@@ -33,21 +33,25 @@ const ringOf = (...ids: readonly string[]): Keyring =>
 const COUNT = 30
 
 /** Services of several apps with ten secrets each, under one key. */
-async function fill(t: Test, keyring: Keyring): Promise<Store> {
-  const { store } = await openSqliteStore(join(t.testdir(), 'secrets.sqlite'))
+async function fill(t: Test, keyring: Keyring): Promise<PlatformStore> {
+  const { store } = await openPlatformStore(join(t.testdir(), 'secrets.sqlite'))
   t.teardown(() => store.close())
   for (let at = 0; at < COUNT; at += 1) await put(store, keyring, `app_${at}`, 'mail', SECRET)
   return store
 }
 
-function put(store: Store, keyring: Keyring, app_id: string, name: string, value: string) {
+function put(store: PlatformStore, keyring: Keyring, app_id: string, name: string, value: string) {
   const given = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`N${at}`, value]))
   const secrets = sealSecrets(keyring, app_id, name, given)
   const service = { app_id, name, kind: 'email', config: {} } as const
   return store.write((tx) => tx.services.put(service, secrets, NOW))
 }
 
-async function openAll(store: Store, keyring: Keyring, appId: string): Promise<readonly string[]> {
+async function openAll(
+  store: PlatformStore,
+  keyring: Keyring,
+  appId: string,
+): Promise<readonly string[]> {
   const secrets = (await store.services.get(appId, 'mail'))?.secrets ?? []
   return secrets.map(({ name, sealed }) =>
     keyring.open(sealed, serviceSecretPlace(secretIdOf(appId, 'mail', name))),
@@ -68,7 +72,7 @@ await t.test('secrets of services are moved to a new master key, and open as bef
 await t.test('one that is set anew meanwhile keeps what it was set to', async (t) => {
   const old = ringOf('k1')
   const store = await fill(t, old)
-  const sealedElsewhere: Store['seals']['sealedElsewhere'] = async (kind, ...rest) => {
+  const sealedElsewhere: PlatformStore['seals']['sealedElsewhere'] = async (kind, ...rest) => {
     const texts = await store.seals.sealedElsewhere(kind, ...rest)
     if (kind === 'service_secret' && texts.some(({ id }) => id.startsWith('app_0/'))) {
       await put(store, old, 'app_0', 'mail', 'newer')

@@ -6,7 +6,7 @@ import { createControlResolver } from '../../daemon/http/resolve.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import { SETUP_PAGE } from '../../daemon/studio/setup-page.ts'
 import { MINUTE } from '../../lib/time.ts'
-import { openSqliteStore } from '../../plugins/store/open.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 import { codeOf } from '../support/answer.ts'
 import {
   CHEAP,
@@ -86,7 +86,7 @@ await t.test(
   'the first user of the environment is made once by two daemons that start at once',
   async (t) => {
     const site = await openSite(t)
-    const opened = await openSqliteStore(`${t.testdirName}/keyhook.sqlite`)
+    const opened = await openPlatformStore(`${t.testdirName}/keyhook.sqlite`)
     t.teardown(() => opened.store.close())
     const second: Platform = { ...site.platform, store: opened.store }
     const { baseUrl, passwords } = site

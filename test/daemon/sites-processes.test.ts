@@ -4,16 +4,16 @@ import type { Site } from '../../daemon/hosting/site.ts'
 import { createSites } from '../../daemon/hosting/sites.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import { plainManifest, printManifest } from '../../plugins/deploy/contract.ts'
-import type { Store } from '../../plugins/store/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import {
   claimDeployment,
   insertDeployments,
   insertSites,
   makeLive,
   sampleDeployment,
-} from '../../plugins/store/conformance/deployment-samples.ts'
+} from '../platform/deployment-samples.ts'
 import { ACCOUNT, BORN, sampleAccount } from '../../plugins/store/conformance/samples.ts'
-import { openStore } from '../../plugins/store/open.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const APP = 'abcdefgh2345'
@@ -25,13 +25,13 @@ t.teardown(() => server.stop())
 
 await t.test('what one process makes live every other one serves from its answer on', async (t) => {
   const url = await server.createDatabase()
-  const stores: Store[] = []
+  const stores: PlatformStore[] = []
   for (let count = 0; count < 3; count++) {
-    const { store } = await openStore(url)
+    const { store } = await openPlatformStore(url)
     t.teardown(() => store.close())
     stores.push(store)
   }
-  const [first] = stores as [Store, ...Store[]]
+  const [first] = stores as [PlatformStore, ...PlatformStore[]]
   const bytes = createMemoryBytes({ clock: { now: Date.now } })
   const sites = stores.map((store) => {
     const load = createSiteLoader({ store, bytes, place: { domain: DOMAIN } })

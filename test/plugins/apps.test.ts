@@ -9,12 +9,13 @@ import { openDiskBytes } from '../../plugins/apps/disk.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import { runCases } from '../../plugins/conformance.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
-import { bytes as steps } from '../../plugins/store/sql/migrations/bytes.ts'
+import { bytes as steps } from '../../plugins/platform/migrations/bytes.ts'
 import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
 import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
+import { namePlatformTables } from '../../plugins/platform/sql/tables.ts'
 import { poolOn } from '../support/postgres-clients.ts'
 import { startPostgres } from '../support/postgres.ts'
 
@@ -50,11 +51,8 @@ async function diskHarness(): Promise<AppBytesHarness> {
 }
 
 const PREFIX = 'dev_'
-const tables = {
-  ...nameTables(PREFIX),
-  app_bytes: `${PREFIX}app_bytes`,
-  app_chunks: `${PREFIX}app_chunks`,
-}
+const tables = namePlatformTables(PREFIX)
+const core = nameTables(PREFIX)
 
 async function makeTables(client: SqlClient): Promise<void> {
   for (const statement of steps.flatMap(({ up }) => up(tables, client.dialect))) {
@@ -77,7 +75,7 @@ const pool = poolOn(t, await server.createDatabase())
 
 function openClient(): SqlClient {
   const source = fromPool(pool)
-  return openPostgres(source, tables, createPresence(source, tables))
+  return openPostgres(source, core, createPresence(source, core))
 }
 
 await makeTables(openClient())

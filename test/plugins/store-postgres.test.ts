@@ -38,16 +38,9 @@ async function beginIn(sequelize: Sequelize): Promise<OpenTransaction> {
   }
 }
 
-/** Every store is the same tables, emptied; three of the names are of SQLite alone. */
+/** Every store is the same tables, emptied; two of the names are of SQLite alone. */
 async function empty(pool: pg.Pool): Promise<void> {
-  const kept = new Set([
-    'migrations',
-    'publishing',
-    'settling',
-    'file_words',
-    'processes',
-    'changes_head',
-  ])
+  const kept = new Set(['migrations', 'publishing', 'settling', 'processes', 'changes_head'])
   const filled = Object.values(nameTables('')).filter((table) => !kept.has(table))
   // One statement, at whose end references are checked: emptying files would take several times as long.
   const deletes = filled.map((table) => `of_${table} AS (DELETE FROM ${table})`)

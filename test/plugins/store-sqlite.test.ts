@@ -5,12 +5,6 @@ import { Sequelize, Transaction } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import t from 'tap'
 import {
-  claimFile,
-  insertFiles,
-  sampleChunk,
-  sampleFile,
-} from '../../plugins/store/conformance/file-samples.ts'
-import {
   ACCOUNT,
   deliveryOf,
   publicationOf,
@@ -23,7 +17,7 @@ import {
 } from '../../plugins/store/conformance/samples.ts'
 import { openSqliteStore, openStore } from '../../plugins/store/open.ts'
 import type { Query, SqlClient } from '../../plugins/store/sql/client.ts'
-import { MIGRATIONS, migrate } from '../../plugins/store/sql/migrate.ts'
+import { coreSteps, migrate } from '../../plugins/store/sql/migrate.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
 import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
@@ -55,7 +49,7 @@ await t.test('SQLite: the first opening migrates, the second finds nothing to do
   const first = await openSqliteStore(file)
   t.same(
     first.migrated,
-    MIGRATIONS.map(({ name }) => name),
+    coreSteps(nameTables('')).map(({ name }) => name),
   )
   await first.store.close()
   const second = await openSqliteStore(file)
@@ -87,7 +81,7 @@ await t.test('SQLite: keys of an earlier release end with their lines', async (t
   const client = await openSqlite(newFile())
   t.teardown(() => client.close())
   const tables = nameTables('')
-  const names = await migrate(client, tables)
+  const names = await migrate(client, tables, coreSteps(tables))
   const store = createSqlStore(client, tables)
   const below = (id: string, parent_id: string, depth: number, changes = {}) =>
     sampleKey(id, { parent_id, depth, ...changes })
@@ -105,7 +99,7 @@ await t.test('SQLite: keys of an earlier release end with their lines', async (t
     }
     await query(`DELETE FROM migrations WHERE name = 'keys/0003-ends-of-lines'`)
   })
-  t.same(await migrate(client, tables), ['keys/0003-ends-of-lines'])
+  t.same(await migrate(client, tables, coreSteps(tables)), ['keys/0003-ends-of-lines'])
   t.ok(names.includes('keys/0003-ends-of-lines'))
   const query = { account_id: ACCOUNT, within: null, limit: 9, after: null }
   const live = async (live_at: number) =>
@@ -121,7 +115,7 @@ await t.test('SQLite: secrets that an earlier release ended and left are deleted
   const client = await openSqlite(newFile())
   t.teardown(() => client.close())
   const tables = nameTables('')
-  await migrate(client, tables)
+  await migrate(client, tables, coreSteps(tables))
   const store = createSqlStore(client, tables)
   const secretOf = (id: string, not_after: number | null) => ({
     id,
@@ -135,7 +129,7 @@ await t.test('SQLite: secrets that an earlier release ended and left are deleted
   await store.write((tx) => tx.webhooks.insert(webhook))
   const step = 'webhooks/0004-ended-secrets-deleted'
   await client.transaction((query) => query('DELETE FROM migrations WHERE name = $1', [step]))
-  t.same(await migrate(client, tables), [step])
+  t.same(await migrate(client, tables, coreSteps(tables)), [step])
   t.same((await store.webhooks.get(ACCOUNT, 'wh_1'))?.secrets, open)
 })
 
@@ -194,7 +188,7 @@ await t.test('SQLite: a table prefix is honoured', async (t) => {
     )
     const other = await openSqliteStore(file)
     t.teardown(() => other.store.close())
-    t.equal(other.migrated.length, MIGRATIONS.length)
+    t.equal(other.migrated.length, coreSteps(nameTables('')).length)
     t.equal(await other.store.accounts.get(ACCOUNT), undefined)
   })
 
@@ -325,7 +319,7 @@ await t.test('SQLite: finding due work walks the index of due work, never the ta
   const client = await openSqlite(newFile())
   t.teardown(() => client.close())
   const tables = nameTables('')
-  await migrate(client, tables)
+  await migrate(client, tables, coreSteps(tables))
   const statements: Statement[] = []
   const store = createSqlStore(noting(client, statements), tables)
   const lanes = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 5 }))
@@ -362,19 +356,4 @@ await t.test('SQLite: finding due work walks the index of due work, never the ta
       .filter((detail) => /^(SCAN|SEARCH) (deliveries|d)\b/.test(detail))
     t.same(new Set(visits), new Set(expected), title)
   }
-})
-
-await t.test('SQLite: adding passages never looks at those that a file has already', async (t) => {
-  const client = await openSqlite(newFile())
-  t.teardown(() => client.close())
-  const tables = nameTables('')
-  await migrate(client, tables)
-  const statements: Statement[] = []
-  const store = createSqlStore(noting(client, statements), tables)
-  await insertFiles(store, sampleFile('file_1'))
-  await claimFile(store, 'a', NOW)
-  await store.write((tx) => tx.files.addChunks('file_1', 'a', [sampleChunk(0, 'alpha beta')]))
-  const [sql, bind] = statements.find(([text]) => text.includes('INTO file_words')) ?? ['']
-  const plan = await client.read<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, bind)
-  t.match(plan.at(-1)?.detail, /^SEARCH kept .*\(file_id=\? AND ordinal=\?\)/)
 })

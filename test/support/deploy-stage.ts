@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
-import { IN_PROGRESS } from '../../plugins/store/contract/deployments.ts'
+import { IN_PROGRESS } from '../../plugins/platform/contract/deployments.ts'
 import { freePort } from '../crash/supervisor.ts'
 import type { Env } from './daemon.ts'
 import { until } from './daemon.ts'

@@ -19,7 +19,7 @@ import { createdOrigin } from '../../lib/webhook/origin.ts'
 import { mintSecret } from '../../lib/webhook/secret.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { InspectedDelivery } from '../../plugins/store/contract/deliveries.ts'
-import { migrate } from '../../plugins/store/sql/migrate.ts'
+import { coreSteps, migrate } from '../../plugins/store/sql/migrate.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
 import { createSqlStore } from '../../plugins/store/sql/store.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
@@ -125,7 +125,7 @@ interface TestFolder {
 export async function createBench(t: TestFolder, options: BenchOptions = {}): Promise<Bench> {
   const tables = nameTables('keyhook_')
   const client = await openSqlite(join(t.testdir(), 'bench.db'))
-  await migrate(client, tables)
+  await migrate(client, tables, coreSteps(tables))
   const store = createSqlStore(client, tables)
   const watched = watchStore(store)
   const sender = createSender()

@@ -3,11 +3,11 @@ import { collectApps } from '../../daemon/families/apps/collect.ts'
 import { HOUR } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../../plugins/registry.ts'
-import type { Store } from '../../plugins/store/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
 
 /** What a daemon that has ended left in its database and beside it. */
 export interface LeftBehind {
-  readonly store: Store
+  readonly store: PlatformStore
   readonly bytes: AppBytes
   close(): Promise<void>
 }

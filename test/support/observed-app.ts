@@ -1,5 +1,5 @@
-import { addLines, idAt, sampleLine } from '../../plugins/store/conformance/observation-samples.ts'
-import type { AccessLine } from '../../plugins/store/contract/observations.ts'
+import { addLines, idAt, sampleLine } from '../platform/observation-samples.ts'
+import type { AccessLine } from '../../plugins/platform/contract/observations.ts'
 import { createClock } from './clock.ts'
 import { createApp } from './edits.ts'
 import { observedWorld } from './observed.ts'

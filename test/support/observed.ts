@@ -3,8 +3,8 @@ import { observeFamily } from '../../daemon/families/observe/family.ts'
 import type { BrowserReport, Served } from '../../daemon/hosting/site.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { keepObserving } from '../../daemon/worker/observations.ts'
-import { FIRST, makeLive } from '../../plugins/store/conformance/deployment-samples.ts'
-import type { Store, StoreTx } from '../../plugins/store/contract.ts'
+import { FIRST, makeLive } from '../platform/deployment-samples.ts'
+import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
 import { createApp } from './edits.ts'
 import type { World } from './world.ts'
 import { createWorld } from './world.ts'
@@ -45,7 +45,10 @@ export function report(message: string, changes: Partial<BrowserReport> = {}): B
 }
 
 /** What the observer keeps is written when the test says so. */
-export function observe(world: Pick<World, 'platform'>, store: Store = world.platform.store) {
+export function observe(
+  world: Pick<World, 'platform'>,
+  store: PlatformStore = world.platform.store,
+) {
   const dropped = { access_lines: 0, problems: 0 }
   const never = { ...world.platform.clock, after: () => () => undefined }
   const platform = { ...world.platform, store, clock: never }
@@ -63,7 +66,7 @@ export async function publishedApp(world: World, deployment = 'dep_1'): Promise<
   return id
 }
 
-async function ensureSite(store: Store, app_id: string, account_id: string): Promise<void> {
+async function ensureSite(store: PlatformStore, app_id: string, account_id: string): Promise<void> {
   const [site] = await store.deployments.standings([app_id])
   if (site !== undefined) return
   const preview = `preview-${app_id}`
@@ -71,15 +74,15 @@ async function ensureSite(store: Store, app_id: string, account_id: string): Pro
 }
 
 /** The store, whose units of work end as the test says: before they begin, in them, or after they committed. */
-export function faultyStore(store: Store) {
+export function faultyStore(store: PlatformStore) {
   const faults: ('before' | 'inside' | 'after')[] = []
   let cause: Error = new Error('no fault was set')
   let units = 0
-  const write: Store['write'] = async (work) => {
+  const write: PlatformStore['write'] = async (work) => {
     units += 1
     const fault = faults.shift()
     if (fault === 'before') throw cause
-    const result = await store.write(async (tx: StoreTx) => {
+    const result = await store.write(async (tx: PlatformTx) => {
       const done = await work(tx)
       if (fault === 'inside') throw cause
       return done

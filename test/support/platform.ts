@@ -34,7 +34,7 @@ import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
 import type { NameLookup } from '../../plugins/egress/contract.ts'
 import { createEgressClient } from '../../plugins/egress/undici.ts'
-import { openSqliteStore } from '../../plugins/store/open.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
 
 export interface PlatformOptions {
   /** Where webhooks may go beside the public internet. Default every port of 127.0.0.1. */
@@ -80,7 +80,7 @@ export async function createPlatform(
   options: PlatformOptions & { readonly baseUrl: string; readonly families: readonly Family[] },
 ): Promise<Platform> {
   const { baseUrl, families } = options
-  const { store } = await openSqliteStore(join(folder, 'keyhook.sqlite'))
+  const { store } = await openPlatformStore(join(folder, 'keyhook.sqlite'))
   const clock = options.clock ?? clockOf(store)
   const random = createRandom()
   const newId = createUuid7(() => clock.now(), random)

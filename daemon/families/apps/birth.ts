@@ -1,5 +1,5 @@
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { Platform } from '../../platform.ts'
 import { accountOf, creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'

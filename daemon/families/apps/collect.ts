@@ -1,8 +1,8 @@
 import type { Instant, Millis } from '../../../lib/time.ts'
 import { HOUR } from '../../../lib/time.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { Store } from '../../../plugins/store/contract.ts'
-import type { RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type { PlatformStore } from '../../../plugins/platform/contract.ts'
+import type { RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import { namedByReleases } from '../deploy/kept.ts'
 import { loadTree } from './service.ts'
 
@@ -39,7 +39,7 @@ export interface Collected {
  * leaves the rest to the next round.
  */
 export async function collectApps(
-  store: Pick<Store, 'apps' | 'deployments' | 'files' | 'write'>,
+  store: Pick<PlatformStore, 'apps' | 'deployments' | 'files' | 'write'>,
   bytes: AppBytes,
   now: Instant,
   { isStopping = () => false, failed = rethrow }: CollectOptions = {},
@@ -58,7 +58,7 @@ export async function collectApps(
 }
 
 async function purgeApps(
-  store: Pick<Store, 'apps' | 'write'>,
+  store: Pick<PlatformStore, 'apps' | 'write'>,
   now: Instant,
   isStopping: () => boolean,
 ): Promise<number> {
@@ -77,7 +77,7 @@ async function purgeApps(
  * @param mostTrees an app with more trees than this is left as it is. Default: any number
  */
 export async function collectApp(
-  store: Pick<Store, 'apps' | 'deployments' | 'files'>,
+  store: Pick<PlatformStore, 'apps' | 'deployments' | 'files'>,
   bytes: AppBytes,
   id: string,
   now: Instant,
@@ -109,7 +109,7 @@ interface Stale {
 }
 
 async function removeUnnamed(
-  { apps, deployments, files }: Pick<Store, 'apps' | 'deployments' | 'files'>,
+  { apps, deployments, files }: Pick<PlatformStore, 'apps' | 'deployments' | 'files'>,
   bytes: AppBytes,
   { id, stale, before, mostTrees }: Stale,
 ): Promise<number> {
@@ -126,7 +126,7 @@ async function removeUnnamed(
 
 /** Digests of the trees of all revisions of an app, and of what is in them; undefined for too many. */
 async function namedByTrees(
-  apps: Pick<Store['apps'], 'revisions'>,
+  apps: Pick<PlatformStore['apps'], 'revisions'>,
   bytes: AppBytes,
   id: string,
   most: number,
@@ -145,7 +145,7 @@ async function namedByTrees(
 }
 
 async function* revisionsOf(
-  apps: Pick<Store['apps'], 'revisions'>,
+  apps: Pick<PlatformStore['apps'], 'revisions'>,
   app_id: string,
 ): AsyncGenerator<RevisionRecord> {
   for (let before: number | null = null; ;) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
-import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import { fault } from '../../faults.ts'
 import {
   fileContent,

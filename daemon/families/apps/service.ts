@@ -6,7 +6,7 @@ import type {
   AppReads,
   AppRecord,
   RevisionRecord,
-} from '../../../plugins/store/contract/apps.ts'
+} from '../../../plugins/platform/contract/apps.ts'
 import { httpError } from '../../errors.ts'
 import type { Call } from '../../family.ts'
 import type { Platform } from '../../platform.ts'

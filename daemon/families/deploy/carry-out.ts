@@ -1,7 +1,7 @@
 import { KeyhookError } from '../../../lib/errors.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
-import type { DeploymentRecord } from '../../../plugins/store/contract/deployments.ts'
+import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import type { Platform } from '../../platform.ts'
 import type { Heartbeat } from '../heartbeat.ts'
 import { keepBeating } from '../heartbeat.ts'

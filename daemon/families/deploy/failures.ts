@@ -1,6 +1,6 @@
 import { KeyhookError } from '../../../lib/errors.ts'
 import { DEPLOY_ERRORS, DeployError } from '../../../plugins/deploy/contract.ts'
-import type { DeploymentFailure } from '../../../plugins/store/contract/deployments.ts'
+import type { DeploymentFailure } from '../../../plugins/platform/contract/deployments.ts'
 
 /** Why a deployment ends, all but what was being done. */
 export type Failure = Omit<DeploymentFailure, 'step'>

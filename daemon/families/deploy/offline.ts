@@ -1,8 +1,8 @@
-import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type {
   DeploymentRecord,
   OfflineReason,
-} from '../../../plugins/store/contract/deployments.ts'
+} from '../../../plugins/platform/contract/deployments.ts'
 import { creatorOf } from '../../principal.ts'
 import type { Change } from '../audit/note.ts'
 import { FAILURES } from './failures.ts'

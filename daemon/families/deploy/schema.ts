@@ -3,12 +3,12 @@ import { toIso } from '../../../lib/time.ts'
 import type {
   DeploymentLine,
   DeploymentRecord,
-} from '../../../plugins/store/contract/deployments.ts'
+} from '../../../plugins/platform/contract/deployments.ts'
 import {
   DEPLOYMENT_KINDS,
   DEPLOYMENT_STATUSES,
   IN_PROGRESS,
-} from '../../../plugins/store/contract/deployments.ts'
+} from '../../../plugins/platform/contract/deployments.ts'
 import { exampleApp, publishState } from '../apps/schema.ts'
 import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
 

@@ -1,11 +1,11 @@
 import type { KeyhookError } from '../../../lib/errors.ts'
-import type { AppRecord, RevisionRecord } from '../../../plugins/store/contract/apps.ts'
+import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import type {
   DeploymentReads,
   DeploymentRecord,
   NewDeployment,
-} from '../../../plugins/store/contract/deployments.ts'
-import type { SignInReads } from '../../../plugins/store/contract/sign-in.ts'
+} from '../../../plugins/platform/contract/deployments.ts'
+import type { SignInReads } from '../../../plugins/platform/contract/sign-in.ts'
 import type { Call } from '../../family.ts'
 import { httpError } from '../../errors.ts'
 import type { Platform } from '../../platform.ts'

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
-import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type {
   DeploymentReads,
   DeploymentRecord,
-} from '../../../plugins/store/contract/deployments.ts'
+} from '../../../plugins/platform/contract/deployments.ts'
 import { productionUrl } from '../../app-address.ts'
 import type { Platform } from '../../platform.ts'
 import { RELEASES_KEPT } from './kept.ts'

@@ -1,6 +1,6 @@
 import type { DeployTask, DeployTools, Deployer } from '../../../plugins/deploy/contract.ts'
 import { DeployError, printManifest } from '../../../plugins/deploy/contract.ts'
-import type { DeploymentRecord } from '../../../plugins/store/contract/deployments.ts'
+import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import { isStillAllowed } from '../standing.ts'
 import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
 import { httpError } from '../../errors.ts'

@@ -1,8 +1,8 @@
-import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type {
   DeploymentEnd,
   DeploymentRecord,
-} from '../../../plugins/store/contract/deployments.ts'
+} from '../../../plugins/platform/contract/deployments.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { productionUrl } from '../../app-address.ts'
 import type { Platform } from '../../platform.ts'
@@ -15,7 +15,7 @@ type Telling = Pick<Platform, 'engine' | 'appsPlace'>
  */
 export async function tellLive(
   { engine, appsPlace }: Telling,
-  tx: StoreTx,
+  tx: PlatformTx,
   live: DeploymentRecord,
   now: Instant,
 ): Promise<void> {
@@ -42,7 +42,7 @@ function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
 /** Tells that a deployment is not going to be live, in the unit of work that ended it. */
 export async function tellFailed(
   { engine }: Telling,
-  tx: StoreTx,
+  tx: PlatformTx,
   { id, app_id, account_id, release, kind }: DeploymentRecord,
   { error, ended_at }: DeploymentEnd,
 ): Promise<void> {

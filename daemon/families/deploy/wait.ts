@@ -1,4 +1,4 @@
-import type { DeploymentRecord } from '../../../plugins/store/contract/deployments.ts'
+import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import type { Call } from '../../family.ts'
 import { findApp } from '../apps/service.ts'
 import type { Waiting } from '../wait.ts'

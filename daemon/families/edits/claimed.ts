@@ -1,5 +1,5 @@
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Tree } from '../apps/tree.ts'
 
 /** An edit that is being carried out, and the claim under which it is. */

@@ -1,7 +1,7 @@
 import type { EditOutcome } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
-import type { StoreTx } from '../../../plugins/store/contract.ts'
-import type { EditEnd } from '../../../plugins/store/contract/edits.ts'
+import type { PlatformTx } from '../../../plugins/platform/contract.ts'
+import type { EditEnd } from '../../../plugins/platform/contract/edits.ts'
 import { findRevision, loadTree } from '../apps/service.ts'
 import type { Tree } from '../apps/tree.ts'
 import { turnOfWorker } from '../apps/turn.ts'
@@ -89,7 +89,7 @@ async function repeatOn(
 /** False, changing nothing, when the app has another revision by now. */
 async function advance(
   platform: Platform,
-  tx: StoreTx,
+  tx: PlatformTx,
   { edit, claim }: Held,
   made: {
     readonly number: number

@@ -1,5 +1,5 @@
-import type { StoreTx } from '../../../plugins/store/contract.ts'
-import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { PlatformTx } from '../../../plugins/platform/contract.ts'
+import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
@@ -19,7 +19,7 @@ export function endWithout(
 /** Ends a queued edit. False, changing nothing, when it is not queued any more. */
 export async function endQueued(
   platform: Telling,
-  tx: StoreTx,
+  tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,
 ): Promise<boolean> {
@@ -31,7 +31,7 @@ export async function endQueued(
 /** Ends a claimed edit. False, changing nothing, when the claim is lost. */
 export async function endClaimed(
   platform: Telling,
-  tx: StoreTx,
+  tx: PlatformTx,
   { edit, claim }: Held,
   end: EditEnd,
 ): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function endClaimed(
  */
 export async function tellEnd(
   { engine, billing }: Telling,
-  tx: StoreTx,
+  tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,
 ): Promise<void> {

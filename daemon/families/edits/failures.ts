@@ -1,5 +1,5 @@
 import { EDIT_ERRORS, EditError } from '../../../plugins/edits/contract.ts'
-import type { EditFailure } from '../../../plugins/store/contract/edits.ts'
+import type { EditFailure } from '../../../plugins/platform/contract/edits.ts'
 
 /** Why an edit ends that its editor did not end. */
 export const FAILURES = {

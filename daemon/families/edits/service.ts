@@ -1,6 +1,6 @@
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { EditReads, EditRecord } from '../../../plugins/store/contract/edits.ts'
-import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
+import type { EditReads, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { Call } from '../../family.ts'
 import { accountOf } from '../../principal.ts'
 import { STEP_BYTES, inPieces } from '../../steps.ts'

@@ -1,5 +1,5 @@
-import type { AppRecord } from '../../../plugins/store/contract/apps.ts'
-import type { EditedFile, EditEnd, EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
+import type { EditedFile, EditEnd, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Change } from '../audit/note.ts'
 import { appError } from '../apps/errors.ts'
 import { findLiveApp } from '../apps/service.ts'

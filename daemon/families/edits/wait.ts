@@ -1,4 +1,4 @@
-import type { EditRecord } from '../../../plugins/store/contract/edits.ts'
+import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Waiting } from '../wait.ts'
 import { waitUntil } from '../wait.ts'
 

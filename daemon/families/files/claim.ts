@@ -1,5 +1,5 @@
 import type { Millis } from '../../../lib/time.ts'
-import type { FilePlace, FileRecord } from '../../../plugins/store/contract/files.ts'
+import type { FilePlace, FileRecord } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 
 /** A file that is being processed, and by which claim. */

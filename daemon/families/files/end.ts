@@ -1,4 +1,4 @@
-import type { FileEnd } from '../../../plugins/store/contract/files.ts'
+import type { FileEnd } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claim.ts'
 

@@ -4,7 +4,7 @@ import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { Embedder } from '../../../plugins/embeddings/contract.ts'
 import { EmbeddingError } from '../../../plugins/embeddings/contract.ts'
-import type { FileSearch, FoundChunk } from '../../../plugins/store/contract/files.ts'
+import type { FileSearch, FoundChunk } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 
 /** What a search went by: words alone, or meaning too. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { KeyhookError } from '../../../lib/errors.ts'
 import type { AppBytes, Kept } from '../../../plugins/apps/contract.ts'
-import type { FileReads } from '../../../plugins/store/contract/files.ts'
+import type { FileReads } from '../../../plugins/platform/contract/files.ts'
 
 /** Files that one app may have, and their bytes in all. */
 export const MAX_FILES = 1000

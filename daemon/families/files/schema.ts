@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
-import type { FileRecord } from '../../../plugins/store/contract/files.ts'
-import { FILE_STATUSES } from '../../../plugins/store/contract/files.ts'
+import type { FileRecord } from '../../../plugins/platform/contract/files.ts'
+import { FILE_STATUSES } from '../../../plugins/platform/contract/files.ts'
 import { exampleApp } from '../apps/schema.ts'
 import { creator, instant, isoOrNull, pageOf, plainText } from '../wire.ts'
 

@@ -1,5 +1,5 @@
 import type { FileProcessor } from '../../../plugins/files/contract.ts'
-import type { FileReads, FileRecord } from '../../../plugins/store/contract/files.ts'
+import type { FileReads, FileRecord } from '../../../plugins/platform/contract/files.ts'
 import { httpError } from '../../errors.ts'
 import type { Platform } from '../../platform.ts'
 import { accountOf } from '../../principal.ts'

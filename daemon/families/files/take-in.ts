@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
-import type { StoreTx } from '../../../plugins/store/contract.ts'
-import type { FileRecord } from '../../../plugins/store/contract/files.ts'
+import type { PlatformTx } from '../../../plugins/platform/contract.ts'
+import type { FileRecord } from '../../../plugins/platform/contract/files.ts'
 import type { Change } from '../audit/note.ts'
 import { creatorOf } from '../../principal.ts'
 import type { KeptFile } from './keep.ts'
@@ -21,7 +21,7 @@ interface Place {
  */
 export async function takeIn(
   call: Omit<Change, 'tx' | 'now'>,
-  tx: StoreTx,
+  tx: PlatformTx,
   place: Place,
   kept: readonly KeptFile[],
 ): Promise<readonly (FileRecord | undefined)[]> {

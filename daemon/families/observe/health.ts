@@ -4,7 +4,7 @@ import type {
   CheckRecord,
   ObservationReads,
   ObservedKind,
-} from '../../../plugins/store/contract/observations.ts'
+} from '../../../plugins/platform/contract/observations.ts'
 
 export const HEALTH_STATUSES = ['healthy', 'degraded', 'down', 'unknown', 'offline'] as const
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
-import type { AccessLine } from '../../../plugins/store/contract/observations.ts'
-import { OBSERVED_KINDS } from '../../../plugins/store/contract/observations.ts'
+import type { AccessLine } from '../../../plugins/platform/contract/observations.ts'
+import { OBSERVED_KINDS } from '../../../plugins/platform/contract/observations.ts'
 import { exampleApp } from '../apps/schema.ts'
 import { instant, pageOf } from '../wire.ts'
 

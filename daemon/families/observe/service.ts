@@ -1,8 +1,8 @@
-import type { AppReads } from '../../../plugins/store/contract/apps.ts'
+import type { AppReads } from '../../../plugins/platform/contract/apps.ts'
 import type {
   ObservationReads,
   ProblemRecord,
-} from '../../../plugins/store/contract/observations.ts'
+} from '../../../plugins/platform/contract/observations.ts'
 import type { Call } from '../../family.ts'
 import { findApp } from '../apps/service.ts'
 import { observeError } from './errors.ts'

@@ -45,7 +45,7 @@ function statusOf(
   return rememberedUntil === null ? 'removable' : 'remembered'
 }
 
-const NOUNS: Readonly<Record<SealCount['kind'], readonly [one: string, many: string]>> = {
+const NOUNS: Readonly<Partial<Record<SealCount['kind'], readonly [one: string, many: string]>>> = {
   webhook_secret: ['webhook secret', 'webhook secrets'],
   webhook_headers: ["webhook's headers", "webhooks' headers"],
   service_secret: ['service secret', 'service secrets'],
@@ -60,5 +60,7 @@ const NOUNS: Readonly<Record<SealCount['kind'], readonly [one: string, many: str
  * describeCounts([{ kind: 'webhook_secret', key_id: 'k1', count: 2, until: null }]) // '2 webhook secrets'
  */
 export function describeCounts(counts: readonly SealCount[]): string {
-  return counts.map(({ kind, count }) => `${count} ${NOUNS[kind][count === 1 ? 0 : 1]}`).join(', ')
+  const nounOf = ({ kind, count }: SealCount): string =>
+    (NOUNS[kind] ?? [kind, kind])[count === 1 ? 0 : 1]
+  return counts.map((one) => `${one.count} ${nounOf(one)}`).join(', ')
 }

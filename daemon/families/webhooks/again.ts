@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
-import type { StoreTx } from '../../../plugins/store/contract.ts'
+import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import { httpError } from '../../errors.ts'
 import type { Call, OwnCall } from '../../family.ts'
 import type { FairQueue, Turn } from '../../fair-queue.ts'
@@ -43,7 +43,7 @@ export async function requireAsking(
  */
 export function unitOfReplay<T>(
   { unit }: Pick<OwnCall, 'unit'>,
-  work: (tx: StoreTx) => Promise<T>,
+  work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   return unit(work, { detached: true })
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ToldProblem } from '../../../plugins/store/contract/observations.ts'
+import type { ToldProblem } from '../../../plugins/platform/contract/observations.ts'
 import type { BrowserReport } from '../../hosting/site.ts'
 import { beginningOf, redact, wellFormed } from './redact.ts'
 

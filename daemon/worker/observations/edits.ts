@@ -1,5 +1,5 @@
-import type { DeploymentReads } from '../../../plugins/store/contract/deployments.ts'
-import type { ToldProblem } from '../../../plugins/store/contract/observations.ts'
+import type { DeploymentReads } from '../../../plugins/platform/contract/deployments.ts'
+import type { ToldProblem } from '../../../plugins/platform/contract/observations.ts'
 import type { GatheredProblem } from './problems.ts'
 
 /** Deployments whose edits are remembered: they never change. */

@@ -5,8 +5,8 @@ import type {
   AccessLine,
   Meter,
   UsageAddition,
-} from '../../../plugins/store/contract/observations.ts'
-import { METERS } from '../../../plugins/store/contract/observations.ts'
+} from '../../../plugins/platform/contract/observations.ts'
+import { METERS } from '../../../plugins/platform/contract/observations.ts'
 import type { Observer, Served } from '../../hosting/site.ts'
 import { createLines } from './lines.ts'
 import type { GatheredProblem } from './problems.ts'

@@ -1,6 +1,6 @@
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../lib/internal/uuid7.ts'
-import type { AccessLine } from '../../../plugins/store/contract/observations.ts'
+import type { AccessLine } from '../../../plugins/platform/contract/observations.ts'
 import type { Served } from '../../hosting/site.ts'
 import { fullest } from './fullest.ts'
 import { wellFormed } from './redact.ts'

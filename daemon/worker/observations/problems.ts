@@ -1,7 +1,7 @@
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../lib/internal/uuid7.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { ToldProblem } from '../../../plugins/store/contract/observations.ts'
+import type { ToldProblem } from '../../../plugins/platform/contract/observations.ts'
 import type { BrowserReport, Observer } from '../../hosting/site.ts'
 import { describeProblem } from './describe.ts'
 import { fullest } from './fullest.ts'

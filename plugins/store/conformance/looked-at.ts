@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict'
 import { uuid7Of } from '../../../lib/internal/uuid7.ts'
 import type { DeliveryListQuery, FailedStep, Step } from '../contract/deliveries.ts'
-import { DEPLOYMENT_STATUSES } from '../contract/deployments.ts'
 import type { EventListQuery } from '../contract/events.ts'
 import type { Page } from '../contract/page.ts'
 import type { AuditRecord } from '../contract/requests.ts'
 import type { Store } from '../contract.ts'
-import { insertDeployments, insertSites, sampleDeployment } from './deployment-samples.ts'
-import { insertEdits, sampleEdit } from './edit-samples.ts'
 import type { StoreCase } from './harness.ts'
-import {
-  ACCOUNT,
-  BORN,
-  FEED,
-  publishDeliveries,
-  sampleApp,
-  sampleDelivery,
-  sampleEvent,
-} from './samples.ts'
+import { ACCOUNT, BORN, FEED, publishDeliveries, sampleDelivery, sampleEvent } from './samples.ts'
 
 /** Rows that a page of these cases looks at. */
 const MOST = 3
@@ -26,7 +15,7 @@ const MOST = 3
 const MOST_PAGES = 20
 
 /** What each page of a list shows, by the ids of its rows, following the pages to the end. */
-async function follow<T>(
+export async function follow<T>(
   list: (after: string | null) => Promise<Page<T>>,
   idOf: (row: T) => string,
   placeOf: (row: T) => string = idOf,
@@ -248,7 +237,7 @@ export const lookedAtCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'audit, edits, deployments, apps: a filtered page looks at so many rows and leads on',
+    name: 'audit: a filtered page looks at so many rows and leads on',
     async run({ open }) {
       const store = await open()
       await store.write(async (tx) => {
@@ -266,64 +255,6 @@ export const lookedAtCases: readonly StoreCase[] = [
         )
       assert.deepEqual(await entries({ action: 'key.revoked' }), found('aud'))
       assert.deepEqual(await entries({ target_id: 'none' }), [[], [], [], []])
-
-      await insertEdits(
-        store,
-        ...TEN.map((index) =>
-          sampleEdit(`edit_${index}`, { kind: isRare(index) ? 'structured' : 'prompt' }),
-        ),
-      )
-      const edits = { app_id: 'app_1', status: null, kind: null, initial: null, limit: 100 }
-      assert.deepEqual(
-        await follow(
-          (after) => store.edits.list({ ...edits, kind: 'structured', after }, MOST),
-          idOf,
-        ),
-        found('edit'),
-      )
-
-      await insertSites(store, 'app_1')
-      for (const index of TEN) {
-        const kind = isRare(index) ? 'rollback' : 'publish'
-        const status = 'failed'
-        await insertDeployments(store, sampleDeployment(`dep_${index}`, { kind, status }))
-      }
-      const asked = { app_id: 'app_1', statuses: DEPLOYMENT_STATUSES, limit: 100 }
-      const deployments = await follow(
-        (after) => store.deployments.list({ ...asked, kind: 'rollback', after }, MOST),
-        idOf,
-      )
-      assert.deepEqual(deployments, found('dep'))
-    },
-  },
-  {
-    name: 'apps: a filtered page looks at so many apps, and one that finds less leads on',
-    async run({ open }) {
-      const store = await open()
-      await store.write(async (tx) => {
-        for (const index of TEN) {
-          const status = isRare(index) ? 'failed' : 'ready'
-          await tx.apps.insert(
-            sampleApp(`app_${index}`, { status, created_at: BORN + (index >> 1) }),
-          )
-        }
-      })
-      const query = {
-        account_id: ACCOUNT,
-        ids: null,
-        archived: 'include',
-        status: 'failed',
-        alias: null,
-        limit: 100,
-      } as const
-      assert.deepEqual(
-        await follow(
-          (after) => store.apps.list({ ...query, after }, MOST),
-          idOf,
-          () => assert.fail('it leads on before its limit'),
-        ),
-        [['app_8'], [], ['app_3', 'app_2'], []],
-      )
     },
   },
 ]

@@ -16,7 +16,6 @@ import { serializeEvent } from '../../../lib/webhook/event.ts'
 import { createdOrigin } from '../../../lib/webhook/origin.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, UserRecord } from '../contract/accounts.ts'
-import type { AppRecord, RevisionRecord } from '../contract/apps.ts'
 import type { EventListQuery } from '../contract/events.ts'
 import type { Store } from '../contract.ts'
 
@@ -262,43 +261,5 @@ function sampleAttempt(
     status_code: failed ? 500 : 204,
     error: failed ? 'http_status' : null,
     response: failed ? 'überlastet' : null,
-  }
-}
-
-export function sampleApp(id: string, changes: Partial<AppRecord> = {}): AppRecord {
-  return {
-    id,
-    account_id: ACCOUNT,
-    name: 'Shop',
-    alias: null,
-    status: 'ready',
-    source: { kind: 'template', template_id: 'blank', cloned_from: null },
-    revision: 1,
-    metadata: {},
-    created_by: { type: 'user', id: 'usr_1' },
-    created_at: BORN,
-    updated_at: BORN,
-    archived_at: null,
-    purge_at: null,
-    ...changes,
-  }
-}
-
-export function sampleRevision(
-  appId: string,
-  number: number,
-  changes: Partial<RevisionRecord> = {},
-): RevisionRecord {
-  return {
-    app_id: appId,
-    number,
-    tree: 'ab'.repeat(32),
-    files: 3,
-    bytes: 4_294_967_296,
-    message: null,
-    edit_id: null,
-    created_by: { type: 'key', id: 'key_1' },
-    created_at: BORN,
-    ...changes,
   }
 }

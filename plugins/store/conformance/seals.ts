@@ -20,7 +20,7 @@ const secretOf = (id: string, sealed: string): WebhookRecord['secrets'][number] 
   not_after: null,
 })
 
-/** Three secrets of webhooks, headers, two secrets of a service, and the named value; most under `k1`. */
+/** Three secrets of webhooks, headers, and the named value; most under `k1`. */
 async function fill(store: Store): Promise<void> {
   await insertWebhooks(
     store,
@@ -30,12 +30,6 @@ async function fill(store: Store): Promise<void> {
     }),
     sampleWebhook('wh_2', { secrets: [secretOf('s3', under('k2', 'c'))], headers: null }),
   )
-  const service = { app_id: 'app_1', name: 'mail', kind: 'email', config: {} } as const
-  const sealed = new Map([
-    ['A', under('k1', 'sa')],
-    ['B', under('k2', 'sb')],
-  ])
-  await store.write((tx) => tx.services.put(service, sealed, BORN))
   await store.write((tx) => tx.accounts.putMetaOnce(CHECK, under('k1', 'check')))
   await store.write((tx) => tx.accounts.putMetaOnce('brand', 'v1.k1.service'))
 }
@@ -74,10 +68,8 @@ export const sealCases: readonly StoreCase[] = [
       assert.deepEqual(shown.sort(), [
         `k1 kept_answer 2 ${BORN + 9}`,
         'k1 named_value 1 ',
-        'k1 service_secret 1 ',
         'k1 webhook_headers 1 ',
         'k1 webhook_secret 1 ',
-        'k2 service_secret 1 ',
         'k2 webhook_secret 1 ',
         'k_1 webhook_secret 1 ',
       ])
@@ -98,10 +90,6 @@ export const sealCases: readonly StoreCase[] = [
         { id: 'wh_1', sealed: under('k1', 'h') },
       ])
       assert.deepEqual(await idsOf('webhook_headers', 'k1'), [])
-      assert.deepEqual(await idsOf('service_secret', 'k3'), ['app_1/mail/A', 'app_1/mail/B'])
-      assert.deepEqual(await store.seals.sealedElsewhere('service_secret', 'k2', all), [
-        { id: 'app_1/mail/A', sealed: under('k1', 'sa') },
-      ])
       assert.deepEqual(await store.seals.sealedElsewhere('named_value', 'k2', all), [
         { id: CHECK, sealed: under('k1', 'check') },
       ])
@@ -131,13 +119,6 @@ export const sealCases: readonly StoreCase[] = [
       assert.equal(await reseal(store, 'named_value', check), 1)
       assert.equal(await reseal(store, 'named_value', { ...check, id: 'brand' }), 0)
       assert.equal(await reseal(store, 'webhook_secret'), 0)
-      const own = { id: 'app_1/mail/A', from: under('k1', 'sa'), to: under('k2', 'SA') }
-      assert.equal(await reseal(store, 'service_secret', own, { ...own, id: 'app_2/mail/A' }), 1)
-      assert.equal(await reseal(store, 'service_secret', own), 0)
-      assert.deepEqual((await store.services.get('app_1', 'mail'))?.secrets, [
-        { name: 'A', sealed: under('k2', 'SA') },
-        { name: 'B', sealed: under('k2', 'sb') },
-      ])
 
       assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), {
         ...before,

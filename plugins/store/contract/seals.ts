@@ -1,14 +1,10 @@
 import type { Instant } from '../../../lib/time.ts'
 
-/** What is sealed under a master key: a column of a table, or a value that is kept under a name. */
-export const SEAL_KINDS = [
-  'webhook_secret',
-  'webhook_headers',
-  'service_secret',
-  'named_value',
-] as const
+/** Kinds of values that the core store keeps encrypted: a column of a table, or a value kept under a name. */
+export const SEAL_KINDS = ['webhook_secret', 'webhook_headers', 'named_value'] as const
 
-export type SealKind = (typeof SEAL_KINDS)[number]
+/** One of `SEAL_KINDS`, or a kind of tables that are kept beside the core's. */
+export type SealKind = string
 
 /** The names under which a sealed value is kept. */
 export const SEALED_NAMES: readonly string[] = ['master_key_check']
@@ -21,7 +17,7 @@ export interface SealedText {
 
 /** What bears the mark of a master key: what is sealed, and answers that are kept for a while. */
 export interface SealCount {
-  readonly kind: SealKind | 'kept_answer'
+  readonly kind: SealKind
   readonly key_id: string
   readonly count: number
   /** When the last of them ends by itself; null for what stays. */
@@ -29,6 +25,8 @@ export interface SealCount {
 }
 
 export interface SealReads {
+  /** Every kind that this store keeps. */
+  readonly kinds: readonly SealKind[]
   /** How many there are under each master key, without those of none and those that ended. */
   count(now: Instant): Promise<readonly SealCount[]>
   /** Texts of one kind that are sealed under another key than this, by their ids from beyond `after`. */

@@ -3,10 +3,7 @@ import type { KeySecret } from '../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { PurgeKind } from '../contract.ts'
-import type { DeploymentRecord } from '../contract/deployments.ts'
-import type { PlacedLine } from '../contract/observations.ts'
 import { lineOf } from './keys.ts'
-import { releasesOf } from './sites.ts'
 import type { State } from './state.ts'
 import { place } from './state.ts'
 
@@ -79,26 +76,6 @@ export const PURGES: Readonly<Record<PurgeKind, Purge>> = {
   webhook_secrets: ({ webhooks }, before, limit) =>
     oldestSecrets(webhooks, ({ not_after }) => ended(before, not_after), limit),
   audit: ({ audit }, before, limit) => oldest(audit, ({ at }) => at < before, limit),
-  access_lines: ({ lines }, before, limit) =>
-    oldest(lines, isOldLine([...lines.values()], before), limit),
-  checks: ({ checks }, before, limit) => oldest(checks, ({ at }) => at < before, limit),
-  problems: ({ problems }, before, limit) =>
-    oldest(problems, ({ last_seen }) => last_seen < before, limit),
-  observers: ({ observers }, before, limit) => oldest(observers, ({ at }) => at < before, limit),
-  deployments(state, before, limit) {
-    const isOld = ({ app_id, release, status, ended_at }: DeploymentRecord): boolean =>
-      (status === 'canceled' || status === 'failed') &&
-      ended(before, ended_at) &&
-      release < (releasesOf(state, app_id)[0]?.release ?? 0)
-    const old = [...state.deployments.values()].filter(isOld).sort(byEnd).slice(0, limit)
-    for (const { id } of old) {
-      state.deployments.delete(id)
-      state.deploymentLines.delete(id)
-    }
-    return old.length
-  },
-  left_aliases: ({ leftAliases }, before, limit) =>
-    oldest(leftAliases, ({ kept_until }) => kept_until < before, limit),
 }
 
 /** It ended long ago, with no key below it, and no webhook names it. */
@@ -112,16 +89,4 @@ function isOldKey({ keys, webhooks }: State, key: KeyRecord, before: Instant): b
     ({ created_by, set_by, set_keys }) =>
       created_by.id === key.id || set_by.id === key.id || Object.values(set_keys).includes(key.id),
   )
-}
-
-function byEnd(a: DeploymentRecord, b: DeploymentRecord): number {
-  return (a.ended_at ?? 0) - (b.ended_at ?? 0) || (a.id < b.id ? -1 : 1)
-}
-
-/** A clock that was ahead gave some lines their instants: they go with what was added after them. */
-function isOldLine(lines: readonly PlacedLine[], before: Instant): (line: PlacedLine) => boolean {
-  const inOrder = lines.toSorted((a, b) => a.position - b.position)
-  const newest = inOrder.at(-1)?.at ?? 0
-  const last = inOrder.findLast(({ at }) => at < before)?.position ?? 0
-  return ({ at, position }) => at < before || (at > newest && position < last)
 }

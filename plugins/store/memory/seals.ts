@@ -1,7 +1,6 @@
 import { keyIdOf } from '../../../lib/engine/keyring.ts'
 import type { SealCount, SealedText, SealKind, SealReads, SealWrites } from '../contract/seals.ts'
 import { SEAL_KINDS, SEALED_NAMES } from '../contract/seals.ts'
-import { secretIdOf } from '../contract/services.ts'
 import type { Reading, State } from './state.ts'
 import { change } from './state.ts'
 
@@ -10,7 +9,7 @@ interface Place {
   put(state: State, id: string, sealed: string): void
 }
 
-const PLACES: Readonly<Record<SealKind, Place>> = {
+const PLACES: Readonly<Record<(typeof SEAL_KINDS)[number], Place>> = {
   webhook_secret: {
     all: ({ webhooks }) => [...webhooks.values()].flatMap(({ secrets }) => secrets),
     put({ webhooks }, id, sealed) {
@@ -31,20 +30,6 @@ const PLACES: Readonly<Record<SealKind, Place>> = {
       if (headers) change(webhooks, id, { headers: { ...headers, sealed } })
     },
   },
-  service_secret: {
-    all: ({ services }) =>
-      [...services.values()].flatMap(({ app_id, name, secrets }) =>
-        secrets.map((one) => ({ id: secretIdOf(app_id, name, one.name), sealed: one.sealed })),
-      ),
-    put({ services }, id, sealed) {
-      for (const [at, { app_id, name, secrets }] of services) {
-        const isIt = (one: { readonly name: string }) => secretIdOf(app_id, name, one.name) === id
-        if (!secrets.some(isIt)) continue
-        const others = secrets.map((one) => (isIt(one) ? { ...one, sealed } : one))
-        change(services, at, { secrets: others })
-      }
-    },
-  },
   named_value: {
     all: ({ meta }) =>
       SEALED_NAMES.flatMap((id) => {
@@ -57,8 +42,15 @@ const PLACES: Readonly<Record<SealKind, Place>> = {
   },
 }
 
+function placeOf(kind: SealKind): Place {
+  const known = SEAL_KINDS.find((one) => one === kind)
+  if (known === undefined) throw new TypeError(`no kind of encrypted values: ${kind}`)
+  return PLACES[known]
+}
+
 export function sealReads(state: Reading): SealReads {
   return {
+    kinds: SEAL_KINDS,
     async count(now) {
       const answers = [...state().idempotency.values()]
         .filter(({ expires_at }) => expires_at > now)
@@ -81,7 +73,7 @@ export function sealReads(state: Reading): SealReads {
       return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
     },
     async sealedElsewhere(kind, keyId, { after, limit }) {
-      return PLACES[kind]
+      return placeOf(kind)
         .all(state())
         .filter(({ id, sealed }) => id > after && keyIdOf(sealed) !== keyId)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -95,9 +87,10 @@ export function sealWrites(state: State): SealWrites {
   return {
     ...sealReads(() => state),
     async reseal(kind, texts) {
-      const now = new Map(PLACES[kind].all(state).map(({ id, sealed }) => [id, sealed]))
+      const place = placeOf(kind)
+      const now = new Map(place.all(state).map(({ id, sealed }) => [id, sealed]))
       const same = texts.filter(({ id, from }) => now.get(id) === from)
-      for (const { id, to } of same) PLACES[kind].put(state, id, to)
+      for (const { id, to } of same) place.put(state, id, to)
       return same.length
     },
   }

@@ -6,7 +6,6 @@ import type {
 } from '../../../lib/engine/ports.ts'
 import type { Change, OwnChanges } from '../../../lib/engine/changes.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
-import type { FileSearch, NewChunk } from '../contract/files.ts'
 import type { Row } from './rows.ts'
 import type { Tables } from './tables.ts'
 
@@ -97,7 +96,6 @@ export interface Dialect {
    * meanwhile: then it answers nothing, changes nothing, and the unit goes on.
    */
   unlessRefused(query: Query, sql: string, bind: readonly unknown[]): Promise<readonly Row[]>
-  readonly passages: Passages
   readonly feed: Feed
   readonly groups: Groups
 }
@@ -124,27 +122,6 @@ export interface Feed {
   last(t: Tables): string
   /** What `print` may answer: numbers with hyphens between them. */
   readonly format: RegExp
-}
-
-/** Which chunks of files hold which words. */
-export interface Passages {
-  /** Columns of the chunks' table that only their words need. */
-  readonly columns: string
-  /** The statements that make the index; with a chunk its words are gone. */
-  index(t: Tables): readonly string[]
-  insert(query: Query, t: Tables, file: FileRow, chunks: readonly NewChunk[]): Promise<void>
-  /** Chunks of processed files that hold any of the words, with `file_id`, `name` and `score`. */
-  find(
-    query: Query,
-    t: Tables,
-    search: Omit<FileSearch, 'query'> & { readonly words: readonly string[] },
-  ): Promise<readonly Row[]>
-}
-
-/** Whose chunks are kept. */
-export interface FileRow {
-  readonly id: string
-  readonly app_id: string
 }
 
 /** Statements over many rows at once, whose shapes differ too much to share pieces. */

@@ -6,8 +6,10 @@ import { NEVER } from './key-ends.ts'
 import type { Tables } from './tables.ts'
 import { ORIGINS } from './webhooks.ts'
 
-interface Purge {
-  readonly table: keyof Tables
+/** Which rows of a table expire, and how they are found. */
+export interface Purge {
+  /** As the database knows it. */
+  readonly table: string
   /** Its primary key. */
   readonly key: string
   /** Which of its rows are old; $1 is the instant, or the least id of that instant. */
@@ -20,111 +22,75 @@ interface Purge {
   /** Rows with an instant that the newest row has not reached go with what was committed after them. */
   readonly evenAhead?: boolean
   /** A condition that rows meet besides. */
-  readonly only?: (t: Tables) => string
+  readonly only?: string
   /** What goes before a row, which never changes again, by the column that names it. */
-  readonly along?: { readonly table: keyof Tables; readonly by: string }
+  readonly along?: { readonly table: string; readonly by: string }
 }
 
 /** A webhook stays bound to these keys, and through them to the keys above. */
 const KEYS_OF_WEBHOOKS = [...ORIGINS, 'set_by_id']
 
-const PURGES: Readonly<Record<PurgeKind, Purge>> = {
-  attempts: { table: 'attempts', key: 'delivery_id, number', old: 'delivery_id < $1', by: 'id' },
-  deliveries: { table: 'deliveries', key: 'id', old: 'id < $1', by: 'id' },
+export const purgesOf = (t: Tables): Readonly<Record<PurgeKind, Purge>> => ({
+  attempts: { table: t.attempts, key: 'delivery_id, number', old: 'delivery_id < $1', by: 'id' },
+  deliveries: { table: t.deliveries, key: 'id', old: 'id < $1', by: 'id' },
   events: {
-    table: 'events',
+    table: t.events,
     key: 'position',
     old: 'created_at < $1',
     by: 'instant',
     inOrderOf: 'created_at',
   },
-  idempotency: { table: 'idempotency', key: 'scope, key', old: 'expires_at < $1', by: 'instant' },
-  sessions: { table: 'sessions', key: 'hash', old: 'expires_at < $1', by: 'instant' },
+  idempotency: { table: t.idempotency, key: 'scope, key', old: 'expires_at < $1', by: 'instant' },
+  sessions: { table: t.sessions, key: 'hash', old: 'expires_at < $1', by: 'instant' },
   key_secrets: {
-    table: 'key_secrets',
+    table: t.key_secrets,
     key: 'hash',
     old: 'created_at < $1 AND not_after < $1',
     by: 'instant',
     order: 'created_at, hash',
     // What was ended at once has the instant 0; until then its holder is told that it was rotated.
-    only: (t) => `COALESCE((SELECT n.created_at FROM ${t.key_secrets} n
+    only: `COALESCE((SELECT n.created_at FROM ${t.key_secrets} n
       WHERE n.key_id = ${t.key_secrets}.key_id AND n.version = ${t.key_secrets}.version + 1), 0) < $1`,
   },
   keys: {
-    table: 'keys',
+    table: t.keys,
     key: 'id',
     old: `ends_at < $1 AND ends_at < ${NEVER}`,
     by: 'instant',
     order: 'ends_at, id',
-    only: (t) => `COALESCE(revoked_at, 0) < $1
+    only: `COALESCE(revoked_at, 0) < $1
       AND NOT EXISTS (SELECT 1 FROM ${t.keys} below WHERE below.parent_id = ${t.keys}.id)
       AND NOT EXISTS (SELECT 1 FROM ${t.webhooks} w WHERE w.account_id = ${t.keys}.account_id
         AND ${t.keys}.id IN (${KEYS_OF_WEBHOOKS.map((column) => `w.${column}`).join(', ')}))`,
-    along: { table: 'key_secrets', by: 'key_id' },
+    along: { table: t.key_secrets, by: 'key_id' },
   },
-  webhook_secrets: { table: 'webhook_secrets', key: 'id', old: 'not_after < $1', by: 'instant' },
-  audit: { table: 'audit', key: 'id', old: 'at < $1', by: 'instant' },
-  access_lines: {
-    table: 'access_lines',
-    key: 'position',
-    old: 'at < $1',
-    by: 'instant',
-    inOrderOf: 'at',
-    evenAhead: true,
-  },
-  checks: { table: 'app_checks', key: 'at, app_id', old: 'at < $1', by: 'instant' },
-  problems: {
-    table: 'problems',
-    key: 'id',
-    old: 'last_seen < $1',
-    by: 'instant',
-    order: 'last_seen',
-  },
-  observers: { table: 'observers', key: 'source', old: 'at < $1', by: 'instant' },
-  deployments: {
-    table: 'deployments',
-    key: 'id',
-    old: `status IN ('canceled', 'failed') AND ended_at < $1`,
-    by: 'instant',
-    order: 'ended_at, id',
-    // The next one counts on from the last.
-    only: (t) => `release < (SELECT max(release) FROM ${t.deployments} last
-      WHERE last.app_id = ${t.deployments}.app_id)`,
-    along: { table: 'deployment_lines', by: 'deployment_id' },
-  },
-  left_aliases: {
-    table: 'left_aliases',
-    key: 'alias',
-    old: 'kept_until < $1',
-    by: 'instant',
-    order: 'kept_until',
-  },
-}
+  webhook_secrets: { table: t.webhook_secrets, key: 'id', old: 'not_after < $1', by: 'instant' },
+  audit: { table: t.audit, key: 'id', old: 'at < $1', by: 'instant' },
+})
 
 /** Deletes in small commits of their own, so that publishing waits for one chunk at most. */
 export function purge(
   client: SqlClient,
-  t: Tables,
-  kind: PurgeKind,
+  purged: Purge,
   before: Instant,
   limit: number,
 ): Promise<number> {
-  const { table, key, by, along } = PURGES[kind]
+  const { table, key, by, along } = purged
   const bind = [by === 'id' ? uuid7Floor(before) : before, limit]
   if (along !== undefined) {
     // One unit: nothing else changes meanwhile, and no row is left without what belongs to it.
     return client.transaction(async (query) => {
-      const chosen = await query(oldest(t, PURGES[kind]), bind)
+      const chosen = await query(oldest(purged), bind)
       const ids = [JSON.stringify(chosen.map((row) => row[key]))]
       const { among } = client.dialect
-      await query(`DELETE FROM ${t[along.table]} WHERE ${among(along.by, '$1')}`, ids)
-      await query(`DELETE FROM ${t[table]} WHERE ${among(key, '$1')}`, ids)
+      await query(`DELETE FROM ${along.table} WHERE ${among(along.by, '$1')}`, ids)
+      await query(`DELETE FROM ${table} WHERE ${among(key, '$1')}`, ids)
       return chosen.length
     })
   }
   return client.exclusive('purge', async (statement) => {
     const rows = await statement(
-      `DELETE FROM ${t[table]} WHERE (${key}) IN (${oldest(t, PURGES[kind])} ${client.dialect.passOver}) RETURNING 1`,
+      `DELETE FROM ${table} WHERE (${key}) IN (${oldest(purged)} ${client.dialect.passOver}) RETURNING 1`,
       bind,
     )
     return rows.length
@@ -132,24 +98,24 @@ export function purge(
 }
 
 /** Where rows lie in order only the first are looked at. */
-function oldest(t: Tables, purged: Purge): string {
+function oldest(purged: Purge): string {
   const { table, key, old, order = key, inOrderOf, evenAhead = false, only } = purged
   if (inOrderOf !== undefined) {
-    const first = `SELECT ${key}, ${inOrderOf} FROM ${t[table]} ORDER BY ${key} LIMIT $2`
-    const ahead = evenAhead ? `OR (${aheadOfOld(t, purged, first)})` : ''
+    const first = `SELECT ${key}, ${inOrderOf} FROM ${table} ORDER BY ${key} LIMIT $2`
+    const ahead = evenAhead ? `OR (${aheadOfOld(purged, first)})` : ''
     return `SELECT ${key} FROM (${first}) first WHERE ${old} ${ahead}`
   }
-  const besides = only === undefined ? '' : `AND ${only(t)}`
-  return `SELECT ${key} FROM ${t[table]} WHERE ${old} ${besides} ORDER BY ${order} LIMIT $2`
+  const besides = only === undefined ? '' : `AND ${only}`
+  return `SELECT ${key} FROM ${table} WHERE ${old} ${besides} ORDER BY ${order} LIMIT $2`
 }
 
 /**
  * A condition on the first rows: a clock that was ahead gave the row its instant, and what was committed
  * after it is old. It is looked for among the first rows and, where all of those are such, behind them.
  */
-function aheadOfOld(t: Tables, { table, key, old, inOrderOf: at }: Purge, first: string): string {
-  const newest = `(SELECT ${at} FROM ${t[table]} ORDER BY ${key} DESC LIMIT 1)`
-  const known = `SELECT ${key}, ${at} FROM ${t[table]} WHERE ${at} <= ${newest}
+function aheadOfOld({ table, key, old, inOrderOf: at }: Purge, first: string): string {
+  const newest = `(SELECT ${at} FROM ${table} ORDER BY ${key} DESC LIMIT 1)`
+  const known = `SELECT ${key}, ${at} FROM ${table} WHERE ${at} <= ${newest}
     ORDER BY ${key} LIMIT 1`
   return `${at} > ${newest} AND ${key} < (SELECT max(${key}) FROM (
     SELECT * FROM (${first}) head UNION ALL SELECT * FROM (${known}) known) seen WHERE ${old})`

@@ -1,13 +1,21 @@
-import type { SealCount, SealKind, SealReads, SealWrites } from '../contract/seals.ts'
+import type { SealKind, SealReads, SealWrites } from '../contract/seals.ts'
 import { SEAL_KINDS, SEALED_NAMES } from '../contract/seals.ts'
 import type { Dialect, Query } from './client.ts'
 import { integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-interface Place {
-  readonly table: keyof Tables
+/** A column of texts that are encrypted under a master key. */
+export interface EncryptedColumn {
+  /** As the database knows it. */
+  readonly table: string
   readonly id: string
   readonly column: string
+}
+
+/** Encrypted columns of tables beside the core's, by their kinds. */
+export type EncryptedColumns = Readonly<Record<SealKind, EncryptedColumn>>
+
+interface Place extends EncryptedColumn {
   /** The sealed text in a column's value. */
   sealed(column: string, dialect: Dialect): string
   /** The column's value with `to` in the place of `from`. */
@@ -16,17 +24,24 @@ interface Place {
   readonly holds: string
 }
 
+/** The column holds nothing but the text, in every row. */
+const WHOLE: Pick<Place, 'sealed' | 'replaced' | 'holds'> = {
+  sealed: (column) => column,
+  replaced: (_column, _from, to) => to,
+  holds: 'TRUE',
+}
+
 /** Names are ours and hold no quote. */
 const NAMES = SEALED_NAMES.map((name) => `'${name}'`).join(', ')
 
-const PLACES: Readonly<Record<SealKind, Place>> = {
+const OWN: Readonly<
+  Record<(typeof SEAL_KINDS)[number], Omit<Place, 'table'> & { readonly table: keyof Tables }>
+> = {
   webhook_secret: {
     table: 'webhook_secrets',
     id: 'id',
     column: 'sealed',
-    sealed: (column) => column,
-    replaced: (_column, _from, to) => to,
-    holds: 'TRUE',
+    ...WHOLE,
   },
   webhook_headers: {
     table: 'webhooks',
@@ -36,14 +51,6 @@ const PLACES: Readonly<Record<SealKind, Place>> = {
     // A sealed text has no character that JSON escapes.
     replaced: (column, from, to) => `replace(${column}, ${from}, ${to})`,
     holds: 'headers IS NOT NULL',
-  },
-  service_secret: {
-    table: 'service_secrets',
-    id: 'id',
-    column: 'sealed',
-    sealed: (column) => column,
-    replaced: (_column, _from, to) => to,
-    holds: 'TRUE',
   },
   named_value: {
     table: 'meta',
@@ -55,16 +62,39 @@ const PLACES: Readonly<Record<SealKind, Place>> = {
   },
 }
 
-export function sealReads(query: Query, t: Tables, dialect: Dialect): SealReads {
+/** Every kind, those of the core first. */
+function placesOf(t: Tables, beside: EncryptedColumns): ReadonlyMap<SealKind, Place> {
+  const own = SEAL_KINDS.map((kind) => [kind, { ...OWN[kind], table: t[OWN[kind].table] }] as const)
+  const others = Object.entries(beside).map(
+    ([kind, column]) => [kind, { ...WHOLE, ...column }] as const,
+  )
+  return new Map<SealKind, Place>([...own, ...others])
+}
+
+function placeOf(places: ReadonlyMap<SealKind, Place>, kind: SealKind): Place {
+  const place = places.get(kind)
+  if (place === undefined) throw new TypeError(`no kind of encrypted values: ${kind}`)
+  return place
+}
+
+export function sealReads(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  beside: EncryptedColumns,
+): SealReads {
+  const places = placesOf(t, beside)
+  const kinds = [...places.keys()]
   const countOf = (kind: SealKind): string => {
-    const { table, holds, column, sealed } = PLACES[kind]
+    const { table, holds, column, sealed } = placeOf(places, kind)
     return `SELECT '${kind}' AS kind, ${dialect.sealedUnder(sealed(column, dialect))} AS key_id,
-        NULL AS until FROM ${t[table]} WHERE ${holds}`
+        NULL AS until FROM ${table} WHERE ${holds}`
   }
   const answers = `SELECT 'kept_answer' AS kind, ${dialect.sealedUnder('fingerprint')} AS key_id,
       expires_at AS until FROM ${t.idempotency} WHERE expires_at > $1`
-  const everything = [answers, ...SEAL_KINDS.map(countOf)].join(' UNION ALL ')
+  const everything = [answers, ...kinds.map(countOf)].join(' UNION ALL ')
   return {
+    kinds,
     async count(now) {
       const rows = await query(
         `SELECT kind, key_id, count(*) AS count, max(until) AS until FROM (${everything}) sealed
@@ -72,17 +102,17 @@ export function sealReads(query: Query, t: Tables, dialect: Dialect): SealReads 
         [now],
       )
       return rows.map((row) => ({
-        kind: row['kind'] as SealCount['kind'],
+        kind: String(row['kind']),
         key_id: String(row['key_id']),
         count: integer(row['count']),
         until: integerOrNull(row['until']),
       }))
     },
     async sealedElsewhere(kind, keyId, { after, limit }) {
-      const { table, id, holds, column, sealed } = PLACES[kind]
+      const { table, id, holds, column, sealed } = placeOf(places, kind)
       const text = sealed(column, dialect)
       const rows = await query(
-        `SELECT ${id} AS id, ${text} AS sealed FROM ${t[table]}
+        `SELECT ${id} AS id, ${text} AS sealed FROM ${table}
          WHERE ${holds} AND ${id} > $1 AND ${dialect.sealedUnder(text)} <> $2
          ORDER BY ${id} LIMIT $3`,
         [after, keyId, limit],
@@ -92,20 +122,26 @@ export function sealReads(query: Query, t: Tables, dialect: Dialect): SealReads 
   }
 }
 
-export function sealWrites(query: Query, t: Tables, dialect: Dialect): SealWrites {
+export function sealWrites(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+  beside: EncryptedColumns,
+): SealWrites {
+  const places = placesOf(t, beside)
   return {
-    ...sealReads(query, t, dialect),
+    ...sealReads(query, t, dialect, beside),
     async reseal(kind, texts) {
       if (texts.length === 0) return 0
-      const { table, id, column, replaced, sealed } = PLACES[kind]
+      const { table, id, column, replaced, sealed } = placeOf(places, kind)
       // What somebody holds is passed over: two that waited for each other's rows would fail.
-      const own = `${t[table]}.${column}`
-      const free = `SELECT ${id} FROM ${t[table]} WHERE ${dialect.among(id, '$2')}
+      const own = `${table}.${column}`
+      const free = `SELECT ${id} FROM ${table} WHERE ${dialect.among(id, '$2')}
         ORDER BY ${id} ${dialect.passOver}`
       const rows = await query(
-        `UPDATE ${t[table]} SET ${column} = ${replaced(own, '(n.value ->> 1)', '(n.value ->> 2)')}
+        `UPDATE ${table} SET ${column} = ${replaced(own, '(n.value ->> 1)', '(n.value ->> 2)')}
          FROM ${dialect.each('$1', 'n')}
-         WHERE ${t[table]}.${id} = (n.value ->> 0) AND ${t[table]}.${id} IN (${free})
+         WHERE ${table}.${id} = (n.value ->> 0) AND ${table}.${id} IN (${free})
            AND ${sealed(own, dialect)} = (n.value ->> 1)
          RETURNING 1`,
         [

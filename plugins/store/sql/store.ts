@@ -2,22 +2,15 @@ import type { Change } from '../../../lib/engine/changes.ts'
 import type { StoreTx, Store } from '../contract.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import { accountReads, accountWrites } from './accounts.ts'
-import { appReads, appWrites } from './apps.ts'
 import type { Query, SqlClient } from './client.ts'
 import { deliveryReads, deliveryWrites } from './deliveries.ts'
-import { deploymentReads, deploymentWrites } from './deployments.ts'
 import { dispatchStore } from './dispatch.ts'
-import { domainReads, domainWrites } from './domains.ts'
-import { editReads, editWrites } from './edits.ts'
 import { eventReads, eventWrites, insertGroup } from './events.ts'
-import { fileReads, fileWrites } from './files.ts'
 import { keyReads, keyWrites } from './keys.ts'
-import { observationReads, observationWrites } from './observations.ts'
-import { purge } from './purge.ts'
+import { purge, purgesOf } from './purge.ts'
 import { requestReads, requestWrites } from './requests.ts'
+import type { EncryptedColumns } from './seals.ts'
 import { sealReads, sealWrites } from './seals.ts'
-import { serviceReads, serviceWrites } from './services.ts'
-import { signInReads, signInWrites } from './sign-in.ts'
 import type { Tables } from './tables.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 
@@ -28,25 +21,38 @@ const REFUSED: ChangeSink = {
   },
 }
 
-/** The store over a SQL database whose schema is up to date. */
-export function createSqlStore(client: SqlClient, t: Tables): Store {
+/** One unit of work with its connection, for tables that are kept beside the core's. */
+export interface SqlUnit {
+  readonly tx: StoreTx
+  readonly query: Query
+  readonly changes: ChangeSink
+}
+
+export interface SqlStore extends Store {
+  /** As `write`, for whoever keeps tables of their own in the same database. */
+  unit<T>(work: (unit: SqlUnit) => Promise<T>): Promise<T>
+}
+
+/**
+ * The store over a SQL database whose schema is up to date.
+ *
+ * @param encrypted columns of tables beside the core's that hold encrypted texts
+ */
+export function createSqlStore(
+  client: SqlClient,
+  t: Tables,
+  encrypted: EncryptedColumns = {},
+): SqlStore {
   const { dialect, read } = client
+  const purges = purgesOf(t)
   const reads = {
     accounts: accountReads(read, t),
-    apps: appReads(read, t, dialect),
-    deployments: deploymentReads(read, t, dialect),
-    edits: editReads(read, t),
-    files: fileReads(read, t, dialect),
     keys: keyReads(read, t, dialect),
     webhooks: webhookReads(read, t, dialect),
     events: eventReads(read, t, dialect),
     deliveries: deliveryReads(read, t, dialect),
-    observations: observationReads(read, t),
     requests: requestReads(read, t),
-    seals: sealReads(read, t, dialect),
-    domains: domainReads(read, t),
-    services: serviceReads(read, t),
-    signIn: signInReads(read, t),
+    seals: sealReads(read, t, dialect, encrypted),
   }
 
   function unitOfWork(query: Query, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
@@ -54,20 +60,12 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     const events = eventWrites(query, t, dialect, changes)
     return {
       accounts: accountWrites(query, t, changes),
-      apps: appWrites(query, t, dialect, changes),
-      deployments: deploymentWrites(query, t, dialect, changes),
-      edits: editWrites(query, t, dialect),
-      files: fileWrites(query, t, dialect),
       keys: keyWrites(query, t, dialect, changes),
       webhooks,
       events,
       deliveries: deliveryWrites(query, t, dialect),
-      observations: observationWrites(query, t, dialect),
       requests: requestWrites(query, t),
-      seals: sealWrites(query, t, dialect),
-      domains: domainWrites(query, t, dialect, changes),
-      services: serviceWrites(query, t, dialect),
-      signIn: signInWrites(query, t, changes),
+      seals: sealWrites(query, t, dialect, encrypted),
       webhooksOf: (accountId) => webhooks.ofAccount(accountId),
       insertPublished: (group) => events.insert(group),
       disableWebhook: (id, reason, now) => webhooks.disable(id, reason, now),
@@ -78,23 +76,29 @@ export function createSqlStore(client: SqlClient, t: Tables): Store {
     }
   }
 
+  function unit<T>(work: (unit: SqlUnit) => Promise<T>): Promise<T> {
+    const afterCommit: (() => void)[] = []
+    const changes: Change[] = []
+    return client.transaction(
+      (query) => work({ tx: unitOfWork(query, changes, afterCommit), query, changes }),
+      {
+        changes: () => changes,
+        committed() {
+          for (const run of afterCommit) run()
+        },
+      },
+    )
+  }
+
   return {
     ...reads,
     ...dispatchStore(client, t),
     webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
     publish: (build) =>
       client.exclusive('publish', (statement) => insertGroup(statement, t, dialect, build())),
-    async write(work) {
-      const afterCommit: (() => void)[] = []
-      const changes: Change[] = []
-      return client.transaction((query) => work(unitOfWork(query, changes, afterCommit)), {
-        changes: () => changes,
-        committed() {
-          for (const run of afterCommit) run()
-        },
-      })
-    },
-    purge: (kind, before, limit) => purge(client, t, kind, before, limit),
+    unit,
+    write: (work) => unit(({ tx }) => work(tx)),
+    purge: (kind, before, limit) => purge(client, purges[kind], before, limit),
     join(transaction) {
       const afterCommit: (() => void)[] = []
       return {

@@ -15,7 +15,7 @@ import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { createEgressClient } from '../../../plugins/egress/undici.ts'
 import type { Store } from '../../../plugins/store/contract.ts'
 import type { InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
-import { openSqliteStore } from '../../../plugins/store/open.ts'
+import { openPlatformStore } from '../../../plugins/platform/open.ts'
 import { until } from '../../support/daemon.ts'
 import { NAME } from '../../support/egress.ts'
 import { ACCOUNT, plainWebhook } from '../../support/engine.ts'
@@ -67,7 +67,7 @@ export interface Stand {
 }
 
 export async function createStand(t: Scope, options: StandOptions): Promise<Stand> {
-  const { store } = await openSqliteStore(join(t.testdir(), 'stand.sqlite'))
+  const { store } = await openPlatformStore(join(t.testdir(), 'stand.sqlite'))
   const clock = clockOf(store)
   const random = createRandom()
   const newId = createUuid7(clock.now, random)

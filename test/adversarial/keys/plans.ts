@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Store } from '../../../plugins/store/contract.ts'
 import type { Query, SqlClient } from '../../../plugins/store/sql/client.ts'
-import { migrate } from '../../../plugins/store/sql/migrate.ts'
+import { coreSteps, migrate } from '../../../plugins/store/sql/migrate.ts'
 import { openSqlite } from '../../../plugins/store/sql/sqlite.ts'
 import { createSqlStore } from '../../../plugins/store/sql/store.ts'
 import { nameTables } from '../../../plugins/store/sql/tables.ts'
@@ -26,7 +26,7 @@ export async function openExplained(t: Pick<Test, 'testdir' | 'teardown'>): Prom
   const client = await openSqlite(join(t.testdir(), 'keyhook.sqlite'))
   t.teardown(() => client.close())
   const tables = nameTables('')
-  await migrate(client, tables)
+  await migrate(client, tables, coreSteps(tables))
   const asked = new Map<string, readonly unknown[]>()
   let read = 0
   const noting = (query: Query): Query => {

@@ -1,6 +1,6 @@
 import { paging } from '../../../daemon/families/cursor.ts'
 import { PAGE_BYTES } from '../../../daemon/limits.ts'
-import { insertEdits, sampleEdit } from '../../../plugins/store/conformance/edit-samples.ts'
+import { insertEdits, sampleEdit } from '../../platform/edit-samples.ts'
 import type { EventReads } from '../../../plugins/store/contract/events.ts'
 import type { Checks } from '../run.ts'
 import type { World } from '../../support/world.ts'

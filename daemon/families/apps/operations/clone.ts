@@ -1,4 +1,4 @@
-import type { AppRecord } from '../../../../plugins/store/contract/apps.ts'
+import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type { Call } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { bear, copyTree, dropKept } from '../birth.ts'

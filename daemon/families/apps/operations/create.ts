@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { AppRecord } from '../../../../plugins/store/contract/apps.ts'
+import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type { Call, WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { accountOf } from '../../../principal.ts'

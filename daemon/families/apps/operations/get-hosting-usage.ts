@@ -5,8 +5,8 @@ import type {
   Meter,
   ObservedKind,
   UsageRecord,
-} from '../../../../plugins/store/contract/observations.ts'
-import { METERS } from '../../../../plugins/store/contract/observations.ts'
+} from '../../../../plugins/platform/contract/observations.ts'
+import { METERS } from '../../../../plugins/platform/contract/observations.ts'
 import { readOperation } from '../../../family.ts'
 import { instant, isoOrNull } from '../../wire.ts'
 import { appParams, exampleApp } from '../schema.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { AppListQuery } from '../../../../plugins/store/contract/apps.ts'
-import { placeOfApp } from '../../../../plugins/store/contract/apps.ts'
+import type { AppListQuery } from '../../../../plugins/platform/contract/apps.ts'
+import { placeOfApp } from '../../../../plugins/platform/contract/apps.ts'
 import { readOperation } from '../../../family.ts'
 import { accountOf, pinsOf } from '../../../principal.ts'
 import { paging } from '../../cursor.ts'

@@ -1,7 +1,7 @@
 import type {
   DeploymentLine,
   DeploymentRecord,
-} from '../../../../plugins/store/contract/deployments.ts'
+} from '../../../../plugins/platform/contract/deployments.ts'
 import { streamOperation } from '../../../family.ts'
 import { followLines } from '../../line-stream.ts'
 import type { DeploymentNews } from '../schema.ts'

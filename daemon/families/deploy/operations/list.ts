@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { DeploymentStatus } from '../../../../plugins/store/contract/deployments.ts'
+import type { DeploymentStatus } from '../../../../plugins/platform/contract/deployments.ts'
 import {
   DEPLOYMENT_KINDS,
   DEPLOYMENT_STATUSES,
   IN_PROGRESS,
-} from '../../../../plugins/store/contract/deployments.ts'
+} from '../../../../plugins/platform/contract/deployments.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { AppRecord } from '../../../../plugins/store/contract/apps.ts'
+import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type {
   DeploymentReads,
   DeploymentRecord,
-} from '../../../../plugins/store/contract/deployments.ts'
+} from '../../../../plugins/platform/contract/deployments.ts'
 import type { WriteCall } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'

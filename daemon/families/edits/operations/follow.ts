@@ -1,4 +1,4 @@
-import type { EditLine, EditRecord } from '../../../../plugins/store/contract/edits.ts'
+import type { EditLine, EditRecord } from '../../../../plugins/platform/contract/edits.ts'
 import { streamOperation } from '../../../family.ts'
 import { followLines } from '../../line-stream.ts'
 import type { EditNews } from '../schema.ts'

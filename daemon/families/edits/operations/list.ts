@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { EDIT_STATUSES } from '../../../../plugins/store/contract/edits.ts'
+import { EDIT_STATUSES } from '../../../../plugins/platform/contract/edits.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FILE_STATUSES } from '../../../../plugins/store/contract/files.ts'
+import { FILE_STATUSES } from '../../../../plugins/platform/contract/files.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KeyhookError } from '../../../../lib/errors.ts'
-import type { FileRecord } from '../../../../plugins/store/contract/files.ts'
+import type { FileRecord } from '../../../../plugins/platform/contract/files.ts'
 import { ownOperation } from '../../../family.ts'
 import type { FilePart, GivenPart } from '../../../parts.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'

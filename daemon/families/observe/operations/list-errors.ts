@@ -2,7 +2,7 @@ import { z } from 'zod'
 import {
   PROBLEM_STATUSES,
   placeOfProblem,
-} from '../../../../plugins/store/contract/observations.ts'
+} from '../../../../plugins/platform/contract/observations.ts'
 import { readOperation } from '../../../family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'

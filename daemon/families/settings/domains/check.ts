@@ -1,12 +1,12 @@
 import type { Instant } from '../../../../lib/time.ts'
 import { MINUTE } from '../../../../lib/time.ts'
-import type { StoreTx } from '../../../../plugins/store/contract.ts'
+import type { PlatformTx } from '../../../../plugins/platform/contract.ts'
 import type {
   DomainClaim,
   DomainRecord,
   DomainStanding,
   DomainsDue,
-} from '../../../../plugins/store/contract/domains.ts'
+} from '../../../../plugins/platform/contract/domains.ts'
 import type { Platform } from '../../../platform.ts'
 import { furthestCheck, judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
@@ -91,7 +91,7 @@ function untilStopped<T>(work: Promise<T>, stopping: AbortSignal): Promise<T | u
 
 async function tell(
   { engine, clock }: Platform,
-  tx: StoreTx,
+  tx: PlatformTx,
   { id, app_id, account_id, hostname, status: before }: DomainRecord,
   { status, error }: DomainStanding,
 ): Promise<void> {

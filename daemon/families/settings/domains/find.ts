@@ -1,4 +1,4 @@
-import type { DomainReads, DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import type { DomainReads, DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
 import { settingsError } from '../errors.ts'
 
 export async function findDomain(

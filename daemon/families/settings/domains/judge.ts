@@ -1,6 +1,6 @@
 import type { Instant, Millis } from '../../../../lib/time.ts'
 import { DAY, HOUR, MINUTE } from '../../../../lib/time.ts'
-import type { DomainRecord, DomainStanding } from '../../../../plugins/store/contract/domains.ts'
+import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
 import type { Finding, Findings } from './look.ts'
 import type { Problem } from './problems.ts'
 import { problemOf } from './problems.ts'

@@ -1,5 +1,5 @@
 import { judgeName } from '../../../../lib/egress/name.ts'
-import type { DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import type { DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
 import { httpError } from '../../../errors.ts'
 import type { Platform } from '../../../platform.ts'
 

@@ -1,5 +1,5 @@
 import { toHex } from '../../../../lib/internal/bytes.ts'
-import type { DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import type { DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
 import { writeOperation } from '../../../family.ts'
 import { creatorOf } from '../../../principal.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'

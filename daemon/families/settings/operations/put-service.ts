@@ -1,4 +1,4 @@
-import type { ServiceReads } from '../../../../plugins/store/contract/services.ts'
+import type { ServiceReads } from '../../../../plugins/platform/contract/services.ts'
 import { writeOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { settingsError } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Instant, Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
-import type { DomainRecord } from '../../../../plugins/store/contract/domains.ts'
+import type { DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
 import { httpError } from '../../../errors.ts'
 import { ownOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'

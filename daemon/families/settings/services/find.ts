@@ -1,4 +1,4 @@
-import type { ServiceReads, ServiceRecord } from '../../../../plugins/store/contract/services.ts'
+import type { ServiceReads, ServiceRecord } from '../../../../plugins/platform/contract/services.ts'
 import { settingsError } from '../errors.ts'
 
 export async function findService(

@@ -1,5 +1,5 @@
 import type { Keyring } from '../../../../lib/engine/keyring.ts'
-import { secretIdOf } from '../../../../plugins/store/contract/services.ts'
+import { secretIdOf } from '../../../../plugins/platform/contract/services.ts'
 
 /**
  * Where a secret of a service is sealed to: it opens as that of this app, service and name alone.

@@ -2,9 +2,9 @@ import type { Dialect } from '../client.ts'
 import type { Tables } from '../tables.ts'
 
 /** One step of a family's schema. Append-only: a step that was released is never edited. */
-export interface Migration {
+export interface Migration<T = Tables> {
   /** `family/0001-what-it-does` */
   readonly name: string
   /** Its statements, for the tables and the dialect at hand. */
-  readonly up: (tables: Tables, dialect: Dialect) => readonly string[]
+  readonly up: (tables: T, dialect: Dialect) => readonly string[]
 }

@@ -1,7 +1,6 @@
 import type { Dialect } from '../client.ts'
 import { createClaimDue } from './claim.ts'
 import { FEED } from './feed.ts'
-import { PASSAGES } from './passages.ts'
 import { isAbandoned } from './processes.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
@@ -24,7 +23,6 @@ export const createDialect = (): Dialect => ({
   abandoned: isAbandoned,
   passOver: 'FOR UPDATE SKIP LOCKED',
   unlessRefused,
-  passages: PASSAGES,
   feed: FEED,
   groups: { publish: publishGroup, claim: createClaimDue(), settle: settleGroup },
 })

@@ -1,7 +1,6 @@
 import type { Dialect, Feed } from '../client.ts'
 import { integer } from '../rows.ts'
 import { claimDue } from './claim.ts'
-import { PASSAGES } from './passages.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
 
@@ -39,7 +38,6 @@ export const SQLITE: Dialect = {
   passOver: '',
   // Nobody else commits meanwhile.
   unlessRefused: (query, sql, bind) => query(sql, bind),
-  passages: PASSAGES,
   feed: FEED,
   groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
 }

@@ -1,0 +1,75 @@
+/**
+ * The platform store: apps and what belongs to them, beside the core store in the same database.
+ *
+ * It is an embedder of the core: what it changes commits in the core's unit of work, together with the
+ * events, audit rows and idempotency records of that unit.
+ *
+ * @module
+ */
+import type { Instant } from '../../lib/time.ts'
+import type { PurgeKind, Store, StoreTx } from '../store/contract.ts'
+import { PURGE_KINDS } from '../store/contract.ts'
+import type { AppReads, AppWrites } from './contract/apps.ts'
+import type { DeploymentReads, DeploymentWrites } from './contract/deployments.ts'
+import type { DomainReads, DomainWrites } from './contract/domains.ts'
+import type { EditReads, EditWrites } from './contract/edits.ts'
+import type { FileReads, FileWrites } from './contract/files.ts'
+import type { ObservationReads, ObservationWrites } from './contract/observations.ts'
+import type { ServiceReads, ServiceWrites } from './contract/services.ts'
+import type { SignInReads, SignInWrites } from './contract/sign-in.ts'
+
+export interface PlatformReads {
+  readonly apps: AppReads
+  readonly deployments: DeploymentReads
+  readonly domains: DomainReads
+  readonly edits: EditReads
+  readonly files: FileReads
+  readonly observations: ObservationReads
+  readonly services: ServiceReads
+  readonly signIn: SignInReads
+}
+
+export interface PlatformWrites {
+  readonly apps: AppWrites
+  readonly deployments: DeploymentWrites
+  readonly domains: DomainWrites
+  readonly edits: EditWrites
+  readonly files: FileWrites
+  readonly observations: ObservationWrites
+  readonly services: ServiceWrites
+  readonly signIn: SignInWrites
+}
+
+/** One unit of work over the core and the platform. */
+export type PlatformTx = StoreTx & PlatformWrites
+
+/**
+ * Rows of the platform that expire, in the order in which they must be deleted.
+ *
+ * Error groups count from when they were last seen, observers from their last write. Of deployments those
+ * that failed or were canceled expire, with their lines, but never the last one of their app; aliases that
+ * were given up expire when they are no longer reserved. A line of a clock that was ahead, whose instant
+ * the newest line has not reached, is deleted before those that were added after it.
+ */
+export const PLATFORM_PURGE_KINDS = [
+  'access_lines',
+  'checks',
+  'problems',
+  'observers',
+  'deployments',
+  'left_aliases',
+] as const
+
+export type PlatformPurgeKind = (typeof PLATFORM_PURGE_KINDS)[number]
+
+export const ALL_PURGE_KINDS: readonly (PurgeKind | PlatformPurgeKind)[] = [
+  ...PURGE_KINDS,
+  ...PLATFORM_PURGE_KINDS,
+]
+
+export interface PlatformStore extends Omit<Store, 'write' | 'purge'>, PlatformReads {
+  /** As the core's, with the platform's nouns in the same unit. */
+  write<T>(work: (tx: PlatformTx) => Promise<T>): Promise<T>
+  /** As the core's. */
+  purge(kind: PurgeKind | PlatformPurgeKind, before: Instant, limit: number): Promise<number>
+}

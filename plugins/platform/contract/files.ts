@@ -1,0 +1,198 @@
+import type { Creator } from '../../../lib/key/record.ts'
+import type { Instant } from '../../../lib/time.ts'
+import type { Page, PageQuery } from '../../store/contract/page.ts'
+
+export const FILE_STATUSES = ['queued', 'processing', 'processed', 'failed'] as const
+
+export type FileStatus = (typeof FILE_STATUSES)[number]
+
+/** Why a file cannot be searched, as its owner sees it. */
+export interface FileFailure {
+  readonly code: string
+  readonly message: string
+}
+
+/** How far its processing is; `stage` null while it waits and once it ended. */
+export interface FilePlace {
+  readonly stage: string | null
+  readonly done: number
+  readonly total: number | null
+}
+
+/** A knowledge-base file. Its bytes lie where those of the app do, under their SHA-256. */
+export interface FileRecord extends FilePlace {
+  /** Time-ordered. */
+  readonly id: string
+  readonly app_id: string
+  readonly account_id: string
+  readonly name: string
+  /** What its first bytes say that it is; once processed, what it was found to be. */
+  readonly content_type: string
+  /** In bytes. */
+  readonly size: number
+  /** In hex. */
+  readonly sha256: string
+  /** It can be searched when, and only when, this is `processed`. */
+  readonly status: FileStatus
+  /** Null until it is processed. */
+  readonly chunks: number | null
+  /** Of the extracted text, in UTF-16 units; null until it is processed. */
+  readonly characters: number | null
+  readonly error: FileFailure | null
+  /** How often somebody began to process it, since it was last queued by a caller. */
+  readonly attempts: number
+  readonly created_by: Creator
+  readonly created_at: Instant
+  readonly processed_at: Instant | null
+  /** It fails when it is not done by then. */
+  readonly deadline_at: Instant | null
+}
+
+export interface FileListQuery extends PageQuery {
+  readonly app_id: string
+  readonly status: FileStatus | null
+  readonly content_type: string | null
+}
+
+/** A passage of a file. */
+export interface FileChunk {
+  readonly ordinal: number
+  readonly text: string
+  readonly heading: string | null
+  readonly page: number | null
+  readonly start: number
+  readonly end: number
+}
+
+/** A passage on its way in. */
+export interface NewChunk extends FileChunk {
+  /** What it is found by, as `withWords` has it. Default: it is worked out in the unit of work. */
+  readonly words?: readonly string[]
+}
+
+/** Which of a file's chunks one is. */
+export interface ChunkPlace {
+  readonly file_id: string
+  readonly ordinal: number
+}
+
+export interface FoundChunk extends FileChunk, ChunkPlace {
+  readonly name: string
+  /** Above 0; the better, the higher. Comparable within one answer alone. */
+  readonly score: number
+}
+
+export interface FileSearch {
+  readonly app_id: string
+  /** Words as a person writes them; what is no letter or digit parts them. */
+  readonly query: string
+  readonly limit: number
+  /** Only in these files. */
+  readonly files: readonly string[] | null
+}
+
+/** Vectors of neighbouring chunks of a file, in their order. */
+export interface FileVectors {
+  /** What made them: those of another model are not compared with them. */
+  readonly model: string
+  /** The ordinal of the first chunk. */
+  readonly first: number
+  /** All of one length. */
+  readonly vectors: readonly Float32Array[]
+}
+
+export interface NearSearch {
+  readonly app_id: string
+  readonly model: string
+  readonly vector: Float32Array
+  readonly limit: number
+  /** Only in these files. */
+  readonly files: readonly string[] | null
+  /** Where there are more vectors than this to compare with, those of `known` alone are. */
+  readonly most: number
+  readonly known: readonly ChunkPlace[]
+}
+
+export interface FileReads {
+  get(appId: string, id: string): Promise<FileRecord | undefined>
+  list(query: FileListQuery): Promise<Page<FileRecord>>
+  /** The app's file of these bytes that was made first. */
+  bySha256(appId: string, sha256: string): Promise<FileRecord | undefined>
+  /** How many files an app has, and their bytes. */
+  sum(appId: string): Promise<{ readonly files: number; readonly bytes: number }>
+  /** Which of these an app's files are. */
+  named(appId: string, sha256: readonly string[]): Promise<readonly string[]>
+  /**
+   * Passages of processed files that hold any of the words, be it in the headings above them, those that
+   * fit best first: more of the words, and rarer ones, count more. Case and accents do not matter. Nothing
+   * for a query without words.
+   */
+  search(search: FileSearch): Promise<readonly FoundChunk[]>
+  /**
+   * Passages of processed files whose vectors of this model point the most the same way, the nearest first.
+   * Their score is the cosine, and above 0, to about a hundredth. Vectors of another length are none, as are
+   * those of nothing but zeros.
+   *
+   * It lets others have their turn after a few hundred comparisons. What is deleted meanwhile may be missing.
+   */
+  nearest(search: NearSearch): Promise<readonly FoundChunk[]>
+  /** Chunks of a file from an ordinal on, in their order, whether or not they are found yet. */
+  chunks(id: string, from: number, limit: number): Promise<readonly FileChunk[]>
+  /** Whether `claim` would find anything. */
+  isClaimable(now: Instant): Promise<boolean>
+}
+
+export interface FileClaim {
+  /** Unique to this one deed. */
+  readonly claim: string
+  readonly now: Instant
+  readonly lease_until: Instant
+  /** When it is to have ended, where this is the first attempt. */
+  readonly deadline_at: Instant
+}
+
+export type FileEnd =
+  | {
+      readonly status: 'processed'
+      readonly content_type: string
+      readonly chunks: number
+      readonly characters: number
+    }
+  | { readonly status: 'failed'; readonly error: FileFailure }
+
+export interface FileWrites extends FileReads {
+  insert(file: FileRecord): Promise<void>
+  /**
+   * Begins the file that has waited longest, of accounts with the fewest under way: one that is queued,
+   * or one whose lease has ended. Of concurrent callers each gets another. Chunks and vectors of an earlier
+   * attempt are gone, its place is cleared, its attempts count one more.
+   */
+  claim(asked: FileClaim): Promise<FileRecord | undefined>
+  /** Notes that it is alive, and how far. False, changing nothing, when it is not this claim's any more. */
+  beat(
+    id: string,
+    claim: string,
+    beat: { readonly lease_until: Instant } & FilePlace,
+  ): Promise<boolean>
+  /**
+   * Gives a claimed file back unfinished: it may be claimed at once, and this attempt counts for none. False,
+   * changing nothing, when it is not this claim's any more.
+   */
+  release(id: string, claim: string, now: Instant): Promise<boolean>
+  /** Adds chunks that nobody finds yet. False, adding none, when it is not this claim's any more. */
+  addChunks(id: string, claim: string, chunks: readonly NewChunk[]): Promise<boolean>
+  /**
+   * Adds vectors of chunks that were added; each chunk has one at most. False, adding none, when it is not
+   * this claim's any more.
+   */
+  addVectors(id: string, claim: string, added: FileVectors): Promise<boolean>
+  /**
+   * Ends a claimed file: its chunks are found from then on, or gone. False, changing nothing, when it is
+   * not this claim's any more: it was deleted, or given to another.
+   */
+  finish(id: string, claim: string, now: Instant, end: FileEnd): Promise<boolean>
+  /** Lets one that failed be processed again, as if it were new. False when it has not failed. */
+  retry(id: string): Promise<boolean>
+  /** Deletes it with its chunks and vectors, whatever its state. False when there is none. */
+  remove(appId: string, id: string): Promise<boolean>
+}

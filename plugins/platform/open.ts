@@ -1,0 +1,47 @@
+import type { OpenOptions, OpenedStore } from '../store/open.ts'
+import { DEFAULT_PREFIX, openBeside, reachPostgres, reachSqlite } from '../store/open.ts'
+import { stepsOf } from '../store/sql/migrate.ts'
+import type { PlatformStore } from './contract.ts'
+import { PLATFORM_MIGRATIONS } from './migrations.ts'
+import { createPlatformStore } from './sql/store.ts'
+import type { PlatformTables } from './sql/tables.ts'
+import { namePlatformTables } from './sql/tables.ts'
+
+/** A platform store that is ready, and the core that it stands on. */
+export interface OpenedPlatform extends Omit<OpenedStore, 'store'> {
+  readonly store: PlatformStore
+}
+
+/**
+ * Opens the core store with the platform's tables beside it, over whatever `openStore` takes.
+ *
+ * @throws TypeError for what is no database
+ * @throws Error when it cannot be opened
+ */
+export async function openPlatformStore(
+  database: unknown,
+  options: OpenOptions = {},
+): Promise<OpenedPlatform> {
+  const tables = tablesOf(options)
+  const steps = stepsOf(PLATFORM_MIGRATIONS, tables)
+  const opened = await openBeside(database, options, { steps, encrypted: encryptedIn(tables) })
+  return { ...opened, store: createPlatformStore(opened.store, opened.client, tables) }
+}
+
+function encryptedIn(tables: PlatformTables) {
+  return { service_secret: { table: tables.service_secrets, id: 'id', column: 'sealed' } }
+}
+
+/** As the core's `reachPostgres`; `pending` counts the platform's steps too. */
+export function reachPlatformPostgres(url: string, options: OpenOptions): Promise<string> {
+  return reachPostgres(url, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
+}
+
+/** As the core's `reachSqlite`; `pending` counts the platform's steps too. */
+export function reachPlatformSqlite(file: string, options: OpenOptions): Promise<void> {
+  return reachSqlite(file, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
+}
+
+function tablesOf({ tablePrefix = DEFAULT_PREFIX }: OpenOptions): PlatformTables {
+  return namePlatformTables(tablePrefix)
+}

@@ -1,0 +1,43 @@
+import type { Purge } from '../../store/sql/purge.ts'
+import type { PlatformPurgeKind } from '../contract.ts'
+import type { PlatformTables } from './tables.ts'
+
+export const platformPurgesOf = (
+  t: PlatformTables,
+): Readonly<Record<PlatformPurgeKind, Purge>> => ({
+  access_lines: {
+    table: t.access_lines,
+    key: 'position',
+    old: 'at < $1',
+    by: 'instant',
+    inOrderOf: 'at',
+    evenAhead: true,
+  },
+  checks: { table: t.app_checks, key: 'at, app_id', old: 'at < $1', by: 'instant' },
+  problems: {
+    table: t.problems,
+    key: 'id',
+    old: 'last_seen < $1',
+    by: 'instant',
+    order: 'last_seen',
+  },
+  observers: { table: t.observers, key: 'source', old: 'at < $1', by: 'instant' },
+  deployments: {
+    table: t.deployments,
+    key: 'id',
+    old: `status IN ('canceled', 'failed') AND ended_at < $1`,
+    by: 'instant',
+    order: 'ended_at, id',
+    // The next one counts on from the last.
+    only: `release < (SELECT max(release) FROM ${t.deployments} last
+      WHERE last.app_id = ${t.deployments}.app_id)`,
+    along: { table: t.deployment_lines, by: 'deployment_id' },
+  },
+  left_aliases: {
+    table: t.left_aliases,
+    key: 'alias',
+    old: 'kept_until < $1',
+    by: 'instant',
+    order: 'kept_until',
+  },
+})

@@ -1,0 +1,72 @@
+import type { ChangeSink } from '../../store/contract/changes.ts'
+import type { Query, SqlClient } from '../../store/sql/client.ts'
+import { purge } from '../../store/sql/purge.ts'
+import type { SqlStore } from '../../store/sql/store.ts'
+import type {
+  PlatformPurgeKind,
+  PlatformReads,
+  PlatformStore,
+  PlatformWrites,
+} from '../contract.ts'
+import { PLATFORM_PURGE_KINDS } from '../contract.ts'
+import { appReads, appWrites } from './apps.ts'
+import { deploymentReads, deploymentWrites } from './deployments.ts'
+import { domainReads, domainWrites } from './domains.ts'
+import { editReads, editWrites } from './edits.ts'
+import { fileReads, fileWrites } from './files.ts'
+import { observationReads, observationWrites } from './observations.ts'
+import { platformPurgesOf } from './purge.ts'
+import { serviceReads, serviceWrites } from './services.ts'
+import { signInReads, signInWrites } from './sign-in.ts'
+import type { PlatformTables } from './tables.ts'
+
+/** The platform's nouns over the database of a core store, in that store's units of work. */
+export function createPlatformStore(
+  core: SqlStore,
+  client: SqlClient,
+  t: PlatformTables,
+): PlatformStore {
+  const { dialect, read } = client
+  const purges = platformPurgesOf(t)
+
+  function readsOf(): PlatformReads {
+    return {
+      apps: appReads(read, t, dialect),
+      deployments: deploymentReads(read, t, dialect),
+      domains: domainReads(read, t),
+      edits: editReads(read, t),
+      files: fileReads(read, t, dialect),
+      observations: observationReads(read, t),
+      services: serviceReads(read, t),
+      signIn: signInReads(read, t),
+    }
+  }
+
+  function writesOf(query: Query, changes: ChangeSink): PlatformWrites {
+    return {
+      apps: appWrites(query, t, dialect, changes),
+      deployments: deploymentWrites(query, t, dialect, changes),
+      domains: domainWrites(query, t, dialect, changes),
+      edits: editWrites(query, t, dialect),
+      files: fileWrites(query, t, dialect),
+      observations: observationWrites(query, t, dialect),
+      services: serviceWrites(query, t, dialect),
+      signIn: signInWrites(query, t, changes),
+    }
+  }
+
+  return {
+    ...core,
+    ...readsOf(),
+    write: (work) =>
+      core.unit(({ tx, query, changes }) => work({ ...tx, ...writesOf(query, changes) })),
+    purge: (kind, before, limit) =>
+      isPlatforms(kind)
+        ? purge(client, purges[kind], before, limit)
+        : core.purge(kind, before, limit),
+  }
+}
+
+function isPlatforms(kind: string): kind is PlatformPurgeKind {
+  return PLATFORM_PURGE_KINDS.some((one) => one === kind)
+}

@@ -1,0 +1,47 @@
+import { appAliasCases } from './app-aliases.ts'
+import { settingCases } from './app-settings.ts'
+import { appCases } from './apps.ts'
+import { deploymentClaimCases } from './deployment-claims.ts'
+import { deploymentCases } from './deployments.ts'
+import { domainClaimCases } from './domain-claims.ts'
+import { domainCases } from './domains.ts'
+import { editClaimCases } from './edit-claims.ts'
+import { editCases } from './edits.ts'
+import { fileClaimCases } from './file-claims.ts'
+import { fileNearestCases } from './file-nearest.ts'
+import { fileSearchCases } from './file-search.ts'
+import { fileVectorCases } from './file-vectors.ts'
+import { fileCases } from './files.ts'
+import type { PlatformCase } from './harness.ts'
+import { lookedAtCases } from './looked-at.ts'
+import { observationCases } from './observations.ts'
+import { probeCases } from './probes.ts'
+import { problemCases } from './problems.ts'
+import { secretCases } from './secrets.ts'
+import { siteLookupCases } from './site-lookups.ts'
+import { siteCases } from './sites.ts'
+
+/** Every case of the platform's nouns, each on an empty store of its own. */
+export const platformCases: readonly PlatformCase[] = [
+  ...appCases,
+  ...appAliasCases,
+  ...editCases,
+  ...editClaimCases,
+  ...deploymentCases,
+  ...deploymentClaimCases,
+  ...siteCases,
+  ...siteLookupCases,
+  ...fileCases,
+  ...fileClaimCases,
+  ...fileSearchCases,
+  ...fileNearestCases,
+  ...fileVectorCases,
+  ...domainCases,
+  ...domainClaimCases,
+  ...settingCases,
+  ...secretCases,
+  ...observationCases,
+  ...probeCases,
+  ...problemCases,
+  ...lookedAtCases,
+]

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict'
+import type { FileChunk, FileEnd } from '../../plugins/platform/contract/files.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import {
+  FAILED,
+  PROCESSED,
+  claimFile,
+  findTexts,
+  insertFiles,
+  sampleChunk,
+  sampleFile,
+} from './file-samples.ts'
+import type { PlatformCase } from './harness.ts'
+import { assertOneWon } from '../../plugins/store/conformance/harness.ts'
+import { openRacers } from './harness.ts'
+import { BORN, STRANGER } from '../../plugins/store/conformance/samples.ts'
+
+const LEASE = 60_000
+const NO_PLACE = { stage: null, done: 0, total: null }
+const PLACE = { stage: 'chunk', done: 3, total: 7 }
+
+const file = (store: PlatformStore) => store.files.get('app_1', 'file_1')
+const beat = (store: PlatformStore, claim: string, now: number) =>
+  store.write((tx) => tx.files.beat('file_1', claim, { lease_until: now + LEASE, ...PLACE }))
+const addChunks = (store: PlatformStore, claim: string, ...chunks: readonly FileChunk[]) =>
+  store.write((tx) => tx.files.addChunks('file_1', claim, chunks))
+const finish = (store: PlatformStore, claim: string, end: FileEnd = PROCESSED) =>
+  store.write((tx) => tx.files.finish('file_1', claim, BORN + 500, end))
+const retry = (store: PlatformStore) => store.write((tx) => tx.files.retry('file_1'))
+
+const claimCases: readonly PlatformCase[] = [
+  {
+    name: 'files: a claim begins the oldest of the accounts with the fewest under way',
+    async run({ open }) {
+      const store = await open()
+      assert.equal(await store.files.isClaimable(BORN), false)
+      assert.equal(await claimFile(store, 'none', BORN), undefined)
+      await insertFiles(
+        store,
+        sampleFile('file_0', { status: 'failed' }),
+        sampleFile('file_3'),
+        sampleFile('file_1', PLACE),
+        sampleFile('file_2'),
+        sampleFile('file_4', { account_id: STRANGER, app_id: 'app_2' }),
+        sampleFile('file_5', { account_id: 'acc_3', app_id: 'app_3' }),
+      )
+      assert.equal(await store.files.isClaimable(BORN + 5), true)
+      const begun = sampleFile('file_1', {
+        status: 'processing',
+        deadline_at: BORN + 5 + 900_000,
+        attempts: 1,
+      })
+      assert.deepEqual(await claimFile(store, 'a', BORN + 5), begun)
+      assert.deepEqual(await file(store), begun)
+      const next: (string | undefined)[] = []
+      for (const claim of ['b', 'c', 'd', 'e', 'f']) {
+        next.push((await claimFile(store, claim, BORN + 6))?.id)
+      }
+      assert.deepEqual(next, ['file_4', 'file_5', 'file_2', 'file_3', undefined])
+      assert.equal(await store.files.isClaimable(BORN + 6), false)
+    },
+  },
+  {
+    name: 'files: accounts that wait have their turns, however much one of them has queued',
+    async run({ open }) {
+      const store = await open()
+      const accounts = ['acc_1', 'acc_2', 'acc_3']
+      const many = Array.from({ length: 12 }, (_, at) => sampleFile(`file_${10 + at}`))
+      await insertFiles(
+        store,
+        ...many,
+        ...accounts.map((account_id, at) =>
+          sampleFile(`file_${50 + at}`, { account_id: `${account_id}_late`, app_id: 'app_2' }),
+        ),
+      )
+      const begun: (string | undefined)[] = []
+      for (let turn = 0; turn < 6; turn++) {
+        begun.push((await claimFile(store, `${turn}`, BORN))?.id)
+      }
+      assert.deepEqual(begun, ['file_10', 'file_50', 'file_51', 'file_52', 'file_11', 'file_12'])
+      // What ended without being finished is begun again, before what came after it.
+      assert.equal((await claimFile(store, 'again', BORN + LEASE))?.id, 'file_10')
+    },
+  },
+  {
+    name: 'files: what an account has under way counts no longer than its leases',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      await claimFile(store, 'a', BORN)
+      await insertFiles(store, sampleFile('file_2', { account_id: STRANGER, app_id: 'app_2' }))
+      assert.equal((await claimFile(store, 'b', BORN + LEASE))?.id, 'file_1')
+    },
+  },
+  {
+    name: 'files: one that is given back may be claimed at once, and that attempt counts for none',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      await claimFile(store, 'a', BORN)
+      const release = (claim: string) =>
+        store.write((tx) => tx.files.release('file_1', claim, BORN + 5))
+      assert.equal(await release('b'), false)
+      assert.equal(await release('a'), true)
+      assert.equal((await claimFile(store, 'b', BORN + 5))?.attempts, 1)
+      assert.equal(await release('a'), false)
+    },
+  },
+  {
+    name: 'files: of concurrent claims each gets another',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const ids = ['file_1', 'file_2', 'file_3']
+      await insertFiles(racers[0], ...ids.map((id) => sampleFile(id)))
+      const claimed = await Promise.all(
+        Array.from({ length: 6 }, (_, turn) =>
+          claimFile(racers[turn % 2 === 0 ? 0 : 1], `${turn}`, BORN),
+        ),
+      )
+      assert.deepEqual(claimed.flatMap((one) => (one === undefined ? [] : [one.id])).sort(), ids)
+    },
+  },
+  {
+    name: 'files: one whose lease has ended goes to another, without the chunks of before',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const [store] = racers
+      await insertFiles(store, sampleFile('file_1'))
+      const first = await claimFile(store, 'a', BORN)
+      assert.equal(await beat(store, 'a', BORN), true)
+      assert.equal(await addChunks(store, 'a', sampleChunk(0, 'alpha first')), true)
+      assert.equal(await store.files.isClaimable(BORN + LEASE - 1), false)
+      assert.equal(await claimFile(store, 'b', BORN + LEASE - 1), undefined)
+      assert.equal(await store.files.isClaimable(BORN + LEASE), true)
+      const taken = await Promise.all(racers.map((one) => claimFile(one, 'b', BORN + LEASE)))
+      assertOneWon(taken.map((one) => one !== undefined))
+      const second = { ...first, ...NO_PLACE, attempts: 2 }
+      assert.deepEqual(await file(store), second)
+      assert.equal(await beat(store, 'a', BORN + LEASE), false)
+      assert.equal(await addChunks(store, 'a', sampleChunk(1, 'alpha late')), false)
+      assert.equal(await addChunks(store, 'a'), false)
+      assert.equal(await finish(store, 'a'), false)
+      assert.deepEqual(await file(store), second)
+      assert.equal(await addChunks(store, 'b', sampleChunk(0, 'alpha second')), true)
+      assert.equal(await finish(store, 'b'), true)
+      assert.deepEqual(await findTexts(store, 'alpha'), ['alpha second'])
+    },
+  },
+  {
+    name: 'files: a heartbeat notes the place and moves the lease',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      assert.equal(await beat(store, 'a', BORN), false)
+      const claimed = await claimFile(store, 'a', BORN)
+      assert.equal(await beat(store, 'a', BORN + 40_000), true)
+      assert.deepEqual(await file(store), { ...claimed, ...PLACE })
+      assert.equal(await store.files.isClaimable(BORN + 40_000 + LEASE - 1), false)
+      // Nobody took it over: it is still held.
+      assert.equal(await beat(store, 'a', BORN + 400_000), true)
+      assert.equal(await beat(store, 'b', BORN + 900_000), false)
+      assert.equal(await store.files.isClaimable(BORN + 400_000 + LEASE), true)
+    },
+  },
+]
+
+const endCases: readonly PlatformCase[] = [
+  {
+    name: 'files: chunks are found once their file is processed, not before',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      const claimed = await claimFile(store, 'a', BORN)
+      await beat(store, 'a', BORN)
+      assert.equal(
+        await addChunks(store, 'a', sampleChunk(0, 'alpha'), sampleChunk(1, 'beta')),
+        true,
+      )
+      assert.equal(await addChunks(store, 'a'), true)
+      assert.equal(await addChunks(store, 'a', sampleChunk(2, 'gamma')), true)
+      assert.deepEqual(await findTexts(store, 'alpha beta gamma'), [])
+      assert.equal(await finish(store, 'b'), false)
+      assert.equal(await finish(store, 'a'), true)
+      const { status, content_type, chunks, characters } = PROCESSED
+      const done = { status, content_type, chunks, characters, processed_at: BORN + 500 }
+      const processed = { ...claimed, ...done, ...NO_PLACE }
+      assert.deepEqual(await file(store), processed)
+      assert.deepEqual((await findTexts(store, 'gamma beta alpha')).sort(), [
+        'alpha',
+        'beta',
+        'gamma',
+      ])
+      assert.equal(await finish(store, 'a', FAILED), false)
+      assert.equal(await addChunks(store, 'a', sampleChunk(3, 'delta')), false)
+      assert.equal(await beat(store, 'a', BORN), false)
+      assert.equal(await retry(store), false)
+      assert.equal(await store.files.isClaimable(BORN + 10 * LEASE), false)
+      assert.deepEqual(await file(store), processed)
+      assert.deepEqual(await findTexts(store, 'delta'), [])
+    },
+  },
+  {
+    name: 'files: chunks that are added in a unit that rolls back are none',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      await claimFile(store, 'a', BORN)
+      const failed = store.write(async (tx) => {
+        await tx.files.addChunks('file_1', 'a', [sampleChunk(0, 'alpha')])
+        throw new Error('no')
+      })
+      await assert.rejects(failed, /no/)
+      assert.equal(await addChunks(store, 'a', sampleChunk(0, 'beta')), true)
+      await finish(store, 'a')
+      assert.deepEqual(await findTexts(store, 'alpha beta'), ['beta'])
+    },
+  },
+  {
+    name: 'files: one that failed says why, has no chunks, and waits for a retry alone',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'))
+      assert.equal(await retry(store), false)
+      const claimed = await claimFile(store, 'a', BORN)
+      assert.equal(await retry(store), false)
+      await addChunks(store, 'a', sampleChunk(0, 'alpha'))
+      assert.equal(await finish(store, 'a', FAILED), true)
+      const { status, error } = FAILED
+      const failed = { ...claimed, status, error }
+      assert.deepEqual(await file(store), failed)
+      assert.deepEqual(await findTexts(store, 'alpha'), [])
+      assert.equal(await store.files.isClaimable(BORN + 10 * LEASE), false)
+    },
+  },
+  {
+    name: 'files: one that failed is retried once, as if it were new',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const [store] = racers
+      await insertFiles(store, sampleFile('file_1'))
+      await claimFile(store, 'a', BORN)
+      await addChunks(store, 'a', sampleChunk(0, 'alpha before'))
+      await finish(store, 'a', FAILED)
+      assertOneWon(await Promise.all(racers.map(retry)))
+      assert.deepEqual(await file(store), sampleFile('file_1'))
+      assert.equal(await addChunks(store, 'a', sampleChunk(1, 'alpha late')), false)
+      const again = await claimFile(store, 'b', BORN + 7)
+      assert.deepEqual([again?.attempts, again?.deadline_at], [1, BORN + 7 + 900_000])
+      await addChunks(store, 'b', sampleChunk(0, 'alpha after'))
+      assert.equal(await finish(store, 'b'), true)
+      assert.deepEqual(await findTexts(store, 'alpha'), ['alpha after'])
+    },
+  },
+  {
+    name: 'files: of an end and a take-over of the same file one happens',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      await insertFiles(racers[0], sampleFile('file_1'))
+      await claimFile(racers[0], 'a', BORN)
+      await addChunks(racers[0], 'a', sampleChunk(0, 'alpha'))
+      const [ended, taken] = await Promise.all([
+        finish(racers[0], 'a'),
+        claimFile(racers[1], 'b', BORN + LEASE),
+      ])
+      assertOneWon([ended, taken !== undefined])
+      assert.equal((await file(racers[0]))?.status, ended ? 'processed' : 'processing')
+      assert.deepEqual(await findTexts(racers[1], 'alpha'), ended ? ['alpha'] : [])
+    },
+  },
+]
+
+/** Knowledge-base files: who processes one, and how it ends. */
+export const fileClaimCases: readonly PlatformCase[] = [...claimCases, ...endCases]
