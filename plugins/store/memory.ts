@@ -45,12 +45,12 @@ export function createMemoryStore(...args: readonly []): Store & { readonly chan
     return result
   }
 
-  const reads = readsOf(() => committed)
+  const { webhooksOf, ...reads } = readsOf(() => committed)
   return {
     ...reads,
     changes,
     claimant: CLAIMANT,
-    webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
+    webhooksOf,
     publish: (build) => turns.take(() => commit(async (draft) => insertGroup(draft, build()))),
     recover: (at) => now((state) => recover(state, at, CLAIMANT)),
     lanes: async (webhookIds) => lanes(committed, webhookIds),
@@ -74,10 +74,12 @@ export function createMemoryStore(...args: readonly []): Store & { readonly chan
 }
 
 function readsOf(state: Reading) {
+  const { webhooksOf, ...webhooks } = webhookReads(state)
   return {
+    webhooksOf,
     accounts: accountReads(state),
     keys: keyReads(state),
-    webhooks: webhookReads(state),
+    webhooks,
     events: eventReads(state),
     deliveries: deliveryReads(state),
     requests: requestReads(state),
@@ -86,20 +88,19 @@ function readsOf(state: Reading) {
 }
 
 function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
-  const webhooks = webhookWrites(draft, changes)
-  const events = eventWrites(draft, changes)
+  const { webhooksOf, disableWebhook, markFailing, ...webhooks } = webhookWrites(draft, changes)
   return {
     accounts: accountWrites(draft, changes),
     keys: keyWrites(draft, changes),
     webhooks,
-    events,
+    events: eventWrites(draft, changes),
     deliveries: deliveryWrites(draft),
     requests: requestWrites(draft),
     seals: sealWrites(draft),
-    webhooksOf: (accountId) => webhooks.ofAccount(accountId),
-    insertPublished: (group) => events.insert(group),
-    disableWebhook: (id, reason, at) => webhooks.disable(id, reason, at),
-    markFailing: (id, at) => webhooks.markFailing(id, at),
+    webhooksOf,
+    insertPublished: async (group) => insertGroup(draft, group),
+    disableWebhook,
+    markFailing,
     afterCommit(run) {
       afterCommit.push(run)
     },

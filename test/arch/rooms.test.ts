@@ -41,3 +41,15 @@ await t.test('nothing in the repository names a machine or a registry', async (t
     [],
   )
 })
+
+await t.test('the core store has at most 90 methods, so that a third party can write one', (t) => {
+  const declared = /^ {2}[a-zA-Z]+\??(<[^>]*>)?\(/gm
+  const contract = sourcesIn('plugins/store/contract').map(({ text }) => text)
+  const index = sourcesIn('plugins/store').find(({ path }) => path === 'plugins/store/contract.ts')
+  const ports = sourcesIn('lib/engine').find(({ path }) => path === 'lib/engine/ports.ts')
+  const engine = /export interface Engine(Tx|Store) \{[^]*?^\}/gm
+  const texts = [...contract, index?.text ?? '', ...(ports?.text.match(engine) ?? [])]
+  const methods = texts.flatMap((text) => text.match(declared) ?? [])
+  t.ok(methods.length > 60 && methods.length <= 90, `${methods.length} methods`)
+  t.end()
+})

@@ -169,7 +169,7 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
   const old = ringOf('k1')
   const store = await fill(t, old)
   const keyring = ringOf('k2', 'k1')
-  const plain = (await store.webhooks.ofAccount(ACCOUNT)).map(({ secrets: [secret] }) =>
+  const plain = (await store.webhooksOf(ACCOUNT)).map(({ secrets: [secret] }) =>
     old.open(secret?.sealed ?? '', secretPlace(secret?.id ?? '')),
   )
   let writes = 0
@@ -191,9 +191,7 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
   t.equal(told.at(-1), 2 * COUNT - 200 - stopped.moved)
   t.same(await reseal({ store, keyring }), { moved: 0, passed: 0, unreadable: 0 })
   const alone = ringOf('k2')
-  for (const [at, { id, secrets, headers }] of (
-    await store.webhooks.ofAccount(ACCOUNT)
-  ).entries()) {
+  for (const [at, { id, secrets, headers }] of (await store.webhooksOf(ACCOUNT)).entries()) {
     const [secret] = secrets
     t.equal(alone.open(secret?.sealed ?? '', secretPlace(secret?.id ?? '')), plain[at])
     t.equal(alone.open(headers?.sealed ?? '', headersPlace(id)), JSON.stringify({ 'X-Own': id }))
@@ -207,7 +205,7 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
 await t.test('what changes meanwhile is left alone', async (t) => {
   const old = ringOf('k1')
   const store = await fill(t, old)
-  const [replaced, deleted, unread] = await store.webhooks.ofAccount(ACCOUNT)
+  const [replaced, deleted, unread] = await store.webhooksOf(ACCOUNT)
   if (!replaced || !deleted || !unread) throw new Error('no webhooks')
   const headers = sealHeaders(replaced.id, { 'X-Own': 'newer' }, old)
   const lost = sealHeaders(unread.id, { 'X-Own': 'lost' }, ringOf('k9'))

@@ -229,5 +229,5 @@ async function insertFailed(world: World, { id }: Webhook, count: number): Promi
     const delivery = { ...born, status: 'exhausted', next_at: null, done_at: clock.now() } as const
     return { event, deliveries: [delivery] }
   })
-  await store.write((tx) => tx.events.insert(group))
+  await store.write((tx) => tx.insertPublished(group))
 }

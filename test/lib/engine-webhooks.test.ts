@@ -160,7 +160,7 @@ await t.test('a webhook that cannot be signed for is not sent to, and does not s
 await t.test('between claim and send', async (t) => {
   const changes: Record<'skipped' | 'canceled', (bench: Bench, id: string) => Promise<unknown>> = {
     skipped: (bench, id) =>
-      bench.store.write((tx) => tx.webhooks.disable(id, 'manual', bench.clock.now())),
+      bench.store.write((tx) => tx.disableWebhook(id, 'manual', bench.clock.now())),
     canceled: (bench, id) => bench.store.write((tx) => tx.webhooks.delete(id, bench.clock.now())),
   }
   for (const [status, change] of Object.entries(changes)) {

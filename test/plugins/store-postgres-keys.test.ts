@@ -62,9 +62,7 @@ await t.test(
     const store = await open()
     const limit = { byDefault: 4, now: NOW }
     const insert = (id: string) =>
-      store.write((tx) =>
-        tx.keys.insertWithin(sampleKey(id, { parent_id: root.id, depth: 1 }), limit),
-      )
+      store.write((tx) => tx.keys.insert(sampleKey(id, { parent_id: root.id, depth: 1 }), limit))
     t.same(
       [await insert('key_a'), await insert('key_b'), await insert('key_c')],
       [true, true, false],

@@ -42,7 +42,7 @@ export async function disableWebhooks(
 ): Promise<void> {
   requireScope(call.principal.authority, requiredScope('webhooks:write', call.platform.universe))
   for (const webhook of webhooks) {
-    if (!(await call.tx.webhooks.disable(webhook.id, reason, call.now))) continue
+    if (!(await call.tx.disableWebhook(webhook.id, reason, call.now))) continue
     await audit(call, {
       account_id: webhook.account_id,
       action: 'webhook.disabled',

@@ -28,7 +28,7 @@ async function oneTriedOneNot(store: Store, now: Instant): Promise<void> {
 }
 
 const disable = (store: Store, now: Instant): Promise<boolean> =>
-  store.write((tx) => tx.webhooks.disable('wh_1', 'manual', now))
+  store.write((tx) => tx.disableWebhook('wh_1', 'manual', now))
 
 async function endsOf(store: Store): Promise<readonly (readonly unknown[])[]> {
   const ends = (one: DeliveryRecord | undefined) => [

@@ -207,7 +207,7 @@ const writeCases: readonly StoreCase[] = [
       const event = sampleEvent('evt_1', { supplied: true })
       await store.publish(() => [{ event, deliveries: [] }])
       const outcomes = await store.write((tx) =>
-        tx.events.insert([
+        tx.insertPublished([
           { event, deliveries: [sampleDelivery('d1', { event_id: 'evt_1' })] },
           publicationOf(sampleDelivery('d2')),
           { event: sampleEvent('evt_1', { supplied: true, data: { total: 13 } }), deliveries: [] },

@@ -91,7 +91,7 @@ export const joinCases: readonly StoreCase[] = [
       await publish('evt_early')
       const first = await readFeed(store, null)
       const { transaction, unit } = await joinOne(harness, store)
-      await unit.tx.events.insert([{ event: sampleEvent('evt_late'), deliveries: [] }])
+      await unit.tx.insertPublished([{ event: sampleEvent('evt_late'), deliveries: [] }])
       await publish('evt_overtaking')
       const during = await readFeed(store, first.last)
       await transaction.commit()
@@ -118,7 +118,7 @@ export const joinCases: readonly StoreCase[] = [
       for (const number of [0, 1, 2, 3, 4, 5]) {
         const { transaction, unit } = await joinOne(harness, store)
         const event = sampleEvent(`evt_joined_${number}`)
-        await unit.tx.events.insert([{ event, deliveries: [] }])
+        await unit.tx.insertPublished([{ event, deliveries: [] }])
         open.push(transaction)
         await store.publish(() => [{ event: sampleEvent(`evt_${number}`), deliveries: [] }])
         await readOn()
@@ -146,7 +146,7 @@ export const joinCases: readonly StoreCase[] = [
       })
       for (const end of ['rollback', 'commit'] as const) {
         const { transaction, unit } = await joinOne(harness, store)
-        await unit.tx.events.insert([publication(`d_joined_${end}`)])
+        await unit.tx.insertPublished([publication(`d_joined_${end}`)])
         const published = store.publish(() => [publication(`d_${end}`)])
         await transaction[end]()
         const [outcome] = await published

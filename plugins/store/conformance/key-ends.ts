@@ -27,7 +27,7 @@ async function placesLeft(store: Store, limit: number, now: number): Promise<num
   await store
     .write(async (tx) => {
       const next = () => sampleKey(`key_more_${inserted}`, { secrets: [] })
-      while (await tx.keys.insertWithin(next(), { byDefault: limit, now })) inserted += 1
+      while (await tx.keys.insert(next(), { byDefault: limit, now })) inserted += 1
       throw rollBack
     })
     .catch((cause: unknown) => {

@@ -168,12 +168,12 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'insertWithin: the limit of the account counts before the default, and only live keys of it',
+    name: 'keys.insert: the limit of the account counts before the default, and only live keys of it',
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
       const insert = (id: string, byDefault: number, changes = {}) =>
-        store.write((tx) => tx.keys.insertWithin(sampleKey(id, changes), { byDefault, now }))
+        store.write((tx) => tx.keys.insert(sampleKey(id, changes), { byDefault, now }))
       // An account that is not recorded has the default.
       assert.equal(await insert('key_1', 1), true)
       assert.deepEqual(await store.keys.get(ACCOUNT, 'key_1'), sampleKey('key_1'))
@@ -197,13 +197,13 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'insertWithin: of two callers for the last place one wins',
+    name: 'keys.insert: of two callers for the last place one wins',
     async run(harness) {
       const [a, b] = await openRacers(harness)
       const limit = { byDefault: 1, now: harness.clock.now() }
       const won = await Promise.all(
         [a, b].map((store, at) =>
-          store.write((tx) => tx.keys.insertWithin(sampleKey(`key_${at}`), limit)),
+          store.write((tx) => tx.keys.insert(sampleKey(`key_${at}`), limit)),
         ),
       )
       assertOneWon(won)

@@ -21,19 +21,19 @@ async function changeEverything(tx: StoreTx): Promise<void> {
   await tx.accounts.insert(sampleAccount())
   await tx.accounts.putMetaOnce('brand', 'service')
   await tx.keys.insert(sampleKey('key_1'))
-  await tx.webhooks.disable('wh_1', 'manual', BORN)
+  await tx.disableWebhook('wh_1', 'manual', BORN)
   await tx.webhooks.insert(sampleWebhook('wh_2'))
   await tx.insertPublished([publicationOf(sampleDelivery('d2'))])
   await tx.deliveries.requestRetry('d1', BORN)
 }
 
 /** What of it can be seen. */
-async function look(store: Pick<StoreTx | Store, 'accounts' | 'keys' | 'webhooks' | 'events'>) {
+async function look(store: Pick<StoreTx | Store, 'accounts' | 'keys' | 'webhooksOf' | 'events'>) {
   return {
     account: (await store.accounts.get(ACCOUNT)) !== undefined,
     meta: await store.accounts.meta('brand'),
     key: (await store.keys.findChain('hash of key_1')) !== undefined,
-    webhooks: (await store.webhooks.ofAccount(ACCOUNT)).map(({ id, status }) => `${id} ${status}`),
+    webhooks: (await store.webhooksOf(ACCOUNT)).map(({ id, status }) => `${id} ${status}`),
     event: (await store.events.get(ACCOUNT, 'evt_d2')) !== undefined,
   }
 }

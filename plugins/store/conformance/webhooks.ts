@@ -72,7 +72,7 @@ const recordCases: readonly StoreCase[] = [
       await insertWebhooks(store, sampleWebhook('wh_1'))
       assert.equal(await store.webhooks.get(STRANGER, 'wh_1'), undefined)
       assert.equal(await store.webhooks.get(ACCOUNT, 'wh_9'), undefined)
-      assert.deepEqual(await store.webhooks.ofAccount(STRANGER), [])
+      assert.deepEqual(await store.webhooksOf(STRANGER), [])
       assert.deepEqual(await store.webhooksOf(STRANGER), [])
     },
   },
@@ -126,7 +126,7 @@ const recordCases: readonly StoreCase[] = [
         assert.deepEqual(idsOf(await tx.webhooksOf(ACCOUNT)), ['wh_1', 'wh_3'])
       })
       assert.deepEqual(idsOf(await store.webhooksOf(ACCOUNT)), ['wh_1', 'wh_3'])
-      assert.deepEqual(idsOf(await store.webhooks.ofAccount(ACCOUNT)), ['wh_1', 'wh_3'])
+      assert.deepEqual(idsOf(await store.webhooksOf(ACCOUNT)), ['wh_1', 'wh_3'])
     },
   },
   {
@@ -225,7 +225,7 @@ const healthCases: readonly StoreCase[] = [
       const done = sampleDelivery('d3', { status: 'exhausted' })
       const others = sampleDelivery('d4', { webhook_id: 'wh_2' })
       await publishDeliveries(store, sampleDelivery('d1'), delivering, done, others)
-      assert.equal(await store.write((tx) => tx.webhooks.disable('wh_1', 'manual', now)), true)
+      assert.equal(await store.write((tx) => tx.disableWebhook('wh_1', 'manual', now)), true)
       const skipped = sampleDelivery('d1', { status: 'skipped', done_at: now })
       assert.deepEqual(await deliveryOf(store, 'd1'), skipped)
       assert.deepEqual(await deliveryOf(store, 'd2'), delivering)
@@ -250,7 +250,7 @@ const healthCases: readonly StoreCase[] = [
       await insertWebhooks(a, sampleWebhook('wh_1'))
       const won = await Promise.all([
         a.write((tx) => tx.disableWebhook('wh_1', 'failures', now)),
-        b.write((tx) => tx.webhooks.disable('wh_1', 'gone', now)),
+        b.write((tx) => tx.disableWebhook('wh_1', 'gone', now)),
       ])
       assertOneWon(won)
       const webhook = await a.webhooks.get(ACCOUNT, 'wh_1')
@@ -287,7 +287,7 @@ const healthCases: readonly StoreCase[] = [
         sampleWebhook('wh_2', { status: 'disabled' }),
       )
       const told = await Promise.all([
-        a.write((tx) => tx.webhooks.markFailing('wh_1', now)),
+        a.write((tx) => tx.markFailing('wh_1', now)),
         b.write((tx) => tx.markFailing('wh_1', now)),
       ])
       assertOneWon(told)

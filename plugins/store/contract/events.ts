@@ -1,4 +1,4 @@
-import type { EventRecord, Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
+import type { EventRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page } from './page.ts'
 
@@ -62,6 +62,4 @@ export interface EventReads {
 export interface EventWrites extends EventReads {
   /** Declares a type, or replaces its declaration; answers what is kept. */
   putType(type: EventTypeRecord): Promise<EventTypeRecord>
-  /** Inserts events with their deliveries; those of a duplicate or a conflict are dropped. */
-  insert(group: readonly Publication[]): Promise<readonly PublishOutcome[]>
 }

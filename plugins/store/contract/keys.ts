@@ -57,14 +57,14 @@ export interface LiveKeyLimit {
 export type RotationOutcome = 'rotated' | 'conflict' | 'limit_reached'
 
 export interface KeyWrites extends KeyReads {
-  /** Inserts the key with its first secret. */
-  insert(key: KeyRecord): Promise<void>
   /**
-   * Inserts the key unless its account holds as many live keys as it may: its `key_limit`, else the
-   * default. False, inserting nothing, at the limit; of two callers for the last place one wins. A key
-   * below one that has ended is not live.
+   * Inserts the key with its secrets unless its account holds as many live keys as it may: its `key_limit`,
+   * else the default. False, inserting nothing, at the limit; of two callers for the last place one wins.
+   * A key below one that has ended is not live.
+   *
+   * @param limit where absent, an account may hold any number
    */
-  insertWithin(key: KeyRecord, limit: LiveKeyLimit): Promise<boolean>
+  insert(key: KeyRecord, limit?: LiveKeyLimit): Promise<boolean>
   /**
    * Changes the named columns alone, of a key that is live and still bears the scopes and expiry that
    * the change was judged against. False, changing nothing, when it does not: the caller reads again.

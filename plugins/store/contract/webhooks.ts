@@ -13,8 +13,6 @@ export interface WebhookListQuery extends PageQuery {
 export interface WebhookReads {
   get(accountId: string, id: string): Promise<WebhookRecord | undefined>
   list(query: WebhookListQuery): Promise<Page<WebhookRecord>>
-  /** Every webhook of an account, disabled ones included. */
-  ofAccount(accountId: string): Promise<readonly WebhookRecord[]>
   /**
    * The webhooks of the account that a key, or any key below it, created or set a part of: whatever
    * became of those keys, in order of id.
@@ -55,14 +53,6 @@ export interface WebhookWrites extends WebhookReads {
   ): Promise<boolean>
   /** Makes it active and clears its counters; a webhook that is active keeps them cleared too. */
   enable(id: string, now: Instant): Promise<void>
-  /** Disables it and skips its pending deliveries. False, changing nothing, when it was not active. */
-  disable(
-    id: string,
-    reason: NonNullable<WebhookRecord['disabled_reason']>,
-    now: Instant,
-  ): Promise<boolean>
-  /** Notes that `webhook.failing` was told. False when it was told before in this run of failures. */
-  markFailing(id: string, now: Instant): Promise<boolean>
   /** Deletes it and cancels what is pending or under way; its deliveries stay readable until retention. */
   delete(id: string, now: Instant): Promise<boolean>
 }

@@ -49,7 +49,6 @@ export function eventWrites(state: State, changes: ChangeSink): EventWrites {
       if (!change(state.types, at, { ...type, created_at })) add(state.types, at, type)
       return { ...type, created_at }
     },
-    insert: async (group) => insertGroup(state, group),
   }
 }
 

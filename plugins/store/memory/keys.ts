@@ -84,22 +84,20 @@ export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
     changes.push({ kind: 'key', id })
     return change(keys, id, columns)
   }
-  async function insert(key: KeyRecord): Promise<void> {
-    if (key.parent_id !== null && !keys.has(key.parent_id)) {
-      throw new Error(`there is no parent ${key.parent_id}`)
-    }
-    add(keys, key.id, { ...key, secrets: keepEnded(key.id, key.secrets) })
-  }
   return {
     ...keyReads(() => state),
-    insert,
-    async insertWithin(key, { byDefault, now }) {
-      const live = [...keys.values()].filter(
-        ({ id, account_id }) => account_id === key.account_id && isLineLive(keys, id, now),
-      )
-      const limit = state.accounts.get(key.account_id)?.key_limit ?? byDefault
-      if (live.length >= limit) return false
-      await insert(key)
+    async insert(key, limit) {
+      if (key.parent_id !== null && !keys.has(key.parent_id)) {
+        throw new Error(`there is no parent ${key.parent_id}`)
+      }
+      if (limit !== undefined) {
+        const live = [...keys.values()].filter(
+          ({ id, account_id }) => account_id === key.account_id && isLineLive(keys, id, limit.now),
+        )
+        const most = state.accounts.get(key.account_id)?.key_limit ?? limit.byDefault
+        if (live.length >= most) return false
+      }
+      add(keys, key.id, { ...key, secrets: keepEnded(key.id, key.secrets) })
       return true
     },
     async update(judged, columns, now) {

@@ -1,3 +1,4 @@
+import type { EngineStore, EngineTx } from '../../../lib/engine/ports.ts'
 import { HEALTHY } from '../../../lib/delivery/health.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import { partsIn, setParts } from '../../../lib/webhook/origin.ts'
@@ -8,7 +9,7 @@ import { treeOf } from './keys.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, isWithin, pageOf } from './state.ts'
 
-export function webhookReads(state: Reading): WebhookReads {
+export function webhookReads(state: Reading): WebhookReads & Pick<EngineStore, 'webhooksOf'> {
   const ofAccount = (accountId: string) =>
     [...state().webhooks.values()].filter((webhook) => webhook.account_id === accountId)
   return {
@@ -20,7 +21,7 @@ export function webhookReads(state: Reading): WebhookReads {
           .filter(({ apps }) => isWithin(apps, within)),
         page,
       ),
-    ofAccount: async (accountId) => ofAccount(accountId),
+    webhooksOf: async (accountId) => ofAccount(accountId),
     async fromKey(accountId, keyId) {
       const tree = new Set<string | null>(treeOf(state().keys, keyId))
       return ofAccount(accountId)
@@ -34,7 +35,10 @@ export function webhookReads(state: Reading): WebhookReads {
   }
 }
 
-export function webhookWrites(state: State, changes: ChangeSink): WebhookWrites {
+export function webhookWrites(
+  state: State,
+  changes: ChangeSink,
+): WebhookWrites & Pick<EngineTx, 'webhooksOf' | 'disableWebhook' | 'markFailing'> {
   const { webhooks, deliveries } = state
   function noteChange(id: string): void {
     const webhook = webhooks.get(id)
@@ -75,7 +79,7 @@ export function webhookWrites(state: State, changes: ChangeSink): WebhookWrites 
         updated_at: now,
       })
     },
-    async disable(id, reason, now) {
+    async disableWebhook(id, reason, now) {
       if (webhooks.get(id)?.status !== 'active') return false
       for (const one of deliveriesOf(id)) move(state, one, { type: 'webhook_disabled' }, now)
       return changeWebhook(id, {

@@ -136,7 +136,6 @@ export function eventWrites(
       )
       return row === undefined ? type : toType(row)
     },
-    insert: (group) => insertGroup(query, t, dialect, group),
   }
 }
 

@@ -185,18 +185,7 @@ export function keyWrites(
 
   return {
     ...keyReads(query, t, dialect),
-    async insert(key) {
-      const { columns, values } = columnsOf(key)
-      const places = values.map((_, at) => `$${at + 1}`)
-      const ends = endColumns(t, key, values.length + 1)
-      await query(
-        `INSERT INTO ${t.keys} (${columns}, ${ends.columns})
-         VALUES (${places.join(', ')}, ${ends.values})`,
-        [...values, ...ends.bind],
-      )
-      for (const secret of key.secrets) await insertSecret(key.id, secret)
-    },
-    async insertWithin(key, { byDefault, now }) {
+    async insert(key, limit) {
       const { columns, types, values } = columnsOf(key)
       // A SELECT list gives its parameters no type.
       const places = types.map((type, at) => `CAST($${at + 4} AS ${type})`)
@@ -204,10 +193,11 @@ export function keyWrites(
       const rows = await query(
         `INSERT INTO ${t.keys} (${columns}, ${ends.columns})
          SELECT ${places.join(', ')}, ${ends.values}
-         WHERE COALESCE((SELECT key_limit FROM ${t.accounts} WHERE id = $2), CAST($3 AS BIGINT)) >
-           (SELECT count(*) FROM ${t.keys} WHERE account_id = $2 AND ${LIVE_LINE})
+         WHERE CAST($3 AS BIGINT) IS NULL
+           OR COALESCE((SELECT key_limit FROM ${t.accounts} WHERE id = $2), CAST($3 AS BIGINT)) >
+             (SELECT count(*) FROM ${t.keys} WHERE account_id = $2 AND ${LIVE_LINE})
          RETURNING id`,
-        [now, key.account_id, byDefault, ...values, ...ends.bind],
+        [limit?.now ?? 0, key.account_id, limit?.byDefault ?? null, ...values, ...ends.bind],
       )
       if (rows.length === 0) return false
       for (const secret of key.secrets) await insertSecret(key.id, secret)

@@ -45,10 +45,11 @@ export function createSqlStore(
 ): SqlStore {
   const { dialect, read } = client
   const purges = purgesOf(t)
+  const { webhooksOf, ...webhooks } = webhookReads(read, t, dialect)
   const reads = {
     accounts: accountReads(read, t),
     keys: keyReads(read, t, dialect),
-    webhooks: webhookReads(read, t, dialect),
+    webhooks,
     events: eventReads(read, t, dialect),
     deliveries: deliveryReads(read, t, dialect),
     requests: requestReads(read, t),
@@ -56,20 +57,24 @@ export function createSqlStore(
   }
 
   function unitOfWork(query: Query, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
-    const webhooks = webhookWrites(query, t, dialect, changes)
-    const events = eventWrites(query, t, dialect, changes)
+    const { webhooksOf, disableWebhook, markFailing, ...webhooks } = webhookWrites(
+      query,
+      t,
+      dialect,
+      changes,
+    )
     return {
       accounts: accountWrites(query, t, changes),
       keys: keyWrites(query, t, dialect, changes),
       webhooks,
-      events,
+      events: eventWrites(query, t, dialect, changes),
       deliveries: deliveryWrites(query, t, dialect),
       requests: requestWrites(query, t),
       seals: sealWrites(query, t, dialect, encrypted),
-      webhooksOf: (accountId) => webhooks.ofAccount(accountId),
-      insertPublished: (group) => events.insert(group),
-      disableWebhook: (id, reason, now) => webhooks.disable(id, reason, now),
-      markFailing: (id, now) => webhooks.markFailing(id, now),
+      webhooksOf,
+      insertPublished: (group) => insertGroup(query, t, dialect, group),
+      disableWebhook,
+      markFailing,
       afterCommit(run) {
         afterCommit.push(run)
       },
@@ -93,7 +98,7 @@ export function createSqlStore(
   return {
     ...reads,
     ...dispatchStore(client, t),
-    webhooksOf: (accountId) => reads.webhooks.ofAccount(accountId),
+    webhooksOf,
     publish: (build) =>
       client.exclusive('publish', (statement) => insertGroup(statement, t, dialect, build())),
     unit,

@@ -1,3 +1,4 @@
+import type { EngineStore, EngineTx } from '../../../lib/engine/ports.ts'
 import { MOVES } from '../../../lib/delivery/transition.ts'
 import type { Creator } from '../../../lib/key/record.ts'
 import type {
@@ -39,7 +40,11 @@ export const ORIGINS: readonly string[] = [
 
 const HEALTHY = 'consecutive_failures = 0, first_failure_at = NULL, failing_at = NULL'
 
-export function webhookReads(query: Query, t: Tables, dialect: Dialect): WebhookReads {
+export function webhookReads(
+  query: Query,
+  t: Tables,
+  dialect: Dialect,
+): WebhookReads & Pick<EngineStore, 'webhooksOf'> {
   /** @param which the webhooks, as a FROM clause names them: secrets are the current one first */
   async function select(which: string, bind: readonly unknown[]): Promise<WebhookRecord[]> {
     const rows = await query(
@@ -76,7 +81,7 @@ export function webhookReads(query: Query, t: Tables, dialect: Dialect): Webhook
       )
       return cutPage(webhooks.reverse(), limit)
     },
-    ofAccount: (accountId) =>
+    webhooksOf: (accountId) =>
       select(`(SELECT * FROM ${t.webhooks} WHERE account_id = $1)`, [accountId]),
     // From the webhooks, which are few, up to the key: below it there may be any number of keys.
     fromKey: (accountId, keyId) =>
@@ -103,7 +108,7 @@ export function webhookWrites(
   t: Tables,
   dialect: Dialect,
   changes: ChangeSink,
-): WebhookWrites {
+): WebhookWrites & Pick<EngineTx, 'webhooksOf' | 'disableWebhook' | 'markFailing'> {
   /** Notes a change of the webhook whose row, if there is one, names its account. */
   function noted([row]: readonly Row[]): boolean {
     if (row !== undefined) changes.push({ kind: 'webhooks', id: String(row['account_id']) })
@@ -228,7 +233,7 @@ export function webhookWrites(
       )
       noted(rows)
     },
-    async disable(id, reason, now) {
+    async disableWebhook(id, reason, now) {
       const rows = await query(
         `UPDATE ${t.webhooks}
          SET status = 'disabled', disabled_reason = $2, disabled_at = $3, updated_at = $3

@@ -25,7 +25,7 @@ export const ENDED_CHECKS: Checks = {
     const limit = { byDefault: 100, now: NOW }
     const root = sampleKey('key_1')
     const mint = (id: string, changes = {}) =>
-      store.write((tx) => tx.keys.insertWithin(sampleKey(id, changes), limit))
+      store.write((tx) => tx.keys.insert(sampleKey(id, changes), limit))
     await mint(root.id, root)
     await mint('key_2', { parent_id: root.id, depth: 1 })
     const query = { account_id: ACCOUNT, limit: 20, after: null, within: ['app_a'] }

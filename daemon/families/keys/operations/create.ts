@@ -74,7 +74,7 @@ export const createKey = writeOperation({
       secrets: [secret],
     }
     const byDefault = platform.keyLimit
-    if (!(await tx.keys.insertWithin(key, { byDefault, now }))) {
+    if (!(await tx.keys.insert(key, { byDefault, now }))) {
       throw limitReached(account?.key_limit ?? byDefault)
     }
     await audit(call, { account_id, action: 'key.created', target_type: 'key', target_id: key.id })

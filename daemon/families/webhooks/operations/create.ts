@@ -65,7 +65,7 @@ export const createWebhook = writeOperation({
     const { authority } = await loadActor(call)
     requireReceivable(platform, authority, body.events, 'body.events')
     await requireApps(call, account_id, body.apps)
-    const held = await tx.webhooks.ofAccount(account_id)
+    const held = await tx.webhooksOf(account_id)
     if (held.length >= MAX_WEBHOOKS) throw webhookError('webhook_limit_reached')
 
     const id = platform.newId()

@@ -73,7 +73,7 @@ export const updateWebhook = writeOperation({
     // Another address owes nothing to the failures of the one before; to be sent to again, a disabled
     // webhook must still be enabled.
     const moved = target.url !== undefined && webhook.status === 'active'
-    if (body.status === 'disabled') await tx.webhooks.disable(webhook.id, 'manual', now)
+    if (body.status === 'disabled') await tx.disableWebhook(webhook.id, 'manual', now)
     else if (body.status === 'active' || moved) await tx.webhooks.enable(webhook.id, now)
     const updated = await findWebhook(tx.webhooks, principal, webhook.id)
     await noteChange(call, updated, 'webhook.updated')
