@@ -2,7 +2,10 @@ import type { OpenOptions, OpenedStore } from '../store/open.ts'
 import { DEFAULT_PREFIX, openBeside, reachPostgres, reachSqlite } from '../store/open.ts'
 import { stepsOf } from '../store/sql/migrate.ts'
 import type { PlatformStore } from './contract.ts'
+import type { Dialect } from '../store/sql/client.ts'
 import { PLATFORM_MIGRATIONS } from './migrations.ts'
+import type { Models } from './model/sequelize.ts'
+import { MODELS } from './models.ts'
 import { createPlatformStore } from './sql/store.ts'
 import type { PlatformTables } from './sql/tables.ts'
 import { namePlatformTables } from './sql/tables.ts'
@@ -25,7 +28,18 @@ export async function openPlatformStore(
   const tables = tablesOf(options)
   const steps = stepsOf(PLATFORM_MIGRATIONS, tables)
   const opened = await openBeside(database, options, { steps, encrypted: encryptedIn(tables) })
-  return { ...opened, store: createPlatformStore(opened.store, opened.client, tables) }
+  const models = await openModels(opened.client.dialect.name, tables)
+  return { ...opened, store: createPlatformStore(opened.store, opened.client, tables, models) }
+}
+
+/** Sequelize is loaded with the platform, never with the core alone. */
+export async function openModels(
+  dialect: Dialect['name'],
+  tables: PlatformTables,
+): Promise<Models> {
+  const { createModels } = await import('./model/sequelize.ts')
+  const driver = dialect === 'sqlite' ? await import('sqlite3') : await import('pg')
+  return createModels(dialect, driver.default, tables, MODELS)
 }
 
 function encryptedIn(tables: PlatformTables) {

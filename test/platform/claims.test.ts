@@ -101,7 +101,7 @@ await t.test('SQLite: a claim walks what waits, never what ended', async (t) => 
   t.teardown(() => client.close())
   await migratePlatform(client)
   const statements: Parameters<Query>[] = []
-  const store = platformOver(noting(client, statements))
+  const store = await platformOver(noting(client, statements))
   const claims = {
     edits: () => claimEdit(store, 'a', NOW),
     files: () => claimFile(store, 'a', NOW),

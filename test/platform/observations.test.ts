@@ -25,7 +25,7 @@ await t.test('SQLite: what is observed is found by an index, however much there 
   t.teardown(() => client.close())
   await migratePlatform(client)
   const statements: Parameters<Query>[] = []
-  const { observations, purge } = platformOver(noting(client, statements))
+  const { observations, purge } = await platformOver(noting(client, statements))
   const byApp = 'SEARCH access_lines USING INDEX access_lines_by_app'
   const byPosition = 'SEARCH access_lines USING INDEX access_lines_by_position'
   const reads: Readonly<Record<string, readonly [() => Promise<unknown>, RegExp | string]>> = {

@@ -1,5 +1,6 @@
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { PLATFORM_MIGRATIONS } from '../../plugins/platform/migrations.ts'
+import { openModels } from '../../plugins/platform/open.ts'
 import { createPlatformStore } from '../../plugins/platform/sql/store.ts'
 import { namePlatformTables } from '../../plugins/platform/sql/tables.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
@@ -15,6 +16,8 @@ export async function migratePlatform(client: SqlClient): Promise<void> {
 }
 
 /** The platform store over a client that a test watches. */
-export function platformOver(client: SqlClient): PlatformStore {
-  return createPlatformStore(createSqlStore(client, nameTables('')), client, namePlatformTables(''))
+export async function platformOver(client: SqlClient): Promise<PlatformStore> {
+  const tables = namePlatformTables('')
+  const models = await openModels(client.dialect.name, tables)
+  return createPlatformStore(createSqlStore(client, nameTables('')), client, tables, models)
 }

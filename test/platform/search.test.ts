@@ -117,7 +117,7 @@ await t.test('SQLite: adding passages never looks at those that a file has alrea
   t.teardown(() => client.close())
   await migratePlatform(client)
   const statements: Parameters<Query>[] = []
-  const store = platformOver(noting(client, statements))
+  const store = await platformOver(noting(client, statements))
   await insertFiles(store, sampleFile('file_1'))
   await claimFile(store, 'a', BORN)
   await store.write((tx) => tx.files.addChunks('file_1', 'a', [sampleChunk(0, 'alpha beta')]))

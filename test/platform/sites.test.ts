@@ -68,7 +68,7 @@ await t.test('SQLite: a host, be it of nobody, is looked for by indexes alone', 
     asked.push([sql, bind])
     return client.read(sql, bind)
   }
-  const store = platformOver({ ...client, read })
+  const store = await platformOver({ ...client, read })
   await insertSites(store, 'app_1')
   await makeLive(store, 'dep_1', FIRST, BORN)
   const looks: Readonly<

@@ -1,46 +1,26 @@
-import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { DOMAINS } from '../models/domains.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 
-/** `verifying`: one of its two records was found. Once `failed` it is not looked at by itself any more. */
-export const DOMAIN_STATUSES = ['pending', 'verifying', 'verified', 'failed'] as const
+export { DOMAIN_STATUSES } from '../models/domains.ts'
 
-export type DomainStatus = (typeof DOMAIN_STATUSES)[number]
+export type DomainRecord = RecordOf<typeof DOMAINS>
+export type DomainStatus = DomainRecord['status']
 
-/** What the last look at a domain led to. */
-export interface DomainStanding {
-  readonly status: DomainStatus
-  /** Whether the record was found that proves whose the hostname is. */
-  readonly owned: boolean
-  /** Whether the hostname leads to the apps of this service. */
-  readonly routed: boolean
-  /** What stands against it; a code. */
-  readonly error: string | null
-  /** Looks in a row, of those that it is scheduled for, that failed. */
-  readonly failures: number
-  /** Since when it is to be verified. */
-  readonly waiting_since: Instant
-  readonly checked_at: Instant | null
-  readonly verified_at: Instant | null
-  /** When it is looked at next; null once it failed. */
-  readonly next_check_at: Instant | null
-}
-
-/** A hostname that somebody says is theirs, and is to lead to an app. */
-export interface DomainRecord extends DomainStanding {
-  /** Time-ordered. */
-  readonly id: string
-  readonly app_id: string
-  readonly account_id: string
-  /** Lower case, without a final dot. Of those that are verified no two have the same. */
-  readonly hostname: string
-  /** What its owner is to put where only the owner can. */
-  readonly token: string
-  /** Of an app's domains at most one is, and one that is verified. */
-  readonly primary: boolean
-  readonly created_by: Creator
-  readonly created_at: Instant
-}
+/** What the last check of a domain found. */
+export type DomainStanding = Pick<
+  DomainRecord,
+  | 'status'
+  | 'owned'
+  | 'routed'
+  | 'error'
+  | 'failures'
+  | 'waiting_since'
+  | 'checked_at'
+  | 'verified_at'
+  | 'next_check_at'
+>
 
 export interface DomainListQuery extends PageQuery {
   readonly app_id: string

@@ -1,27 +1,16 @@
 import type { Instant } from '../../../lib/time.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 
-export const SERVICE_KINDS = ['database', 'storage', 'email', 'ai', 'custom'] as const
+export { SERVICE_KINDS } from '../models/services.ts'
+export type { ServiceKind } from '../models/services.ts'
 
-export type ServiceKind = (typeof SERVICE_KINDS)[number]
+export type SealedServiceSecret = Pick<RecordOf<typeof SERVICE_SECRETS>, 'name' | 'sealed'>
 
-export interface SealedServiceSecret {
-  readonly name: string
-  readonly sealed: string
-}
-
-/** What an app needs beside itself, and how to get at it; of its secrets the names alone. */
-export interface ListedService {
-  readonly app_id: string
-  /** Of an app's services no two have the same. */
-  readonly name: string
-  readonly kind: ServiceKind
-  /** What anybody may know who sees the app. */
-  readonly config: Readonly<Record<string, string>>
-  /** By their names. */
+/** A service with the names of its secrets alone, sorted. */
+export interface ListedService extends RecordOf<typeof SERVICES> {
   readonly secrets: readonly { readonly name: string }[]
-  readonly created_at: Instant
-  readonly updated_at: Instant
 }
 
 export interface ServiceRecord extends ListedService {

@@ -1,18 +1,13 @@
 import type { Instant } from '../../../lib/time.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { SIGN_IN } from '../models/sign-in.ts'
 
-export const SIGNUPS = ['open', 'invite', 'closed'] as const
+export { SIGNUPS } from '../models/sign-in.ts'
+
+export type SignInRecord = RecordOf<typeof SIGN_IN>
 
 /** How the users of an app sign in to it. */
-export interface SignInSettings {
-  readonly enabled: boolean
-  readonly providers: readonly string[]
-  /** Addresses that a sign-in may lead back to. */
-  readonly allowed_redirects: readonly string[]
-  /** In seconds. */
-  readonly session_ttl: number
-  /** Who may become a user. */
-  readonly signup: (typeof SIGNUPS)[number]
-}
+export type SignInSettings = Omit<SignInRecord, 'app_id' | 'updated_at'>
 
 /** Of an app of which nothing was said: nobody gets in. */
 export const NO_SIGN_IN: SignInSettings = {
@@ -21,11 +16,6 @@ export const NO_SIGN_IN: SignInSettings = {
   allowed_redirects: [],
   session_ttl: 86_400,
   signup: 'closed',
-}
-
-export interface SignInRecord extends SignInSettings {
-  readonly app_id: string
-  readonly updated_at: Instant
 }
 
 export interface SignInReads {

@@ -1,7 +1,8 @@
 import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { DomainReads, DomainWrites } from '../contract/domains.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { COLUMNS, toDomain, toStanding, toValues } from './domain-rows.ts'
+import type { ModelRows } from '../model/sequelize.ts'
+import { DOMAINS } from '../models/domains.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { assignments, cutPage, integer } from '../../store/sql/rows.ts'
 import type { PlatformTables } from './tables.ts'
@@ -23,7 +24,7 @@ export function domainReads(query: Query, t: PlatformTables): DomainReads {
         id,
         appId,
       ])
-      return row && toDomain(row)
+      return row && DOMAINS.toRecord(row)
     },
     async list({ app_id, limit, after }) {
       const rows = await query(
@@ -31,7 +32,7 @@ export function domainReads(query: Query, t: PlatformTables): DomainReads {
          ORDER BY id DESC LIMIT $3`,
         [app_id, after, limit + 1],
       )
-      return cutPage(rows.map(toDomain), limit)
+      return cutPage(rows.map(DOMAINS.toRecord), limit)
     },
     async count(appId) {
       const [row] = await query(`SELECT count(*) AS count FROM ${t.domains} WHERE app_id = $1`, [
@@ -46,7 +47,7 @@ export function domainReads(query: Query, t: PlatformTables): DomainReads {
              WHERE app.id = ${t.domains}.app_id AND app.archived_at IS NULL)`,
         [hostname],
       )
-      return row && toDomain(row)
+      return row && DOMAINS.toRecord(row)
     },
     async isClaimable({ now, furthest_check, furthest_lease }) {
       const exist = DUE.map((due) => `EXISTS (SELECT 1 FROM ${t.domains} ${due})`)
@@ -61,6 +62,7 @@ export function domainWrites(
   t: PlatformTables,
   dialect: Dialect,
   changes: ChangeSink,
+  rows: ModelRows,
 ): DomainWrites {
   /** Notes that what a host leads to has changed. */
   function noted({ app_id }: Row): void {
@@ -70,36 +72,33 @@ export function domainWrites(
   return {
     ...domainReads(query, t),
     async insert(domain) {
-      const values = toValues(domain)
-      const places = COLUMNS.map((_, at) => `$${at + 1}`)
-      const hostname = places[COLUMNS.indexOf('hostname')] ?? ''
+      const values = DOMAINS.toRow(domain)
+      const { columns } = DOMAINS
+      const places = columns.map((_, at) => `$${at + 1}`)
+      const hostname = places[columns.indexOf('hostname')] ?? ''
       const [row] = await query(
-        `INSERT INTO ${t.domains} (${COLUMNS.join(', ')}) SELECT ${places.join(', ')}
+        `INSERT INTO ${t.domains} (${columns.join(', ')}) SELECT ${places.join(', ')}
          WHERE NOT EXISTS (SELECT 1 FROM ${t.domains} other
            WHERE other.hostname = ${hostname} AND other.status = 'verified')
          ON CONFLICT DO NOTHING RETURNING app_id, status`,
-        COLUMNS.map((column) => values[column]),
+        columns.map((column) => values[column]),
       )
       if (row?.['status'] === 'verified') noted(row)
       return row !== undefined
     },
     async setPrimary(appId, id, primary) {
-      const [row] = primary
+      const changed = primary
         ? await query(
             `UPDATE ${t.domains} SET is_primary = CASE WHEN id = $2 THEN 1 ELSE 0 END
              WHERE app_id = $1 AND (id = $2 OR is_primary = 1)
                AND EXISTS (SELECT 1 FROM ${t.domains} own
                  WHERE own.id = $2 AND own.app_id = $1 AND own.status = 'verified')
-             RETURNING app_id`,
+             RETURNING 1`,
             [appId, id],
-          )
-        : await query(
-            `UPDATE ${t.domains} SET is_primary = 0 WHERE app_id = $1 AND id = $2
-             RETURNING app_id`,
-            [appId, id],
-          )
-      if (row !== undefined) noted(row)
-      return row !== undefined
+          ).then(({ length }) => length)
+        : await rows.update(DOMAINS, { app_id: appId, id }, DOMAINS.toRow({ primary: false }))
+      if (changed > 0) noted({ app_id: appId })
+      return changed > 0
     },
     async remove(appId, id) {
       const [row] = await query(
@@ -119,7 +118,7 @@ export function domainWrites(
          WHERE id = COALESCE(${first.join(', ')}) RETURNING *`,
         [now, furthest_check, furthest_lease, claim, lease_until],
       )
-      return row && toDomain(row)
+      return row && DOMAINS.toRecord(row)
     },
     async claimOne(appId, id, { claim, now, lease_until, furthest_lease, since }) {
       const [row] = await query(
@@ -129,10 +128,10 @@ export function domainWrites(
          RETURNING *`,
         [id, appId, claim, lease_until, now, furthest_lease, since, now + (now - since)],
       )
-      return row && toDomain(row)
+      return row && DOMAINS.toRecord(row)
     },
     async settle({ id, status }, claim, standing) {
-      const { sql, bind } = assignments(toStanding(standing), 4)
+      const { sql, bind } = assignments(DOMAINS.toRow(standing), 4)
       const held = `id = $1 AND claim = $2 AND status = $3`
       const isVerified = standing.status === 'verified'
       // Its own row does not stand in its way.

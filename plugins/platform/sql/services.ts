@@ -8,6 +8,8 @@ import { secretIdOf } from '../contract/services.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { cutPage, integer } from '../../store/sql/rows.ts'
+import type { ModelRows } from '../model/sequelize.ts'
+import { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
 import type { PlatformTables } from './tables.ts'
 
 export function serviceReads(query: Query, t: PlatformTables): ServiceReads {
@@ -29,7 +31,7 @@ export function serviceReads(query: Query, t: PlatformTables): ServiceReads {
     )
     const services = new Map<string, ListedService & { readonly secrets: readonly Secret[] }>()
     for (const row of rows) {
-      const known = services.get(String(row['name'])) ?? { ...toService(row), secrets: [] }
+      const known = services.get(String(row['name'])) ?? { ...SERVICES.toRecord(row), secrets: [] }
       // None, when a service has none.
       const secrets = row['secret_name'] === null ? [] : [toSecret(row)]
       services.set(known.name, { ...known, secrets: [...known.secrets, ...secrets] })
@@ -67,7 +69,12 @@ export function serviceReads(query: Query, t: PlatformTables): ServiceReads {
   }
 }
 
-export function serviceWrites(query: Query, t: PlatformTables, dialect: Dialect): ServiceWrites {
+export function serviceWrites(
+  query: Query,
+  t: PlatformTables,
+  dialect: Dialect,
+  rows: ModelRows,
+): ServiceWrites {
   return {
     ...serviceReads(query, t),
     async put({ app_id, name, kind, config }, secrets, now) {
@@ -88,15 +95,11 @@ export function serviceWrites(query: Query, t: PlatformTables, dialect: Dialect)
       ])
       for (const { id, secret, sealed } of named) {
         if (sealed === null) continue
-        await query(
-          `INSERT INTO ${t.service_secrets} (id, app_id, service, name, sealed)
-           VALUES ($1, $2, $3, $4, $5)`,
-          [id, app_id, name, secret, sealed],
-        )
+        await rows.insert(SERVICE_SECRETS, { id, app_id, service: name, name: secret, sealed })
       }
     },
     async remove(appId, name) {
-      const rows = await query(
+      const removed = await query(
         `DELETE FROM ${t.services} WHERE app_id = $1 AND name = $2 RETURNING name`,
         [appId, name],
       )
@@ -104,7 +107,7 @@ export function serviceWrites(query: Query, t: PlatformTables, dialect: Dialect)
         appId,
         name,
       ])
-      return rows.length > 0
+      return removed.length > 0
     },
   }
 }
@@ -113,18 +116,6 @@ export function serviceWrites(query: Query, t: PlatformTables, dialect: Dialect)
 export async function purgeServices(query: Query, t: PlatformTables, appId: string): Promise<void> {
   await query(`DELETE FROM ${t.services} WHERE app_id = $1`, [appId])
   await query(`DELETE FROM ${t.service_secrets} WHERE app_id = $1`, [appId])
-}
-
-/** Without its secrets. */
-function toService(row: Row): Omit<ListedService, 'secrets'> {
-  return {
-    app_id: String(row['app_id']),
-    name: String(row['name']),
-    kind: row['kind'] as ServiceRecord['kind'],
-    config: JSON.parse(String(row['config'])) as Record<string, string>,
-    created_at: integer(row['created_at']),
-    updated_at: integer(row['updated_at']),
-  }
 }
 
 function toName(row: Row): { readonly name: string } {

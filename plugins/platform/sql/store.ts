@@ -9,6 +9,7 @@ import type {
   PlatformWrites,
 } from '../contract.ts'
 import { PLATFORM_PURGE_KINDS } from '../contract.ts'
+import type { Models } from '../model/sequelize.ts'
 import { appReads, appWrites } from './apps.ts'
 import { deploymentReads, deploymentWrites } from './deployments.ts'
 import { domainReads, domainWrites } from './domains.ts'
@@ -25,6 +26,7 @@ export function createPlatformStore(
   core: SqlStore,
   client: SqlClient,
   t: PlatformTables,
+  models: Models,
 ): PlatformStore {
   const { dialect, read } = client
   const purges = platformPurgesOf(t)
@@ -43,14 +45,15 @@ export function createPlatformStore(
   }
 
   function writesOf(query: Query, changes: ChangeSink): PlatformWrites {
+    const rows = models.rowsOn(query)
     return {
       apps: appWrites(query, t, dialect, changes),
       deployments: deploymentWrites(query, t, dialect, changes),
-      domains: domainWrites(query, t, dialect, changes),
+      domains: domainWrites(query, t, dialect, changes, rows),
       edits: editWrites(query, t, dialect),
       files: fileWrites(query, t, dialect),
       observations: observationWrites(query, t, dialect),
-      services: serviceWrites(query, t, dialect),
+      services: serviceWrites(query, t, dialect, rows),
       signIn: signInWrites(query, t, changes),
     }
   }

@@ -1,0 +1,94 @@
+import type { Creator } from '../../../lib/key/record.ts'
+import type { Row } from '../../store/sql/rows.ts'
+import { integer } from '../../store/sql/rows.ts'
+
+/** As the migrations spell it; `id` is text that is compared bytewise. */
+export type ColumnType = 'id' | 'text' | 'smallint' | 'integer' | 'bigint' | 'bytes'
+
+/** One column, and what its values mean. */
+export interface Column<T> {
+  readonly type: ColumnType
+  readonly nullable: boolean
+  /** Of what a driver returns: PostgreSQL returns wide integers as text, SQLite as numbers. */
+  read(value: unknown): T
+  /** As a driver takes it. */
+  write(value: T): unknown
+}
+
+/** A property of a record and the columns that hold it. */
+export interface Field<T> {
+  readonly columns: Readonly<Record<string, Pick<Column<unknown>, 'type' | 'nullable'>>>
+  read(row: Row): T
+  write(value: T): Row
+}
+
+/** Columns of a declaration, by the properties that they hold: those of the same name, or fields. */
+// The type of a property is inferred, so each may be anything.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Declared = Readonly<Record<string, Column<any> | Field<any>>>
+
+const column = <T>(type: ColumnType, read: (value: unknown) => T): Column<T> => ({
+  type,
+  nullable: false,
+  read,
+  write: (value) => value,
+})
+
+/** Compared bytewise. */
+export const id = (): Column<string> => column('id', String)
+export const text = <T extends string = string>(): Column<T> =>
+  column('text', (value) => String(value) as T)
+export const int = (): Column<number> => column('integer', integer)
+/** Counters, and instants in milliseconds. */
+export const big = (): Column<number> => column('bigint', integer)
+
+/** Kept as 0 or 1. */
+export function flag(): Column<boolean> {
+  return {
+    type: 'smallint',
+    nullable: false,
+    read: (value) => integer(value) === 1,
+    write: (value) => (value ? 1 : 0),
+  }
+}
+
+/** Kept as its text. */
+export function json<T>(): Column<T> {
+  return {
+    type: 'text',
+    nullable: false,
+    read: (value) => JSON.parse(String(value)) as T,
+    write: (value) => JSON.stringify(value),
+  }
+}
+
+export function orNull<T>({ type, read, write }: Column<T>): Column<T | null> {
+  return {
+    type,
+    nullable: true,
+    read: (value) => (value === null || value === undefined ? null : read(value)),
+    write: (value) => (value === null ? null : write(value)),
+  }
+}
+
+/** A property that is called otherwise than its column. */
+export function named<T>(name: string, of: Column<T>): Field<T> {
+  return {
+    columns: { [name]: of },
+    read: (row) => of.read(row[name]),
+    write: (value) => ({ [name]: of.write(value) }),
+  }
+}
+
+/** Who made a record. */
+export function creator(): Field<Creator> {
+  const [type, by] = [text<Creator['type']>(), orNull(id())]
+  return {
+    columns: { created_by_type: type, created_by_id: orNull(text()) },
+    read: (row) => ({
+      type: type.read(row['created_by_type']),
+      id: by.read(row['created_by_id']),
+    }),
+    write: (value) => ({ created_by_type: value.type, created_by_id: value.id }),
+  }
+}
