@@ -26,7 +26,10 @@ export interface StreamSource {
   prints?(bytes: number): void
   /** Rejects when the caller may not read it any more. */
   admit(): Promise<unknown>
-  /** Told once nobody reads it any more: a generator that waits hears of its return only when it goes on. */
+  /**
+   * Called as soon as nobody reads the events any more, once or more: a generator that waits does not
+   * return before it goes on.
+   */
   leave?(): void
 }
 
@@ -86,10 +89,11 @@ export function createStreams(options: {
   }
 
   async function* print(
-    { events, admit, prints }: StreamSource,
+    { events, admit, prints, leave }: StreamSource,
     pulse: Pulse,
   ): AsyncGenerator<string> {
     const source = events[Symbol.asyncIterator]()
+    let refusal: KeyhookError | undefined
     const pull = (): Promise<IteratorResult<StreamEvent>> => {
       const next = source.next()
       // It is waited for later; until then nobody else hears of its failure.
@@ -113,23 +117,33 @@ export function createStreams(options: {
       }
     } catch (cause) {
       if (!(cause instanceof KeyhookError)) throw cause
-      const { code, message } = cause
-      yield printEvent({ event: 'error', data: { code, message } })
+      refusal = cause
     } finally {
+      leave?.()
       void source.return?.().catch(() => undefined)
+    }
+    if (refusal !== undefined) {
+      const { code, message } = refusal
+      yield printEvent({ event: 'error', data: { code, message } })
     }
   }
 
   return {
     open(source) {
       const { pulse, end } = begin(source)
+      const pieces = print(source, pulse)
+      const iterator: AsyncIterator<string> = {
+        next: () => pieces.next(),
+        // Called when the stream is destroyed. The generator itself may wait for an event, until the next beat.
+        return(value) {
+          end()
+          source.leave?.()
+          return pieces.return(value)
+        },
+      }
       // One piece at most is made before it is read.
-      const stream = Readable.from(print(source, pulse), { objectMode: false, highWaterMark: 1 })
-      stream.once('close', () => {
-        end()
-        source.leave?.()
-      })
-      return stream
+      const options = { objectMode: false, highWaterMark: 1 }
+      return Readable.from({ [Symbol.asyncIterator]: () => iterator }, options)
     },
   }
 }

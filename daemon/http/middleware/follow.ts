@@ -1,7 +1,9 @@
+import { httpError } from '../../errors.ts'
 import type { Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import { callerOf, holderOf } from '../../principal.ts'
 import { toCall } from '../call.ts'
+import { onResponseEnd } from '../response-end.ts'
 import type { Step } from '../state.ts'
 import type { Streams } from '../stream.ts'
 
@@ -30,7 +32,7 @@ export function follow(
     ctx.set('Cache-Control', 'no-store')
     // Proxies that collect an answer would keep it until it ends.
     ctx.set('X-Accel-Buffering', 'no')
-    ctx.body = streams.open({
+    const stream = streams.open({
       events,
       caller: callerOf(principal, address),
       holder: holderOf(principal, address),
@@ -38,8 +40,13 @@ export function follow(
       // One piece waits to be written while another waits to be taken.
       prints: (bytes) => hold?.reserve(2 * bytes),
       leave: () => {
-        left.abort()
+        left.abort(httpError('request_abandoned'))
       },
     })
+    // Koa does not hear that a connection closed while the response was queued behind another one.
+    onResponseEnd(ctx.req, ctx.res, () => {
+      stream.destroy()
+    })
+    ctx.body = stream
   }
 }

@@ -7,6 +7,7 @@ import {
   RESPONSE_BYTES as ALL_RESPONSE_BYTES,
 } from '../../../daemon/limits.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
+import { turn } from '../../support/clock.ts'
 import { openStream } from '../../support/stream.ts'
 import type { World } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
@@ -45,35 +46,39 @@ function leave(clients: readonly Client[]): void {
   for (const { socket } of clients) socket.destroy()
 }
 
-/** Streams in which nothing happens. */
-const silence = streamOperation({
-  id: 'silence.follow',
-  summary: 'Follow silence',
-  method: 'GET',
-  path: '/v1/silence',
-  access: { scope: 'observe:read', pinned: 'refused' },
-  emits: ['observe'],
-  input: {},
-  output: z.strictObject({ text: z.string() }),
-  errors: [],
-  example: { response: { text: 'nothing' } },
-  run: ({ left }) => Promise.resolve(waitFor(left)),
-})
-
-async function* waitFor(left: AbortSignal): AsyncGenerator<StreamEvent<{ text: string }>> {
-  await new Promise((resolve) => {
-    left.addEventListener('abort', resolve)
+/** Streams in which nothing happens, and how many are open. */
+function createSilence() {
+  let open = 0
+  async function* waitFor(left: AbortSignal): AsyncGenerator<StreamEvent<{ text: string }>> {
+    open += 1
+    await new Promise((resolve) => {
+      left.addEventListener('abort', resolve)
+    })
+    open -= 1
+    yield { event: 'left', data: { text: 'nobody reads this' } }
+  }
+  const silence = streamOperation({
+    id: 'silence.follow',
+    summary: 'Follow silence',
+    method: 'GET',
+    path: '/v1/silence',
+    access: { scope: 'observe:read', pinned: 'refused' },
+    emits: ['observe'],
+    input: {},
+    output: z.strictObject({ text: z.string() }),
+    errors: [],
+    example: { response: { text: 'nothing' } },
+    run: ({ left }) => Promise.resolve(waitFor(left)),
   })
-  yield { event: 'left', data: { text: 'nobody reads this' } }
+  const family = defineFamily({
+    name: 'silence',
+    scopes: { observe: ['read'] },
+    events: [],
+    errors: { rows: {} },
+    operations: [silence],
+  })
+  return { family, open: () => open }
 }
-
-const SILENCE = defineFamily({
-  name: 'silence',
-  scopes: { observe: ['read'] },
-  events: [],
-  errors: { rows: {} },
-  operations: [silence],
-})
 
 /** A change whose response is larger than what is reserved for it. */
 const shout = ownOperation({
@@ -175,7 +180,7 @@ export const HOLDING_CHECKS: Checks = {
   },
 
   async R10(t) {
-    const world = await openWorld(t, {}, [SILENCE])
+    const world = await openWorld(t, {}, [createSilence().family])
     const { key, traffic, clock, baseUrl } = world
     const stream = await openStream(`${baseUrl}/v1/silence`, key)
     await stream.until('retry')
@@ -187,7 +192,7 @@ export const HOLDING_CHECKS: Checks = {
   },
 
   async R15(t) {
-    const world = await openWorld(t, {}, [SILENCE])
+    const world = await openWorld(t, {}, [createSilence().family])
     const { key, traffic, clock } = world
     const { bodies, responses } = traffic
     await clock.advance(10 * SECOND)
@@ -229,5 +234,18 @@ export const HOLDING_CHECKS: Checks = {
     t.equal(traffic.responses.used, 0)
     t.equal((await shout()).status, 200)
     await until('everything is given back', () => traffic.responses.used === 0)
+  },
+
+  async R20(t, saw) {
+    const silence = createSilence()
+    const world = await openWorld(t, {}, [silence.family])
+    const asked = reading(world, '/v1/silence', world.key)
+    const client = await openClient(world, asked.repeat(PIPELINED))
+    await until('all are open', () => silence.open() === PIPELINED)
+    client.socket.destroy()
+    await until('no response is held', () => world.traffic.responses.used === 0)
+    // A source that waits resumes after its signal aborted.
+    await turn()
+    saw(`${silence.open()} open`)
   },
 }

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 19,
+  size: 20,
   rows: [
     {
       id: 'R01',
@@ -107,6 +107,11 @@ export const RESPONSES: Section = {
       id: 'R19',
       case: 'Anonymous networks hold all the bytes of responses that they may, and a key lists events.',
       answer: 'Responses to them are counted apart: `200`.',
+    },
+    {
+      id: 'R20',
+      case: 'A client opens four streams over one connection, where each waits behind the one before, and leaves.',
+      answer: 'All of them end at once: `0 open`.',
     },
   ],
 }
