@@ -27,6 +27,7 @@ import type { EventPositions } from './event-positions.ts'
 import { createEventTypes } from './event-types.ts'
 import { appsFamily } from './families/apps/family.ts'
 import { createPageQueue } from './families/cursor.ts'
+import { createPollQueue } from './families/polling.ts'
 import { createApplyingQueue } from './families/apps/turn.ts'
 import { createReplayQueue } from './families/webhooks/again.ts'
 import type { Family } from './family.ts'
@@ -133,6 +134,7 @@ export function composePlatform(parts: Parts): Platform {
     deployer: parts.deployer,
     applying: createApplyingQueue(),
     largePages: createPageQueue(),
+    polls: createPollQueue(),
     writes: createWriteQueue(store),
     replays: createReplayQueue(),
     editor: parts.editor,

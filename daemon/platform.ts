@@ -73,6 +73,8 @@ export interface Platform {
    * and memory. One of an account is read at a time.
    */
   readonly largePages: FairQueue
+  /** Where reads of streams and long polls wait. One of an account runs at a time. */
+  readonly polls: FairQueue
   /** Where units of work of requests wait; `writeInTurn` runs one. */
   readonly writes: FairQueue
   /** Where replays and retries of many deliveries wait. */

@@ -2,27 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Page } from '../../plugins/store/contract/page.ts'
 import { httpError } from '../errors.ts'
 import type { FairQueue } from '../fair-queue.ts'
-import { createFairQueue } from '../fair-queue.ts'
 import { PAGE_BYTES } from '../limits.ts'
 import { printJson, printedAs } from '../print-json.ts'
-import { giveWay } from '../steps.ts'
+import { createReadQueue } from '../read-queue.ts'
 
 const DEFAULT_LIMIT = 20
 /** Pages of large records that are read and printed at once: each is in memory several times meanwhile. */
 const PAGES_AT_ONCE = 4
 const PAGES_WAITING = 1000
 
-/**
- * One for a process: pages that take long to read or print are read in turn of their accounts, one at a
- * time for each, so that no account holds all places.
- */
+/** One for a process: pages that take long to read or print are read in turn of their accounts. */
 export function createPageQueue(): FairQueue {
-  const queue = createFairQueue({ atOnce: PAGES_AT_ONCE, waiting: PAGES_WAITING })
-  return (turn, read) =>
-    queue({ ...turn, subject: turn.holder }, async () => {
-      await giveWay()
-      return read()
-    })
+  return createReadQueue({ atOnce: PAGES_AT_ONCE, waiting: PAGES_WAITING })
 }
 
 /** Where a list goes on, bound to the list and the filters it was made for. */

@@ -1,30 +1,9 @@
-import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { StreamEvent } from '../family.ts'
-
-/** Resolves when it is time to look again; at once when whoever follows has left. */
-export function nextLook(
-  clock: Pick<Clock, 'after'>,
-  every: Millis,
-  left: AbortSignal,
-): Promise<void> {
-  return new Promise((resolve) => {
-    if (left.aborted) {
-      resolve()
-      return
-    }
-    const leave = (): void => {
-      cancel()
-      resolve()
-    }
-    const cancel = clock.after(every, () => {
-      left.removeEventListener('abort', leave)
-      resolve()
-    })
-    left.addEventListener('abort', leave, { once: true })
-  })
-}
+import type { Platform } from '../platform.ts'
+import type { Follower } from './polling.ts'
+import { poll } from './polling.ts'
 
 /** What is followed may be carried out by another process, so it is looked at. */
 const LOOK_EVERY: Millis = SECOND / 2
@@ -46,37 +25,38 @@ export interface Followed<Known, Line extends { readonly number: number }, News>
  * their numbers as ids: a client that comes back misses none, and reads the status anew.
  *
  * @param call.after the id of the last line that the client has
- * @param call.left aborts once nobody reads them
  */
 export async function* followLines<Known, Line extends { readonly number: number }, News>(
-  clock: Pick<Clock, 'after'>,
-  first: Known,
-  { after, left }: { readonly after: string; readonly left: AbortSignal },
+  platform: Pick<Platform, 'clock' | 'polls'>,
+  call: Follower & { readonly after: string },
   followed: Followed<Known, Line, News>,
 ): AsyncGenerator<StreamEvent<News>> {
-  let seen = /^\d{1,9}$/.test(after) ? Number(after) : 0
+  let seen = /^\d{1,9}$/.test(call.after) ? Number(call.after) : 0
   let told = ''
-  for (let known = first; ;) {
-    // Read after the record: what had ended by then has all its lines.
-    for (let full = true; full;) {
-      const lines = await followed.lines(seen, LINES_AT_ONCE)
-      for (const line of lines) {
-        yield { id: String(line.number), event: 'line', data: followed.showLine(line) }
-        seen = line.number
-      }
-      full = lines.length === LINES_AT_ONCE
+  for await (const { lines, now } of poll(platform, LOOK_EVERY, call, read)) {
+    for (const line of lines) {
+      yield { id: String(line.number), event: 'line', data: followed.showLine(line) }
+      seen = line.number
     }
-    const state = await followed.show(known)
-    if (followed.isOver(known)) {
-      yield { event: 'end', data: state }
+    if (now === undefined) continue
+    if (now.isOver) {
+      yield { event: 'end', data: now.state }
       return
     }
-    if (JSON.stringify(state) !== told) yield { event: 'status', data: state }
-    told = JSON.stringify(state)
-    await nextLook(clock, LOOK_EVERY, left)
-    if (left.aborted) return
-    const found = await followed.look()
-    if (found === undefined) return
-    known = found
+    const text = JSON.stringify(now.state)
+    if (text !== told) yield { event: 'status', data: now.state }
+    told = text
+  }
+
+  async function read() {
+    const known = await followed.look()
+    if (known === undefined) return undefined
+    // Read after the record: what had ended by then has all its lines.
+    const lines = await followed.lines(seen, LINES_AT_ONCE)
+    const more = lines.length === LINES_AT_ONCE
+    const now = more
+      ? undefined
+      : { state: await followed.show(known), isOver: followed.isOver(known) }
+    return { lines, more, now }
   }
 }

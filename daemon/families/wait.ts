@@ -1,9 +1,11 @@
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { Call } from '../family.ts'
+import { accountOf } from '../principal.ts'
+import { pauseFor, readInTurn } from './polling.ts'
 
 /** Of a call, what waiting takes. */
-export type Waiting = Pick<Call, 'platform' | 'admit'>
+export type Waiting = Pick<Call, 'platform' | 'principal' | 'admit' | 'abandoned'>
 
 const FIRST_LOOK: Millis = 50
 const LOOK_EVERY: Millis = SECOND
@@ -12,10 +14,10 @@ const LOOK_EVERY: Millis = SECOND
  * What is known once it is over, or as it is when the time is. Whatever it is about may end in another
  * process, so it is looked at, at first often; what is gone is answered as it was known last.
  *
- * @throws KeyhookError as soon as the caller may not be told any more
+ * @throws KeyhookError as soon as the caller may not be told any more, or has left
  */
 export async function waitUntil<T>(
-  { platform, admit }: Waiting,
+  { platform, principal, admit, abandoned }: Waiting,
   seconds: number,
   first: T,
   isOver: (known: T) => boolean,
@@ -23,14 +25,14 @@ export async function waitUntil<T>(
 ): Promise<T> {
   const { clock } = platform
   const until = clock.now() + seconds * SECOND
+  const left = abandoned()
+  const follower = { holder: accountOf(principal), left }
   let known = first
   for (let pause = FIRST_LOOK; !isOver(known); pause = Math.min(2 * pause, LOOK_EVERY)) {
-    const left = until - clock.now()
-    if (left <= 0) break
-    await new Promise<void>((resolve) => {
-      clock.after(Math.min(pause, left), resolve)
-    })
-    const found = await look()
+    const rest = until - clock.now()
+    if (rest <= 0) break
+    await pauseFor(clock, Math.min(pause, rest), left)
+    const found = await readInTurn(platform, follower, look)
     await admit()
     if (found === undefined) break
     known = found

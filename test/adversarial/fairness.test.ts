@@ -3,6 +3,7 @@ import { ACCOUNT_CHECKS } from './fairness/accounts.ts'
 import { CLONE_CHECKS } from './fairness/clones.ts'
 import { CONNECTION_CHECKS } from './fairness/connections.ts'
 import { EDIT_CHECKS } from './fairness/edits.ts'
+import { FOLLOW_CHECKS } from './fairness/following.ts'
 import { KEEP_ALIVE_CHECKS } from './fairness/keep-alive.ts'
 import { LARGE_CHECKS } from './fairness/large.ts'
 import { MOUNT_CHECKS } from './fairness/mounts.ts'
@@ -37,4 +38,5 @@ await runSection(t, FAIRNESS, {
   ...TWIN_CHECKS,
   ...SECRET_CHECKS,
   ...REFUSAL_CHECKS,
+  ...FOLLOW_CHECKS,
 })

@@ -69,12 +69,15 @@ void t.test('a client that comes back misses none, however many there are', asyn
   again.leave()
 })
 
-void t.test('a stream of one environment shows no other', async (t) => {
+void t.test('a stream of one environment shows its last lines, and no other', async (t) => {
   const { open, add } = await begun(t)
+  await add(upTo(1, 22), { kind: 'preview' })
+  await add(upTo(23, 60), { kind: 'published' })
   const stream = await open(undefined, '?env=preview')
-  await add([1], { kind: 'published' })
-  await add([2], { kind: 'preview' })
-  t.same(pathsIn(await stream.until('"/2"')), ['2'])
+  await stream.until('"/22"')
+  await add([61], { kind: 'published' })
+  await add([62], { kind: 'preview' })
+  t.same(pathsIn(await stream.until('"/62"')), [...upTo(3, 22), 62].map(String))
   stream.leave()
 })
 

@@ -4,7 +4,7 @@ import { createLog } from '../../daemon/telemetry/log.ts'
 import { keepObserving } from '../../daemon/worker/observations.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { SECOND, toIso } from '../../lib/time.ts'
-import { ALL_LINES, ALL_PROBLEMS } from '../platform/observation-samples.ts'
+import { ALL_LINES, ALL_PROBLEMS, TAIL } from '../platform/observation-samples.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { createClock } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'
@@ -181,7 +181,7 @@ void t.test(
       '2026-01-31 published requests': 1000,
       '2026-01-31 published egress_bytes': 100_000,
     })
-    const tail = await store.observations.tail(id, null, 2000)
+    const tail = await store.observations.tail({ ...TAIL, app_id: id, limit: 2000 })
     t.equal(new Set(tail.map(({ path }) => path)).size, 1000)
     t.equal(tail.length, 1000)
     const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })

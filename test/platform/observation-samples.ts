@@ -8,6 +8,7 @@ import type {
   ProbesDue,
   ProblemQuery,
   ProblemRecord,
+  TailQuery,
   ToldProblem,
   UsageAddition,
 } from '../../plugins/platform/contract/observations.ts'
@@ -56,6 +57,9 @@ export const ALL_LINES: LineQuery = {
   limit: 100,
   after: null,
 }
+
+/** The newest lines of `app_1`. */
+export const TAIL: TailQuery = { app_id: 'app_1', kind: null, after: null, limit: 99 }
 
 export function sampleUsage(amount: number, changes: Partial<UsageAddition> = {}): UsageAddition {
   return {

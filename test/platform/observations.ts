@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LineQuery } from '../../plugins/platform/contract/observations.ts'
+import type { LineQuery, TailQuery } from '../../plugins/platform/contract/observations.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { PlatformCase } from './harness.ts'
 import { assertOneWon, readPages } from '../../plugins/store/conformance/harness.ts'
@@ -7,6 +7,7 @@ import { openRacers } from './harness.ts'
 import {
   ALL_LINES,
   ALL_PROBLEMS,
+  TAIL,
   addLines,
   idAt,
   insertObserved,
@@ -126,12 +127,12 @@ const lineCases: readonly PlatformCase[] = [
       const [store] = racers
       await insertObserved(store, 'app_1', 'app_2')
       const tail = async (after: number | null, limit: number) =>
-        (await store.observations.tail('app_1', after, limit)).map((line) => line.at - BORN)
+        (await store.observations.tail({ ...TAIL, after, limit })).map((line) => line.at - BORN)
       assert.deepEqual(await tail(null, 9), [])
       await addLines(store, sampleLine(4), sampleLine(5), sampleLine(5, { app_id: 'app_2' }))
       await addLines(racers[1], sampleLine(3), sampleLine(6))
       assert.deepEqual(await tail(null, 3), [5, 3, 6])
-      const [first] = await store.observations.tail('app_1', null, 9)
+      const [first] = await store.observations.tail({ ...TAIL, limit: 9 })
       assert.equal(first?.at, BORN + 4)
       assert.deepEqual(await tail(first.position, 2), [5, 3])
       await Promise.all(
@@ -139,12 +140,37 @@ const lineCases: readonly PlatformCase[] = [
           addLines(racers[turn % 2 === 0 ? 0 : 1], sampleLine(10 + turn)),
         ),
       )
-      const all = await store.observations.tail('app_1', first.position, 99)
+      const all = await store.observations.tail({ ...TAIL, after: first.position })
       assert.equal(new Set(all.map(({ id }) => id)).size, 23)
       assert.equal(await store.purge('access_lines', BORN + 99, 100), 25)
       await addLines(store, sampleLine(1))
       const last = all.at(-1)?.position ?? Infinity
       assert.deepEqual(await tail(last, 9), [1], 'a position is never given again')
+    },
+  },
+  {
+    name: 'observations: the tail of one kind passes over the lines of the other',
+    async run({ open }) {
+      const store = await open()
+      await insertObserved(store, 'app_1', 'app_2')
+      const made = [1, 2, 3, 4, 5, 6, 7, 8]
+      const kindOf = (mark: number) => (mark % 4 === 0 ? 'preview' : 'published')
+      await addLines(store, ...made.map((mark) => sampleLine(mark, { kind: kindOf(mark) })))
+      await addLines(store, sampleLine(9, { kind: 'preview', app_id: 'app_2' }))
+      const lines = await store.observations.tail(TAIL)
+      assert.ok(lines.every(({ position }) => position > 0))
+      const tail = async (asked: Partial<TailQuery>) =>
+        (await store.observations.tail({ ...TAIL, ...asked })).map(({ at }) => at - BORN)
+      const placeOf = (mark: number) => lines[mark - 1]?.position ?? assert.fail()
+      assert.deepEqual(await tail({}), made)
+      assert.deepEqual(await tail({ limit: 3 }), [6, 7, 8])
+      assert.deepEqual(await tail({ kind: 'preview', limit: 1 }), [8])
+      assert.deepEqual(await tail({ kind: 'published', limit: 2 }), [6, 7])
+      assert.deepEqual(await tail({ after: 0, limit: 5 }), [1, 2, 3, 4, 5])
+      assert.deepEqual(await tail({ kind: 'preview', after: 0 }), [4, 8])
+      assert.deepEqual(await tail({ kind: 'preview', after: placeOf(4) }), [8])
+      assert.deepEqual(await tail({ kind: 'preview', after: placeOf(8) }), [])
+      assert.deepEqual(await tail({ kind: 'published', after: placeOf(3), limit: 2 }), [5, 6])
     },
   },
   {

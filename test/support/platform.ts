@@ -5,6 +5,7 @@ import { catalogueOf } from '../../daemon/catalogue.ts'
 import { openEventPositions } from '../../daemon/event-positions.ts'
 import { createEventTypes } from '../../daemon/event-types.ts'
 import { createPageQueue } from '../../daemon/families/cursor.ts'
+import { createPollQueue } from '../../daemon/families/polling.ts'
 import { createApplyingQueue } from '../../daemon/families/apps/turn.ts'
 import { createReplayQueue } from '../../daemon/families/webhooks/again.ts'
 import type { Family } from '../../daemon/family.ts'
@@ -134,6 +135,7 @@ export async function createPlatform(
     deployer: options.deployer ?? createMemoryDeployer(),
     applying: createApplyingQueue(),
     largePages: createPageQueue(),
+    polls: createPollQueue(),
     writes: createWriteQueue(store),
     replays: createReplayQueue(),
     editor: options.editor ?? createNoEditor(),

@@ -1,5 +1,4 @@
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
-import type { Call } from '../../family.ts'
 import { findApp } from '../apps/service.ts'
 import type { Waiting } from '../wait.ts'
 import { waitUntil } from '../wait.ts'
@@ -20,11 +19,10 @@ export function waitForEnd(
 
 /** What was asked for, as it is once it is carried out or the caller waits no longer. */
 export async function answerLater(
-  call: Waiting &
-    Pick<Call, 'principal'> & {
-      readonly params: { readonly app_id: string }
-      readonly query: { readonly wait?: number | undefined }
-    },
+  call: Waiting & {
+    readonly params: { readonly app_id: string }
+    readonly query: { readonly wait?: number | undefined }
+  },
   committed: WireAnswer,
 ): Promise<WireAnswer> {
   const { platform, principal, params, query } = call

@@ -30,7 +30,17 @@ export interface AccessLine {
 
 /** A line with its place in the order in which lines were added, which nothing comes before any more. */
 export interface PlacedLine extends AccessLine {
+  /** Above 0. */
   readonly position: number
+}
+
+/** Lines of one app in the order in which they were added. */
+export interface TailQuery {
+  readonly app_id: string
+  readonly kind: ObservedKind | null
+  /** The position that the lines come after; null for the newest lines. */
+  readonly after: number | null
+  readonly limit: number
 }
 
 export interface LineQuery extends PageQuery {
@@ -140,8 +150,11 @@ export interface NextProbe {
 export interface ObservationReads {
   /** @param most lines that a page looks at; default `MOST_LOOKED_AT` */
   lines(query: LineQuery, most?: number): Promise<Page<AccessLine>>
-  /** Lines in the order in which they were added: those after a position, or the newest ones of all. */
-  tail(appId: string, after: number | null, limit: number): Promise<readonly PlacedLine[]>
+  /**
+   * Lines in the order in which they were added. It reads `limit` lines of each kind at most, however many
+   * there are of others.
+   */
+  tail(query: TailQuery): Promise<readonly PlacedLine[]>
   /** Of the requests since an instant, the last `most` at most, how many there were and how many failed. */
   rate(
     appId: string,

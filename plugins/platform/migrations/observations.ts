@@ -84,4 +84,13 @@ export const observations: readonly Migration<PlatformTables>[] = [
        SELECT app_id, 0 FROM ${t.sites} WHERE deployment_id IS NOT NULL ON CONFLICT DO NOTHING`,
     ],
   },
+  {
+    name: 'observations/0003-lines-by-kind',
+    up: (t) => [
+      // An expression: to read in the order of the column itself, PostgreSQL may walk the primary key, past
+      // all lines of others.
+      `CREATE INDEX ${t.access_lines}_by_kind ON ${t.access_lines} (app_id, kind, (position + 0))`,
+      `DROP INDEX ${t.access_lines}_by_position`,
+    ],
+  },
 ]

@@ -5,6 +5,7 @@ import type {
   ObservationReads,
   ObservationWrites,
 } from '../contract/observations.ts'
+import { OBSERVED_KINDS } from '../contract/observations.ts'
 import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import { LINE, castEach, toCheck, toLine, toUsage } from './observation-rows.ts'
@@ -41,19 +42,22 @@ export function observationReads(query: Query, t: PlatformTables): ObservationRe
       )
       return leadOn(cutPage(rows.map(withoutPlace), limit), last)
     },
-    async tail(appId, after, limit) {
-      const rows = await (after === null
-        ? query(
-            `SELECT * FROM (SELECT * FROM ${t.access_lines} WHERE app_id = $1
-               ORDER BY position DESC LIMIT $2) newest ORDER BY position`,
-            [appId, limit],
-          )
-        : query(
-            `SELECT * FROM ${t.access_lines} WHERE app_id = $1 AND position > $2
-             ORDER BY position LIMIT $3`,
-            [appId, after, limit],
-          ))
-      return rows.map(toLine)
+    async tail({ app_id, kind, after, limit }) {
+      const kinds = kind === null ? OBSERVED_KINDS : [kind]
+      const order = after === null ? 'DESC' : 'ASC'
+      // An index holds the lines of each kind in the order of this expression.
+      const each = kinds.map(
+        (_, index) =>
+          `SELECT * FROM (SELECT * FROM ${t.access_lines}
+             WHERE app_id = $1 AND kind = $${index + 4} AND position + 0 > $2
+             ORDER BY position + 0 ${order} LIMIT $3) of_kind`,
+      )
+      const rows = await query(
+        `SELECT * FROM (${each.join(' UNION ALL ')}) lines ORDER BY position ${order} LIMIT $3`,
+        [app_id, after ?? 0, limit, ...kinds],
+      )
+      const lines = rows.map(toLine)
+      return after === null ? lines.reverse() : lines
     },
     async rate(appId, kind, since, most) {
       const [row] = await query(

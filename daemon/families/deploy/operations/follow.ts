@@ -35,14 +35,13 @@ export const followDeployment = streamOperation({
     },
   },
   async run(call) {
-    const { platform } = call
+    const { platform, after, left } = call
     const { deployments } = platform.store
     const { app, deployment } = await findDeployment(platform.store, call)
     const { id } = deployment
     return followLines<DeploymentRecord, DeploymentLine, DeploymentNews>(
-      platform.clock,
-      deployment,
-      call,
+      platform,
+      { holder: app.account_id, after, left },
       {
         look: () => deployments.get(app.id, id),
         // What is live is told of a moment later, and that is its last line.

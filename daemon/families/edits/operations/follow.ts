@@ -26,14 +26,19 @@ export const followEdit = streamOperation({
     },
   },
   async run(call) {
-    const { store, clock } = call.platform
-    const edit = await findEdit(store, call)
-    return followLines<EditRecord, EditLine, EditNews>(clock, edit, call, {
-      look: () => store.edits.get(edit.app_id, edit.id),
-      isOver: hasEnded,
-      lines: (after, limit) => store.edits.lines(edit.id, after, limit),
-      showLine: toWireLine,
-      show: async (known) => toWireState(known, await placeOf(store.edits, known)),
-    })
+    const { platform, after, left } = call
+    const { edits } = platform.store
+    const { id, app_id, account_id } = await findEdit(platform.store, call)
+    return followLines<EditRecord, EditLine, EditNews>(
+      platform,
+      { holder: account_id, after, left },
+      {
+        look: () => edits.get(app_id, id),
+        isOver: hasEnded,
+        lines: (after, limit) => edits.lines(id, after, limit),
+        showLine: toWireLine,
+        show: async (known) => toWireState(known, await placeOf(edits, known)),
+      },
+    )
   },
 })

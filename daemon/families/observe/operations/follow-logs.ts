@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import type { Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
+import type { TailQuery } from '../../../../plugins/platform/contract/observations.ts'
 import type { StreamEvent } from '../../../family.ts'
 import { streamOperation } from '../../../family.ts'
 import type { Platform } from '../../../platform.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
-import { nextLook } from '../../line-stream.ts'
+import type { Follower } from '../../polling.ts'
+import { poll } from '../../polling.ts'
 import type { LogLine } from '../log-schema.ts'
 import { env, exampleLine, exampleParams, logLine, toWireLine } from '../log-schema.ts'
 
@@ -16,12 +18,10 @@ const LINES_AT_ONCE = 200
 /** What a client without a place is shown of what was before. */
 const LINES_BEFORE = 20
 
-const query = z.strictObject({ env: env.optional() })
-
-interface Following extends z.output<typeof query> {
-  /** The position of the last line that the client has. */
+/** What is followed. */
+interface Following extends Omit<TailQuery, 'limit'> {
+  /** The position of the last line that the client has; null for a client that has none. */
   readonly after: number | null
-  readonly left: AbortSignal
 }
 
 export const followLogs = streamOperation({
@@ -31,14 +31,16 @@ export const followLogs = streamOperation({
   path: '/v1/apps/{app_id}/logs/follow',
   access: { scope: 'observe:read', pinned: 'allowed' },
   emits: ['observe'],
-  input: { params: appParams, query },
+  input: { params: appParams, query: z.strictObject({ env: env.optional() }) },
   output: logLine,
   errors: ['app_not_found'],
   example: { params: exampleParams, response: exampleLine },
   async run(call) {
-    const app = await findApp(call.platform.store.apps, call.principal, call.params.app_id)
+    const { platform, principal, params, query, left } = call
+    const { id: app_id, account_id } = await findApp(platform.store.apps, principal, params.app_id)
     const after = /^\d{1,15}$/.test(call.after) ? Number(call.after) : null
-    return follow(call.platform, app.id, { after, left: call.left, env: call.query.env })
+    const follower = { holder: account_id, left }
+    return follow(platform, follower, { app_id, kind: query.env ?? null, after })
   },
 })
 
@@ -47,21 +49,23 @@ export const followLogs = streamOperation({
  * misses none, whichever process served it.
  */
 async function* follow(
-  { store, clock }: Platform,
-  appId: string,
-  { after, left, env }: Following,
+  platform: Platform,
+  follower: Follower,
+  { app_id, kind, after }: Following,
 ): AsyncGenerator<StreamEvent<LogLine>> {
-  for (let seen = after; ;) {
-    const most = seen === null ? LINES_BEFORE : LINES_AT_ONCE
-    const lines = await store.observations.tail(appId, seen, most)
+  const { apps, observations } = platform.store
+  let seen = after
+  for await (const { lines } of poll(platform, LOOK_EVERY, follower, read)) {
     for (const { position, ...line } of lines) {
-      if (env === undefined || line.kind === env) {
-        yield { id: String(position), event: 'line', data: toWireLine(line) }
-      }
+      yield { id: String(position), event: 'line', data: toWireLine(line) }
       seen = position
     }
-    if (lines.length === LINES_AT_ONCE) continue
-    await nextLook(clock, LOOK_EVERY, left)
-    if (left.aborted || !(await store.apps.exists(appId))) return
+  }
+
+  async function read() {
+    if (!(await apps.exists(app_id))) return undefined
+    const limit = seen === null ? LINES_BEFORE : LINES_AT_ONCE
+    const lines = await observations.tail({ app_id, kind, after: seen, limit })
+    return { lines, more: lines.length === LINES_AT_ONCE }
   }
 }
