@@ -2,6 +2,7 @@ import t from 'tap'
 import { SECOND } from '../../lib/time.ts'
 import { addLines, idAt, sampleLine } from '../platform/observation-samples.ts'
 import type { AccessLine } from '../../plugins/platform/contract/observations.ts'
+import { until } from '../support/daemon.ts'
 import { createApp } from '../support/edits.ts'
 import { observedWorld } from '../support/observed.ts'
 import { openStream } from '../support/stream.ts'
@@ -67,6 +68,23 @@ void t.test('a client that comes back misses none, however many there are', asyn
   const again = await open(place)
   t.same(pathsIn(await again.until('"/520"')), upTo(3, 520).map(String))
   again.leave()
+})
+
+void t.test('a stream of a log without lines shows every one that comes', async (t) => {
+  const { world, open, add } = await begun(t)
+  const { observations } = world.platform.store
+  let looks = 0
+  const tail: typeof observations.tail = async (asked) => {
+    const lines = await observations.tail(asked)
+    looks += 1
+    return lines
+  }
+  Object.assign(world.platform.store, { observations: { ...observations, tail } })
+  const stream = await open()
+  await until('it is looked at', () => looks > 0)
+  await add(upTo(1, 50))
+  t.same(pathsIn(await stream.until('"/50"')), upTo(1, 50).map(String))
+  stream.leave()
 })
 
 void t.test('a stream of one environment shows its last lines, and no other', async (t) => {

@@ -60,6 +60,8 @@ async function* follow(
       yield { id: String(position), event: 'line', data: toWireLine(line) }
       seen = position
     }
+    // There was no line yet: every later one is new.
+    seen ??= 0
   }
 
   async function read() {
