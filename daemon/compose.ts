@@ -198,8 +198,8 @@ export async function declareEventTypes(
   { store, clock }: Pick<Platform, 'store' | 'clock'>,
   types: readonly string[],
 ): Promise<void> {
-  const known = await store.events.types(SERVICE_ACCOUNT)
-  const missing = types.filter((type) => !known.some((one) => one.type === type))
+  const known = new Set(await store.events.typeNames(SERVICE_ACCOUNT))
+  const missing = types.filter((type) => !known.has(type))
   if (missing.length === 0) return
   const now = clock.now()
   const declared = {

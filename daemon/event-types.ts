@@ -33,7 +33,7 @@ export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'pee
 
 export function createEventTypes(
   builtIn: readonly BuiltInEvent[],
-  { events, changes }: Pick<Store, 'changes'> & { readonly events: Pick<EventReads, 'types'> },
+  { events, changes }: Pick<Store, 'changes'> & { readonly events: Pick<EventReads, 'typeNames'> },
 ): EventTypes {
   const own = new Map<string, BuiltInEvent>()
   // The family that publishes a type knows it best, and comes before those that only name it.
@@ -41,9 +41,7 @@ export function createEventTypes(
   const cache = createAccountCache<ReadonlySet<string>>(
     // A type that was declared before a release made it built-in is the service's.
     async (accountId) =>
-      new Set(
-        (await events.types(accountId)).map(({ type }) => type).filter((type) => !own.has(type)),
-      ),
+      new Set((await events.typeNames(accountId)).filter((type) => !own.has(type))),
     () => changes.isCurrent(),
   )
   changes.listen((change) => {

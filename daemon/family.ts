@@ -126,9 +126,9 @@ export interface ForeignEmission {
 
 /** A warning of the CLI, where the response itself has no place for one. */
 export interface CommandWarning {
-  /** What to read with GET before judging a sent body; undefined: there is nothing to warn of. */
-  path(sent: Readonly<Record<string, unknown>>): string | undefined
-  /** @param read the response to that GET */
+  /** The path of a list to read before judging a sent body; undefined: there is nothing to warn of. */
+  list(sent: Readonly<Record<string, unknown>>): string | undefined
+  /** @param read all pages of that list, as one response */
   describe(
     sent: Readonly<Record<string, unknown>>,
     read: Readonly<Record<string, unknown>>,

@@ -5,7 +5,7 @@ import type { CommandSpec } from './command.ts'
 import { optionName } from './command.ts'
 import { printExample } from './example.ts'
 import type { Field } from './fields.ts'
-import { askAllPages, isPaged } from './pages.ts'
+import { askAllPages, followPages, isPaged } from './pages.ts'
 import { withNotice } from './patience.ts'
 import type { Wire } from './print.ts'
 import { printAccountChoice, printAnswer, printError } from './print.ts'
@@ -109,9 +109,13 @@ async function warn(
 ): Promise<void> {
   const { warning } = spec.operation
   const sent = JSON.parse(toRequest(spec, values).body ?? '{}') as Wire
-  const path = warning?.path(sent)
-  if (warning === undefined || path === undefined) return
-  const read = await ask({ method: 'GET', path, body: undefined }, account).catch(() => undefined)
+  const list = warning?.list(sent)
+  if (warning === undefined || list === undefined) return
+  const asking = (cursor: string | undefined): Promise<Answer> => {
+    const query = new URLSearchParams({ limit: '100', ...(cursor !== undefined && { cursor }) })
+    return ask({ method: 'GET', path: `${list}?${query.toString()}`, body: undefined }, account)
+  }
+  const read = await followPages(asking, {}).catch(() => undefined)
   if (read === undefined || read.status >= 400) return
   for (const text of warning.describe(sent, JSON.parse(read.text) as Wire)) {
     terminal.err(`keyhook: warning: ${text}\n`)

@@ -13,20 +13,39 @@ function isCursor({ place, name }: Field): boolean {
   return place === 'query' && name === 'cursor'
 }
 
-/**
- * Every page of a list as one, from where the given values begin. A refusal ends it and is the answer,
- * since a part must not pass for the whole.
- */
-export async function askAllPages(
+/** Every page of a list as one, from where the given values begin. */
+export function askAllPages(
   spec: CommandSpec,
   values: ReadonlyMap<Field, unknown>,
   ask: (values: ReadonlyMap<Field, unknown>) => Promise<Answer>,
-  { notice }: Terminal,
+  terminal: Terminal,
 ): Promise<Answer> {
-  const place = new Map(values)
+  const cursors = spec.options.filter(isCursor)
+  return followPages(
+    (cursor) =>
+      ask(
+        cursor === undefined
+          ? values
+          : new Map([...values, ...cursors.map((field) => [field, cursor] as const)]),
+      ),
+    terminal,
+  )
+}
+
+/**
+ * Every page of a list as one. A refusal ends it and is the answer, since a part must not pass for the
+ * whole.
+ *
+ * @param ask asks for the page that a cursor leads to; undefined for the first
+ */
+export async function followPages(
+  ask: (cursor: string | undefined) => Promise<Answer>,
+  { notice }: Pick<Terminal, 'notice'>,
+): Promise<Answer> {
   const data: unknown[] = []
+  let cursor: string | undefined
   for (;;) {
-    const answer = await ask(place)
+    const answer = await ask(cursor)
     if (answer.status >= 400) {
       notice?.('')
       return answer
@@ -38,6 +57,6 @@ export async function askAllPages(
       return { ...answer, text: JSON.stringify({ ...page, data }) }
     }
     notice?.(`${data.length} so far`)
-    for (const field of spec.options.filter(isCursor)) place.set(field, page['next_cursor'])
+    cursor = String(page['next_cursor'])
   }
 }

@@ -122,6 +122,18 @@ export const STATE_ONLY: readonly StateOnly[] = [
   { code: 'app_too_large', reason: 'Bytes and files of the whole app count.' },
   { code: 'event_too_large', reason: 'Bytes of the event as JSON count.' },
   {
+    code: 'too_big',
+    location: 'body.schema',
+    operations: ['events.declare_type'],
+    reason: 'OpenAPI cannot say how many bytes of JSON an object has.',
+  },
+  {
+    code: 'too_big',
+    location: 'body.sample',
+    operations: ['events.declare_type'],
+    reason: 'OpenAPI cannot say how many bytes of JSON an object has.',
+  },
+  {
     code: 'too_many_deliveries',
     reason: 'How many webhooks take the events is known when it is asked.',
   },

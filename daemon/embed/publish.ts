@@ -70,7 +70,7 @@ async function typesIn(
   if (known !== undefined) return known
   // Known to the next one, once a connection is free.
   eventTypes.declared(accountId).catch(() => undefined)
-  return new Set((await tx.events.types(accountId)).map(({ type }) => type))
+  return new Set(await tx.events.typeNames(accountId))
 }
 
 function toEvent(

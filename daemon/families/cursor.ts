@@ -91,7 +91,7 @@ function readCursor(cursor: string, mark: string): string {
   if (
     !text.startsWith(mark) ||
     printCursor(after, mark) !== cursor ||
-    !/^[\w-]{1,160}$/.test(after)
+    !/^[\w.-]{1,160}$/.test(after)
   ) {
     throw httpError('invalid_cursor')
   }

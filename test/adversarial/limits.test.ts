@@ -98,6 +98,18 @@ function refusedBodies(operation: Operation): readonly string[] {
   ]
 }
 
+/** Members of a JSON body that take any object. */
+function openMembers(operation: Operation): readonly string[] {
+  const documented = DOCUMENTED.find(({ operationId }) => operationId === operation.id)
+  const schema = documented?.requestBody?.content?.['application/json']?.schema
+  if (schema === undefined) return []
+  const { anyOf = [], oneOf = [], ...body } = resolveSchema(schema)
+  return [body, ...anyOf.map(resolveSchema), ...oneOf.map(resolveSchema)]
+    .flatMap(({ properties = {} }) => Object.entries(properties))
+    .filter(([, property]) => JSON.stringify(property).includes('/JsonObject"'))
+    .map(([name]) => name)
+}
+
 function checkRefusal(t: Test, { id }: Operation, { status, text }: Answer): void {
   if (status < 400 || status >= 500) t.fail(`${id} answered ${status}: ${text.slice(0, 200)}`)
   if (text.length > MOST_ERROR) t.fail(`${id} answered ${text.length} bytes`)
@@ -232,6 +244,29 @@ await t.test('every operation, at its limits', async (t: Test) => {
         for (const request of asked) request.destroy()
       }
       saw('served')
+    },
+
+    B05: async (t, saw) => {
+      const found: string[] = []
+      for (const operation of ALL) {
+        for (const member of openMembers(operation)) {
+          found.push(`${operation.id} ${member}`)
+          const example = operation.example.body as object
+          const body = JSON.stringify({ ...example, [member]: { x: 'x'.repeat(300 * KIB) } })
+          const path = pathOf(operation, attacker.ids)
+          const { status, text } = await attacked.send(
+            asKey(attacker.key, operation.method, path, body),
+          )
+          t.ok(status === 400 || status === 413, `${operation.id} ${member}: ${status}`)
+          checkRefusal(t, operation, { status, text })
+        }
+      }
+      t.same(found.sort(), [
+        'events.declare_type sample',
+        'events.declare_type schema',
+        'events.publish data',
+      ])
+      saw('refused')
     },
   })
 })

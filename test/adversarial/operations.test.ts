@@ -2,7 +2,7 @@ import { z } from 'zod'
 import t, { type Test } from 'tap'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import type { Operation } from '../../daemon/family.ts'
-import { defineFamily, readOperation } from '../../daemon/family.ts'
+import { READS, defineFamily, readOperation } from '../../daemon/family.ts'
 import { accountOf } from '../../daemon/principal.ts'
 import type { Asked, Bed, Walk } from './operations/emitted.ts'
 import { askAll, declaredBy, familiesIn, openBed, openGarden } from './operations/emitted.ts'
@@ -25,6 +25,15 @@ const NEVER_SUCCEED: readonly string[] = [
   'keys.end_previous',
   'settings.update_domain',
 ]
+
+/** Lists that are no pages: templates of the release, passages that a search asks for, master keys. */
+const BOUNDED_LISTS: readonly string[] = ['apps.templates', 'files.search', 'seals.status']
+
+function answersList({ effect, output }: Operation): boolean {
+  return (
+    READS.has(effect) && output instanceof z.ZodObject && output.shape['data'] instanceof z.ZodArray
+  )
+}
 
 const own: Canary = (family) => `planted-${family}-own`
 const foreign: Canary = (family) => `planted-${family}-foreign`
@@ -184,6 +193,18 @@ await t.test('what operations let out', async (t: Test) => {
       const found = undeclared(leaking, await askAll(walk.garden, leaking, bed.key, bed.ids))
       for (const family of found) saw(family)
       t.not(found.length, 0)
+    },
+    G07: async (t, saw) => {
+      const lists = FAMILIES.flatMap(({ operations }) => operations).filter(answersList)
+      t.ok(lists.length > 15, `${lists.length} lists`)
+      for (const { id, input, output } of lists) {
+        if (BOUNDED_LISTS.includes(id)) continue
+        const shapes = { ...input.query?.shape, ...(output as z.ZodObject).shape }
+        for (const name of ['limit', 'cursor', 'has_more', 'next_cursor']) {
+          t.ok(name in shapes, `${id}: ${name}`)
+        }
+      }
+      saw('paged')
     },
   })
 })

@@ -58,7 +58,7 @@ await t.test('--all asks for every page and prints them as one', async (t) => {
   const json = await run(['--json', 'key', 'list', '--all'], { answers })
   t.match(JSON.parse(json.out), { data: { length: 5 }, has_more: false, next_cursor: null })
   t.equal((await run(['key', 'list'], { answers })).asked.length, 1)
-  t.match(await run(['event', 'types', '--all']), { code: 2, err: /unknown option '--all'/ })
+  t.match(await run(['app', 'templates', '--all']), { code: 2, err: /unknown option '--all'/ })
 })
 
 await t.test('a refusal on the way ends --all: a part does not pass for the whole', async (t) => {
@@ -398,11 +398,18 @@ await t.test(
 
 await t.test('a family of events that matches no known type is warned of', async (t) => {
   const created = { status: 201, text: '{"id":"w1"}' }
-  const types = ['order.paid', 'order.line.added', 'app.deployed']
-  const listed = {
+  const typesOf = (types: readonly string[], next_cursor: string | null) => ({
     status: 200,
-    text: JSON.stringify({ data: types.map((type) => ({ type, scope: 'events:read' })) }),
-  }
+    text: JSON.stringify({
+      data: types.map((type) => ({ type, scope: 'events:read' })),
+      has_more: next_cursor !== null,
+      next_cursor,
+    }),
+  })
+  const listed = [
+    typesOf(['app.deployed'], 'c1'),
+    typesOf(['order.line.added', 'order.paid'], null),
+  ]
   const create = (events: string) => [
     'webhook',
     'create',
@@ -412,11 +419,17 @@ await t.test('a family of events that matches no known type is warned of', async
     events,
   ]
 
-  const misspelt = await run(create('ordr.*,order.lnie.*,app.*,*'), { answers: [created, listed] })
+  const misspelt = await run(create('ordr.*,order.lnie.*,app.*,*'), {
+    answers: [created, ...listed],
+  })
   t.match(misspelt, { code: 0, out: 'id  w1\n' })
   t.same(
     misspelt.asked.map(({ method, path }) => `${method} ${path}`),
-    ['POST /v1/webhooks', 'GET /v1/event-types'],
+    [
+      'POST /v1/webhooks',
+      'GET /v1/event-types?limit=100',
+      'GET /v1/event-types?limit=100&cursor=c1',
+    ],
   )
   const later = 'Types of this family that are declared later will match.\n'
   t.equal(
@@ -425,10 +438,10 @@ await t.test('a family of events that matches no known type is warned of', async
       `keyhook: warning: No known event type matches order.lnie.*. Did you mean "order.line.*"? ${later}`,
   )
   const update = ['webhook', 'update', 'w1', '--events', 'invoices.*']
-  const far = await run(update, { answers: [created, listed] })
+  const far = await run(update, { answers: [created, ...listed] })
   t.equal(far.err, `keyhook: warning: No known event type matches invoices.*. ${later}`)
 
-  const known = await run(create('order.*,order.line.*'), { answers: [created, listed] })
+  const known = await run(create('order.*,order.line.*'), { answers: [created, ...listed] })
   t.equal(known.err, '')
   t.equal((await run(create('order.paid,*'), { answers: [created] })).asked.length, 1)
   const refusal = { status: 403, text: '{"error":{"code":"x","message":"y","request_id":"z"}}' }

@@ -17,6 +17,8 @@ interface Event extends AnyBody {
 }
 
 /** What one item of a batch is answered. */
+const DECLARED = { description: null, schema: null, sample: null, created_at: 0, updated_at: 0 }
+
 interface Item extends AnyBody {
   readonly status: string
   readonly error?: { readonly code: string; readonly errors: readonly { location: string }[] }
@@ -157,12 +159,69 @@ await t.test('an account declares its types, and webhooks may name them at once'
   }
 })
 
+await t.test('types are listed by name, page by page, with those of the service', async (t) => {
+  const world = await createWorld(t, { families: [webhooksFamily, eventsFamily] })
+  for (const type of ['app.deployed', 'zoo.opened', 'order.paid']) {
+    // As a release left it that did not know app.deployed yet.
+    await world.platform.store.write((tx) =>
+      tx.events.putType({ ...DECLARED, account_id: world.account.id, type }),
+    )
+  }
+  const builtIn = [...world.platform.eventTypes.builtIn.keys()]
+  const expected = [...builtIn, 'zoo.opened', 'order.paid'].sort()
+  const listed: Event[] = []
+  let query = '?limit=2'
+  for (let more = true; more && listed.length < 100;) {
+    const { status, body } = await world.request<Page<Event>>('GET', `/v1/event-types${query}`)
+    t.equal(status, 200)
+    t.ok(body.data.length <= 2)
+    listed.push(...body.data)
+    more = body.has_more
+    query = `?limit=2&cursor=${body.next_cursor}`
+  }
+  t.same(
+    listed.map(({ type }) => type),
+    expected,
+  )
+  t.match(
+    listed.find(({ type }) => type === 'app.deployed'),
+    { built_in: true },
+  )
+  const foreign = await world.request<Page<Event>>('GET', '/v1/event-types?limit=1', {
+    as: world.userOf(await world.addAccount()),
+  })
+  const cursor = foreign.body.next_cursor
+  t.equal(
+    told(await world.request('GET', `/v1/event-types?cursor=${cursor}`)),
+    '400 invalid_cursor',
+  )
+})
+
+await t.test('the schema and the sample of a type have at most 16 KiB of JSON each', async (t) => {
+  const world = await createWorld(t, { families: [eventsFamily] })
+  const documentOf = (bytes: number) => ({ é: 'x'.repeat(bytes - Buffer.byteLength('{"é":""}')) })
+  for (const field of ['schema', 'sample']) {
+    const fits = await declare(world, 'order.paid', { [field]: documentOf(16_384) })
+    t.equal(told(fits), '200')
+    t.same(fits.body[field], documentOf(16_384))
+    const refused = await declare(world, 'order.paid', { [field]: documentOf(16_385) })
+    t.match(refused.body, {
+      error: {
+        status: 400,
+        code: 'invalid_request',
+        errors: [
+          { location: `body.${field}`, code: 'too_big', message: 'At most 16 KiB of JSON.' },
+        ],
+      },
+    })
+  }
+})
+
 await t.test('an account declares at most 500 types', async (t) => {
   const world = await shopWorld(t)
-  const kept = { description: null, schema: null, sample: null, created_at: 0, updated_at: 0 }
   await world.platform.store.write(async (tx) => {
     for (let count = 2; count < 500; count += 1) {
-      await tx.events.putType({ ...kept, account_id: world.account.id, type: `one.t${count}` })
+      await tx.events.putType({ ...DECLARED, account_id: world.account.id, type: `one.t${count}` })
     }
   })
   t.equal(told(await declare(world, 'one.more')), '409 event_type_limit_reached')

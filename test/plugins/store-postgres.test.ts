@@ -181,10 +181,11 @@ await t.test(
         await tx.events.putType({ ...declared, created_at: NOW, updated_at: NOW })
       }
     })
-    const types = await store.events.types(ACCOUNT)
+    t.same(await store.events.typeNames(ACCOUNT), ['a_b.x', 'aa.x', 'b.x'])
+    const types = await store.events.types({ account_id: ACCOUNT, after: 'a_b.x', limit: 9 })
     t.same(
-      types.map(({ type }) => type),
-      ['a_b.x', 'aa.x', 'b.x'],
+      types.rows.map(({ type }) => type),
+      ['aa.x', 'b.x'],
     )
   },
 )

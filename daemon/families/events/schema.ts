@@ -4,6 +4,7 @@ import { toIso } from '../../../lib/time.ts'
 import { EVENT_ID, EVENT_TYPE } from '../../../lib/webhook/event.ts'
 import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
 import type { EventPositions } from '../../event-positions.ts'
+import type { BuiltInEvent } from '../../event-types.ts'
 import { DECLARED } from '../../event-types.ts'
 import { fault } from '../../faults.ts'
 import { jsonText } from '../../print-json.ts'
@@ -11,13 +12,14 @@ import { appId, instant, pageOf, text } from '../wire.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** An object whose members are not looked at: it is kept as the text that it came in. */
-const unreadObject = z
+/** An object whose members are not looked at. */
+const anyObject = z
   .custom<object>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     fault('invalid_type', 'Must be a JSON object.'),
   )
-  .meta({ override: { $ref: '#/components/schemas/JsonObject' } })
+  .meta({ type: 'object' })
+const AS_JSON_OBJECT = { override: { $ref: '#/components/schemas/JsonObject' } } as const
 
 const eventId = z
   .string()
@@ -32,7 +34,8 @@ export const eventType = z
 export const publishedEvent = z
   .strictObject({
     type: eventType,
-    data: unreadObject,
+    /** Kept as the text that it came in. */
+    data: anyObject.meta(AS_JSON_OBJECT),
     id: eventId.optional(),
     app_id: appId.optional(),
   })
@@ -114,16 +117,27 @@ export function toWireEvent(
   }
 }
 
+/** Bytes of a schema, or of a sample, printed as JSON without white space. */
+const MAX_DOCUMENT_BYTES = 16_384
+
+const typeDocument = anyObject
+  .refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_DOCUMENT_BYTES,
+    fault('too_big', 'At most 16 KiB of JSON.'),
+  )
+  .meta(AS_JSON_OBJECT)
+  .nullable()
+  .optional()
+
 export const typeParams = z.strictObject({ type: eventType })
 
 export const typeDeclaration = z
   .strictObject({
     description: text(500).nullable().optional(),
-    schema: unreadObject
-      .nullable()
-      .optional()
-      .meta({ description: 'A JSON Schema of data, kept as documentation.' }),
-    sample: unreadObject.nullable().optional().meta({ description: 'An example of data.' }),
+    schema: typeDocument.meta({
+      description: 'A JSON Schema of data, kept as documentation: at most 16 KiB of JSON.',
+    }),
+    sample: typeDocument.meta({ description: 'An example of data: at most 16 KiB of JSON.' }),
   })
   .optional()
 
@@ -140,18 +154,31 @@ export const typeRecord = z
   })
   .meta({ id: 'EventType' })
 
+export const typePage = pageOf(typeRecord)
+
 export function toWireType(record: EventTypeRecord): z.input<typeof typeRecord> {
-  const parse = (json: string | null): Record<string, unknown> | null =>
-    json === null ? null : (JSON.parse(json) as Record<string, unknown>)
   return {
     type: record.type,
     description: record.description,
-    schema: parse(record.schema),
-    sample: parse(record.sample),
+    schema: record.schema === null ? null : jsonText(record.schema),
+    sample: record.sample === null ? null : jsonText(record.sample),
     scope: DECLARED,
     built_in: false,
     created_at: toIso(record.created_at),
     updated_at: toIso(record.updated_at),
+  }
+}
+
+export function toWireBuiltIn(event: BuiltInEvent): z.input<typeof typeRecord> {
+  return {
+    type: event.type,
+    description: event.description,
+    schema: null,
+    sample: { ...event.sample },
+    scope: event.scope,
+    built_in: true,
+    created_at: null,
+    updated_at: null,
   }
 }
 

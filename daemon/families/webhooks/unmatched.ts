@@ -12,7 +12,7 @@ const knownTypes = z.object({ data: z.array(z.object({ type: z.string() })) })
  * the first type of its family.
  */
 export const UNMATCHED_FAMILIES: CommandWarning = {
-  path: (sent) => (familiesOf(sent).length === 0 ? undefined : listTypes.path),
+  list: (sent) => (familiesOf(sent).length === 0 ? undefined : listTypes.path),
   describe(sent, read) {
     const listed = knownTypes.safeParse(read)
     if (!listed.success) return []

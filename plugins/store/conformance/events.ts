@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { toHex } from '../../../lib/internal/bytes.ts'
-import type { EventListQuery } from '../contract/events.ts'
+import type { EventListQuery, EventTypeListQuery } from '../contract/events.ts'
 import type { Store } from '../contract.ts'
 import type { StoreCase } from './harness.ts'
 import { openRacers } from './harness.ts'
@@ -21,6 +21,8 @@ const TYPE = {
   created_at: BORN,
   updated_at: BORN,
 }
+
+const TYPES: EventTypeListQuery = { account_id: ACCOUNT, after: null, limit: 100 }
 
 const readCases: readonly StoreCase[] = [
   {
@@ -184,20 +186,79 @@ const writeCases: readonly StoreCase[] = [
       const again = { ...TYPE, description: 'Paid.', created_at: now, updated_at: now }
       const kept = { ...again, created_at: BORN }
       assert.deepEqual(await put(again), kept)
-      assert.deepEqual(await store.events.types(ACCOUNT), [kept])
+      const { rows } = await store.events.types(TYPES)
+      assert.deepEqual(rows, [kept])
+    },
+  },
+  {
+    name: 'putType: at the limit a new type is not declared, and what is declared may be declared anew',
+    async run({ open }) {
+      const store = await open()
+      const put = async (type: string, most: number, account_id = ACCOUNT) =>
+        (await store.write((tx) => tx.events.putType({ ...TYPE, type, account_id }, most)))?.type
+      assert.equal(await put('order.paid', 0), undefined)
+      assert.equal(await put('order.paid', 2), 'order.paid')
+      assert.equal(await put('audit.done', 1, ''), 'audit.done')
+      assert.equal(await put('order.sent', 2), 'order.sent')
+      assert.equal(await put('order.lost', 2), undefined)
+      assert.equal(await put('order.sent', 2), 'order.sent')
+      assert.equal(await put('order.lost', 1, STRANGER), 'order.lost')
+      assert.deepEqual(await store.events.typeNames(ACCOUNT), [
+        'audit.done',
+        'order.paid',
+        'order.sent',
+      ])
     },
   },
   {
     name: 'types: those of the account and of the operator, by name, and nobody else’s',
     async run({ open }) {
       const store = await open()
+      const ours = { ...TYPE, type: 'order.shipped', description: 'Ours.' }
       await store.write(async (tx) => {
-        await tx.events.putType({ ...TYPE, type: 'order.shipped' })
+        await tx.events.putType(ours)
+        await tx.events.putType({ ...ours, description: 'Of all.', account_id: '' })
         await tx.events.putType({ ...TYPE, type: 'audit.done', account_id: '' })
         await tx.events.putType({ ...TYPE, type: 'foreign.type', account_id: STRANGER })
       })
-      const types = (await store.events.types(ACCOUNT)).map(({ type }) => type)
-      assert.deepEqual(types, ['audit.done', 'order.shipped'])
+      const own = await store.events.types(TYPES)
+      const done = { ...TYPE, type: 'audit.done', account_id: '' }
+      assert.deepEqual(own, { rows: [done, ours], more: false })
+      assert.deepEqual(await store.events.typeNames(ACCOUNT), ['audit.done', 'order.shipped'])
+      const all = await store.events.types({ ...TYPES, account_id: '' })
+      assert.deepEqual(
+        all.rows.map(({ type, description }) => `${type}: ${description}`),
+        [`audit.done: ${TYPE.description}`, 'order.shipped: Of all.'],
+      )
+      assert.deepEqual(await store.events.typeNames(''), ['audit.done', 'order.shipped'])
+    },
+  },
+  {
+    name: 'types: a page ends by count, and with the type that reaches its bytes',
+    async run({ open }) {
+      const store = await open()
+      await store.write(async (tx) => {
+        for (const [index, size] of [10, 500, 10, 10].entries()) {
+          const type = { ...TYPE, type: `one.t${index}`, schema: 'x'.repeat(size / 2) }
+          // The operator's declaration of the same name is no second type.
+          await tx.events.putType({ ...type, account_id: '' })
+          await tx.events.putType({ ...type, sample: 'x'.repeat(size / 2) })
+        }
+      })
+      const pages: (readonly string[])[] = []
+      let after: string | null = null
+      for (let more = true; more && pages.length < 9;) {
+        const page = await store.events.types({ ...TYPES, after, limit: 3, bytes: 20 })
+        pages.push(page.rows.map(({ type }) => type))
+        after = page.rows.at(-1)?.type ?? after
+        more = page.more
+      }
+      assert.deepEqual(pages, [
+        ['one.t0', 'one.t1'],
+        ['one.t2', 'one.t3'],
+      ])
+      const counted = await store.events.types({ ...TYPES, limit: 3 })
+      assert.deepEqual([counted.rows.length, counted.more], [3, true])
     },
   },
   {

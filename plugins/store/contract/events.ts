@@ -1,6 +1,6 @@
 import type { EventRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { Page } from './page.ts'
+import type { Page, SizedPageQuery } from './page.ts'
 
 /** A type of event that an account, or the operator for all, declared. */
 export interface EventTypeRecord {
@@ -14,6 +14,11 @@ export interface EventTypeRecord {
   readonly sample: string | null
   readonly created_at: Instant
   readonly updated_at: Instant
+}
+
+/** By name, from the first; `after` is the last name of the page before, `bytes` those of JSON text. */
+export interface EventTypeListQuery extends SizedPageQuery {
+  readonly account_id: string
 }
 
 export interface EventListQuery {
@@ -45,7 +50,10 @@ export interface PlacedEvent extends EventRecord {
 }
 
 export interface EventReads {
-  types(accountId: string): Promise<readonly EventTypeRecord[]>
+  /** Names of the types that an account may publish: its own and the operator's. Nothing else of them is read. */
+  typeNames(accountId: string): Promise<readonly string[]>
+  /** The same types, each name once: the account's own declaration hides that of the operator. */
+  types(query: EventTypeListQuery): Promise<Page<EventTypeRecord>>
   get(accountId: string, id: string): Promise<PlacedEvent | undefined>
   /** @param most events that a page looks at; default `MOST_LOOKED_AT` */
   list(query: EventListQuery, most?: number): Promise<Page<PlacedEvent>>
@@ -60,6 +68,11 @@ export interface EventReads {
 }
 
 export interface EventWrites extends EventReads {
-  /** Declares a type, or replaces its declaration; answers what is kept. */
-  putType(type: EventTypeRecord): Promise<EventTypeRecord>
+  /**
+   * Declares a type, or replaces its declaration; answers what is kept. Undefined, declaring nothing, for
+   * a new type of an account that has `most`.
+   *
+   * @param most types that the account itself may declare; default no limit
+   */
+  putType(type: EventTypeRecord, most?: number): Promise<EventTypeRecord | undefined>
 }

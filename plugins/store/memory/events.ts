@@ -1,7 +1,7 @@
 import type { Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
 import { sameEvent } from '../../../lib/webhook/same-event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
-import type { EventReads, EventWrites } from '../contract/events.ts'
+import type { EventReads, EventTypeRecord, EventWrites } from '../contract/events.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
 import { add, change, endPage, place } from './state.ts'
@@ -12,10 +12,16 @@ const NO_BODY = new Uint8Array()
 
 export function eventReads(state: Reading): EventReads {
   return {
-    types: async (accountId) =>
-      [...state().types.values()]
-        .filter(({ account_id }) => account_id === accountId || account_id === '')
-        .sort((a, b) => (a.type < b.type ? -1 : 1)),
+    typeNames: async (accountId) => [...typesOf(state(), accountId).keys()].sort(),
+    async types({ account_id, after, limit, bytes }) {
+      const beyond = [...typesOf(state(), account_id).values()]
+        .filter(({ type }) => after === null || type > after)
+        .sort((a, b) => (a.type < b.type ? -1 : 1))
+      const page = { rows: beyond.slice(0, limit), more: beyond.length > limit }
+      return endPage(page, bytes, ({ schema, sample }) =>
+        Buffer.byteLength(`${schema ?? ''}${sample ?? ''}`),
+      )
+    },
     get: async (accountId, id) => state().events.get(place(accountId, id)),
     async list(query, most = MOST_LOOKED_AT) {
       const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = query
@@ -39,10 +45,20 @@ export function eventReads(state: Reading): EventReads {
   }
 }
 
+/** The types of an account and of the operator by their names, where its own comes first. */
+function typesOf({ types }: State, accountId: string): ReadonlyMap<string, EventTypeRecord> {
+  const of = (owner: string) => [...types.values()].filter((one) => one.account_id === owner)
+  return new Map([...of(''), ...of(accountId)].map((one) => [one.type, one]))
+}
+
 export function eventWrites(state: State, changes: ChangeSink): EventWrites {
   return {
     ...eventReads(() => state),
-    async putType(type) {
+    async putType(type, most = Infinity) {
+      const others = [...state.types.values()].filter(
+        (one) => one.account_id === type.account_id && one.type !== type.type,
+      )
+      if (others.length >= most) return undefined
       changes.push({ kind: 'event_types', id: type.account_id })
       const at = place(type.account_id, type.type)
       const { created_at } = state.types.get(at) ?? type

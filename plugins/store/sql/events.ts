@@ -18,7 +18,7 @@ import type { Dialect, Query } from './client.ts'
 import type { IndexedRows } from './looked-at.ts'
 import { lastLookedAt } from './looked-at.ts'
 import type { Row } from './rows.ts'
-import { cutPage, integer, textOrNull } from './rows.ts'
+import { BEFORE_ALL, cutPage, integer, textOrNull } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
@@ -31,12 +31,28 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
   const outline = [...feed.key, ...OUTLINE].join(', ')
   const toPlaced = (row: Row): PlacedEvent => ({ ...toEvent(row), place: feed.print(row) })
   return {
-    async types(accountId) {
-      const rows = await query(
-        `SELECT * FROM ${t.event_types} WHERE account_id = $1 OR account_id = '' ORDER BY type`,
+    async typeNames(accountId) {
+      const rows = await query<{ type: string }>(
+        `SELECT DISTINCT type FROM ${t.event_types}
+         WHERE account_id = $1 OR account_id = '' ORDER BY type`,
         [accountId],
       )
-      return rows.map(toType)
+      return rows.map(({ type }) => type)
+    },
+    async types({ account_id, after, limit, bytes }) {
+      const { rows, more } = await readSizedPage(query, {
+        table: t.event_types,
+        key: ['type', 'account_id'],
+        order: 'asc',
+        size: `COALESCE(octet_length(schema), 0) + COALESCE(octet_length(sample), 0)`,
+        where: `type > $2 AND (account_id = $1 OR (account_id = '' AND NOT EXISTS (
+          SELECT 1 FROM ${t.event_types} own
+          WHERE own.account_id = $1 AND own.type = ${t.event_types}.type)))`,
+        bind: [account_id, after ?? BEFORE_ALL],
+        limit,
+        bytes,
+      })
+      return { rows: rows.map(toType), more }
     },
     async get(accountId, id) {
       const [row] = await query(`SELECT * FROM ${t.events} WHERE account_id = $1 AND id = $2`, [
@@ -115,12 +131,15 @@ export function eventWrites(
 ): EventWrites {
   return {
     ...eventReads(query, t, dialect),
-    async putType(type) {
-      changes.push({ kind: 'event_types', id: type.account_id })
+    async putType(type, most = Number.MAX_SAFE_INTEGER) {
+      // A SELECT list gives its parameters no type.
       const [row] = await query(
         `INSERT INTO ${t.event_types}
            (account_id, type, description, schema, sample, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT),
+           CAST($5 AS TEXT), CAST($6 AS BIGINT), CAST($7 AS BIGINT)
+         WHERE (SELECT count(*) FROM ${t.event_types} WHERE account_id = $1 AND type <> $2)
+           < CAST($8 AS BIGINT)
          ON CONFLICT (account_id, type) DO UPDATE SET description = excluded.description,
            schema = excluded.schema, sample = excluded.sample, updated_at = excluded.updated_at
          RETURNING *`,
@@ -132,9 +151,12 @@ export function eventWrites(
           type.sample,
           type.created_at,
           type.updated_at,
+          most,
         ],
       )
-      return row === undefined ? type : toType(row)
+      if (row === undefined) return undefined
+      changes.push({ kind: 'event_types', id: type.account_id })
+      return toType(row)
     },
   }
 }

@@ -5,7 +5,7 @@ import { cutPage, integer } from './rows.ts'
 
 export interface SizedPage {
   readonly table: string
-  /** The columns that order the page; the last one alone identifies a row. */
+  /** The columns that order the page; together they identify a row. */
   readonly key: readonly string[]
   readonly order: Way
   /** SQL: the bytes of a row. It must not read wide columns; `octet_length` looks at their length alone. */
@@ -26,19 +26,19 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER
  */
 export async function readSizedPage(query: Query, page: SizedPage): Promise<Page<Row>> {
   const { table, key, order, size, where, bind, limit, bytes = UNLIMITED } = page
-  const id = key.at(-1) ?? 'id'
   const [most, room] = [`$${bind.length + 1}`, `$${bind.length + 2}`]
+  const joined = key.map((column) => `kept.${column} = counted.${column}`).join(' AND ')
   const by = (alias: string): string => key.map((column) => `${alias}${column} ${order}`).join(', ')
   const rows = await query(
     `WITH listed AS (
        SELECT ${key.join(', ')}, ${size} AS page_size FROM ${table}
        WHERE ${where} ORDER BY ${by('')} LIMIT ${most}
      ), counted AS (
-       SELECT ${id}, count(*) OVER () AS page_found, sum(page_size)
+       SELECT ${key.join(', ')}, count(*) OVER () AS page_found, sum(page_size)
          OVER (ORDER BY ${by('')} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS page_before
        FROM listed
      )
-     SELECT kept.*, counted.page_found FROM counted JOIN ${table} kept ON kept.${id} = counted.${id}
+     SELECT kept.*, counted.page_found FROM counted JOIN ${table} kept ON ${joined}
      WHERE COALESCE(counted.page_before, 0) < CAST(${room} AS BIGINT) ORDER BY ${by('kept.')}`,
     [...bind, limit + 1, bytes],
   )

@@ -21,11 +21,16 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
     'every operation is called with 99 keys of one account at once',
     'another account is `served`',
   ],
+  [
+    'B05',
+    'every member of a body that takes any JSON is sent 300 KiB of it',
+    '`refused`: each has a limit of bytes that is far below that of the body',
+  ],
 ]
 
 export const LIMITS: Section = {
   letter: 'B',
   title: 'Every operation, at its limits',
-  size: 4,
+  size: 5,
   rows: LINES.map(([id, what, answer]) => ({ id, case: what, answer })),
 }

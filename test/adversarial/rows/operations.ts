@@ -31,11 +31,16 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
     'an operation that lets another family’s data out without a declaration',
     'this walk finds it: `apps`, `webhooks`',
   ],
+  [
+    'G07',
+    'an operation that reads answers a list',
+    'it is a page with a cursor, unless the release or a limit of its own bounds it: `paged`',
+  ],
 ]
 
 export const OPERATIONS: Section = {
   letter: 'G',
   title: 'Every operation, by its declaration',
-  size: 6,
+  size: 7,
   rows: LINES.map(([id, what, answer]) => ({ id, case: what, answer })),
 }

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 20,
+  size: 23,
   rows: [
     {
       id: 'R01',
@@ -112,6 +112,22 @@ export const RESPONSES: Section = {
       id: 'R20',
       case: 'A client opens four streams over one connection, where each waits behind the one before, and leaves.',
       answer: 'All of them end at once: `0 open`.',
+    },
+    {
+      id: 'R21',
+      case: 'A key declares an event type whose schema, or sample, has more than 16 KiB of JSON.',
+      answer: '`400 invalid_request`, which names the limit.',
+    },
+    {
+      id: 'R22',
+      case: 'An account has as many event types as it may, each as large as it may be, and one of 1 MiB that an earlier release took. A key lists them.',
+      answer:
+        '`200` with at most 2 MiB of records, or one, and has_more; a page reads 2 MiB of the database and one type more. Following next_cursor gives every type once.',
+    },
+    {
+      id: 'R23',
+      case: 'What is read of those types when one of them is declared anew, and when an event is published after that.',
+      answer: 'Their names alone: `200`, `202`.',
     },
   ],
 }

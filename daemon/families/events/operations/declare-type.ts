@@ -28,11 +28,7 @@ export const declareType = writeOperation({
     const account_id = principal.account_id ?? SERVICE_ACCOUNT
     const { type } = params
     if (platform.eventTypes.builtIn.has(type)) throw eventError('reserved_event_type')
-    const known = await tx.events.types(account_id)
-    const own = known.filter((one) => one.account_id === account_id)
-    const isNew = !own.some((one) => one.type === type)
-    if (isNew && own.length >= MAX_TYPES) throw eventError('event_type_limit_reached')
-    const kept = await tx.events.putType({
+    const declared = {
       account_id,
       type,
       description: body?.description ?? null,
@@ -40,7 +36,9 @@ export const declareType = writeOperation({
       sample: print(body?.sample),
       created_at: now,
       updated_at: now,
-    })
+    }
+    const kept = await tx.events.putType(declared, MAX_TYPES)
+    if (kept === undefined) throw eventError('event_type_limit_reached')
     await audit(call, {
       account_id,
       action: 'event_type.declared',

@@ -1,35 +1,59 @@
 import { z } from 'zod'
+import type { EventTypeRecord } from '../../../../plugins/store/contract/events.ts'
+import type { Page, PageQuery } from '../../../../plugins/store/contract/page.ts'
+import type { BuiltInEvent, EventTypes } from '../../../event-types.ts'
 import { readOperation } from '../../../family.ts'
 import { SERVICE_ACCOUNT } from '../../../principal.ts'
-import { exampleType, toWireType, typeRecord } from '../schema.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery } from '../../wire.ts'
+import { exampleType, toWireBuiltIn, toWireType, typePage } from '../schema.ts'
 
 export const listTypes = readOperation({
   id: 'events.list_types',
-  summary: 'List the types of event that webhooks may name',
+  summary: 'List the types of event that webhooks may name, by name',
   method: 'GET',
   path: '/v1/event-types',
   access: { scope: 'events:read', pinned: 'refused', service: true },
   emits: ['events'],
-  input: {},
-  output: z.strictObject({ data: z.array(typeRecord) }),
-  errors: [],
-  example: { response: { data: [exampleType] } },
+  input: { query: z.strictObject(pageQuery) },
+  output: typePage,
+  errors: ['invalid_cursor'],
+  example: { response: { data: [exampleType], has_more: false, next_cursor: null } },
   command: 'event types',
-  async run({ platform, principal }) {
-    const known = await platform.store.events.types(principal.account_id ?? SERVICE_ACCOUNT)
-    const own = known.filter(({ type }) => !platform.eventTypes.builtIn.has(type))
-    const builtIn = [...platform.eventTypes.builtIn.values()].map(
-      ({ type, scope, description, sample }) => ({
-        type,
-        description,
-        schema: null,
-        sample: { ...sample },
-        scope,
-        built_in: true,
-        created_at: null,
-        updated_at: null,
-      }),
-    )
-    return { data: [...own.map(toWireType), ...builtIn] }
+  async run({ platform, principal, query, abandoned }) {
+    const { store, eventTypes } = platform
+    const account_id = principal.account_id ?? SERVICE_ACCOUNT
+    const pages = paging(query, { list: 'event-types', account_id })
+    const { limit, after, bytes } = pages
+    return platform.largePages({ holder: account_id, signal: abandoned() }, async () => {
+      const declared = await store.events.types({ account_id, limit, after, bytes })
+      const page = addBuiltIn(declared, eventTypes, { limit, after })
+      return pages.answer(
+        page,
+        ({ type }) => type,
+        (one) => ('scope' in one ? toWireBuiltIn(one) : toWireType(one)),
+      )
+    })
   },
 })
+
+/**
+ * A page of declared types with the built-in ones that belong on it. A type that was declared before a
+ * release made it built-in is the service's.
+ */
+function addBuiltIn(
+  { rows, more }: Page<EventTypeRecord>,
+  { builtIn }: Pick<EventTypes, 'builtIn'>,
+  { limit, after }: PageQuery,
+): Page<EventTypeRecord | BuiltInEvent> {
+  const end = more ? rows.at(-1)?.type : undefined
+  const listed = new Map<string, EventTypeRecord | BuiltInEvent>()
+  for (const row of rows) listed.set(row.type, row)
+  for (const [type, event] of builtIn) {
+    if ((after === null || type > after) && (end === undefined || type <= end)) {
+      listed.set(type, event)
+    }
+  }
+  const all = [...listed.values()].sort((a, b) => (a.type < b.type ? -1 : 1))
+  return { rows: all.slice(0, limit), more: more || all.length > limit }
+}
