@@ -8,7 +8,7 @@ export type AppIds = 'own' | 'any'
 export interface AppDirectory {
   /** Those of the ids that are no app of the account, archived or not. */
   missing(
-    apps: Pick<AppReads, 'list'>,
+    apps: Pick<AppReads, 'owned'>,
     accountId: string,
     ids: readonly string[],
   ): Promise<readonly string[]>
@@ -18,16 +18,8 @@ export interface AppDirectory {
 export const APP_DIRECTORIES: Readonly<Record<AppIds, AppDirectory>> = {
   own: {
     async missing(apps, account_id, ids) {
-      const query = {
-        account_id,
-        ids,
-        archived: 'include' as const,
-        status: null,
-        alias: null,
-        after: null,
-      }
-      const { rows } = await apps.list({ ...query, limit: ids.length })
-      return ids.filter((id) => !rows.some((app) => app.id === id))
+      const owned = new Set(await apps.owned(account_id, ids))
+      return ids.filter((id) => !owned.has(id))
     },
   },
   any: { missing: async () => [] },
@@ -40,7 +32,7 @@ export async function requireApps(
     tx,
   }: {
     readonly platform: { readonly appDirectory: AppDirectory }
-    readonly tx: { readonly apps: Pick<AppReads, 'list'> }
+    readonly tx: { readonly apps: Pick<AppReads, 'owned'> }
   },
   accountId: string,
   ids: readonly string[] | null | undefined,

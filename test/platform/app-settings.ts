@@ -86,6 +86,25 @@ const serviceCases: readonly PlatformCase[] = [
     },
   },
   {
+    name: 'services: a page ends with the configuration that reaches its bytes',
+    async run({ open }) {
+      const store = await open()
+      const config = { text: 'é'.repeat(100) }
+      for (const name of ['a', 'b', 'c']) {
+        await put(store, name, { S: 'x'.repeat(300), T: 'x' }, { config })
+      }
+      for (const [bytes, count] of [
+        [1, 1],
+        [201, 1],
+        [250, 2],
+        [9999, 3],
+      ] as const) {
+        const page = await store.services.list({ app_id: 'app_1', limit: 9, after: null, bytes })
+        assert.deepEqual([page.rows.length, page.more], [count, count < 3], `${bytes} bytes`)
+      }
+    },
+  },
+  {
     name: 'services: of racers that remove one, one does; made again it has none of its secrets',
     async run(harness) {
       const racers = await openRacers(harness)

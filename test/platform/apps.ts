@@ -76,6 +76,43 @@ const recordCases: readonly PlatformCase[] = [
     },
   },
   {
+    name: 'apps: a page ends with the metadata that reaches its bytes',
+    async run({ open }) {
+      const store = await open()
+      // 200 bytes each and more, the names of the members included.
+      const metadata = { text: 'é'.repeat(100) }
+      const ids = ['app_1', 'app_2', 'app_3']
+      await insertApps(store, ...ids.map((id) => sampleApp(id, { metadata })))
+      const page = (bytes: number) => store.apps.list({ ...ALL, limit: 9, bytes })
+      for (const [bytes, count] of [
+        [1, 1],
+        [201, 1],
+        [250, 2],
+        [9999, 3],
+      ] as const) {
+        const { rows, more } = await page(bytes)
+        assert.deepEqual([rows.length, more], [count, count < 3], `${bytes} bytes`)
+      }
+    },
+  },
+  {
+    name: 'apps: owned answers those of the account, archived or not',
+    async run({ open }) {
+      const store = await open()
+      await insertApps(
+        store,
+        sampleApp('app_1'),
+        sampleApp('app_2', { archived_at: BORN, purge_at: BORN + 1 }),
+        sampleApp('app_3', { account_id: STRANGER }),
+        sampleApp('app_4'),
+      )
+      const asked = ['app_1', 'app_2', 'app_3', 'app_9']
+      const owned = await store.write((tx) => tx.apps.owned(ACCOUNT, asked))
+      assert.deepEqual([...owned].sort(), ['app_1', 'app_2'])
+      assert.deepEqual(await store.apps.owned(ACCOUNT, []), [])
+    },
+  },
+  {
     name: 'apps: lists go by pins, status and alias, and leave out what is archived',
     async run({ open }) {
       const store = await open()

@@ -1,7 +1,7 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
 import { DAY } from '../../../lib/time.ts'
-import type { Page, PageQuery } from '../../store/contract/page.ts'
+import type { Page, SizedPageQuery } from '../../store/contract/page.ts'
 
 export type AppStatus = 'creating' | 'ready' | 'failed'
 
@@ -47,8 +47,11 @@ export interface RevisionRecord {
   readonly created_at: Instant
 }
 
-/** Newest first; `after` is what `placeOfApp` answers of the last app of the page before. */
-export interface AppListQuery extends PageQuery {
+/**
+ * Newest first; `after` is what `placeOfApp` answers of the last app of the page before, `bytes` those of
+ * metadata.
+ */
+export interface AppListQuery extends SizedPageQuery {
   readonly account_id: string
   /** Only these apps. */
   readonly ids: readonly string[] | null
@@ -84,6 +87,8 @@ export interface AppReads {
   get(accountId: string, id: string): Promise<AppRecord | undefined>
   /** @param most apps that a page looks at; default `MOST_LOOKED_AT` */
   list(query: AppListQuery, most?: number): Promise<Page<AppRecord>>
+  /** Which of the ids are apps of the account, archived or not. Nothing else of them is read. */
+  owned(accountId: string, ids: readonly string[]): Promise<readonly string[]>
   /** How many apps the account has. */
   count(accountId: string): Promise<AppCount>
   /** Whether an app may bear an alias: no other one does, and it is not kept for another account. */

@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { RecordOf } from '../model/define.ts'
 import type { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
-import type { Page, PageQuery } from '../../store/contract/page.ts'
+import type { Page, SizedPageQuery } from '../../store/contract/page.ts'
 
 export { SERVICE_KINDS } from '../models/services.ts'
 export type { ServiceKind } from '../models/services.ts'
@@ -18,8 +18,8 @@ export interface ServiceRecord extends ListedService {
   readonly secrets: readonly SealedServiceSecret[]
 }
 
-/** By name, from the first; `after` is the last name of the page before. */
-export interface ServiceListQuery extends PageQuery {
+/** By name, from the first; `after` is the last name of the page before, `bytes` those of configurations. */
+export interface ServiceListQuery extends SizedPageQuery {
   readonly app_id: string
 }
 

@@ -12,6 +12,7 @@ import { purgeObservations } from './observations.ts'
 import type { IndexedRows } from '../../store/sql/looked-at.ts'
 import { lastLookedAt } from '../../store/sql/looked-at.ts'
 import type { Row } from '../../store/sql/rows.ts'
+import { readSizedPage } from '../../store/sql/sized-page.ts'
 import {
   BEFORE_ALL,
   BEHIND_ALL,
@@ -38,7 +39,8 @@ export function appReads(query: Query, t: PlatformTables, dialect: Dialect): App
       ])
       return row && toApp(row)
     },
-    async list({ account_id, ids, archived, status, alias, limit, after }, most = MOST_LOOKED_AT) {
+    async list(asked, most = MOST_LOOKED_AT) {
+      const { account_id, ids, archived, status, alias, limit, after, bytes } = asked
       const place = after === null ? NEWEST : readPlaceOfApp(after)
       const indexed: IndexedRows = {
         table: t.apps,
@@ -49,15 +51,15 @@ export function appReads(query: Query, t: PlatformTables, dialect: Dialect): App
       }
       const end = await lastLookedAt(query, indexed, most)
       const last = end && { created_at: integer(end['created_at']), id: String(end['id']) }
-      const rows = await query(
-        `SELECT * FROM ${t.apps} WHERE ${indexed.where}
-           AND (created_at, id) >= (CAST($4 AS BIGINT), $5)
-           AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('id', '$6')})
-           AND (CAST($7 AS INTEGER) IS NULL OR (archived_at IS NOT NULL) = ($7 = 1))
-           AND (CAST($8 AS TEXT) IS NULL OR status = $8)
-           AND (CAST($9 AS TEXT) IS NULL OR alias = $9)
-         ORDER BY created_at DESC, id DESC LIMIT $10`,
-        [
+      const { rows, more } = await readSizedPage(query, {
+        ...indexed,
+        size: 'octet_length(metadata)',
+        where: `${indexed.where} AND (created_at, id) >= (CAST($4 AS BIGINT), $5)
+          AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('id', '$6')})
+          AND (CAST($7 AS INTEGER) IS NULL OR (archived_at IS NOT NULL) = ($7 = 1))
+          AND (CAST($8 AS TEXT) IS NULL OR status = $8)
+          AND (CAST($9 AS TEXT) IS NULL OR alias = $9)`,
+        bind: [
           ...indexed.bind,
           last?.created_at ?? 0,
           last?.id ?? BEFORE_ALL,
@@ -65,10 +67,18 @@ export function appReads(query: Query, t: PlatformTables, dialect: Dialect): App
           archived === 'include' ? null : Number(archived === 'only'),
           status,
           alias,
-          limit + 1,
         ],
+        limit,
+        bytes,
+      })
+      return leadOn({ rows: rows.map(toApp), more }, last && placeOfApp(last))
+    },
+    async owned(accountId, ids) {
+      const rows = await query<{ id: string }>(
+        `SELECT id FROM ${t.apps} WHERE account_id = $1 AND ${dialect.among('id', '$2')}`,
+        [accountId, JSON.stringify(ids)],
       )
-      return leadOn(cutPage(rows.map(toApp), limit), last && placeOfApp(last))
+      return rows.map(({ id }) => id)
     },
     async count(accountId) {
       const [row] = await query(

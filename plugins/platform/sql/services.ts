@@ -7,58 +7,40 @@ import type {
 import { secretIdOf } from '../contract/services.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { cutPage, integer } from '../../store/sql/rows.ts'
+import { BEFORE_ALL, integer } from '../../store/sql/rows.ts'
+import { readSizedPage } from '../../store/sql/sized-page.ts'
 import type { ModelRows } from '../model/sequelize.ts'
 import { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
 import type { PlatformTables } from './tables.ts'
 
-export function serviceReads(query: Query, t: PlatformTables): ServiceReads {
-  /**
-   * @param which the services, as a FROM clause names them
-   * @param toSecret what is told of a secret, whose columns are those of `s`
-   */
-  async function select<Secret extends { readonly name: string }>(
-    which: string,
-    bind: readonly unknown[],
-    columns: string,
-    toSecret: (row: Row) => Secret,
-  ): Promise<(ListedService & { readonly secrets: readonly Secret[] })[]> {
-    const rows = await query(
-      `SELECT v.*, ${columns} FROM ${which} v
-         LEFT JOIN ${t.service_secrets} s ON s.app_id = v.app_id AND s.service = v.name
-       ORDER BY v.name, s.name`,
-      bind,
-    )
-    const services = new Map<string, ListedService & { readonly secrets: readonly Secret[] }>()
-    for (const row of rows) {
-      const known = services.get(String(row['name'])) ?? { ...SERVICES.toRecord(row), secrets: [] }
-      // None, when a service has none.
-      const secrets = row['secret_name'] === null ? [] : [toSecret(row)]
-      services.set(known.name, { ...known, secrets: [...known.secrets, ...secrets] })
-    }
-    return [...services.values()]
-  }
+export function serviceReads(query: Query, t: PlatformTables, dialect: Dialect): ServiceReads {
+  // A join would repeat the configuration, which may be large, for each secret.
+  const gathered = (columns: readonly string[]): string =>
+    `(SELECT ${dialect.gather(columns)} FROM ${t.service_secrets} s
+      WHERE s.app_id = kept.app_id AND s.service = kept.name) AS secrets`
 
   return {
     async get(appId, name) {
-      const [service] = await select(
-        `(SELECT * FROM ${t.services} WHERE app_id = $1 AND name = $2)`,
+      const [row] = await query(
+        `SELECT kept.*, ${gathered(['s.name', 's.sealed'])} FROM ${t.services} kept
+         WHERE kept.app_id = $1 AND kept.name = $2`,
         [appId, name],
-        's.name AS secret_name, s.sealed',
-        toSealed,
       )
-      return service
+      return row && toService(row, toSealed)
     },
-    async list({ app_id, limit, after }) {
-      const services = await select(
-        `(SELECT * FROM ${t.services}
-          WHERE app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR name > $2)
-          ORDER BY name LIMIT $3)`,
-        [app_id, after, limit + 1],
-        's.name AS secret_name',
-        toName,
-      )
-      return cutPage(services, limit)
+    async list({ app_id, limit, after, bytes }) {
+      const { rows, more } = await readSizedPage(query, {
+        table: t.services,
+        key: ['app_id', 'name'],
+        order: 'asc',
+        also: gathered(['s.name']),
+        size: 'octet_length(config)',
+        where: 'app_id = $1 AND name > $2',
+        bind: [app_id, after ?? BEFORE_ALL],
+        limit,
+        bytes,
+      })
+      return { rows: rows.map((row) => toService(row, ([name]) => ({ name }))), more }
     },
     async count(appId) {
       const [row] = await query(`SELECT count(*) AS count FROM ${t.services} WHERE app_id = $1`, [
@@ -76,7 +58,7 @@ export function serviceWrites(
   rows: ModelRows,
 ): ServiceWrites {
   return {
-    ...serviceReads(query, t),
+    ...serviceReads(query, t, dialect),
     async put({ app_id, name, kind, config }, secrets, now) {
       await query(
         `INSERT INTO ${t.services} (app_id, name, kind, config, created_at, updated_at)
@@ -118,10 +100,18 @@ export async function purgeServices(query: Query, t: PlatformTables, appId: stri
   await query(`DELETE FROM ${t.service_secrets} WHERE app_id = $1`, [appId])
 }
 
-function toName(row: Row): { readonly name: string } {
-  return { name: String(row['secret_name']) }
+type GatheredSecret = readonly [name: string, sealed: string]
+
+function toService<Secret extends { readonly name: string }>(
+  row: Row,
+  toSecret: (gathered: GatheredSecret) => Secret,
+): ListedService & { readonly secrets: readonly Secret[] } {
+  const secrets = (JSON.parse(String(row['secrets'])) as readonly GatheredSecret[])
+    .map(toSecret)
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { ...SERVICES.toRecord(row), secrets }
 }
 
-function toSealed(row: Row): ServiceRecord['secrets'][number] {
-  return { ...toName(row), sealed: String(row['sealed']) }
+function toSealed([name, sealed]: GatheredSecret): ServiceRecord['secrets'][number] {
+  return { name, sealed }
 }

@@ -39,7 +39,7 @@ export function createPlatformStore(
       edits: editReads(read, t),
       files: fileReads(read, t, dialect),
       observations: observationReads(read, t),
-      services: serviceReads(read, t),
+      services: serviceReads(read, t, dialect),
       signIn: signInReads(read, t),
     }
   }

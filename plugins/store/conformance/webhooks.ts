@@ -97,6 +97,40 @@ const recordCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'webhooks: a page ends with the events, apps and headers that reach its bytes',
+    async run({ open }) {
+      const store = await open()
+      const secrets = ['s2', 's1'].map((id) => secretOf(id, id === 's2' ? null : BORN + 5))
+      const wide = { events: ['x'.repeat(96)], headers: { names: ['A'], sealed: 'x'.repeat(100) } }
+      await insertWebhooks(
+        store,
+        sampleWebhook('wh_1', wide),
+        sampleWebhook('wh_2', { ...wide, secrets }),
+        sampleWebhook('wh_3', wide),
+      )
+      const page = (bytes: number) =>
+        store.webhooks.list({
+          account_id: ACCOUNT,
+          status: null,
+          within: null,
+          limit: 9,
+          after: null,
+          bytes,
+        })
+      for (const [bytes, count] of [
+        [1, 1],
+        [201, 1],
+        [260, 2],
+        [9999, 3],
+      ] as const) {
+        const { rows, more } = await page(bytes)
+        assert.deepEqual([rows.length, more], [count, count < 3], `${bytes} bytes`)
+      }
+      const { rows } = await page(260)
+      assert.deepEqual(rows[1]?.secrets, secrets)
+    },
+  },
+  {
     name: 'webhooks: within leaves out webhooks of another app, and of every app',
     async run({ open }) {
       const store = await open()

@@ -1,9 +1,10 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
-import type { Page, PageQuery } from './page.ts'
+import type { Page, SizedPageQuery } from './page.ts'
 
-export interface WebhookListQuery extends PageQuery {
+/** As in `SizedPageQuery`, of events, apps and sealed headers. */
+export interface WebhookListQuery extends SizedPageQuery {
   readonly account_id: string
   readonly status: WebhookRecord['status'] | null
   /** Only webhooks whose every app is among these. */

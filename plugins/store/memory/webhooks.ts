@@ -7,7 +7,7 @@ import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import { move } from './deliveries.ts'
 import { treeOf } from './keys.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, isWithin, pageOf } from './state.ts'
+import { add, change, endPage, isWithin, pageOf } from './state.ts'
 
 export function webhookReads(state: Reading): WebhookReads & Pick<EngineStore, 'webhooksOf'> {
   const ofAccount = (accountId: string) =>
@@ -15,11 +15,19 @@ export function webhookReads(state: Reading): WebhookReads & Pick<EngineStore, '
   return {
     get: async (accountId, id) => ofAccount(accountId).find((webhook) => webhook.id === id),
     list: async ({ account_id, status, within, ...page }) =>
-      pageOf(
-        ofAccount(account_id)
-          .filter((webhook) => status === null || webhook.status === status)
-          .filter(({ apps }) => isWithin(apps, within)),
-        page,
+      endPage(
+        pageOf(
+          ofAccount(account_id)
+            .filter((webhook) => status === null || webhook.status === status)
+            .filter(({ apps }) => isWithin(apps, within)),
+          page,
+        ),
+        page.bytes,
+        ({ events, apps, headers }) =>
+          [events, apps, headers].reduce(
+            (sum, one) => sum + Buffer.byteLength(one === null ? '' : JSON.stringify(one)),
+            0,
+          ),
       ),
     webhooksOf: async (accountId) => ofAccount(accountId),
     async fromKey(accountId, keyId) {

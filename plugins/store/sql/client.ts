@@ -83,6 +83,8 @@ export interface Dialect {
    * first element of a row, to be cast to what it is.
    */
   each(parameter: string, alias: string): string
+  /** A value: the JSON array, as text, of an array of these columns for each row of a group, in no order. */
+  gather(columns: readonly string[]): string
   /** The text of a field of the JSON object in `column`. */
   field(column: string, name: string): string
   /** The id of the master key that a text was sealed or marked under; empty for what is no such text. */

@@ -14,7 +14,8 @@ import type { ChangeSink } from '../contract/changes.ts'
 import type { WebhookReads, WebhookWrites } from '../contract/webhooks.ts'
 import type { Dialect, Query } from './client.ts'
 import type { Row } from './rows.ts'
-import { assignments, cutPage, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import { BEHIND_ALL, assignments, integer, integerOrNull, textOrNull, toCreator } from './rows.ts'
+import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
 /** A guard taken from the law of transitions: `status` is one of those a fact leads on from. */
@@ -45,48 +46,45 @@ export function webhookReads(
   t: Tables,
   dialect: Dialect,
 ): WebhookReads & Pick<EngineStore, 'webhooksOf'> {
-  /** @param which the webhooks, as a FROM clause names them: secrets are the current one first */
-  async function select(which: string, bind: readonly unknown[]): Promise<WebhookRecord[]> {
+  // A join would repeat a webhook, which may be large, for each secret.
+  const secrets = `(SELECT ${dialect.gather(SECRET_COLUMNS)} FROM ${t.webhook_secrets}
+    WHERE webhook_id = kept.id) AS secrets`
+
+  /** @param where which webhooks, as columns of `kept` */
+  async function select(where: string, bind: readonly unknown[]): Promise<WebhookRecord[]> {
     const rows = await query(
-      `SELECT w.*, s.id AS secret_id, s.sealed, s.display, s.created_at AS secret_created_at,
-         s.not_after
-       FROM ${which} w LEFT JOIN ${t.webhook_secrets} s ON s.webhook_id = w.id
-       ORDER BY w.id, CASE WHEN s.not_after IS NULL THEN 0 ELSE 1 END, s.id DESC`,
+      `SELECT kept.*, ${secrets} FROM ${t.webhooks} kept WHERE ${where} ORDER BY kept.id`,
       bind,
     )
-    const webhooks = new Map<string, WebhookRecord>()
-    for (const row of rows) {
-      const { secrets, ...webhook } = webhooks.get(String(row['id'])) ?? toWebhook(row)
-      webhooks.set(webhook.id, { ...webhook, secrets: [...secrets, ...toSecret(row)] })
-    }
-    return [...webhooks.values()]
+    return rows.map(toWebhook)
   }
 
   return {
     async get(accountId, id) {
-      const [webhook] = await select(
-        `(SELECT * FROM ${t.webhooks} WHERE account_id = $1 AND id = $2)`,
-        [accountId, id],
-      )
+      const [webhook] = await select('kept.account_id = $1 AND kept.id = $2', [accountId, id])
       return webhook
     },
-    async list({ account_id, status, within, limit, after }) {
-      const webhooks = await select(
-        `(SELECT * FROM ${t.webhooks}
-          WHERE account_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
-            AND (CAST($3 AS TEXT) IS NULL OR status = $3)
-            AND (CAST($5 AS TEXT) IS NULL OR ${dialect.within('apps', '$5')})
-          ORDER BY id DESC LIMIT $4)`,
-        [account_id, after, status, limit + 1, within && JSON.stringify(within)],
-      )
-      return cutPage(webhooks.reverse(), limit)
+    async list({ account_id, status, within, limit, after, bytes }) {
+      const { rows, more } = await readSizedPage(query, {
+        table: t.webhooks,
+        key: ['id'],
+        order: 'desc',
+        also: secrets,
+        size: `octet_length(events) + COALESCE(octet_length(apps), 0)
+          + COALESCE(octet_length(headers), 0)`,
+        where: `account_id = $1 AND id < $2 AND (CAST($3 AS TEXT) IS NULL OR status = $3)
+          AND (CAST($4 AS TEXT) IS NULL OR ${dialect.within('apps', '$4')})`,
+        bind: [account_id, after ?? BEHIND_ALL, status, within && JSON.stringify(within)],
+        limit,
+        bytes,
+      })
+      return { rows: rows.map(toWebhook), more }
     },
-    webhooksOf: (accountId) =>
-      select(`(SELECT * FROM ${t.webhooks} WHERE account_id = $1)`, [accountId]),
+    webhooksOf: (accountId) => select('kept.account_id = $1', [accountId]),
     // From the webhooks, which are few, up to the key: below it there may be any number of keys.
     fromKey: (accountId, keyId) =>
       select(
-        `(WITH RECURSIVE origins AS (${ORIGINS.map(
+        `kept.id IN (WITH RECURSIVE origins AS (${ORIGINS.map(
           (column) => `SELECT w.id AS webhook_id, k.id AS key_id, k.parent_id
             FROM ${t.webhooks} w JOIN ${t.keys} k ON k.id = w.${column} WHERE w.account_id = $1`,
         ).join(' UNION ')}),
@@ -96,8 +94,7 @@ export function webhookReads(
             SELECT line.webhook_id, k.id, k.parent_id
             FROM line JOIN ${t.keys} k ON k.id = line.parent_id
           )
-          SELECT * FROM ${t.webhooks}
-          WHERE id IN (SELECT webhook_id FROM line WHERE key_id = $2))`,
+          SELECT webhook_id FROM line WHERE key_id = $2)`,
         [accountId, keyId],
       ),
   }
@@ -290,7 +287,6 @@ function toOrigin(row: Row): Origin {
   }
 }
 
-/** Without its secrets. */
 function toWebhook(row: Row): WebhookRecord {
   const apps = textOrNull(row['apps'])
   const headers = textOrNull(row['headers'])
@@ -317,21 +313,26 @@ function toWebhook(row: Row): WebhookRecord {
     created_at: integer(row['created_at']),
     updated_at: integer(row['updated_at']),
     ...toOrigin(row),
-    secrets: [],
+    secrets: toSecrets(String(row['secrets'])),
   }
 }
 
-/** None, when a webhook has none. */
-function toSecret(row: Row): readonly SealedSecret[] {
-  const id = textOrNull(row['secret_id'])
-  if (id === null) return []
-  return [
-    {
+/** What is gathered of a secret, in this order. */
+const SECRET_COLUMNS = ['id', 'sealed', 'display', 'created_at', 'not_after']
+
+type GatheredSecret = readonly [string, string, string, number, number | null]
+
+/** The current one first, then the newest. */
+function toSecrets(gathered: string): readonly SealedSecret[] {
+  return (JSON.parse(gathered) as readonly GatheredSecret[])
+    .map(([id, sealed, display, created_at, not_after]) => ({
       id,
-      sealed: String(row['sealed']),
-      display: String(row['display']),
-      created_at: integer(row['secret_created_at']),
-      not_after: integerOrNull(row['not_after']),
-    },
-  ]
+      sealed,
+      display,
+      created_at,
+      not_after,
+    }))
+    .sort((a, b) => rankOf(a) - rankOf(b) || (a.id > b.id ? -1 : 1))
 }
+
+const rankOf = ({ not_after }: SealedSecret): number => (not_after === null ? 0 : 1)

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 23,
+  size: 27,
   rows: [
     {
       id: 'R01',
@@ -128,6 +128,29 @@ export const RESPONSES: Section = {
       id: 'R23',
       case: 'What is read of those types when one of them is declared anew, and when an event is published after that.',
       answer: 'Their names alone: `200`, `202`.',
+    },
+    {
+      id: 'R24',
+      case: 'An account has 100 apps whose metadata is as large as it may be. A key lists them.',
+      answer:
+        '`200`: a page reads 2 MiB of the database and one app more. Following next_cursor gives every app once.',
+    },
+    {
+      id: 'R25',
+      case: 'What is read of those apps when a key is minted that is pinned to all of them.',
+      answer: 'Their ids alone: `201`.',
+    },
+    {
+      id: 'R26',
+      case: 'An app has as many services as it may, each with 50 secrets and a configuration as large as it may be. A key lists them, and reads one.',
+      answer:
+        '`200`: a page reads 2 MiB of the database and one service more, and reading one reads its configuration once. Following next_cursor gives every service once.',
+    },
+    {
+      id: 'R27',
+      case: 'An account has as many webhooks as it may, each with headers as large as they may be and five secrets. A key lists them, and reads what one of its keys set.',
+      answer:
+        '`200`: a page reads 2 MiB of the database and one webhook more, and no webhook is read once for each of its secrets. Following next_cursor gives every webhook once.',
     },
   ],
 }

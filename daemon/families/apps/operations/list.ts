@@ -33,7 +33,7 @@ export const listApps = readOperation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleApp], has_more: false, next_cursor: null } },
   command: 'app list',
-  async run({ platform, principal, query }) {
+  async run({ platform, principal, query, abandoned }) {
     const account = accountOf(principal)
     const filters = {
       ids: pinsOf(principal),
@@ -42,11 +42,13 @@ export const listApps = readOperation({
       alias: query.alias ?? null,
     }
     const pages = paging(query, { list: 'apps', account, ...filters })
-    const { limit, after } = pages
+    const { limit, after, bytes } = pages
     const { apps, deployments } = platform.store
-    const page = await apps.list({ account_id: account, ...filters, limit, after })
-    const show = await showApps(platform, deployments, page.rows)
-    return pages.answer(page, placeOfApp, show)
+    return platform.largePages({ holder: account, signal: abandoned() }, async () => {
+      const page = await apps.list({ account_id: account, ...filters, limit, after, bytes })
+      const show = await showApps(platform, deployments, page.rows)
+      return pages.answer(page, placeOfApp, show)
+    })
   },
 })
 

@@ -26,26 +26,30 @@ export const listKeys = readOperation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleKey], has_more: false, next_cursor: null } },
   command: 'key list',
-  async run({ platform, principal, query, now }) {
+  async run({ platform, principal, query, now, abandoned }) {
     const status = query.status ?? 'live'
     const account = accountOf(principal)
     const pages = paging(query, { list: 'keys', account, status })
-    const page = await platform.store.keys.list({
-      account_id: account,
-      live_at: status === 'live' ? now : null,
-      within: pinsOf(principal),
-      limit: pages.limit,
-      after: pages.after,
+    const { keys } = platform.store
+    // Each key is read with its whole line.
+    return platform.largePages({ holder: account, signal: abandoned() }, async () => {
+      const page = await keys.list({
+        account_id: account,
+        live_at: status === 'live' ? now : null,
+        within: pinsOf(principal),
+        limit: pages.limit,
+        after: pages.after,
+      })
+      const ends = new Map(
+        await Promise.all(
+          page.rows.map(async (key) => [key, await endOf(keys, key, now)] as const),
+        ),
+      )
+      return pages.answer(
+        page,
+        ({ id }) => id,
+        (key) => toWireKey(withLastUse(platform, key), now, ends.get(key)),
+      )
     })
-    const ends = new Map(
-      await Promise.all(
-        page.rows.map(async (key) => [key, await endOf(platform.store.keys, key, now)] as const),
-      ),
-    )
-    return pages.answer(
-      page,
-      ({ id }) => id,
-      (key) => toWireKey(withLastUse(platform, key), now, ends.get(key)),
-    )
   },
 })

@@ -34,7 +34,7 @@ export const listAppErrors = readOperation({
     response: { data: [exampleError], has_more: false, next_cursor: null },
   },
   command: 'app errors',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, abandoned }) {
     const { apps, observations } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const filters = {
@@ -46,7 +46,9 @@ export const listAppErrors = readOperation({
     }
     const pages = paging(query, { list: 'app-errors', ...filters })
     const { limit, after } = pages
-    const page = await observations.problems({ ...filters, limit, after })
-    return pages.answer(page, placeOfProblem, toWireError)
+    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+      const page = await observations.problems({ ...filters, limit, after })
+      return pages.answer(page, placeOfProblem, toWireError)
+    })
   },
 })

@@ -22,12 +22,14 @@ export const listServices = readOperation({
     response: { data: [exampleService], has_more: false, next_cursor: null },
   },
   command: 'service list',
-  async run({ platform, principal, params, query }) {
+  async run({ platform, principal, params, query, abandoned }) {
     const { apps, services } = platform.store
-    const { id: app_id } = await findApp(apps, principal, params.app_id)
+    const { id: app_id, account_id } = await findApp(apps, principal, params.app_id)
     const pages = paging(query, { list: 'services', app_id })
-    const { limit, after } = pages
-    const page = await services.list({ app_id, limit, after })
-    return pages.answer(page, ({ name }) => name, toWireService)
+    const { limit, after, bytes } = pages
+    return platform.largePages({ holder: account_id, signal: abandoned() }, async () => {
+      const page = await services.list({ app_id, limit, after, bytes })
+      return pages.answer(page, ({ name }) => name, toWireService)
+    })
   },
 })

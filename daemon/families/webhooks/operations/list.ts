@@ -25,17 +25,21 @@ export const listWebhooks = readOperation({
   errors: ['invalid_cursor'],
   example: { response: { data: [exampleWebhook], has_more: false, next_cursor: null } },
   command: 'webhook list',
-  async run({ platform, principal, query }) {
+  async run({ platform, principal, query, abandoned }) {
     const account = accountOf(principal)
     const status = query.status ?? null
     const pages = paging(query, { list: 'webhooks', account, status })
-    const page = await platform.store.webhooks.list({
-      account_id: account,
-      status,
-      within: pinsOf(principal),
-      limit: pages.limit,
-      after: pages.after,
+    const { limit, after, bytes } = pages
+    return platform.largePages({ holder: account, signal: abandoned() }, async () => {
+      const page = await platform.store.webhooks.list({
+        account_id: account,
+        status,
+        within: pinsOf(principal),
+        limit,
+        after,
+        bytes,
+      })
+      return pages.answer(page, ({ id }) => id, toWireWebhook)
     })
-    return pages.answer(page, ({ id }) => id, toWireWebhook)
   },
 })

@@ -18,6 +18,8 @@ export const createDialect = (): Dialect => ({
   within: (column, parameter) =>
     `(${column} IS NOT NULL AND ${column}::jsonb <@ ${parameter}::jsonb)`,
   each: (parameter, alias) => `jsonb_array_elements(${parameter}::jsonb) AS ${alias} (value)`,
+  gather: (columns) =>
+    `COALESCE(CAST(json_agg(json_build_array(${columns.join(', ')})) AS TEXT), '[]')`,
   field: (column, name) => `(${column}::jsonb ->> '${name}')`,
   sealedUnder: (text) => `split_part(${text}, '.', 2)`,
   abandoned: isAbandoned,

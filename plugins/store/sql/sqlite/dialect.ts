@@ -31,6 +31,7 @@ export const SQLITE: Dialect = {
     `(${column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM json_each(${column}) own
        WHERE own.value NOT IN (SELECT value FROM json_each(${parameter}))))`,
   each: (parameter, alias) => `json_each(${parameter}) ${alias}`,
+  gather: (columns) => `json_group_array(json_array(${columns.join(', ')}))`,
   field: (column, name) => `json_extract(${column}, '$.${name}')`,
   sealedUnder: (text) => `substr(${text}, 4, max(0, instr(substr(${text}, 4), '.') - 1))`,
   // One process: whatever others claimed, they did before it was started.
