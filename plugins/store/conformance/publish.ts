@@ -82,6 +82,23 @@ const outcomeCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'publish: a kept id with shorter or longer data is a conflict, also beside the very event',
+    async run({ open }) {
+      const store = await open()
+      const texts = { d1: 'x'.repeat(300), d2: '', d3: 'x'.repeat(900), d4: 'x'.repeat(300) }
+      const [first, ...others] = Object.entries(texts).map(([id, text]) =>
+        supply(id, { data: { text } }),
+      )
+      assert.ok(first)
+      assert.deepEqual(await store.publish(() => [first]), ['stored'])
+      const outcomes = await store.publish(() => others)
+      assert.deepEqual(outcomes, ['conflict', 'conflict', 'duplicate'])
+      const [short] = others
+      assert.ok(short)
+      assert.deepEqual(await store.publish(() => [short]), ['conflict'])
+    },
+  },
+  {
     name: 'publish: one id in two accounts is two events',
     async run({ open }) {
       const store = await open()

@@ -7,7 +7,7 @@ import { countRowBytes } from '../../support/row-bytes.ts'
 import type { Page } from '../../support/webhooks.ts'
 import type { Answer, AnyBody, World } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
-import { openWorld, outcomeOf } from './world.ts'
+import { openWorld, outcomeOf, publishLarge } from './world.ts'
 
 const KIB = 1024
 const APPS = 100
@@ -144,5 +144,22 @@ export const RECORD_CHECKS: Checks = {
     const all = await read(() => world.make('GET', `/v1/keys/${String(id)}`))
     t.ok(all > WEBHOOKS * 50 * KIB, 'all of them are read')
     t.ok(all <= WEBHOOKS * largest + BESIDE, `${all} bytes were read`)
+  },
+
+  async R27(t, saw) {
+    const world = await openWide(t)
+    const ids = await publishLarge(world, world.key, 40)
+    const read = countRowBytes(t)
+    const events = ids.map((id) => ({ type: 'order.paid', data: {}, id }))
+    const bytes = await read(async () => {
+      const { status, body } = await world.ask<Page<AnyBody>>('POST', '/v1/events', { events })
+      saw(String(status))
+      for (const one of body.data) {
+        const { error } = one as { error?: { status: number; code: string } }
+        saw(`${error?.status} ${error?.code}`)
+      }
+      t.equal(body.data.length, ids.length)
+    })
+    t.ok(bytes <= BESIDE, `${bytes} bytes were read`)
   },
 }

@@ -152,5 +152,10 @@ export const RESPONSES: Section = {
       answer:
         '`200`: a page reads 2 MiB of the database and one webhook more, and no webhook is read once for each of its secrets. Following next_cursor gives every webhook once.',
     },
+    {
+      id: 'R27',
+      case: 'A key publishes small events under the ids of events of 250 KB.',
+      answer: '`202`, with `409 event_id_conflict` for each; the events of 250 KB are not read.',
+    },
   ],
 }
