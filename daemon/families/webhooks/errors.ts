@@ -22,6 +22,10 @@ export const webhookError = defineErrors({
     status: 409,
     text: 'The delivery is pending or under way. It can be retried once it has ended.',
   },
+  retry_limit_reached: {
+    status: 409,
+    text: 'The delivery has had 100 attempts, and gets no more. Publish the event again.',
+  },
   webhook_disabled: {
     status: 409,
     text: 'The webhook is disabled. Set its status to active first.',

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import type { DeliveryRecord } from '../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../lib/internal/uuid7.ts'
 import type { FailedStep } from '../contract/deliveries.ts'
+import { MOST_ATTEMPTS } from '../contract/deliveries.ts'
 import type { StoreCase } from './harness.ts'
 import { openRacers } from './harness.ts'
 import { ACCOUNT, BORN, STRANGER, deliveryOf, idsOf, publishDeliveries } from './samples.ts'
-import { sampleClaim, sampleDelivery } from './samples.ts'
+import { outcomeOf, sampleClaim, sampleDelivery } from './samples.ts'
 
 /** The id of a delivery that was born some milliseconds after the samples. */
 const at = (millis: number, mark = 0): string =>
@@ -54,6 +55,27 @@ export const againCases: readonly StoreCase[] = [
       const [head] = await store.lanes(['wh_1'])
       assert.deepEqual([head?.first_due, head?.retry_due], [null, now])
       assert.deepEqual(idsOf(await store.claim(sampleClaim(now))), [at(1), at(2), at(3)])
+    },
+  },
+  {
+    name: 'requestRetry, requestRetries: what has had as many attempts as it may gets no more',
+    async run({ open, clock }) {
+      const store = await open()
+      const now = clock.now()
+      await publishDeliveries(store, ...[1, 2, 3].map((millis) => sampleDelivery(at(millis))))
+      const claimed = await store.claim(sampleClaim(now))
+      await store.settle(
+        claimed.map(({ delivery }) => {
+          const attempts = delivery.id === at(1) ? MOST_ATTEMPTS : MOST_ATTEMPTS - 1
+          return outcomeOf(delivery, now, { status: 'exhausted', trigger: 'retry', attempts })
+        }),
+      )
+      const retry = (id: string) => store.write((tx) => tx.deliveries.requestRetry(id, now))
+      assert.equal(await retry(at(1)), false)
+      assert.equal(await retry(at(3)), true)
+      assert.equal((await store.deliveries.countFailed(FAILED)).count, 1)
+      const asked = store.write((tx) => tx.deliveries.requestRetries({ ...FAILED, limit: 9 }, now))
+      assert.deepEqual((await asked).ids, [at(2)])
     },
   },
   {

@@ -13,7 +13,10 @@ export interface DeliveryListQuery extends SizedPageQuery {
   readonly apps: readonly string[] | null
 }
 
-/** Deliveries of a webhook that ended without success, of events between two instants. */
+/**
+ * Deliveries of a webhook that ended without success, of events between two instants; without those that
+ * have had `MOST_ATTEMPTS`.
+ */
 export interface FailedQuery {
   readonly account_id: string
   readonly webhook_id: string
@@ -46,6 +49,9 @@ export interface DeliveryLimits {
 
 /** Statuses that a bulk retry leads on from. */
 export const FAILED_STATUSES: readonly DeliveryStatus[] = ['exhausted', 'blocked', 'skipped']
+
+/** Attempts of a delivery: one that has had as many is not retried, since its attempts are read as one record. */
+export const MOST_ATTEMPTS = 100
 
 /** A delivery with its attempts, first to last. */
 export interface InspectedDelivery {
@@ -83,7 +89,7 @@ export interface DeliveryReads {
 export interface DeliveryWrites extends DeliveryReads {
   /**
    * Makes a final delivery pending for one manual attempt. False, changing nothing, when it is not
-   * final: of two callers one wins.
+   * final or has had `MOST_ATTEMPTS`: of two callers one wins.
    */
   requestRetry(id: string, now: Instant): Promise<boolean>
   /**

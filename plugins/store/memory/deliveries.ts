@@ -11,7 +11,7 @@ import type {
   InspectedDelivery,
   Step,
 } from '../contract/deliveries.ts'
-import { FAILED_STATUSES } from '../contract/deliveries.ts'
+import { FAILED_STATUSES, MOST_ATTEMPTS } from '../contract/deliveries.ts'
 import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
 import { add, endPage, searchPage } from './state.ts'
@@ -102,6 +102,7 @@ function failed(
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .slice(0, most)
   const found = looked
+    .filter(({ attempts }) => attempts < MOST_ATTEMPTS)
     .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
     .filter(({ event_type }) => types?.includes(event_type) ?? true)
   return { found, next: looked[most - 1]?.id ?? null }
@@ -112,7 +113,8 @@ export function deliveryWrites(state: State): DeliveryWrites {
     ...deliveryReads(() => state),
     async requestRetry(id, now) {
       const delivery = state.deliveries.get(id)
-      return delivery !== undefined && move(state, delivery, { type: 'retry_requested' }, now)
+      if (delivery === undefined || delivery.attempts >= MOST_ATTEMPTS) return false
+      return move(state, delivery, { type: 'retry_requested' }, now)
     },
     async requestRetries({ limit, ...query }, now, most = MOST_LOOKED_AT) {
       const { found, next } = failed(state, query, most)

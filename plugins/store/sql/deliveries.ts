@@ -9,7 +9,7 @@ import type {
   FailedStep,
   InspectedDelivery,
 } from '../contract/deliveries.ts'
-import { FAILED_STATUSES } from '../contract/deliveries.ts'
+import { FAILED_STATUSES, MOST_ATTEMPTS } from '../contract/deliveries.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
 import { lastIdLookedAt } from './looked-at.ts'
@@ -154,6 +154,7 @@ async function failedStep(
   return {
     last,
     where: `${from} AND id ${last === undefined ? '<' : '<='} $3 AND account_id = $4
+      AND attempts < ${MOST_ATTEMPTS}
       AND (CAST($5 AS TEXT) IS NULL OR ${dialect.among('app_id', '$5')})
       AND (CAST($6 AS TEXT) IS NULL OR ${dialect.among('event_type', '$6')})`,
     bind: [
@@ -174,7 +175,8 @@ export function deliveryWrites(query: Query, t: Tables, dialect: Dialect): Deliv
         `UPDATE ${t.deliveries}
          SET status = 'pending', cause = 'manual', retry = 0, next_at = $2, done_at = NULL,
            end_reason = NULL
-         WHERE id = $1 AND ${statusIn('retry_requested')} RETURNING id`,
+         WHERE id = $1 AND attempts < ${MOST_ATTEMPTS} AND ${statusIn('retry_requested')}
+         RETURNING id`,
         [id, now],
       )
       return rows.length > 0

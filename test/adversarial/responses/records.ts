@@ -2,6 +2,12 @@ import { APP_DIRECTORIES } from '../../../daemon/app-directory.ts'
 import { PAGE_BYTES } from '../../../daemon/limits.ts'
 import { settingsFamily } from '../../../daemon/families/settings/family.ts'
 import { webhooksFamily } from '../../../daemon/families/webhooks/family.ts'
+import {
+  outcomeOf as endOf,
+  publishDeliveries,
+  sampleDelivery,
+} from '../../../plugins/store/conformance/samples.ts'
+import { MOST_ATTEMPTS } from '../../../plugins/store/contract/deliveries.ts'
 import { sampleApp } from '../../platform/app-samples.ts'
 import { countRowBytes } from '../../support/row-bytes.ts'
 import type { Page } from '../../support/webhooks.ts'
@@ -161,5 +167,41 @@ export const RECORD_CHECKS: Checks = {
       t.equal(body.data.length, ids.length)
     })
     t.ok(bytes <= BESIDE, `${bytes} bytes were read`)
+  },
+
+  async R28(t, saw) {
+    const world = await openWide(t)
+    const { account, platform, make } = world
+    const { store, clock } = platform
+    await make('PUT', '/v1/event-types/order.paid')
+    const url = 'http://127.0.0.1:9/'
+    const { id } = await make('POST', '/v1/webhooks', { url, events: ['order.paid'] })
+    const webhook_id = String(id)
+    // As it stands after its last attempts.
+    const deliveries = [MOST_ATTEMPTS - 1, MOST_ATTEMPTS].map((attempts) => ({
+      attempts,
+      delivery: sampleDelivery(platform.newId(), { account_id: account.id, webhook_id }),
+    }))
+    await publishDeliveries(store, ...deliveries.map(({ delivery }) => delivery))
+    const now = clock.now()
+    const claimed = await store.claim(() => ({
+      lanes: [{ webhook_id, limit: 10 }],
+      now,
+      lease_until: now + 60_000,
+      renews: false,
+      token: 'a claim of the test',
+    }))
+    await store.settle(
+      deliveries.flatMap(({ attempts, delivery: { id } }) => {
+        const one = claimed.find(({ delivery }) => delivery.id === id)?.delivery
+        const after = { status: 'exhausted', attempts } as const
+        return one === undefined ? [] : [endOf(one, now, after)]
+      }),
+    )
+    const retry = (id: string | undefined) =>
+      world.ask('POST', `/v1/webhooks/${webhook_id}/deliveries/${id}/retry`)
+    const [last, full] = deliveries.map(({ delivery }) => delivery.id)
+    t.equal((await retry(last)).status, 202)
+    saw(outcomeOf(await retry(full)))
   },
 }

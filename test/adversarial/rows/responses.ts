@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 27,
+  size: 28,
   rows: [
     {
       id: 'R01',
@@ -156,6 +156,11 @@ export const RESPONSES: Section = {
       id: 'R27',
       case: 'A key publishes small events under the ids of events of 250 KB.',
       answer: '`202`, with `409 event_id_conflict` for each; the events of 250 KB are not read.',
+    },
+    {
+      id: 'R28',
+      case: 'A key retries one delivery over and over: its attempts are read as one record.',
+      answer: '`409 retry_limit_reached` from 100 attempts on.',
     },
   ],
 }

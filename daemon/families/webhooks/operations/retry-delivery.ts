@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MOST_ATTEMPTS } from '../../../../plugins/store/contract/deliveries.ts'
 import { requireReceivable } from '../../../event-authority.ts'
 import { writeOperation } from '../../../family.ts'
 import { audit, originsOf } from '../../audit/note.ts'
@@ -22,7 +23,13 @@ export const retryDelivery = writeOperation({
   output: deliveryRecord,
   status: 202,
   watch: ({ webhook_id, id }) => `/v1/webhooks/${webhook_id}/deliveries/${id}`,
-  errors: ['webhook_not_found', 'delivery_not_found', 'delivery_in_progress', 'webhook_disabled'],
+  errors: [
+    'webhook_not_found',
+    'delivery_not_found',
+    'delivery_in_progress',
+    'retry_limit_reached',
+    'webhook_disabled',
+  ],
   example: {
     params: { webhook_id: exampleDelivery.webhook_id, delivery_id: exampleDelivery.id },
     response: {
@@ -40,6 +47,7 @@ export const retryDelivery = writeOperation({
     const { delivery } = await find()
     requireReceivable(platform, principal.authority, [delivery.event_type])
     if (webhook.status === 'disabled') throw webhookError('webhook_disabled')
+    if (delivery.attempts >= MOST_ATTEMPTS) throw webhookError('retry_limit_reached')
     if (!(await tx.deliveries.requestRetry(delivery.id, now))) {
       throw webhookError('delivery_in_progress')
     }
