@@ -152,7 +152,7 @@ export const RECORD_CHECKS: Checks = {
     t.ok(all <= WEBHOOKS * largest + BESIDE, `${all} bytes were read`)
   },
 
-  async R27(t, saw) {
+  async R28(t, saw) {
     const world = await openWide(t)
     const ids = await publishLarge(world, world.key, 40)
     const read = countRowBytes(t)
@@ -169,7 +169,7 @@ export const RECORD_CHECKS: Checks = {
     t.ok(bytes <= BESIDE, `${bytes} bytes were read`)
   },
 
-  async R28(t, saw) {
+  async R29(t, saw) {
     const world = await openWide(t)
     const { account, platform, make } = world
     const { store, clock } = platform

@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const RESPONSES: Section = {
   letter: 'R',
   title: 'Responses and request bodies: bytes, pages, slow peers',
-  size: 28,
+  size: 29,
   rows: [
     {
       id: 'R01',
@@ -153,12 +153,12 @@ export const RESPONSES: Section = {
         '`200`: a page reads 2 MiB of the database and one webhook more, and no webhook is read once for each of its secrets. Following next_cursor gives every webhook once.',
     },
     {
-      id: 'R27',
+      id: 'R28',
       case: 'A key publishes small events under the ids of events of 250 KB.',
       answer: '`202`, with `409 event_id_conflict` for each; the events of 250 KB are not read.',
     },
     {
-      id: 'R28',
+      id: 'R29',
       case: 'A key retries one delivery over and over: its attempts are read as one record.',
       answer: '`409 retry_limit_reached` from 100 attempts on.',
     },
