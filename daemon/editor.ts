@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 import { openModelServer } from './model-server.ts'
 import { EDITS_AT_ONCE } from './worker/edits.ts'
 
-/** More than the longest answer that is read of a model, all that the protocol adds included. */
+/** Above the limit of the editor for one response. */
 const MAX_ANSWER = 32 * 1_048_576
 
 /** The models that callers may name: the default one, and those that the operator lists beside it. */
@@ -26,8 +26,8 @@ export async function openEditor(
   if (baseUrl === undefined || model === undefined) return EDITORS.none()
   const { clock, random, ownHosts } = ports
   const limits = { ownHosts, atOnce: EDITS_AT_ONCE, answer: MAX_ANSWER }
-  const { ask, close } = await openModelServer(baseUrl, limits)
-  const editor = await EDITORS.openai({ baseUrl, apiKey, model, clock, random, ask })
+  const { fetch, close } = await openModelServer(baseUrl, limits)
+  const editor = await EDITORS.openai({ baseUrl, apiKey, model, clock, random, fetch })
   return {
     ...editor,
     async close() {

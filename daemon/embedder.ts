@@ -6,9 +6,9 @@ import type { Config } from './config.ts'
 import { openModelServer } from './model-server.ts'
 import type { Log } from './telemetry/log.ts'
 
-/** Questions under way at once, of files that are processed and of searches. */
+/** Maximum concurrent requests, for files and searches together. */
 const AT_ONCE = 8
-/** More than the longest answer that is read, all that the protocol adds included. */
+/** Above the limit of the embedder for one response. */
 const MAX_ANSWER = 32 * 1_048_576
 
 /**
@@ -25,13 +25,13 @@ export async function openEmbedder(
   if (model === undefined || baseUrl === undefined) return undefined
   const { clock, ownHosts, log } = ports
   const limits = { ownHosts, atOnce: AT_ONCE, answer: MAX_ANSWER }
-  const { ask, close } = await openModelServer(baseUrl, limits)
+  const { fetch, close } = await openModelServer(baseUrl, limits)
   const embedder = await EMBEDDERS.openai({
     baseUrl,
     apiKey: keyFor(baseUrl, config),
     model,
     clock,
-    ask,
+    fetch,
   })
   return {
     ...embedder,

@@ -1,56 +1,72 @@
 import { parseAllowList } from '../lib/egress/allow-list.ts'
-import type {
-  EgressClient,
-  EgressFailure,
-  EgressStream,
-  EgressStreamRequest,
-} from '../plugins/egress/contract.ts'
+import type { EgressClient, EgressFailure } from '../plugins/egress/contract.ts'
 import { EGRESS } from '../plugins/registry.ts'
 
-/** Trying again cannot help: the operator must set it up otherwise. */
+/** A retry cannot help: the operator must change the configuration. */
 const FINAL: ReadonlySet<string> = new Set(['refused_address', 'tls'])
+/** `Response` refuses a body for these. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** The one server that a model answers on. */
+/** The server of a model. */
 export interface ModelServer {
   /**
    * Rejects when there is no status line: `internal` on the error names the server and the cause for
-   * logs, and `final: true` says that trying again will not help.
+   * logs, and `final: true` says that a retry cannot help.
    */
-  ask(request: Omit<EgressStreamRequest, 'method'>): Promise<EgressStream>
+  readonly fetch: typeof globalThis.fetch
   close(): Promise<void>
 }
 
 interface Limits {
   readonly ownHosts: readonly string[]
-  /** Questions under way at once. */
+  /** Maximum concurrent requests. */
   readonly atOnce: number
-  /** Bytes of the longest answer, all that the protocol adds included. */
+  /** Maximum bytes of one response on the wire. */
   readonly answer: number
 }
 
 /**
- * The way to a model's server: it alone can be reached, on its very port, also where it is private or
+ * Opens a client that reaches one server on one port and nothing else, also where the server is private or
  * speaks plain http.
  */
 export async function openModelServer(baseUrl: string, limits: Limits): Promise<ModelServer> {
   const egress = await openEgress(baseUrl, limits)
-  return {
-    async ask(request) {
-      const answer = await egress.stream({ ...request, method: 'POST' })
-      if (answer.ok) return answer
+  return { fetch: fetchOver(egress, baseUrl), close: () => egress.close() }
+}
+
+/** `fetch` for POST requests whose body is text; a redirect is a response like any other. */
+function fetchOver(egress: Pick<EgressClient, 'stream'>, baseUrl: string): typeof globalThis.fetch {
+  return async (url, { headers, body, signal } = {}) => {
+    if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not supported')
+    const answer = await egress.stream({
+      url,
+      method: 'POST',
+      headers: Object.fromEntries(new Headers(headers)),
+      body: Buffer.from(body),
+      signal: signal ?? new AbortController().signal,
+    })
+    if (!answer.ok) {
       throw Object.assign(new Error(answer.message), {
         final: FINAL.has(answer.code),
         internal: describeFailure(baseUrl, answer),
       })
-    },
-    close: () => egress.close(),
+    }
+    const { status } = answer
+    return new Response(WITHOUT_BODY.has(status) ? null : answer.body, {
+      status,
+      headers: Object.entries(answer.headers).filter(isPresent),
+    })
   }
+}
+
+function isPresent(entry: readonly [string, string | undefined]): entry is [string, string] {
+  return entry[1] !== undefined
 }
 
 async function openEgress(baseUrl: string, limits: Limits): Promise<EgressClient> {
   const createEgress = await EGRESS.undici()
   return createEgress({
-    policy: { schemes: [], allow: parseAllowList(placeOf(baseUrl)), ownHosts: limits.ownHosts },
+    policy: { schemes: [], allow: parseAllowList(hostOf(baseUrl)), ownHosts: limits.ownHosts },
     maxSocketsPerOrigin: limits.atOnce,
     maxAnswerBytes: limits.answer,
   })
@@ -60,7 +76,7 @@ async function openEgress(baseUrl: string, limits: Limits): Promise<EgressClient
 const CHECK_WITHIN = 5000
 
 /**
- * Whether a model's server answers. It is asked for its models without a key, and any status is an answer.
+ * Whether a model's server responds. It requests the list of models without a key; any status is a response.
  *
  * @throws Error naming the server and the cause
  */
@@ -77,9 +93,9 @@ export async function checkModelServer(baseUrl: string): Promise<{ readonly deta
       body: new Uint8Array(),
       signal: stop.signal,
     })
-    if (answer.ok) return { detail: `${placeOf(baseUrl)} answers (${answer.status})` }
+    if (answer.ok) return { detail: `${hostOf(baseUrl)} answers (${answer.status})` }
     if (stop.signal.aborted) {
-      throw new Error(`${placeOf(baseUrl)} did not answer within ${CHECK_WITHIN / 1000} s`)
+      throw new Error(`${hostOf(baseUrl)} did not answer within ${CHECK_WITHIN / 1000} s`)
     }
     throw new Error(describeFailure(baseUrl, answer))
   } finally {
@@ -89,12 +105,12 @@ export async function checkModelServer(baseUrl: string): Promise<{ readonly deta
   }
 }
 
-/** Host, port and cause: an address may hold what nobody should read in a log. */
+/** Host, port and cause: the rest of an address may be confidential. */
 function describeFailure(baseUrl: string, { code, message }: EgressFailure): string {
-  return `${placeOf(baseUrl)}: ${code}: ${message}`
+  return `${hostOf(baseUrl)}: ${code}: ${message}`
 }
 
-function placeOf(address: string): string {
+function hostOf(address: string): string {
   const { hostname, port, protocol } = new URL(address)
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }

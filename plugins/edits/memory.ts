@@ -9,7 +9,7 @@ import {
 } from '../../lib/internal/arguments.ts'
 import type { EditOperation, EditOutcome, Editor, EditTask, EditTools } from './contract.ts'
 import { EditError } from './contract.ts'
-import { Ending, underSignal } from './ending.ts'
+import { Running, underSignal } from './running.ts'
 
 /** What a prompt leads to. */
 export type EditScript = (
@@ -45,7 +45,7 @@ const readTask = declareArguments('readPrompt', {
  */
 export function createMemoryEditor(...args: readonly [options?: MemoryEditorOptions]): Editor {
   const [{ script = readPrompt } = {}] = readEditor(args) as typeof args
-  const ending = new Ending()
+  const running = new Running()
 
   async function follow(task: EditTask, tools: EditTools): Promise<EditOutcome> {
     tools.progress({ stage: 'asking', done: 0, total: 1 })
@@ -66,8 +66,8 @@ export function createMemoryEditor(...args: readonly [options?: MemoryEditorOpti
   return {
     available: true,
     carryOut: (task, tools) =>
-      ending.run(tools.signal, (signal) => follow(task, underSignal(tools, signal))),
-    close: () => ending.close(),
+      running.run(tools.signal, (signal) => follow(task, underSignal(tools, signal))),
+    close: () => running.close(),
   }
 }
 

@@ -1,9 +1,11 @@
 /**
- * An editor over any server that speaks OpenAI's chat completions.
+ * An editor over a server that speaks OpenAI's chat completions.
  *
  * @module
  */
 import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
+import type { Millis } from '../../lib/time.ts'
+import { createModelClient, type ModelServer } from '../openai-client.ts'
 import type {
   EditOutcome,
   Editor,
@@ -13,28 +15,19 @@ import type {
   EditUsage,
 } from './contract.ts'
 import { EditError } from './contract.ts'
-import { Ending, underSignal } from './ending.ts'
+import { Heartbeat, Running, underSignal } from './running.ts'
 import { chat, type ChatSettings } from './openai/chat.ts'
-import { DEFAULT_LIMITS, type OpenAiEditorLimits } from './openai/limits.ts'
-import type { Ask } from './openai/port.ts'
-import { Pulse } from './openai/pulse.ts'
-import { writeFiles } from './prompt/context.ts'
+import { writeFiles, type ContextLimits } from './prompt/context.ts'
 import { instructions, type AnswerFormat } from './prompt/instructions.ts'
 import { writeMessages } from './prompt/messages.ts'
 import { writePassages } from './prompt/passages.ts'
 import { carryOutInRounds } from './rounds.ts'
 
-export type { OpenAiEditorLimits } from './openai/limits.ts'
-export type { Ask } from './openai/port.ts'
-
-export interface OpenAiEditorOptions {
-  /** Where the API begins, such as `https://models.example.com/v1`; without it nothing is available. */
+export interface OpenAiEditorOptions extends Omit<ModelServer, 'baseUrl'> {
+  /** Base URL of the API, such as `https://models.example.com/v1`; without it the editor is unavailable. */
   readonly baseUrl: string | undefined
-  /** Sent as a bearer token; default none. */
-  readonly apiKey?: string | undefined
-  /** The model for tasks that name none; without it nothing is available. */
+  /** Model for tasks that name none; without it the editor is unavailable. */
   readonly model: string | undefined
-  readonly ask: Ask
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly random: RandomBytes
   /** Default: `auto`. */
@@ -44,30 +37,65 @@ export interface OpenAiEditorOptions {
   readonly limits?: Partial<OpenAiEditorLimits>
 }
 
+export interface OpenAiEditorLimits extends ContextLimits {
+  /** Maximum passages; default 8. */
+  readonly passages: number
+  /** Maximum characters of all passages; default 16,000. */
+  readonly passageText: number
+  /** Maximum bytes of one response; default 16 MiB. */
+  readonly answer: number
+  /** For the whole edit; default 10 min. */
+  readonly edit: Millis
+  /** From a request to the first byte of its response; default 2 min. */
+  readonly firstByte: Millis
+  /** From one byte of a response to the next; default 1 min. */
+  readonly idle: Millis
+  /** Retries of a request without any response; default 2. */
+  readonly retries: number
+  /** Maximum wait before a retry; default 1 min. */
+  readonly maxWait: Millis
+  /** Interval in which progress is repeated; default 10 s. */
+  readonly heartbeat: Millis
+}
+
+const DEFAULT_LIMITS: OpenAiEditorLimits = {
+  files: 200_000,
+  wholeFile: 32_768,
+  prompt: 32_768,
+  passages: 8,
+  passageText: 16_000,
+  answer: 16 * 1024 * 1024,
+  edit: 600_000,
+  firstByte: 120_000,
+  idle: 60_000,
+  retries: 2,
+  maxWait: 60_000,
+  heartbeat: 10_000,
+}
+
 const MOST_SUMMARY = 200
 const MOST_QUERY = 1000
 
 /**
- * Creates an editor that asks a language model. It keeps nothing between edits.
+ * Creates an editor that prompts a language model. It keeps nothing between edits.
  *
  * @example
  * const editor = createOpenAiEditor({
- *   baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3', ask, clock, random: randomBytes,
+ *   baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3', fetch, clock, random: randomBytes,
  * })
  */
 export function createOpenAiEditor(options: OpenAiEditorOptions): Editor {
-  const { baseUrl, model, clock, random, format = 'auto' } = options
+  const { baseUrl = '', model = '', clock, random, format = 'auto', maxOutputTokens } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const ending = new Ending()
-  const isConfigured = (baseUrl ?? '') !== '' && (model ?? '') !== ''
+  const running = new Running()
+  const isConfigured = baseUrl !== '' && model !== ''
+  const client = createModelClient({ ...options, baseUrl })
   const settings: ChatSettings = {
     ...limits,
-    ask: options.ask,
+    client,
     clock,
     random,
-    baseUrl: baseUrl ?? '',
-    apiKey: options.apiKey,
-    maxOutputTokens: options.maxOutputTokens,
+    maxOutputTokens,
     maxBytes: limits.answer,
   }
 
@@ -83,12 +111,12 @@ export function createOpenAiEditor(options: OpenAiEditorOptions): Editor {
       initial: task.initial,
     })
     let usage: EditUsage = NO_USAGE
-    let answered = task.model ?? model ?? ''
-    const asked = answered
+    const requested = task.model ?? model
+    let answered = requested
     const rounds = await carryOutInRounds(
       first,
       async (messages, onText) => {
-        const answer = await chat({ model: asked, messages }, signal, settings, onText)
+        const answer = await chat({ model: requested, messages }, signal, settings, onText)
         usage = sum(usage, answer.usage)
         answered = answer.model
         return answer.text
@@ -107,18 +135,18 @@ export function createOpenAiEditor(options: OpenAiEditorOptions): Editor {
       if (!isConfigured) throw new EditError('model_not_configured')
       const late = new AbortController()
       const cancelDeadline = clock.after(limits.edit, () => late.abort(new EditError('deadline')))
-      const pulse = new Pulse(tools, clock, limits.heartbeat)
-      const progress = (report: EditProgress): void => pulse.tell(report)
+      const heartbeat = new Heartbeat(tools, clock, limits.heartbeat)
+      const progress = (report: EditProgress): void => heartbeat.report(report)
       try {
-        return await ending.run(AbortSignal.any([tools.signal, late.signal]), (signal) =>
+        return await running.run(AbortSignal.any([tools.signal, late.signal]), (signal) =>
           edit(task, underSignal(tools, signal, progress)),
         )
       } finally {
-        pulse.stop()
+        heartbeat.stop()
         cancelDeadline()
       }
     },
-    close: () => ending.close(),
+    close: () => running.close(),
   }
 }
 

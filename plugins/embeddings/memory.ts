@@ -8,7 +8,7 @@ import {
 } from '../../lib/internal/arguments.ts'
 import type { Embedder } from './contract.ts'
 import { EmbeddingError } from './contract.ts'
-import { requireTexts } from './texts.ts'
+import { requireTexts } from './vectors.ts'
 
 export interface MemoryEmbedderOptions {
   /** Default `fake-embedder`. */

@@ -7,69 +7,54 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
-import type { Embedder } from './contract.ts'
+import type { ModelServer, RequestFailure } from '../openai-client.ts'
+import { createModelClient, readFailure, statusOnly } from '../openai-client.ts'
+import type { Embedder, EmbeddingErrorCode } from './contract.ts'
 import { EmbeddingError } from './contract.ts'
-import { connectionFailure, statusFailure } from './openai/failures.ts'
-import type { Ask } from './openai/port.ts'
-import { readVectors } from './openai/vectors.ts'
-import { requireTexts } from './texts.ts'
+import { readVectors, requireTexts } from './vectors.ts'
 
-export type { Ask } from './openai/port.ts'
-
-export interface OpenAiEmbedderOptions {
-  /** Where the API begins, such as `https://models.example.com/v1`. */
-  readonly baseUrl: string
-  /** Sent as a bearer token; default none. */
-  readonly apiKey?: string | undefined
+export interface OpenAiEmbedderOptions extends ModelServer {
   readonly model: string
-  readonly ask: Ask
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly limits?: Partial<OpenAiEmbedderLimits>
 }
 
 export interface OpenAiEmbedderLimits {
-  /** The most bytes of one answer; default 16 MiB. */
+  /** Maximum bytes of one response; default 16 MiB. */
   readonly answer: number
-  /** From a question to the end of its answer; default 1 min. */
+  /** From a request to the end of its response; default 1 min. */
   readonly time: Millis
 }
 
 const DEFAULT_LIMITS: OpenAiEmbedderLimits = { answer: 16 * 1_048_576, time: MINUTE }
 
 /**
- * Creates an embedder that asks a model. How long its vectors are is what the first answer says: whatever
- * answers with others under the same name is another model.
+ * Creates an embedder over a model. The first response sets the length of its vectors: another length under
+ * the same name is another model.
  *
  * @example
  * const embedder = createOpenAiEmbedder({
- *   baseUrl: 'http://127.0.0.1:11434/v1', model: 'nomic-embed-text', ask, clock,
+ *   baseUrl: 'http://127.0.0.1:11434/v1', model: 'nomic-embed-text', fetch, clock,
  * })
  */
 export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
-  const { baseUrl, apiKey, model, ask, clock } = options
+  const { model, clock } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const client = createModelClient(options)
   const closing = new AbortController()
-  const underWay = new Set<Promise<unknown>>()
+  const running = new Set<Promise<unknown>>()
   let dimensions: number | undefined
-  const request = {
-    url: `${baseUrl.replace(/\/+$/, '')}/embeddings`,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json',
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    },
-  }
 
-  async function exchange(texts: readonly string[], signal: AbortSignal): Promise<Uint8Array> {
-    // As numbers in text a vector is three times as long, and parsing it holds up everything else.
-    const body = Buffer.from(JSON.stringify({ model, input: texts, encoding_format: 'base64' }))
-    const answer = await ask({ ...request, body, signal })
-    if (answer.status !== 200) {
-      throw statusFailure(answer.status, answer.headers['retry-after'], clock.now())
-    }
+  async function request(texts: readonly string[], signal: AbortSignal): Promise<Uint8Array> {
+    // Vectors printed as numbers are three times as long, and parsing them blocks the event loop.
+    const encoding_format = 'base64'
+    const { status, body } = await client.embeddings
+      .create({ model, input: [...texts], encoding_format }, { signal })
+      .asResponse()
+    if (status !== 200 || body === null) throw requestFailure(statusOnly(status))
     const parts: Uint8Array[] = []
     let size = 0
-    for await (const part of answer.body) {
+    for await (const part of body) {
       size += part.length
       if (size > limits.answer) {
         throw new EmbeddingError('embeddings_invalid', { internal: 'the answer is too long' })
@@ -98,15 +83,16 @@ export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
     const any = AbortSignal.any([signal, closing.signal, stop.signal])
     try {
       any.throwIfAborted()
-      const vectors = readVectors(await orAborted(exchange(texts, any), any), texts.length)
+      const vectors = readVectors(await orAborted(request(texts, any), any), texts.length)
       requireLength(vectors)
       return vectors
     } catch (cause) {
       if (any.aborted) throw any.reason as Error
-      throw cause instanceof EmbeddingError ? cause : connectionFailure(cause)
+      if (cause instanceof EmbeddingError) throw cause
+      throw requestFailure(readFailure(cause, clock.now()))
     } finally {
       cancel()
-      // Of an answer that is not read to its end nothing is left open.
+      // Closes the connection of a response that was not read to its end.
       stop.abort()
     }
   }
@@ -116,16 +102,30 @@ export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
     async embed(texts, signal) {
       requireTexts(texts)
       const embedding = embed(texts, signal)
-      underWay.add(embedding)
+      running.add(embedding)
       try {
         return await embedding
       } finally {
-        underWay.delete(embedding)
+        running.delete(embedding)
       }
     },
     async close() {
       closing.abort(new EmbeddingError('embeddings_unavailable', { internal: 'closed' }))
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(running)
     },
   }
+}
+
+const STATUSES: Readonly<Record<number, EmbeddingErrorCode>> = {
+  408: 'embeddings_unavailable',
+  409: 'embeddings_unavailable',
+  425: 'embeddings_unavailable',
+  429: 'embeddings_rate_limited',
+}
+
+/** The error of a request without an answer: no status line, no whole body after it, or not status 200. */
+function requestFailure({ status, wait, isFinal, internal }: RequestFailure): EmbeddingError {
+  const unavailable = status === undefined ? !isFinal : status >= 500
+  const code = unavailable ? 'embeddings_unavailable' : 'embeddings_refused'
+  return new EmbeddingError(STATUSES[status ?? 0] ?? code, { internal, wait })
 }

@@ -55,7 +55,11 @@ await t.test(
   'plugins import lib and their own folder, the platform the core store too',
   async (t) => {
     const room = (path: string): string => path.split('/').slice(0, 2).join('/')
-    const shared = new Set(['plugins/conformance.ts', 'plugins/contract.ts'])
+    const shared = new Set([
+      'plugins/conformance.ts',
+      'plugins/contract.ts',
+      'plugins/openai-client.ts',
+    ])
     t.same(
       offenders(
         plugins.filter(({ path }) => path !== 'plugins/registry.ts'),
@@ -157,5 +161,10 @@ await t.test('only the egress client opens connections, and only the daemon list
       (line) => !line.startsWith('daemon/studio/'),
     ),
     [],
+  )
+  t.same(
+    all.filter(({ text }) => /\bnew OpenAI\(/.test(codeOf(text))).map(({ path }) => path),
+    ['plugins/openai-client.ts'],
+    'the library is given the guarded client in one place',
   )
 })

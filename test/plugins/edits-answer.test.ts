@@ -5,7 +5,7 @@ import { findElision } from '../../plugins/edits/answer/elision.ts'
 import { AnswerParser, type ReadAnswer } from '../../plugins/edits/answer/parse.ts'
 import { findPlace } from '../../plugins/edits/answer/place.ts'
 import type { EditOperation } from '../../plugins/edits/contract.ts'
-import { EventReader } from '../../plugins/edits/openai/events.ts'
+import { EventReader } from '../../plugins/edits/openai/answer.ts'
 import { written } from '../support/editing.ts'
 
 function readIn(pieces: readonly string[]): ReadAnswer {
@@ -194,4 +194,15 @@ await t.test('server-sent events are the same however they are cut', async (t) =
     }),
   )
   t.same(read([Buffer.from('data: a\ndata: b\n\n: c\n\ndata:d')]), ['a\nb', 'd'])
+})
+
+await t.test('a stream that does not speak the protocol ends', async (t) => {
+  const push = (text: string) => new EventReader().push(Buffer.from(text))
+  const million = 'x'.repeat(1_048_576)
+  t.equal(push(`data: ${million}\n\n`)[0]?.length, million.length)
+  t.throws(() => push(`data: x${million}\n\n`), RangeError, 'an event that one chunk completes')
+  t.throws(() => push(`data: x${million}`), /max buffer size/, 'one that has no end')
+  t.throws(() => push(`data: ${million}\ndata: x\n`), /max buffer size/, 'nor its lines together')
+  t.same(push('x\n'.repeat(1000)), [])
+  t.throws(() => push('x\n'.repeat(1001)), /Unknown field/)
 })

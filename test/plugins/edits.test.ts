@@ -5,10 +5,10 @@ import { createWorld, failureOf } from '../../plugins/edits/conformance/world.ts
 import { createMemoryEditor, ENDLESS_PROMPT } from '../../plugins/edits/memory.ts'
 import { createNoEditor } from '../../plugins/edits/none.ts'
 import type { OpenAiEditorLimits } from '../../plugins/edits/openai.ts'
-import { ask, clockOf, KEY, PAGE, startEditing, until, written } from '../support/editing.ts'
+import { clockOf, KEY, PAGE, reach, startEditing, until, written } from '../support/editing.ts'
 import { FAKE_MODEL, type FakeTurn } from '../support/fake-model.ts'
 
-const { fake, editorOf, carryOut, asked } = await startEditing(t)
+const { fake, fetch, editorOf, carryOut, asked } = await startEditing(t)
 
 const SUITES: Readonly<Record<string, () => Promise<EditHarness>>> = {
   memory: async () => ({
@@ -92,16 +92,25 @@ await t.test('whatever goes wrong has its code, and the key is in none of it', a
     t.notMatch(told.join('\n'), KEY)
     t.notMatch(JSON.stringify(failure), KEY)
   }
-  const gone = await failureOf(carryOut([], { baseUrl: 'http://127.0.0.1:9/v1', limits: once }))
+  const nowhere = { url: 'http://127.0.0.1:9/v1' }
+  const away = await reach(nowhere)
+  t.teardown(() => away.close())
+  const elsewhere = { baseUrl: nowhere.url, limits: once }
+  const gone = await failureOf(carryOut([], { ...elsewhere, fetch: away.fetch }))
   t.equal(gone.code, 'model_unavailable', 'a server that is not there')
   const internal = '127.0.0.1:9: connect: refused'
   const named = (): Promise<never> => Promise.reject(Object.assign(new Error('no'), { internal }))
-  const why = await failureOf(carryOut([], { ask: named, limits: once }))
+  const why = await failureOf(carryOut([], { fetch: named, limits: once }))
   t.equal(why.internal, `the connection failed: ${internal}`)
   t.notMatch(why.message, '127.0.0.1', 'which logs alone are told')
+  const unlisted = await failureOf(carryOut([], elsewhere))
+  t.equal(unlisted.code, 'model_not_configured', 'a server that the client may not reach')
   const refused = (): Promise<never> =>
     Promise.reject(Object.assign(new Error('refused'), { final: true }))
-  t.equal((await failureOf(carryOut([], { ask: refused }))).code, 'model_not_configured')
+  t.equal((await failureOf(carryOut([], { fetch: refused }))).code, 'model_not_configured')
+  const endless = { status: 404, body: ' '.repeat(20_000), ends: 'quiet' } as const
+  t.equal((await failureOf(carryOut([endless]))).code, 'model_not_configured', 'an endless error')
+  await until(() => asked(1)[0]?.isAborted === true)
   const long = await failureOf(carryOut([{}], { limits: { prompt: 5 } }))
   t.equal(long.code, 'context_too_large', 'a prompt beyond the limit')
 })
@@ -161,12 +170,10 @@ await t.test(
   'the fake’s vectors are of length one, and near for texts that share words',
   async (t) => {
     const input = ['opening hours of the shop', 'the shop and its hours', 'quantum tunnelling']
-    const bytes = Buffer.from(JSON.stringify({ model: FAKE_MODEL, input }))
+    const body = JSON.stringify({ model: FAKE_MODEL, input })
     const embed = async (): Promise<readonly (readonly number[])[]> => {
-      const { signal } = new AbortController()
-      const answer = await ask({ url: `${fake.url}/embeddings`, headers: {}, body: bytes, signal })
-      const text = Buffer.concat(await chunksOf(answer.body)).toString('utf8')
-      const { data } = JSON.parse(text) as { data: { embedding: number[] }[] }
+      const answer = await fetch(`${fake.url}/embeddings`, { method: 'POST', body })
+      const { data } = (await answer.json()) as { data: { embedding: number[] }[] }
       return data.map(({ embedding }) => embedding)
     }
     const vectors = await embed()
@@ -177,9 +184,3 @@ await t.test(
     t.ok(dot(vectors[0], vectors[1]) > dot(vectors[0], vectors[2]))
   },
 )
-
-async function chunksOf(body: AsyncIterable<Uint8Array>): Promise<readonly Uint8Array[]> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
-  return chunks
-}

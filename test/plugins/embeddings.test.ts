@@ -7,7 +7,7 @@ import { MAX_DIMENSIONS } from '../../plugins/embeddings/contract.ts'
 import { createMemoryEmbedder } from '../../plugins/embeddings/memory.ts'
 import type { OpenAiEmbedderOptions } from '../../plugins/embeddings/openai.ts'
 import { createOpenAiEmbedder } from '../../plugins/embeddings/openai.ts'
-import { ask, until } from '../support/editing.ts'
+import { reach, until } from '../support/editing.ts'
 import type { FakeVectors } from '../support/fake-model.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 
@@ -15,7 +15,11 @@ const KEY = 'sk-very-secret-0123456789'
 const NEVER = new Promise<never>(() => undefined)
 
 const fake = await startFakeModel()
-t.teardown(() => fake.close())
+const { fetch, close } = await reach(fake)
+t.teardown(async () => {
+  await close()
+  await fake.close()
+})
 
 /** Real time that nothing waits for, unless a test lets it pass. */
 function createClock() {
@@ -37,7 +41,7 @@ function embedderOf(options: Partial<OpenAiEmbedderOptions> = {}): Embedder {
     baseUrl: fake.url,
     apiKey: KEY,
     model: FAKE_MODEL,
-    ask,
+    fetch,
     clock: createClock().clock,
     ...options,
   })
@@ -94,6 +98,37 @@ await t.test('what is sent: the model, the texts and the key, and nothing else',
   t.equal(request?.headers.authorization, `Bearer ${KEY}`)
   await embed({ embedder: embedderOf({ apiKey: undefined }) }, 'one')
   t.equal(fake.requests.at(-1)?.headers.authorization, undefined)
+})
+
+await t.test('what the library would take from the environment is not used', async (t) => {
+  const ENVIRONMENT = {
+    OPENAI_API_KEY: 'sk-of-the-environment',
+    OPENAI_ADMIN_KEY: 'sk-admin',
+    OPENAI_ORG_ID: 'org',
+    OPENAI_PROJECT_ID: 'project',
+    OPENAI_BASE_URL: 'http://127.0.0.1:1/v1',
+    OPENAI_CUSTOM_HEADERS: 'Authorization: Bearer sk-custom\nx-custom: 1',
+    OPENAI_LOG: 'debug',
+  }
+  t.teardown(() => {
+    for (const name of Object.keys(ENVIRONMENT)) delete process.env[name]
+  })
+  Object.assign(process.env, ENVIRONMENT)
+  const printed = (['debug', 'info', 'warn', 'error'] as const).map((level) =>
+    t.capture(console, level),
+  )
+  await embed({ embedder: embedderOf() }, 'one')
+  const HEADERS = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type']
+  const { headers } = fake.requests.at(-1) ?? {}
+  t.same(Object.keys(headers ?? {}).sort(), [...HEADERS, 'authorization', 'host'].sort())
+  t.equal(headers?.authorization, `Bearer ${KEY}`)
+  await embed({ embedder: embedderOf({ apiKey: undefined }) }, 'one')
+  t.same(Object.keys(fake.requests.at(-1)?.headers ?? {}).sort(), [...HEADERS, 'host'].sort())
+  t.same(
+    printed.map((calls) => calls().length),
+    [0, 0, 0, 0],
+    'and nothing is printed',
+  )
 })
 
 await t.test('vectors as numbers are the same as those in base64', async (t) => {
@@ -194,10 +229,13 @@ await t.test('what a status means, and how long to wait', async (t) => {
 await t.test(
   'a server that is not there, one that never ends, and one that is refused',
   async (t) => {
-    const gone = embedderOf({ baseUrl: 'http://127.0.0.1:1/v1' })
+    const nowhere = { url: 'http://127.0.0.1:1/v1' }
+    const away = await reach(nowhere)
+    t.teardown(() => away.close())
+    const gone = embedderOf({ baseUrl: nowhere.url, fetch: away.fetch })
     await assertFails(embed({ embedder: gone }, 'a'), 'embeddings_unavailable')
     const refused = embedderOf({
-      ask: () => Promise.reject(Object.assign(new Error('no'), { final: true })),
+      fetch: () => Promise.reject(Object.assign(new Error('no'), { final: true })),
     })
     await assertFails(embed({ embedder: refused }, 'a'), 'embeddings_refused')
 

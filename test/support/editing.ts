@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { request as httpRequest } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { openModelServer } from '../../daemon/model-server.ts'
 import { BASE, createWorld, sampleTask } from '../../plugins/edits/conformance/world.ts'
 import type { EditOperation, EditTask, EditTools } from '../../plugins/edits/contract.ts'
 import {
   createOpenAiEditor,
-  type Ask,
   type OpenAiEditorLimits,
   type OpenAiEditorOptions,
 } from '../../plugins/edits/openai.ts'
@@ -13,21 +12,6 @@ import { FAKE_MODEL, startFakeModel, type FakeTurn } from './fake-model.ts'
 
 export const KEY = 'sk-very-secret-0123456789'
 const DAY = 86_400_000
-
-/** The guarded client's place is taken by a bare one: there is only loopback here. */
-export const ask: Ask = ({ url, headers, body, signal }) =>
-  new Promise((resolve, reject) => {
-    const asked = httpRequest(url, { method: 'POST', headers }, (response) => {
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: response.headers as Record<string, string>,
-        body: response,
-      })
-    })
-    asked.on('error', reject)
-    signal.addEventListener('abort', () => asked.destroy(), { once: true })
-    asked.end(body)
-  })
 
 /** Real time, but for waits before another attempt: they are noted, and over at once. */
 export function clockOf(waits: number[] = []): OpenAiEditorOptions['clock'] {
@@ -49,17 +33,25 @@ const PATIENT: Partial<OpenAiEditorLimits> = {
   heartbeat: DAY,
 }
 
+/** The guarded client, as the daemon opens it. */
+export const reach = ({ url }: { readonly url: string }) =>
+  openModelServer(url, { ownHosts: [], atOnce: 64, answer: 64 * 1_048_576 })
+
 /** Editors over a fake model, which ends with the tests. */
 export async function startEditing(t: { teardown(handler: () => Promise<void>): void }) {
   const fake = await startFakeModel()
-  t.teardown(() => fake.close())
+  const { fetch, close } = await reach(fake)
+  t.teardown(async () => {
+    await close()
+    await fake.close()
+  })
 
   function editorOf(options: Partial<OpenAiEditorOptions> = {}) {
     return createOpenAiEditor({
       baseUrl: fake.url,
       apiKey: KEY,
       model: FAKE_MODEL,
-      ask,
+      fetch,
       clock: clockOf(),
       random: randomBytes,
       ...options,
@@ -80,7 +72,7 @@ export async function startEditing(t: { teardown(handler: () => Promise<void>): 
   /** What was asked under the latest marker. */
   const asked = (count: number) => fake.requests.slice(-count)
 
-  return { fake, editorOf, carryOut, asked }
+  return { fake, fetch, editorOf, carryOut, asked }
 }
 
 /** Operations in the form that a model writes them. */

@@ -147,7 +147,8 @@ async function complete(
   for (const [name, value] of Object.entries(turn.headers ?? {})) response.setHeader(name, value)
   if (status !== 200) {
     response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(turn.body ?? JSON.stringify(errorOf(`status_${status}`)))
+    response.write(turn.body ?? JSON.stringify(errorOf(`status_${status}`)))
+    if (turn.ends !== 'quiet') response.end()
     return
   }
   const asksUsage = (body['stream_options'] as { include_usage?: boolean } | undefined)

@@ -1,80 +1,94 @@
+import type { OpenAI } from 'openai'
 import pRetry from 'p-retry'
 import type { Clock, RandomBytes } from '../../../lib/engine/ports.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { abortError, EditError } from '../contract.ts'
 import type { Message } from '../prompt/messages.ts'
-import { EventReader } from './events.ts'
+import { AnswerReader, EventReader, type ChatAnswer } from './answer.ts'
 import { openExchange, type ExchangeSettings, type Opened } from './exchange.ts'
 import { Unanswered } from './failures.ts'
-import { Reading, type ChatAnswer } from './reading.ts'
 
 export interface ChatSettings extends ExchangeSettings {
-  readonly baseUrl: string
-  readonly apiKey: string | undefined
+  readonly client: OpenAI
   readonly maxOutputTokens: number | undefined
-  /** How often a question is asked again that was not answered by a single byte. */
+  /** Retries of a request that was not answered by a single byte. */
   readonly retries: number
-  /** The longest wait before that; a server that asks for more is not asked again. */
+  /** Maximum wait before a retry; a server that asks for more is not asked again. */
   readonly maxWait: Millis
-  /** The most bytes of one answer, all that the protocol adds included. */
+  /** Maximum bytes of one response. */
   readonly maxBytes: number
   readonly random: RandomBytes
+}
+
+interface Question {
+  readonly model: string
+  readonly messages: readonly Message[]
 }
 
 const FIRST_WAIT: Millis = 500
 
 /**
- * Asks for one answer and gives its text away as it comes.
+ * Requests one answer and passes its text on as it arrives.
  *
- * @throws EditError for whatever keeps the answer from being whole
+ * @throws EditError when the answer is not complete
  */
 export async function chat(
-  question: { readonly model: string; readonly messages: readonly Message[] },
+  question: Question,
   signal: AbortSignal,
   settings: ChatSettings,
   onText: (text: string) => void,
 ): Promise<ChatAnswer> {
-  const opened = await openWithRetries(layOut(question, settings), signal, settings)
+  const opened = await openWithRetries(question, signal, settings)
   try {
-    const reading = new Reading(onText)
-    await read(opened, reading, settings.maxBytes)
-    return reading.answer(question)
+    const reader = new AnswerReader(onText)
+    await read(opened, reader, settings.maxBytes)
+    return reader.answer(question)
   } finally {
     opened.close()
   }
 }
 
-function layOut(question: object, { maxOutputTokens }: ChatSettings): Uint8Array {
-  const limit = maxOutputTokens === undefined ? {} : { max_tokens: maxOutputTokens }
-  const asked = { ...question, ...limit, stream: true, stream_options: { include_usage: true } }
-  return Buffer.from(JSON.stringify(asked))
+/**
+ * The raw response: the library's own reader of streams copies what it holds with every chunk, and has no
+ * limit.
+ */
+function request(
+  { model, messages }: Question,
+  { client, maxOutputTokens }: ChatSettings,
+  signal: AbortSignal,
+): Promise<Response> {
+  return client.chat.completions
+    .create(
+      {
+        model,
+        messages: [...messages],
+        ...(maxOutputTokens === undefined ? {} : { max_tokens: maxOutputTokens }),
+        stream: true,
+        stream_options: { include_usage: true },
+      },
+      { signal, headers: { accept: 'text/event-stream' } },
+    )
+    .asResponse()
 }
 
-/** Only before the first byte: what has begun to arrive is paid for, and not asked for twice. */
+/** Only before the first byte: an answer that has begun is paid for, and not requested twice. */
 async function openWithRetries(
-  body: Uint8Array,
+  question: Question,
   signal: AbortSignal,
   settings: ChatSettings,
 ): Promise<Opened> {
-  const { baseUrl, apiKey, retries, maxWait } = settings
-  const request = {
-    url: `${baseUrl.replace(/\/+$/, '')}/chat/completions`,
-    headers: {
-      'content-type': 'application/json',
-      accept: 'text/event-stream',
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-    },
-  }
+  const { retries, maxWait, random, clock } = settings
+  const send = (both: AbortSignal): Promise<Response> => request(question, settings, both)
   try {
-    return await pRetry(() => openExchange(request, body, signal, settings), {
+    return await pRetry(() => openExchange(send, signal, settings), {
       retries,
-      // The waits are ours: by the clock that was handed in, and as long as the server asks.
+      // The waits are ours: by the injected clock, and as long as the server asks.
       minTimeout: 0,
       async shouldRetry({ error, attemptNumber }) {
         if (!(error instanceof Unanswered) || error.isFinal) return false
-        const wait = error.wait ?? jittered(FIRST_WAIT * 2 ** (attemptNumber - 1), settings.random)
+        const wait = error.wait ?? jittered(FIRST_WAIT * 2 ** (attemptNumber - 1), random)
         if (wait > maxWait) return false
-        await pause(wait, signal, settings.clock)
+        await pause(wait, signal, clock)
         return true
       },
     })
@@ -103,7 +117,7 @@ function pause(wait: Millis, signal: AbortSignal, clock: Pick<Clock, 'after'>): 
   })
 }
 
-async function read(opened: Opened, reading: Reading, maxBytes: number): Promise<void> {
+async function read(opened: Opened, reader: AnswerReader, maxBytes: number): Promise<void> {
   const events = new EventReader()
   const whole: Uint8Array[] = []
   let size = 0
@@ -111,16 +125,16 @@ async function read(opened: Opened, reading: Reading, maxBytes: number): Promise
     size += bytes.length
     if (size > maxBytes) throw new EditError('answer_too_large')
     if (!opened.isStream) whole.push(bytes)
-    else if (reading.takeAll(eventsOf(() => events.push(bytes)))) return
+    else if (reader.takeAll(eventsOf(() => events.push(bytes)))) return
   }
-  if (opened.isStream) reading.takeAll(eventsOf(() => events.end()))
-  else reading.takeAll([Buffer.concat(whole).toString('utf8')])
+  if (opened.isStream) reader.takeAll(eventsOf(() => events.end()))
+  else reader.takeAll([Buffer.concat(whole).toString('utf8')])
 }
 
 function eventsOf(read: () => readonly string[]): readonly string[] {
   try {
     return read()
   } catch (cause) {
-    throw new EditError('model_answer_invalid', { internal: 'an event is too long', cause })
+    throw new EditError('model_answer_invalid', { internal: 'the stream is malformed', cause })
   }
 }

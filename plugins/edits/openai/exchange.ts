@@ -1,43 +1,39 @@
 import type { Clock } from '../../../lib/engine/ports.ts'
+import { orAborted } from '../../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../../lib/time.ts'
+import { readFailure, statusOnly } from '../../openai-client.ts'
 import { abortError, EditError } from '../contract.ts'
-import { readErrorCode } from './chunk.ts'
-import { connectionFailure, readWait, statusFailure, Unanswered } from './failures.ts'
-import type { Ask, AskAnswer } from './port.ts'
+import { requestFailure, Unanswered } from './failures.ts'
 
 export interface ExchangeSettings {
-  readonly ask: Ask
   readonly clock: Pick<Clock, 'now' | 'after'>
-  /** From the question to the first byte of the answer's body. */
+  /** From the request to the first byte of the response's body. */
   readonly firstByte: Millis
   /** From one byte to the next. */
   readonly idle: Millis
 }
 
-/** An answer whose first byte has come. */
+/** A response whose first byte has arrived. */
 export interface Opened {
   readonly isStream: boolean
   /**
    * The next bytes; undefined at the end.
    *
-   * @throws EditError `model_unavailable` when it breaks off or falls silent, or what the signal says
+   * @throws EditError `model_unavailable` when it breaks off or stalls, or the reason of the signal
    */
   next(): Promise<Uint8Array | undefined>
-  /** Ends the exchange, whatever is left of it. */
+  /** Ends the exchange, also before the end of the response. */
   close(): void
 }
 
-const MAX_ERROR_BODY = 16_384
-
 /**
- * Asks once, up to the first byte.
+ * Sends a request once, up to the first byte of its response.
  *
  * @throws Unanswered when there is none, or a status other than 200
- * @throws EditError for what the signal says
+ * @throws EditError for the reason of the signal
  */
 export async function openExchange(
-  request: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
-  body: Uint8Array,
+  send: (signal: AbortSignal) => Promise<Response>,
   signal: AbortSignal,
   settings: ExchangeSettings,
 ): Promise<Opened> {
@@ -47,15 +43,15 @@ export async function openExchange(
     within(settings.clock, limit, both, stop, work)
   try {
     return await inTime(settings.firstByte, async () => {
-      const answer = await settings.ask({ ...request, body, signal: both })
-      const bytes = answer.body[Symbol.asyncIterator]()
-      if (answer.status !== 200) {
-        const wait = readWait(answer.headers['retry-after'], settings.clock.now())
-        throw statusFailure(answer.status, await readError(bytes), wait)
+      const response = await send(both)
+      const { status, body } = response
+      if (status !== 200 || body === null) {
+        throw requestFailure(statusOnly(status))
       }
+      const bytes = body[Symbol.asyncIterator]()
       const first = await bytes.next()
       return {
-        isStream: isStream(answer),
+        isStream: isStream(response),
         next: following(first, () => inTime(settings.idle, () => bytes.next()), signal),
         close: () => stop.abort(),
       }
@@ -63,13 +59,14 @@ export async function openExchange(
   } catch (error) {
     stop.abort()
     if (signal.aborted) throw abortError(signal)
-    throw error instanceof Unanswered ? error : connectionFailure(error)
+    if (error instanceof Unanswered) throw error
+    throw requestFailure(readFailure(error, settings.clock.now()))
   }
 }
 
-/** Plain JSON comes from servers that do not stream. */
-function isStream({ headers }: AskAnswer): boolean {
-  return !/^application\/json\b/i.test(headers['content-type'] ?? '')
+/** Servers that do not stream answer with JSON. */
+function isStream({ headers }: Response): boolean {
+  return !/^application\/json\b/i.test(headers.get('content-type') ?? '')
 }
 
 function following(
@@ -91,22 +88,7 @@ function following(
   }
 }
 
-async function readError(bytes: AsyncIterator<Uint8Array>): Promise<string | undefined> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  try {
-    for (let part = await bytes.next(); part.done !== true; part = await bytes.next()) {
-      chunks.push(part.value)
-      size += part.value.length
-      if (size > MAX_ERROR_BODY) break
-    }
-  } catch {
-    // The status alone has to do.
-  }
-  return readErrorCode(Buffer.concat(chunks).toString('utf8'))
-}
-
-/** Runs a step that must end in time; whatever ends it early stops the exchange. */
+/** Runs a step under a deadline; whatever ends it early stops the exchange. */
 async function within<T>(
   clock: Pick<Clock, 'after'>,
   limit: Millis,
@@ -114,19 +96,13 @@ async function within<T>(
   stop: AbortController,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (signal.aborted) throw abortError(signal)
-  let abort = (): void => undefined
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(abortError(signal))
-  })
-  signal.addEventListener('abort', abort, { once: true })
+  signal.throwIfAborted()
   const cancel = clock.after(limit, () => {
     stop.abort(new EditError('model_unavailable', { internal: 'nothing came in time' }))
   })
   try {
-    return await Promise.race([work(), aborted])
+    return await orAborted(work(), signal)
   } finally {
     cancel()
-    signal.removeEventListener('abort', abort)
   }
 }

@@ -1,12 +1,13 @@
 import type { Millis } from '../../../lib/time.ts'
+import type { RequestFailure } from '../../openai-client.ts'
 import { EditError, type EditErrorCode } from '../contract.ts'
 
-/** Why one attempt brought no answer, and whether another may. */
+/** Why one attempt has no answer, and whether to retry. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered'
   readonly failure: EditError
   readonly isFinal: boolean
-  /** How long the server asked to wait. */
+  /** Wait requested by the server. */
   readonly wait: Millis | undefined
 
   constructor(failure: EditError, isFinal: boolean, wait?: Millis) {
@@ -33,7 +34,7 @@ const STATUSES: Readonly<Record<number, StatusRow>> = {
   429: { code: 'model_rate_limited', isFinal: false },
 }
 
-/** What the error's own code says more precisely than the status. */
+/** Codes of the server's error that are more precise than the status. */
 const CODES: Readonly<Record<string, StatusRow>> = {
   context_length_exceeded: { code: 'context_too_large', isFinal: true },
   content_filter: { code: 'model_refused', isFinal: true },
@@ -42,43 +43,21 @@ const CODES: Readonly<Record<string, StatusRow>> = {
   rate_limit_exceeded: { code: 'model_rate_limited', isFinal: false },
 }
 
-/**
- * What a status other than 200 means, with the code of the server's error if it gave one. Of what the
- * server wrote nothing else is told: some repeat the key, or the prompt.
- */
-export function statusFailure(
-  status: number,
-  code: string | undefined,
-  wait: Millis | undefined,
-): Unanswered {
+/** The error of a request without an answer: no status line, no byte after it, or not status 200. */
+export function requestFailure(failure: RequestFailure): Unanswered {
+  const { status, code, wait, isFinal, internal } = failure
+  if (status === undefined) {
+    const row = isFinal ? REFUSED_SETTINGS : UNAVAILABLE
+    return new Unanswered(new EditError(row.code, { internal }), isFinal)
+  }
   const known = code === undefined ? undefined : CODES[code]
   const row = known ?? STATUSES[status] ?? (status >= 500 ? UNAVAILABLE : REFUSED_SETTINGS)
-  const internal = known === undefined ? `status ${status}` : `status ${status}, ${code}`
-  return new Unanswered(new EditError(row.code, { internal }), row.isFinal, wait)
+  const reason = known === undefined ? internal : `${internal}, ${code}`
+  return new Unanswered(new EditError(row.code, { internal: reason }), row.isFinal, wait)
 }
 
-/** An error that arrives in place of the rest of a stream, which nothing follows. */
+/** The error that the server sends in place of the rest of a stream. */
 export function streamFailure(code: string | undefined): EditError {
   const row = (code === undefined ? undefined : CODES[code]) ?? UNAVAILABLE
   return new EditError(row.code, { internal: 'the stream broke off with an error' })
-}
-
-/** Why there was no status line, or no byte after it. */
-export function connectionFailure(cause: unknown): Unanswered {
-  const isFinal = cause instanceof Error && 'final' in cause && cause.final === true
-  const code = isFinal ? 'model_not_configured' : 'model_unavailable'
-  const told = cause instanceof Error && 'internal' in cause ? cause.internal : undefined
-  const reason = typeof told === 'string' ? `: ${told}` : ''
-  return new Unanswered(
-    new EditError(code, { internal: `the connection failed${reason}` }),
-    isFinal,
-  )
-}
-
-/** `Retry-After`, in seconds or as a date; undefined for anything else. */
-export function readWait(value: string | undefined, now: number): Millis | undefined {
-  if (value === undefined) return undefined
-  if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1000
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

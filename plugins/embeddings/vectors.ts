@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { EmbeddingError, MAX_DIMENSIONS } from '../contract.ts'
+import { EmbeddingError, MAX_DIMENSIONS, MAX_TEXT_CHARACTERS, MAX_TEXTS } from './contract.ts'
+
+/** @throws TypeError for texts beyond the limits of a call */
+export function requireTexts(texts: readonly string[]): void {
+  const fits = texts.every(({ length }) => length > 0 && length <= MAX_TEXT_CHARACTERS)
+  if (fits && texts.length > 0 && texts.length <= MAX_TEXTS) return
+  throw new TypeError(
+    `an embedder takes 1 to ${MAX_TEXTS} texts of 1 to ${MAX_TEXT_CHARACTERS} characters`,
+  )
+}
 
 const answerSchema = z.object({
   data: z.array(
@@ -8,17 +17,17 @@ const answerSchema = z.object({
 })
 
 /**
- * The vectors of an answer, in the order of the texts: as base64 of little-endian floats, which is asked
- * for, or as numbers, which is what servers send that do not know it.
+ * The vectors of a response, in the order of the texts: base64 of little-endian floats as requested, or
+ * numbers from servers that do not support base64.
  *
- * @throws EmbeddingError `embeddings_invalid` for anything but a usable vector of each text, all of one length
+ * @throws EmbeddingError `embeddings_invalid` unless there is one usable vector per text, all of one length
  */
 export function readVectors(answer: Uint8Array, count: number): readonly Float32Array[] {
   const read = answerSchema.safeParse(parse(answer))
   if (!read.success) throw invalid('no list of vectors')
   const vectors = new Map<number, Float32Array>()
-  for (const [place, { index, embedding }] of read.data.data.entries()) {
-    vectors.set(index ?? place, readVector(embedding))
+  for (const [position, { index, embedding }] of read.data.data.entries()) {
+    vectors.set(index ?? position, readVector(embedding))
   }
   const ordered = Array.from({ length: count }, (_, index) => vectors.get(index))
   const length = ordered[0]?.length
