@@ -12,7 +12,7 @@ import type { Deployer } from './deploy/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { OpenAiEditorOptions } from './edits/openai.ts'
 import type { EgressClient, NameLookup } from './egress/contract.ts'
-import type { NameLookupOptions } from './egress/look-up.ts'
+import type { NameLookupOptions } from './egress/resolve.ts'
 import type { EgressClientOptions } from './egress/undici.ts'
 import type { Embedder } from './embeddings/contract.ts'
 import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
@@ -105,5 +105,5 @@ export const EGRESS: Readonly<
 /** What may ask name servers. */
 export const NAME_LOOKUPS = {
   dns: async (options: NameLookupOptions): Promise<NameLookup> =>
-    (await import('./egress/look-up.ts')).createNameLookup(options),
+    (await import('./egress/resolve.ts')).createNameLookup(options),
 } as const

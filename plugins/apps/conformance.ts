@@ -16,7 +16,7 @@
  * @module
  */
 import { dropCases } from './conformance/drop.ts'
-import type { AppBytesCase } from './conformance/harness.ts'
+import type { AppBytesCase } from './conformance/samples.ts'
 import { listCases } from './conformance/list.ts'
 import { nameCases } from './conformance/names.ts'
 import { putCases } from './conformance/put.ts'
@@ -25,7 +25,7 @@ import { refusedCases } from './conformance/refused.ts'
 import { removeCases } from './conformance/remove.ts'
 import { reopenCases } from './conformance/reopen.ts'
 
-export type { AppBytesCase, AppBytesHarness } from './conformance/harness.ts'
+export type { AppBytesCase, AppBytesHarness } from './conformance/samples.ts'
 
 /**
  * Every case, each on a place of its own. Those that require `durable` are for what outlives its

@@ -5,8 +5,7 @@ import { dropAll, removeAll, sweep } from './database/remove.ts'
 import type { BytesDatabase } from './database/tables.ts'
 import { tablesOf } from './database/tables.ts'
 import { put } from './database/write.ts'
-import { verified } from './intake.ts'
-import { requireAppId, requireDigest, requireRange } from './names.ts'
+import { requireAppId, requireDigest, requireRange, verified } from './intake.ts'
 
 export type { BytesDatabase } from './database/tables.ts'
 

@@ -2,12 +2,9 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { AppBytes } from './contract.ts'
 import { listCopies, removeAll } from './disk/copies.ts'
 import { openFolder, takeAway, namesIn } from './disk/folders.ts'
-import type { Settled } from './disk/keep.ts'
-import { keep } from './disk/keep.ts'
+import { clear, keep, type Settled, sweep, write } from './disk/unfinished.ts'
 import { findKept, readPart, readWhole } from './disk/read.ts'
-import { clear, sweep, write } from './disk/unfinished.ts'
-import { takeIn, verified } from './intake.ts'
-import { isAppId, requireAppId, requireDigest, requireRange } from './names.ts'
+import { isAppId, requireAppId, requireDigest, requireRange, takeIn, verified } from './intake.ts'
 
 export interface DiskBytesOptions {
   /** Made when it is missing. */

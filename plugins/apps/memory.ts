@@ -2,8 +2,7 @@ import { declareArguments, optionsOf, portOf } from '../../lib/internal/argument
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { AppBytes } from './contract.ts'
-import { takeIn } from './intake.ts'
-import { clip, requireAppId, requireDigest, requireRange } from './names.ts'
+import { clip, requireAppId, requireDigest, requireRange, takeIn } from './intake.ts'
 
 interface Entry {
   readonly bytes: Uint8Array

@@ -12,7 +12,7 @@ export type { DeployErrorClass, DeployErrorCode } from './errors.ts'
 export { DEPLOY_ERRORS, DeployError } from './errors.ts'
 export type { Encoding, Kept, Manifest, ServedFile } from './manifest.ts'
 export { ENCODINGS, printManifest, readManifest } from './manifest.ts'
-export { plainManifest } from './plain.ts'
+export { plainManifest } from './manifest.ts'
 
 export interface DeployTask {
   readonly deployment_id: string

@@ -3,10 +3,15 @@ import { createLanes } from '../../lib/internal/lanes.ts'
 import { COMPRESS, BEST_OF, WORTH } from './compress.ts'
 import type { Deployer, DeployTask, DeployTools } from './contract.ts'
 import { DeployError } from './errors.ts'
-import type { Encoding, Kept, Manifest, ServedFile } from './manifest.ts'
-import { ENCODINGS } from './manifest.ts'
+import {
+  type Encoding,
+  ENCODINGS,
+  type Kept,
+  type Manifest,
+  plainManifest,
+  type ServedFile,
+} from './manifest.ts'
 import { mediaOf } from './media.ts'
-import { plainManifest } from './plain.ts'
 import { readAll } from './verify.ts'
 
 /** Smaller files fit in what is sent at once anyway. */

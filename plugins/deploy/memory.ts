@@ -1,7 +1,7 @@
 import { declareArguments } from '../../lib/internal/arguments.ts'
 import type { Deployer } from './contract.ts'
 import { DeployError } from './errors.ts'
-import { plainManifest } from './plain.ts'
+import { plainManifest } from './manifest.ts'
 import { readAll } from './verify.ts'
 
 const readDeployer = declareArguments('createMemoryDeployer', {})

@@ -17,9 +17,9 @@
  */
 import { answerCases } from './conformance/answers.ts'
 import { endingCases } from './conformance/endings.ts'
-import type { EditCase } from './conformance/harness.ts'
+import type { EditCase } from './conformance/world.ts'
 
-export type { EditCase, EditHarness } from './conformance/harness.ts'
+export type { EditCase, EditHarness } from './conformance/world.ts'
 
 /** Every case of an editor. */
 export const editCases: readonly EditCase[] = [...answerCases, ...endingCases]

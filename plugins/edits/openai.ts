@@ -17,10 +17,8 @@ import type {
 import { EditError } from './contract.ts'
 import { Heartbeat, Running, underSignal } from './running.ts'
 import { chat, type ChatSettings } from './openai/chat.ts'
-import { writeFiles, type ContextLimits } from './prompt/context.ts'
-import { instructions, type AnswerFormat } from './prompt/instructions.ts'
-import { writeMessages } from './prompt/messages.ts'
-import { writePassages } from './prompt/passages.ts'
+import { type ContextLimits, writeFiles, writePassages } from './prompt/context.ts'
+import { type AnswerFormat, instructions, writeMessages } from './prompt/messages.ts'
 import { carryOutInRounds } from './rounds.ts'
 
 export interface OpenAiEditorOptions extends Omit<ModelServer, 'baseUrl'> {

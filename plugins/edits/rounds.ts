@@ -1,8 +1,7 @@
 import { AnswerParser, type Block, type Problem } from './answer/parse.ts'
 import { pathsOf, resolveBlocks } from './answer/resolve.ts'
 import { EditError, type EditOperation, type EditStage, type EditTools } from './contract.ts'
-import type { Message } from './prompt/messages.ts'
-import { askRepair } from './prompt/repair.ts'
+import { askRepair, type Message } from './prompt/messages.ts'
 
 /** Gives the model's answer as it comes, and all of it in the end. */
 export type AskModel = (

@@ -7,8 +7,7 @@ import {
   type RefusalReason,
 } from '../../lib/egress/url.ts'
 import { MINUTE, SECOND, type Millis } from '../../lib/time.ts'
-import { MAX_ANSWER_BYTES } from './answer-limit.ts'
-import { createConnector } from './connect.ts'
+import { createConnector, MAX_ANSWER_BYTES } from './connect.ts'
 import type { EgressCause, EgressErrorCode } from './contract.ts'
 import { tryResolve, type Resolve } from './resolve.ts'
 

@@ -8,7 +8,7 @@ import {
   type UrlVerdict,
 } from '../../lib/egress/url.ts'
 import { SECOND, type Millis } from '../../lib/time.ts'
-import { MAX_ANSWER_BYTES } from './answer-limit.ts'
+import { MAX_ANSWER_BYTES } from './connect.ts'
 import type {
   EgressClient,
   EgressFailure,

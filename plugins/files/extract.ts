@@ -1,14 +1,17 @@
-import type { FileProcessor, FileTask, Processed, ProcessingOptions } from './contract.ts'
-import { HEAD_BYTES, fileError } from './contract.ts'
-import { PROGRAM, commandOf } from './extract/command.ts'
-import type { ExtractLimits } from './extract/limits.ts'
-import { DEFAULT_LIMITS } from './extract/limits.ts'
+import {
+  fileError,
+  type FileProcessor,
+  type FileTask,
+  HEAD_BYTES,
+  type Processed,
+  type ProcessingOptions,
+} from './contract.ts'
+import { commandOf, DEFAULT_LIMITS, type ExtractLimits, PROGRAM } from './extract/command.ts'
 import { runChild } from './extract/run.ts'
-import { createTurns } from './extract/turns.ts'
 import { sniff } from './sniff.ts'
 import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
-export type { ExtractLimits } from './extract/limits.ts'
+export type { ExtractLimits } from './extract/command.ts'
 
 export interface FileProcessorOptions {
   readonly limits?: Partial<ExtractLimits>
@@ -96,4 +99,50 @@ async function* prepend(
 ): AsyncGenerator<Uint8Array> {
   yield head
   yield* pieces
+}
+
+/** At most so many at once; the others wait in the order in which they came. */
+export interface Turns {
+  /** @throws the signal's reason when it aborts before the turn comes */
+  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
+}
+
+export function createTurns(size: number): Turns {
+  let free = size
+  const waiting = new Set<() => void>()
+
+  function wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (then: () => void): void => {
+        waiting.delete(start)
+        signal.removeEventListener('abort', abort)
+        then()
+      }
+      const start = (): void => {
+        settle(resolve)
+      }
+      const abort = (): void => {
+        settle(() => {
+          reject(signal.reason as Error)
+        })
+      }
+      waiting.add(start)
+      signal.addEventListener('abort', abort)
+    })
+  }
+
+  return {
+    async run(work, signal) {
+      signal.throwIfAborted()
+      if (free > 0) free--
+      else await wait(signal)
+      try {
+        return await work()
+      } finally {
+        const [next] = waiting
+        if (next === undefined) free++
+        else next()
+      }
+    },
+  }
 }

@@ -3,8 +3,7 @@ import type { FileProcessor } from './contract.ts'
 import { MAX_BATCH, MAX_CHUNKS, fileError } from './contract.ts'
 import type { Segment } from './chunk.ts'
 import { chunkSegments } from './chunk.ts'
-import { markdownSegments } from './markdown.ts'
-import { decodeText, textSegments } from './text.ts'
+import { decodeText, markdownSegments, textSegments } from './text.ts'
 import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
 const TYPES: Readonly<Record<string, (text: string) => readonly Segment[]>> = {

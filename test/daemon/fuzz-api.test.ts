@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net'
 import t from 'tap'
 import { STATE_ONLY, operationsOf } from '../../daemon/docs/state-only.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
-import { createNameLookup } from '../../plugins/egress/look-up.ts'
+import { createNameLookup } from '../../plugins/egress/resolve.ts'
 import '../fuzz-api/loopback-only.ts'
 
 await t.test(

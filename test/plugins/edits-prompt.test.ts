@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createWorld, sampleTask } from '../../plugins/edits/conformance/world.ts'
 import type { Passage } from '../../plugins/edits/contract.ts'
-import { writePassages } from '../../plugins/edits/prompt/passages.ts'
+import { writePassages } from '../../plugins/edits/prompt/context.ts'
 import { KEY, PAGE, startEditing } from '../support/editing.ts'
 
 const { fake, editorOf, carryOut, asked } = await startEditing(t)

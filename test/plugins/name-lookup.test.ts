@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createNameLookup } from '../../plugins/egress/look-up.ts'
+import { createNameLookup } from '../../plugins/egress/resolve.ts'
 import type { NameLookup } from '../../plugins/egress/contract.ts'
 import type { DnsServer, Fault } from '../support/dns.ts'
 import { startDns } from '../support/dns.ts'

@@ -1,6 +1,6 @@
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { settingsFamily } from '../../daemon/families/settings/family.ts'
-import { createNameLookup } from '../../plugins/egress/look-up.ts'
+import { createNameLookup } from '../../plugins/egress/resolve.ts'
 import type { VirtualClock } from './clock.ts'
 import { createClock } from './clock.ts'
 import type { DnsServer } from './dns.ts'

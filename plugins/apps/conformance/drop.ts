@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import type { AppBytesCase } from './harness.ts'
 import {
   APP,
-  OTHER,
+  type AppBytesCase,
   assertBytes,
   assertNothing,
   bytesOf,
@@ -10,6 +9,7 @@ import {
   inChunks,
   listOf,
   manyBytes,
+  OTHER,
   sha256Of,
 } from './samples.ts'
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Kept } from '../contract.ts'
-import type { AppBytesCase } from './harness.ts'
-import { APP, OTHER, assertNothing, bytesOf, collect, listOf } from './samples.ts'
+import {
+  APP,
+  type AppBytesCase,
+  assertNothing,
+  bytesOf,
+  collect,
+  listOf,
+  OTHER,
+} from './samples.ts'
 
 const MANY = 30
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AppBytes } from '../contract.ts'
-import type { AppBytesCase } from './harness.ts'
-import { APP, bytesOf, collect, listOf, sha256Of } from './samples.ts'
+import { APP, type AppBytesCase, bytesOf, collect, listOf, sha256Of } from './samples.ts'
 
 const FILE = bytesOf('file')
 const DIGEST = sha256Of(FILE)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { AppBytesCase } from './harness.ts'
 import {
   APP,
+  type AppBytesCase,
   assertBytes,
   assertNothing,
   bytesOf,

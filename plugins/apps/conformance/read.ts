@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { ByteRange } from '../contract.ts'
-import type { AppBytesCase } from './harness.ts'
 import {
   APP,
-  OTHER,
+  type AppBytesCase,
   assertBytes,
   bytesOf,
   listOf,
   manyBytes,
+  OTHER,
   readAll,
   sha256Of,
 } from './samples.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import type { AppBytes } from '../contract.ts'
-import type { AppBytesCase } from './harness.ts'
-import type { Watched } from './samples.ts'
 import {
   APP,
+  type AppBytesCase,
   assertBytes,
   assertNothing,
   bytesOf,
@@ -11,6 +10,7 @@ import {
   listOf,
   manyBytes,
   sha256Of,
+  type Watched,
   watched,
 } from './samples.ts'
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
-import type { AppBytesCase } from './harness.ts'
-import { APP, OTHER, assertBytes, bytesOf, collect, listOf, manyBytes } from './samples.ts'
+import {
+  APP,
+  type AppBytesCase,
+  assertBytes,
+  bytesOf,
+  collect,
+  listOf,
+  manyBytes,
+  OTHER,
+} from './samples.ts'
 
 export const reopenCases: readonly AppBytesCase[] = [
   {

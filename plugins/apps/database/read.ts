@@ -1,8 +1,6 @@
 import type { ByteRange, Kept, Listed } from '../contract.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
-import { bytesError } from '../errors.ts'
-import { requireUndamaged } from '../intake.ts'
-import { clip } from '../names.ts'
+import { bytesError, clip, requireUndamaged } from '../intake.ts'
 import type { BytesTables } from './tables.ts'
 import { CHUNK } from './tables.ts'
 

@@ -2,8 +2,7 @@ import { lstat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Instant } from '../../../lib/time.ts'
 import type { Listed } from '../contract.ts'
-import { replaced, unlessMissing } from './faults.ts'
-import { leave, namesIn } from './folders.ts'
+import { leave, namesIn, replaced, unlessMissing } from './folders.ts'
 
 /**
  * The name of a file is the rest of its digest and the instant it was put at. To renew is to add a name

@@ -1,11 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { ByteRange } from '../contract.ts'
-import { bytesError } from '../errors.ts'
-import { requireUndamaged } from '../intake.ts'
-import { clip } from '../names.ts'
+import { bytesError, clip, requireUndamaged } from '../intake.ts'
 import { sizeOf, withCopy } from './copies.ts'
-import { onDisk, unlessMissing } from './faults.ts'
-import { openFile } from './folders.ts'
+import { onDisk, openFile, unlessMissing } from './folders.ts'
 
 /** As in a database. Each costs the same to ask for; what is sent slowly holds two of them. */
 const CHUNK = 256 * 1024

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EditOperation } from '../contract.ts'
-import type { EditCase } from './harness.ts'
-import { BASE, createWorld, failureOf, resultOf, sampleTask } from './world.ts'
+import { BASE, createWorld, type EditCase, failureOf, resultOf, sampleTask } from './world.ts'
 
 const ABOUT: EditOperation = { op: 'write', path: 'about.html', content: '<h1>About</h1>\n' }
 const RED: EditOperation = {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EditHarness, EditCase } from './harness.ts'
-import { createWorld, failureOf, sampleTask } from './world.ts'
+import { createWorld, type EditCase, type EditHarness, failureOf, sampleTask } from './world.ts'
 
 /** Begins the endless prompt, and has `end` end it once the editor has told that it works. */
 async function endedBy(

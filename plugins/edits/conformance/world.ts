@@ -1,14 +1,33 @@
 import assert from 'node:assert/strict'
-import type {
-  EditOperation,
-  EditOutcome,
-  EditProgress,
-  EditTask,
-  EditTools,
-  OperationFault,
-  Passage,
+import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
+import {
+  EDIT_ERRORS,
+  EditError,
+  type EditOperation,
+  type Editor,
+  type EditOutcome,
+  type EditProgress,
+  type EditTask,
+  type EditTools,
+  type OperationFault,
+  type Passage,
 } from '../contract.ts'
-import { EDIT_ERRORS, EditError } from '../contract.ts'
+
+/** What an editor gives the suite; made anew for every case. */
+export interface EditHarness extends ConformanceHarness {
+  readonly editor: Editor
+  /**
+   * A prompt that leads this editor to these operations, however often it is given: writes, patches,
+   * renames and deletions of `BASE`.
+   */
+  promptFor(operations: readonly EditOperation[]): string
+  /** A prompt that this editor is still carrying out when `tools.progress` has been called once. */
+  readonly endlessPrompt: string
+  /** One that lacks what it needs to carry out anything; given with the capability `configuration`. */
+  openUnconfigured?(): Promise<Editor>
+}
+
+export type EditCase = ConformanceCase<EditHarness>
 
 /** The app that every case works on. */
 export const BASE: Readonly<Record<string, string>> = {

@@ -1,19 +1,15 @@
 /**
- * The program of the child: one document on its standard input, its chunks as lines of JSON on
- * descriptor 3, and then it ends. What it is given as arguments is the content type and the limits.
+ * The program of the child process: reads one document on standard input and writes its chunks as lines of JSON
+ * to descriptor 3. Its arguments are the content type and the limits.
  */
 import { writeSync } from 'node:fs'
 import { KeyhookError } from '../../../lib/errors.ts'
-import type { Segment } from '../chunk.ts'
-import { chunkSegments } from '../chunk.ts'
-import type { FileErrorCode } from '../contract.ts'
-import { MAX_CHUNKS, fileError } from '../contract.ts'
+import { chunkSegments, type Segment } from '../chunk.ts'
+import { fileError, type FileErrorCode, MAX_CHUNKS } from '../contract.ts'
 import { wellFormed } from '../text.ts'
-import type { Extract } from './formats.ts'
-import { FORMATS } from './formats.ts'
-import type { ExtractLimits } from './limits.ts'
+import { type Extract, FORMATS } from './formats.ts'
+import type { ExtractLimits } from './command.ts'
 import type { Message } from './messages.ts'
-import { forbidNetwork } from './network.ts'
 
 const RESULTS = 3
 
@@ -78,6 +74,21 @@ async function run(type: string, limits: ExtractLimits): Promise<void> {
   } catch (error) {
     send({ failed: codeOf(error), internal: String(error).slice(0, 500) })
   }
+}
+
+/** The second wall: no library has a reason to connect, and a document is bytes that nothing resolves. */
+function forbidNetwork(): void {
+  const refuse = (): never => {
+    throw new Error('a document is read without network')
+  }
+  const { Socket } = process.getBuiltinModule('node:net')
+  Object.assign(Socket.prototype, { connect: refuse })
+  Object.assign(process.getBuiltinModule('node:dgram').Socket.prototype, {
+    bind: refuse,
+    send: refuse,
+  })
+  Object.assign(process.getBuiltinModule('node:dns'), { lookup: refuse })
+  Object.assign(globalThis, { fetch: refuse, WebSocket: refuse })
 }
 
 const [type = '', limits = '{}'] = process.argv.slice(2)

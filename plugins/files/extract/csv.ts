@@ -3,7 +3,7 @@ import { CsvError, parse } from 'csv-parse'
 import type { Segment } from '../chunk.ts'
 import { fileError } from '../contract.ts'
 import { decodeText } from '../text.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 import { rowSegments } from './rows.ts'
 
 const PIECE = 65_536

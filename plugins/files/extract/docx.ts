@@ -1,7 +1,7 @@
 import mammoth from 'mammoth'
 import type { Segment } from '../chunk.ts'
 import { htmlSegments } from './html.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 import { repackOffice } from './zip.ts'
 
 const MAIN =

@@ -1,5 +1,5 @@
 import type { Segment } from '../chunk.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 
 /** Tells the text of one format, as far as the limits allow. */
 export type Extract = (
@@ -24,7 +24,7 @@ export const FORMATS: Readonly<Record<string, () => Promise<Extract>>> = {
   },
   'text/markdown': async () => {
     const [{ markdownSegments }, { decodeText }] = await Promise.all([
-      import('../markdown.ts'),
+      import('../text.ts'),
       import('../text.ts'),
     ])
     return (bytes) => markdownSegments(decodeText(bytes))

@@ -2,7 +2,7 @@ import type { Segment } from '../chunk.ts'
 import { TARGET } from '../chunk.ts'
 import { fileError } from '../contract.ts'
 import { decodeText } from '../text.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 
 type Place = readonly [path: string, value: unknown]
 

@@ -1,7 +1,7 @@
 import { getDocumentProxy } from 'unpdf'
 import type { Segment } from '../chunk.ts'
 import { fileError } from '../contract.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 
 /** A page each, in the order of the document. */
 export async function* pdfSegments(

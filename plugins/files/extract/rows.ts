@@ -1,7 +1,7 @@
 import type { Segment } from '../chunk.ts'
 import { TARGET } from '../chunk.ts'
 import { fileError } from '../contract.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 
 /** Groups of rows, each about a chunk; the first row stands before every group but its own. */
 export async function* rowSegments(

@@ -1,15 +1,19 @@
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Chunk, FileErrorCode, ProcessingOptions } from '../contract.ts'
-import { MAX_BATCH, fileError } from '../contract.ts'
+import { readFile } from 'node:fs/promises'
+import {
+  type Chunk,
+  fileError,
+  type FileErrorCode,
+  MAX_BATCH,
+  type ProcessingOptions,
+} from '../contract.ts'
 import { untilAborted } from '../../../lib/internal/until-aborted.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 import { createMessageReader } from './messages.ts'
-import type { LimitWatch } from './watch.ts'
-import { watchLimits } from './watch.ts'
+import type { Millis } from '../../../lib/time.ts'
 
 export interface ChildResult {
   readonly chunks: number
@@ -188,4 +192,59 @@ function yieldToOthers(pid: number | undefined): void {
   } catch {
     // It has ended, or may not.
   }
+}
+
+export interface LimitWatch {
+  /** Stops the clock; `resume` starts it again where it was. */
+  pause(): void
+  resume(): void
+  end(): void
+}
+
+const LOOK_EVERY: Millis = 50
+const KIB_PER_MIB = 1024
+
+/** Calls `exceeded` once a child takes too long, or too much memory where /proc tells it. */
+export function watchLimits(
+  pid: number | undefined,
+  limits: ExtractLimits,
+  exceeded: (code: 'timed_out' | 'out_of_memory') => void,
+): LimitWatch {
+  let left = limits.wall
+  let since = performance.now()
+  let timer: NodeJS.Timeout | undefined
+
+  function resume(): void {
+    since = performance.now()
+    timer = setTimeout(() => {
+      exceeded('timed_out')
+    }, left)
+  }
+
+  function pause(): void {
+    clearTimeout(timer)
+    left -= performance.now() - since
+  }
+
+  const looker = setInterval(() => {
+    void residentKib(pid).then((kib) => {
+      if (kib > limits.resident * KIB_PER_MIB) exceeded('out_of_memory')
+    })
+  }, LOOK_EVERY)
+
+  resume()
+  return {
+    pause,
+    resume,
+    end() {
+      clearTimeout(timer)
+      clearInterval(looker)
+    },
+  }
+}
+
+/** 0 where it is not told: on other systems, and of a child that has ended. */
+async function residentKib(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)
 }

@@ -1,6 +1,6 @@
 import readSheets from 'read-excel-file/node'
 import type { Segment } from '../chunk.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 import { rowSegments } from './rows.ts'
 import { repackOffice } from './zip.ts'
 

@@ -1,6 +1,6 @@
 import { unzipSync, zipSync } from 'fflate'
 import { fileError } from '../contract.ts'
-import type { ExtractLimits } from './limits.ts'
+import type { ExtractLimits } from './command.ts'
 
 const MAX_ENTRIES = 10_000
 const GROWS_FREELY = 4 * 1024 * 1024
