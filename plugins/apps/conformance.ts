@@ -1,6 +1,5 @@
 /**
- * The published suite of the room where bytes of apps lie: what every implementation of the contract
- * must show.
+ * The published suite for storage of app bytes.
  *
  * @example
  * import { test } from 'node:test'
@@ -28,7 +27,7 @@ import { reopenCases } from './conformance/reopen.ts'
 export type { AppBytesCase, AppBytesHarness } from './conformance/samples.ts'
 
 /**
- * Every case, each on a place of its own. Those that require `durable` are for what outlives its
+ * All cases, each on storage of its own. Those that require `durable` are for storage that outlives its
  * process.
  */
 export const appBytesCases: readonly AppBytesCase[] = [

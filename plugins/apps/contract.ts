@@ -1,21 +1,22 @@
 /**
- * Where the bytes of apps lie: files of revisions, the trees that name them, knowledge files.
+ * Content-addressed storage of the bytes of apps: files of revisions, the trees that name them, knowledge
+ * files.
  *
- * Bytes are named by their SHA-256 and never change. Apps share nothing: an app is dropped whole, and
- * nobody learns what another one holds. Ids of apps are `[a-z0-9]{8,32}`, digests 64 lower-case hex
- * digits; every method refuses anything else with a TypeError before it looks anywhere.
+ * Bytes are named by their SHA-256 and never change. Apps share nothing: an app is dropped as a whole, and no
+ * app can find out what another one holds. Ids of apps are `[a-z0-9]{8,32}`, digests 64 lower-case hex
+ * digits; every method refuses anything else with a TypeError before it accesses storage.
  *
- * Who wins:
+ * Concurrency:
  *
- * - put against put: both resolve; the bytes are kept once, as of the later of the two.
- * - put against remove: what was put at or after the remove's instant stays, and whoever put it finds it
- *   at any time; of the rest the remove may take what it was given, in part or whole.
- * - put against drop: a put that ends while a drop is under way goes with the app or stays, and resolves
- *   either way; one that begins after the drop resolved stays.
- * - remove against remove: what goes is counted by one of them.
- * - killed in the middle: of a put nothing is kept, or all of it; of a remove some may have gone; of a
- *   drop some may be left, and to drop it again takes that. What an unfinished put wrote is never
- *   readable, and is cleared away at an opening or a `list` once it is an hour old.
+ * - put and put: both resolve; the bytes are kept once, as of the later of the two.
+ * - put and remove: bytes that were put at or after the remove's instant stay readable throughout; the remove
+ *   may delete all or some of the others that it names.
+ * - put and drop: a put that ends during a drop is dropped or stays, and resolves either way; one that begins
+ *   after the drop resolved stays.
+ * - remove and remove: each deletion is counted by one of them.
+ * - a killed process: a put is kept completely or not at all; a remove may be partial; a drop may be partial,
+ *   and dropping again completes it. An unfinished put is never readable, and is deleted at an opening or a
+ *   `list` once it is an hour old.
  *
  * An implementation proves itself with `conformance`.
  *
@@ -30,17 +31,17 @@ export interface Kept {
 }
 
 export interface Listed extends Kept {
-  /** When it was last put, by the clock of who put it; it never goes back. */
+  /** Time of the last put, by the writer's clock; it never decreases. */
   readonly kept_at: Instant
 }
 
 export interface PutOptions {
-  /** The most bytes that are taken. Default: any number. */
+  /** Maximum bytes. Default: unlimited. */
   readonly limit?: number
   readonly signal?: AbortSignal
 }
 
-/** A part of what is kept, from 0; the end is exclusive. */
+/** A part of the bytes, from 0; the end is exclusive. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -48,11 +49,12 @@ export interface ByteRange {
 
 export interface AppBytes {
   /**
-   * Keeps bytes under their digest; durable when it resolves. The same bytes again only renew `kept_at`.
+   * Stores bytes under their digest; durable when it resolves. Storing the same bytes again only renews
+   * `kept_at`.
    *
    * A stream is read one chunk at a time, and ended when the put fails; then nothing is left behind.
    *
-   * @throws KeyhookError `bytes_too_large` beyond the limit, `unavailable` when they cannot be kept
+   * @throws KeyhookError `bytes_too_large` beyond the limit, `unavailable` when they cannot be stored
    * @throws what the stream throws, and the signal's reason
    */
   put(
@@ -61,14 +63,14 @@ export interface AppBytes {
     options?: PutOptions,
   ): Promise<Kept>
 
-  /** @throws KeyhookError `bytes_damaged` when what is there is not what was put */
+  /** @throws KeyhookError `bytes_damaged` when the stored bytes do not match the digest */
   get(appId: string, sha256: string): Promise<Uint8Array | undefined>
 
   /**
-   * A stream of all, or of a part as far as there is one; it holds nothing until it is read. Removed
-   * meanwhile, it gives all of it or ends with `bytes_gone`, never early as if it were whole.
+   * A stream of all bytes, or of a range; it holds no resources until it is read. When the bytes are removed
+   * meanwhile, it yields all of them or fails with `bytes_gone`; it never ends early.
    *
-   * @throws KeyhookError `bytes_damaged` when all of it was read, and it is not what was put
+   * @throws KeyhookError `bytes_damaged` at the end of all bytes when they do not match the digest
    * @throws TypeError for a range of anything but integers from 0, start before end or equal
    */
   open(
@@ -78,28 +80,28 @@ export interface AppBytes {
   ): Promise<AsyncIterable<Uint8Array> | undefined>
 
   /**
-   * What is kept, each once, in the order of digests. What comes or goes meanwhile may be among it or
-   * not; what only is renewed is.
+   * All stored bytes, each once, in the order of digests. Bytes that are added or removed meanwhile may be
+   * included; renewed ones are.
    */
   list(appId: string): AsyncIterable<Listed>
 
   /**
-   * Removes those of the named that were last kept before an instant, and answers how many went. After
-   * a power cut they may be back.
+   * Removes the named bytes that were last put before an instant, and returns how many. After a power cut they
+   * may be back.
    *
-   * The instant lies further back than the clocks of those who put may differ.
+   * The instant must be further back than the clocks of the writers may differ.
    */
   remove(appId: string, sha256s: readonly string[], keptBefore: Instant): Promise<number>
 
-  /** Removes all of an app, for good; one that is not there is fine. */
+  /** Removes all bytes of an app; an unknown app is fine. */
   drop(appId: string): Promise<void>
 
-  /** Every app of which something is kept, each once; one whose end was cut short may be among them. */
+  /** All apps with stored bytes, each once; partially dropped ones may be included. */
   apps(): AsyncIterable<string>
 
-  /** Several processes may share it. Default `false`: the daemon then refuses to be one of several. */
+  /** Whether several processes may share it. Default `false`: the daemon then refuses to be one of several. */
   readonly manyProcesses?: boolean
 
-  /** For when nothing is under way any more. */
+  /** Called once no call is running. */
   close(): Promise<void>
 }

@@ -18,11 +18,10 @@ export interface DatabaseBytesOptions {
 }
 
 /**
- * Opens the SQL store's database as the place where bytes lie, for several daemons without a folder
- * that they share.
+ * Opens the SQL store's database as storage of app bytes, for several daemons without a shared folder.
  *
- * They lie in chunks of 256 KiB, each written and read by itself, so that neither side holds a large
- * file; `get` alone does. The store's migrations make the tables.
+ * Bytes are stored in chunks of 256 KiB, each written and read by itself, so that only `get` holds a whole file
+ * in memory. The store's migrations create the tables.
  *
  * @throws TypeError for a prefix that could not be a name
  * @throws KeyhookError `unavailable` when the database cannot be used
@@ -35,7 +34,7 @@ export async function openDatabaseBytes({
   const t = tablesOf(client, tablePrefix)
   await sweep(t, clock)
   return {
-    // A file of SQLite has one process.
+    // A SQLite file is used by one process.
     manyProcesses: client.dialect.name === 'postgres',
     async put(appId, bytes, options) {
       requireAppId(appId)

@@ -1,22 +1,22 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { AppBytes } from './contract.ts'
 import { listCopies, removeAll } from './disk/copies.ts'
-import { openFolder, takeAway, namesIn } from './disk/folders.ts'
-import { clear, keep, type Settled, sweep, write } from './disk/unfinished.ts'
+import { openFolder, moveAway, namesIn } from './disk/folders.ts'
+import { removeTree, keep, type SyncedFolders, sweep, write } from './disk/unfinished.ts'
 import { findKept, readPart, readWhole } from './disk/read.ts'
 import { isAppId, requireAppId, requireDigest, requireRange, takeIn, verified } from './intake.ts'
 
 export interface DiskBytesOptions {
-  /** Made when it is missing. */
+  /** Created when missing. */
   readonly folder: string
   readonly clock: Pick<Clock, 'now'>
 }
 
 /**
- * Opens a folder, which several daemons may share, as the place where bytes lie.
+ * Opens a folder, which several daemons may share, as storage of app bytes.
  *
  * `<folder>/<app>/<first two digits>/<other digits>.<kept_at>`: files 0600, folders 0700, and no link
- * inside is followed. A put is written beside them, made durable, and renamed.
+ * inside is followed. A put writes a temporary file, makes it durable, and renames it.
  *
  * @throws KeyhookError `unavailable` when the folder cannot be used
  * @example
@@ -25,7 +25,7 @@ export interface DiskBytesOptions {
 export async function openDiskBytes({ folder, clock }: DiskBytesOptions): Promise<AppBytes> {
   const root = await openFolder(folder)
   await sweep(root)
-  const settled: Settled = new Set()
+  const synced: SyncedFolders = new Set()
   return {
     manyProcesses: true,
     async put(appId, bytes, options) {
@@ -35,7 +35,7 @@ export async function openDiskBytes({ folder, clock }: DiskBytesOptions): Promis
       const kept = intake.kept()
       try {
         options?.signal?.throwIfAborted()
-        await keep(root, settled, clock, appId, kept.sha256, unfinished.path)
+        await keep(root, synced, clock, appId, kept.sha256, unfinished.path)
       } catch (cause) {
         await unfinished.remove().catch(() => undefined)
         throw cause
@@ -68,8 +68,8 @@ export async function openDiskBytes({ folder, clock }: DiskBytesOptions): Promis
     },
     async drop(appId) {
       requireAppId(appId)
-      const dropped = await takeAway(root, appId)
-      if (dropped !== undefined) await clear(dropped)
+      const dropped = await moveAway(root, appId)
+      if (dropped !== undefined) await removeTree(dropped)
     },
     async *apps() {
       for (const name of await namesIn(root)) if (isAppId(name)) yield name

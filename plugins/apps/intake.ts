@@ -5,7 +5,7 @@ import { untilAborted } from '../../lib/internal/until-aborted.ts'
 
 export type BytesErrorCode = 'bytes_too_large' | 'bytes_damaged' | 'bytes_gone'
 
-/** What every implementation refuses with. */
+/** Errors of every implementation. */
 export const bytesError: ErrorTable<BytesErrorCode> = defineErrors<BytesErrorCode>({
   bytes_too_large: { status: 413, text: 'These are more bytes than may be kept here.' },
   bytes_damaged: {
@@ -22,19 +22,19 @@ export function isAppId(value: unknown): value is string {
   return typeof value === 'string' && APP_ID.test(value)
 }
 
-/** @throws TypeError for what is no id of an app */
+/** @throws TypeError for an invalid app id */
 export function requireAppId(appId: string): void {
   if (!isAppId(appId)) throw new TypeError('the id of an app is 8 to 32 of a-z and 0-9')
 }
 
-/** @throws TypeError for what is no digest */
+/** @throws TypeError for an invalid digest */
 export function requireDigest(sha256: string): void {
   if (typeof sha256 !== 'string' || !DIGEST.test(sha256)) {
     throw new TypeError('a digest is 64 lower-case hex digits')
   }
 }
 
-/** @throws TypeError for what is no range */
+/** @throws TypeError for an invalid range */
 export function requireRange(range: ByteRange | undefined): void {
   if (range === undefined) return
   const { start, end } = range
@@ -43,21 +43,21 @@ export function requireRange(range: ByteRange | undefined): void {
   }
 }
 
-/** The part of so many bytes that a range covers. */
+/** Cuts a range to a size. */
 export function clip(range: ByteRange | undefined, size: number): ByteRange {
   if (range === undefined) return { start: 0, end: size }
   return { start: Math.min(range.start, size), end: Math.min(range.end, size) }
 }
 
-/** What is put, on its way in. */
+/** The bytes of a put. */
 export interface Intake {
-  /** To be read once; a chunk is the caller's and may change once the next is asked for. */
+  /** Read once; a chunk is the caller's and may change with the next read. */
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Of all chunks, once they were read. */
+  /** Digest and size, once all chunks were read. */
   kept(): Kept
 }
 
-/** Counts and hashes what is put while it is read, and ends the stream when reading stops. */
+/** Counts and hashes the bytes of a put while they are read, and ends the stream when reading stops. */
 export function takeIn(
   bytes: Uint8Array | AsyncIterable<Uint8Array>,
   { limit = Infinity, signal }: PutOptions = {},
@@ -80,7 +80,7 @@ export function takeIn(
   return { chunks: chunks(), kept: () => ({ sha256: hash.digest('hex'), size }) }
 }
 
-/** Gives what it is given, and fails at the end when that is not what the digest names. */
+/** Passes chunks through, and fails at the end when they do not match the digest. */
 export async function* verified(
   sha256: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -93,7 +93,7 @@ export async function* verified(
   if (hash.digest('hex') !== sha256) throw bytesError('bytes_damaged')
 }
 
-/** @throws KeyhookError `bytes_damaged` for bytes that the digest does not name */
+/** @throws KeyhookError `bytes_damaged` for bytes that do not match the digest */
 export function requireUndamaged(sha256: string, bytes: Uint8Array): void {
   if (digestOf(bytes) !== sha256) throw bytesError('bytes_damaged')
 }

@@ -18,5 +18,5 @@ import { holdCases } from './conformance/held.ts'
 
 export type { BillingCase, BillingHarness } from './conformance/harness.ts'
 
-/** Every case of the room, each on a billing of its own. */
+/** All cases, each on a billing of its own. */
 export const billingCases: readonly BillingCase[] = [...holdCases, ...endCases]

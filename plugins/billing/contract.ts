@@ -1,10 +1,10 @@
 /**
- * Who pays for work: money is held when work is accepted, taken when it is completed, and given back when it
- * comes to nothing.
+ * Payment for work: money is held when work is accepted, captured when it completes, and released when it
+ * fails.
  *
  * Each of these happens in the unit of work that accepts or ends the work, so that both commit or neither
- * does. Units are as if one after another. Whatever is done again with the same operation id changes nothing:
- * of its ends the first one stands. What only reads, deletes or cancels is never asked about here.
+ * does. Units are serializable. Repeating a call with the same operation id changes nothing: the first capture
+ * or release wins. Reading, deleting and canceling are not billed.
  *
  * An implementation proves itself with `conformance`.
  *
@@ -15,13 +15,13 @@ import type { EngineTx } from '../../lib/engine/ports.ts'
 import type { ErrorTable, KeyhookError } from '../../lib/errors.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
-/** What costs something. */
+/** Billed operations. */
 export type BilledOperation =
-  /** Counts apps that a prompt makes. */
+  /** Quantity: apps created by prompt. */
   | 'apps.create'
-  /** Counts edits by prompt. */
+  /** Quantity: edits by prompt. */
   | 'edits.create'
-  /** Counts bytes of files that are processed, also when one that failed is processed again. */
+  /** Quantity: bytes of processed files, including retries. */
   | 'files.upload'
 
 /** `none`: nothing is metered; `internal`: by credit that the operator grants; `stripe`: by a processor. */
@@ -30,56 +30,56 @@ export type BillingMode = 'none' | 'internal' | 'stripe'
 /** Money in millionths of the currency's unit: integers from 0 to below 2^53. */
 export type Micros = number
 
-/** Work that is about to be accepted, of one operation and account. */
+/** Work to be accepted, of one operation and account. */
 export interface Asked {
   readonly account_id: string
   readonly operation: BilledOperation
-  /** All of them are held for, or none. */
+  /** Held for as a whole or not at all. */
   readonly works: readonly Work[]
 }
 
 export interface Work {
-  /** Of the edit or the file: unique among everything that is ever billed. */
+  /** Id of the edit or the file: unique among all billed work. */
   readonly operation_id: string
-  /** A whole number above 0, of what the operation counts. */
+  /** Positive integer, in units of the operation. */
   readonly quantity: number
 }
 
-/** What work would take, and what there is. */
+/** Required and available money. */
 export interface Estimate {
   readonly required_micros: Micros
-  /** Null where nothing is metered: then nothing is ever refused. */
+  /** Null without metering: nothing is refused. */
   readonly available_micros: Micros | null
-  /** Such as `USD`; null where nothing is metered. */
+  /** Such as `USD`; null without metering. */
   readonly currency: string | null
 }
 
 /**
- * A unit of work of the store. An implementation whose books are in that store is given the store's own;
- * another keeps to itself what it did in a unit until that has committed.
+ * A unit of work of the store. An implementation whose books are in that store gets the store's own; another
+ * one publishes its changes only after the unit has committed.
  */
 export type BillingTx = Pick<EngineTx, 'afterCommit'>
 
 export interface Billing<Tx extends BillingTx = BillingTx> {
   readonly mode: BillingMode
-  /** What `hold` would take now. It changes nothing and promises nothing. */
+  /** The amount that `hold` would take now, without a guarantee. */
   estimate(asked: Asked): Promise<Estimate>
   /**
-   * Sets aside what works will cost at most. Work that is held for, or was taken payment for, is passed over;
-   * what was released may be held for anew. Of units that race for the last of an account's money, those that
-   * come later are refused: what is available is never below zero.
+   * Holds the maximum cost of works. Work that is held or captured is skipped; released work may be held again.
+   * When units race for the last of an account's money, later ones are refused: the available balance is never
+   * negative.
    *
-   * @throws KeyhookError `insufficient_balance`, having set nothing aside
+   * @throws KeyhookError `insufficient_balance`, having held nothing
    */
   hold(tx: Tx, asked: Asked): Promise<void>
   /**
-   * Takes payment for work that is completed, and sets the rest of what was held free. Answers what was taken:
-   * 0 for work that was not held for, as it was accepted when nothing was metered, or was released.
+   * Captures the payment for completed work, and releases the rest of the hold. Returns the captured amount: 0
+   * for work without a hold, because it was accepted without metering or was released.
    *
-   * @param quantity how much it came to; no more than was held for is taken. Default: all of that
+   * @param quantity actual quantity; at most the hold is captured. Default: all of the hold
    */
   capture(tx: Tx, operationId: string, quantity?: number): Promise<Micros>
-  /** Sets free what was held for work that came to nothing. Payment that was taken stays taken. */
+  /** Releases the hold for failed work. Captured payment stays captured. */
   release(tx: Tx, operationId: string): Promise<void>
 }
 
@@ -102,7 +102,7 @@ const readBalance = declareArguments('insufficientBalance', {
   }),
 })
 
-/** Why work is refused that there is not enough money for; `source` is whose limit it is. */
+/** The error of work that costs more than is available; `source` is whose limit it is. */
 export function insufficientBalance(
   ...args: readonly [
     details: {

@@ -9,14 +9,14 @@ import {
 } from './contract.ts'
 
 export interface MemoryWalletOptions {
-  /** Of one of what the operation's quantity counts. Default: 1,000 for an app or edit, nothing for a byte. */
+  /** Price per unit of the operation's quantity. Default: 1,000 for an app or edit, 0 for a byte. */
   readonly prices?: Partial<Readonly<Record<BilledOperation, Micros>>>
   /** Default `USD`. */
   readonly currency?: string
 }
 
 export interface WalletState {
-  /** What is owned, also while it is held. */
+  /** Total balance, holds included. */
   readonly balance_micros: Micros
   readonly held_micros: Micros
 }
@@ -44,7 +44,7 @@ const readWallet = declareArguments('createMemoryWallet', {
 const readGrant = declareArguments('grant', { account_id: NAME, micros: COUNT })
 
 /**
- * A real wallet in the memory of one process, for tests: the shortest billing that keeps the contract. It
+ * A wallet in the memory of one process, for tests: the shortest billing that meets the contract. It
  * forgets everything with its process.
  *
  * @example
@@ -60,7 +60,7 @@ export function createMemoryWallet(
   const books = createBooks()
   const drafts = new WeakMap<BillingTx, Draft>()
 
-  /** What a unit does is seen by itself alone, until it has committed. */
+  /** The changes of a unit of work are visible to itself alone until it commits. */
   function draftOf(tx: BillingTx): Draft {
     const known = drafts.get(tx)
     if (known !== undefined) return known
@@ -142,13 +142,13 @@ interface Wallet {
   readonly held_micros: Micros
 }
 
-/** What became of the money for one piece of work. */
+/** State of the payment for one piece of work. */
 export type WorkState =
   | {
       readonly state: 'held'
       readonly account_id: string
       readonly held: Micros
-      /** Of one of what is counted. */
+      /** Price per unit. */
       readonly price: Micros
     }
   | { readonly state: 'captured'; readonly taken: Micros }
@@ -161,14 +161,14 @@ export interface Books {
   keep(operationId: string, work: WorkState): void
 }
 
-/** What one unit of work sees and does. */
+/** The books as one unit of work sees them. */
 export interface Draft extends Books {
   commit(): void
 }
 
 const EMPTY: Wallet = { balance_micros: 0, held_micros: 0 }
 
-/** Books that may be written to in drafts, which change nothing until they are committed. */
+/** Books that are written to in drafts, which change nothing until they are committed. */
 export function createBooks(): Books & { draft(): Draft } {
   const books = openBooks({ wallet: () => EMPTY, work: () => undefined })
   return {
@@ -188,7 +188,7 @@ export function createBooks(): Books & { draft(): Draft } {
   }
 }
 
-/** Books above others: of wallets the changes alone, so that what changes below them meanwhile counts. */
+/** Books on top of others: wallets as differences, so that concurrent changes below count. */
 function openBooks(below: Pick<Books, 'wallet' | 'work'>) {
   const changes = new Map<string, Wallet>()
   const kept = new Map<string, WorkState>()

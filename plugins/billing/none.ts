@@ -1,6 +1,6 @@
 import type { Billing } from './contract.ts'
 
-/** Nothing is metered: everything is allowed, and nothing is kept. */
+/** Billing without metering: everything is allowed. */
 export function createNoBilling(): Billing {
   return {
     mode: 'none',

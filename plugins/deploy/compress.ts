@@ -6,28 +6,27 @@ import type { Encoding } from './manifest.ts'
 const brotli = promisify(brotliCompress)
 const deflate = promisify(gzip)
 
-/** Half of the threads that a process has for them, for files and for passwords unless it is told otherwise. */
-const AT_ONCE = 2
-const lanes = createLanes(AT_ONCE)
+/** Half of the default thread pool, which files and passwords use too. */
+const CONCURRENCY = 2
+const limit = createLanes(CONCURRENCY)
 
-/** Below this many bytes the best quality takes less than it saves whoever loads the file. */
+/** Below this size the best quality costs less than it saves in transfer. */
 const SMALL = 64 * 1024
-/** Of so many bytes of one release: beyond that it would take minutes. */
+/** Maximum bytes of a release at the best quality: more would take minutes. */
 export const BEST_OF = 8 * 1024 * 1024
 const BEST = 11
 const GOOD = 9
 
 /**
- * Off the event loop: each takes a thread of its own while it lasts, and waits while as many are under way
- * as may be.
+ * Compresses in the thread pool, with limited concurrency.
  *
- * @param isMuch whether there is much to be compressed beside it
+ * @param isMuch whether the release has more to compress than `BEST_OF`
  */
 export const COMPRESS: Readonly<
   Record<Encoding, (bytes: Uint8Array, isMuch: boolean) => Promise<Uint8Array>>
 > = {
   br: (bytes, isMuch) =>
-    lanes(() =>
+    limit(() =>
       brotli(bytes, {
         params: {
           [constants.BROTLI_PARAM_QUALITY]: bytes.length < SMALL && !isMuch ? BEST : GOOD,
@@ -35,9 +34,9 @@ export const COMPRESS: Readonly<
         },
       }),
     ),
-  // The same bytes on every system: no name, no time.
-  gzip: (bytes) => lanes(() => deflate(bytes, { level: constants.Z_BEST_COMPRESSION })),
+  // Deterministic: no name, no time.
+  gzip: (bytes) => limit(() => deflate(bytes, { level: constants.Z_BEST_COMPRESSION })),
 }
 
-/** A form that is not this much smaller is not worth what it takes to keep and choose it. */
+/** Maximum share of the original size; a larger compressed file is not stored. */
 export const WORTH = 0.9

@@ -20,5 +20,5 @@ import type { DeployCase } from './conformance/harness.ts'
 
 export type { DeployCase, DeployHarness } from './conformance/harness.ts'
 
-/** Every case of the room, each on a deployer of its own. */
+/** All cases, each on a deployer of its own. */
 export const deployCases: readonly DeployCase[] = [...buildCases, ...activateCases]

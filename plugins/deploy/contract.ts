@@ -1,6 +1,6 @@
 /**
- * Making a release of an app's files, and making ready where it is served. Records, turns and events are
- * the store's and the daemon's: a deployer is given bytes and keeps bytes, and never decides what is live.
+ * A deployer builds a release of an app's files and prepares it to be served. Records, generations and events
+ * belong to the store and the daemon: a deployer reads and stores bytes, and never decides what is live.
  *
  * An implementation proves itself with `conformance`.
  *
@@ -19,20 +19,20 @@ export interface DeployTask {
   readonly app_id: string
   readonly files: readonly (Kept & { readonly path: string })[]
   readonly config: ReadonlyMap<string, string>
-  /** Forms of files that were made before and are kept, by the digests of the files; they may be used. */
+  /** Compressed files of earlier builds that may be reused, by the digests of the originals. */
   readonly forms: ReadonlyMap<string, ServedFile['encoded']>
 }
 
 export interface DeployTools {
-  /** Ends the work: the call then rejects with the signal's reason. */
+  /** Ends the call, which then rejects with the signal's reason. */
   readonly signal: AbortSignal
-  /** One of the task's files, or what was kept. */
+  /** One of the task's files, or stored bytes. */
   read(sha256: string): Promise<AsyncIterable<Uint8Array>>
-  /** Keeps bytes of the release; the same bytes again are fine. */
+  /** Stores bytes of the release; storing the same bytes again is fine. */
   keep(bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<Kept>
-  /** One line for whoever deploys. */
+  /** One line of the build log. */
   log(message: string): void
-  /** How far it is. */
+  /** Reports progress. */
   progress(done: number, total: number): void
 }
 
@@ -44,21 +44,20 @@ export interface Release {
 
 export interface Deployer {
   /**
-   * Makes what is served of a tree. The same task again gives the same manifest; a failure leaves
-   * nothing that is served.
+   * Builds the manifest of a tree. It is deterministic; a failure leaves nothing that is served.
    *
-   * What the tools throw is thrown as it is.
+   * Errors of the tools are thrown as is.
    *
-   * @throws DeployError for what the owner of the app can do something about
+   * @throws DeployError for what the owner of the app can fix
    */
   build(task: DeployTask, tools: DeployTools): Promise<Manifest>
   /**
-   * Makes sure that everything of a release can be served, before anybody is led to it. Called again
-   * after a crash: the same release again is fine.
+   * Checks that all files of a release can be served, before it goes live. Called again with the same release
+   * after a crash.
    *
-   * What is live is not touched by it, whether it resolves or rejects.
+   * It never changes what is live.
    *
-   * @throws DeployError `file_gone` for a release of which something is not there any more
+   * @throws DeployError `file_gone` when a file of the release is missing
    */
   activate(release: Release, tools: DeployTools): Promise<void>
   close(): Promise<void>

@@ -10,8 +10,8 @@ import type { ErrorExtras, ErrorRow } from '../../lib/errors.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 
 /**
- * Whose doing a failure is: of circumstances that pass, of the app's files, of how it or the service is
- * set up, of what is kept, of another service, of a rule, or of a defect.
+ * What a failure is caused by: a passing condition, the app's files, its configuration or the service's,
+ * stored data, another service, a rule, or a defect.
  */
 export type DeployErrorClass =
   'transient' | 'code' | 'configuration' | 'data' | 'integration' | 'policy' | 'internal'
@@ -21,11 +21,11 @@ export type DeployErrorCode =
 
 interface DeployErrorRow extends ErrorRow {
   readonly class: DeployErrorClass
-  /** Whether the same may succeed when it is asked for again. */
+  /** Whether a retry may succeed. */
   readonly retryable: boolean
 }
 
-/** Why a release could not be made, or not be served. A code never changes its meaning. */
+/** Why a release could not be built or served. A code never changes its meaning. */
 export const DEPLOY_ERRORS: Readonly<Record<DeployErrorCode, DeployErrorRow>> = {
   nothing_to_serve: {
     status: 400,
@@ -67,7 +67,7 @@ const readError = declareArguments('DeployError', {
   }),
 })
 
-/** A release that cannot be made or served; whatever else is thrown is a defect. */
+/** A release that cannot be built or served; any other error is a defect. */
 export class DeployError extends KeyhookError<DeployErrorCode> {
   readonly class: DeployErrorClass
   readonly retryable: boolean

@@ -14,9 +14,9 @@ import {
 import { mediaOf } from './media.ts'
 import { readAll } from './verify.ts'
 
-/** Smaller files fit in what is sent at once anyway. */
+/** Smaller files fit in one packet anyway. */
 const LEAST = 1024
-/** Files of one release that are worked on at once; then it is another's turn to compress one. */
+/** Concurrent files per release, so that releases share the compressor. */
 const AT_ONCE = 2
 
 /**
@@ -92,7 +92,7 @@ async function makeForms(
     }),
   )
   await Promise.all(work).catch((cause: unknown) => {
-    // What still waits for its turn is not begun any more.
+    // Files that still wait are not started.
     failing.abort(cause)
     throw cause
   })

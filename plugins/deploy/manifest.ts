@@ -11,36 +11,36 @@ import {
 import { DeployError } from './errors.ts'
 import { hasFingerprint, isServed, mediaOf } from './media.ts'
 
-/** Encodings in which a file may be kept beside itself, the one that is preferred first. */
+/** Encodings of stored compressed files, the preferred one first. */
 export const ENCODINGS = ['br', 'gzip'] as const
 
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** Bytes of an app, by their digest. */
+/** Stored bytes of an app. */
 export interface Kept {
   /** Lower-case hex. */
   readonly sha256: string
   readonly size: number
 }
 
-/** A file as it is served. */
+/** A served file. */
 export interface ServedFile extends Kept {
   readonly path: string
-  /** Of the answer, with its charset. */
+  /** Content type, with its charset. */
   readonly type: string
-  /** Its name changes with its content: it may be kept by browsers for ever. */
+  /** Whether its name changes with its content, so that browsers may cache it forever. */
   readonly immutable: boolean
-  /** Smaller forms of it, under digests of their own. */
+  /** Compressed files, under digests of their own. */
   readonly encoded: Readonly<Partial<Record<Encoding, Kept>>>
 }
 
-/** What a release serves. It never changes, and is kept among the app's bytes under its own digest. */
+/** The files of a release. It never changes, and is stored among the app's bytes under its own digest. */
 export interface Manifest {
-  /** By path, without a slash at the beginning. */
+  /** By path, without a leading slash. */
   readonly files: ReadonlyMap<string, ServedFile>
-  /** Paths that name no file are answered with index.html, for apps that route by themselves. */
+  /** Whether unknown paths are served index.html, for single-page apps. */
   readonly spa: boolean
-  /** False when the app's configuration says `observe: off`: its pages are served without the error beacon. */
+  /** False with `observe: off` in the app's configuration: pages are served without the error beacon. */
   readonly observe?: boolean
 }
 
@@ -53,8 +53,8 @@ type Row = readonly [
   encoded: readonly (readonly [encoding: Encoding, sha256: string, size: number])[],
 ]
 
-/** Whoever serves a release reads it whole. 10,000 files fit, with both of their forms and paths of 140 bytes. */
-const MOST_PRINTED = 4 * 1_048_576
+/** A manifest is read as a whole. 10,000 files fit, each with two encodings and a path of 140 bytes. */
+const MAX_PRINTED = 4 * 1_048_576
 
 const readPrinted = declareArguments('printManifest', {
   manifest: recordOf({ files: MAP, spa: BOOLEAN, observe: optional(BOOLEAN) }),
@@ -62,7 +62,7 @@ const readPrinted = declareArguments('printManifest', {
 const readText = declareArguments('readManifest', { text: TEXT })
 
 /**
- * The text by which a manifest is kept: equal ones have the same, whatever the order they were made in.
+ * The stored text of a manifest: equal manifests have equal texts, in whatever order they were built.
  *
  * @throws DeployError `release_too_large` for more than 4 MiB
  */
@@ -77,7 +77,7 @@ export function printManifest(...args: readonly [manifest: Manifest]): string {
     files: rows,
   })
   const size = Buffer.byteLength(text)
-  if (size > MOST_PRINTED) throw new DeployError('release_too_large', { internal: `${size} bytes` })
+  if (size > MAX_PRINTED) throw new DeployError('release_too_large', { internal: `${size} bytes` })
   return text
 }
 
@@ -89,7 +89,7 @@ function toRow({ path, sha256, size, type, immutable, encoded }: ServedFile): Ro
   return [path, sha256, size, type, immutable ? 1 : 0, forms]
 }
 
-/** @throws TypeError for what `printManifest` never made */
+/** @throws TypeError for a text that is not of `printManifest` */
 export function readManifest(...args: readonly [text: string]): Manifest {
   readText(args)
   const [text] = args
@@ -107,7 +107,7 @@ export function readManifest(...args: readonly [text: string]): Manifest {
 
 const NO_FORMS: ServedFile['encoded'] = {}
 
-/** @param types that were read before: a few stand in thousands of rows, and what is read is kept */
+/** @param types seen before: thousands of rows share a few, and keep them in memory */
 function toFile(
   [path, sha256, size, read, immutable, forms]: Row,
   types: Map<string, string>,
@@ -140,9 +140,9 @@ const readPlain = declareArguments('plainManifest', {
 })
 
 /**
- * What is served of an app's files as they are: nothing is compressed.
+ * The manifest of an app's files without compression.
  *
- * @param files each is named once
+ * @param files each path once
  */
 export function plainManifest(
   ...args: readonly [

@@ -81,7 +81,7 @@ export interface Media {
   readonly compressible: boolean
 }
 
-/** By extension, lower case: what is not named is bytes, and no browser may guess otherwise. */
+/** Content types by extension, in lower case; others are bytes, and browsers may not sniff them. */
 const MEDIA: ReadonlyMap<string, Media> = new Map([
   ...entries(TEXT, (type) => ({ type: `${type}; charset=utf-8`, compressible: true })),
   ...entries(PACKED, (type) => ({ type, compressible: false })),
@@ -102,20 +102,20 @@ export function mediaOf(path: string): Media {
   return MEDIA.get(extension.toLowerCase()) ?? BYTES
 }
 
-/** Whether a file of the app is served: what is hidden and what tells of the source stays behind. */
+/** Whether a file of the app is served: hidden files and files about the source are not. */
 export function isServed(path: string): boolean {
   return !/(^|\/)\./.test(path) && !/\.(m?js|css)\.map$/i.test(path)
 }
 
-/** What stands between separators, or is the whole name, before the extension: `app-BfX3k9aQ.js`. */
+/** The part between separators, or the whole name, before the extension: `app-BfX3k9aQ.js`. */
 const PART = /(?:^|[-_.])([0-9A-Za-z]{8,})\.[0-9A-Za-z]+$/
 
 const PAGE = /\.x?html?$/i
 const UUID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\.[^/]+$/i
 
 /**
- * Whether a name bears a fingerprint of its content, as bundlers write it. It looks at random: a date, a
- * version or a word with a number is none, since whoever changes such a file keeps its name; nor is the id
+ * Whether a name has a fingerprint of its content, as bundlers write it. It looks random: a date, a
+ * version or a word with a number is none, since such a file keeps its name when it changes; nor is the id
  * of what the file is about. A page is asked for by its name, whatever that looks like.
  */
 export function hasFingerprint(path: string): boolean {
@@ -124,7 +124,7 @@ export function hasFingerprint(path: string): boolean {
   return FINGERPRINTS.some(({ form, least }) => form.test(part) && turns(part) >= least)
 }
 
-/** What bundlers write, and how much it must look at random. */
+/** Fingerprints of bundlers, and how random they must look. */
 const FINGERPRINTS: readonly { readonly form: RegExp; readonly least: number }[] = [
   { form: /^(?=.*\d)(?=.*[a-f])[0-9a-f]+$/, least: 2 },
   { form: /^(?=.*\d)(?=.*[A-Z])[0-9A-Z]+$/, least: 3 },

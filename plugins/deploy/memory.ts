@@ -7,8 +7,8 @@ import { readAll } from './verify.ts'
 const readDeployer = declareArguments('createMemoryDeployer', {})
 
 /**
- * The shortest deployer that keeps the contract: files are served as they are. For tests, and where
- * something in front compresses.
+ * The shortest deployer that meets the contract, without compression. For tests, and behind a proxy that
+ * compresses.
  */
 export function createMemoryDeployer(...args: readonly []): Deployer {
   readDeployer(args)

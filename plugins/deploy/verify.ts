@@ -5,7 +5,7 @@ import { DeployError } from './errors.ts'
 /**
  * Reads everything that a release names, each once.
  *
- * @throws DeployError `file_gone` for what is not whole any more
+ * @throws DeployError `file_gone` for a missing or damaged file
  */
 export async function readAll({ manifest }: Release, tools: DeployTools): Promise<void> {
   const { signal, progress } = tools

@@ -1,20 +1,19 @@
 /**
- * What carries out a prompt: given an app's files and a wish in words, it answers the operations that
- * fulfil it.
+ * An editor turns a prompt and an app's files into operations on these files.
  *
- * An editor changes nothing itself: the core checks its operations and applies all of them or none. So
- * the same edit may be given to it again after a crash, and nothing is lost or done twice. An
- * implementation proves itself with `conformance`.
+ * An editor changes nothing itself: the daemon checks its operations and applies all of them or none. The
+ * same edit may therefore be given to it again after a crash. An implementation proves itself with
+ * `conformance`.
  *
  * @module
  */
 export { abortError, EDIT_ERRORS, EditError } from './errors.ts'
 export type { EditErrorCode } from './errors.ts'
 
-/** One change to an app's tree. They apply in their order, each to what those before it left. */
+/** One change to an app's tree. Operations apply in order, each to the result of those before it. */
 export type EditOperation =
   | { readonly op: 'write'; readonly path: string; readonly content: string }
-  /** `search` lies in exactly one place of the file; what lies there becomes `replace`, literally. */
+  /** `search` occurs exactly once in the file, and is replaced by `replace`, literally. */
   | {
       readonly op: 'patch'
       readonly path: string
@@ -23,33 +22,33 @@ export type EditOperation =
     }
   | { readonly op: 'rename'; readonly from: string; readonly to: string }
   | { readonly op: 'delete'; readonly path: string }
-  /** `null` takes the key away. */
+  /** `null` removes the key. */
   | { readonly op: 'set_config'; readonly key: string; readonly value: string | null }
 
-/** One edit to carry out. */
+/** One edit. */
 export interface EditTask {
-  /** Given again with the same task after a crash. */
+  /** The same after a crash, with the same task. */
   readonly edit_id: string
   readonly app_id: string
   readonly prompt: string
-  /** The model that was asked for; null for the editor's own choice. */
+  /** The requested model; null for the editor's default. */
   readonly model: string | null
-  /** Whether the app is being made: its files are a bare start, or none. */
+  /** Whether this creates the app: it has a starter template, or no files. */
   readonly initial: boolean
-  /** The base that the operations apply to; sizes in bytes. */
+  /** The files that the operations apply to; sizes in bytes. */
   readonly files: readonly { readonly path: string; readonly size: number }[]
 }
 
-/** A piece of a knowledge-base file that fits a query. Its text and name are untrusted. */
+/** A passage of a knowledge file that matches a query. Its text and name are untrusted. */
 export interface Passage {
   readonly file_id: string
   readonly name: string
-  /** The page it stands on, from 1; null where a file has no pages. */
+  /** Page number, from 1; null for files without pages. */
   readonly page: number | null
   readonly text: string
 }
 
-/** What stands against an operation; `message` may quote the app's own files and nothing else. */
+/** Why an operation cannot be applied; `message` may quote the app's own files and nothing else. */
 export interface OperationFault {
   readonly index: number
   readonly code: string
@@ -62,61 +61,57 @@ export interface EditProgress {
   readonly stage: EditStage
   /** Never above `total`. */
   readonly done: number
-  /** Null while it is not known. */
+  /** Null while unknown. */
   readonly total: number | null
-  /** For whoever watches the edit, such as the path of the file being written. Public. */
+  /** Shown to users, such as the path of the file being written. */
   readonly message?: string
 }
 
-/** What an editor may use while it carries out one task; what these reject with ends the edit. */
+/** What an editor may use for one task; an error of these ends the edit. */
 export interface EditTools {
-  /**
-   * Aborts when the edit is canceled. With a `TimeoutError` as its reason, such as
-   * `AbortSignal.timeout` gives, it is the deadline that passed.
-   */
+  /** Aborts when the edit is canceled, or with a `TimeoutError` as its reason when its deadline passed. */
   readonly signal: AbortSignal
-  /** The bytes of a file of the base, not to be changed; undefined when there is none. */
+  /** The bytes of a file, not to be modified; undefined when there is none. */
   read(path: string): Promise<Uint8Array | undefined>
-  /** At most `most` passages of the app's knowledge base, best first. None where it has no knowledge. */
+  /** At most `most` passages of the app's knowledge files, best first. */
   passages(query: string, most: number): Promise<readonly Passage[]>
-  /** What of these operations could not be applied to the base; empty when all can. Changes nothing. */
+  /** The operations that cannot be applied; empty when all can. Changes nothing. */
   check(operations: readonly EditOperation[]): Promise<readonly OperationFault[]>
-  /** Tells how far it is, and that it is alive: to be called at least every 15 s. Never throws. */
+  /** Reports progress, and serves as the heartbeat: call it at least every 15 s. Never throws. */
   progress(report: EditProgress): void
 }
 
-/** What a model was given and gave, in tokens, over every request of the edit. */
+/** Tokens of all requests of the edit. */
 export interface EditUsage {
   readonly input_tokens: number
   readonly output_tokens: number
-  /** How many of `input_tokens` came from the server's cache. */
+  /** Input tokens from the server's cache. */
   readonly cached_tokens: number
-  /** Whether any of it was reckoned from the length of the text, because the server did not say. */
+  /** Whether any count was estimated from the length of the text, because the server sent none. */
   readonly estimated: boolean
 }
 
 export interface EditOutcome {
-  /** At least one; `check` finds nothing against them. */
+  /** At least one; `check` accepts them. */
   readonly operations: readonly EditOperation[]
-  /** One line of at most 200 characters, in the words of the model: untrusted text. */
+  /** One line of at most 200 characters by the model: untrusted text. */
   readonly summary: string
   /** The model that answered. */
   readonly model: string
   readonly usage: EditUsage
-  /** Whether the first answer could not be used as it was. */
+  /** Whether the first answer needed a repair. */
   readonly repaired: boolean
 }
 
 export interface Editor {
-  /** Whether it can carry out anything; false when no model is configured. */
+  /** False when no model is configured. */
   readonly available: boolean
   /**
-   * Answers the operations that fulfil the prompt. Tasks may run side by side; one given twice at once
-   * is carried out twice.
+   * Returns the operations for the prompt. Tasks may run concurrently; the same task given twice runs twice.
    *
-   * @throws EditError for whatever the editor, the model or the deadline stops
+   * @throws EditError when the editor, the model or the deadline ends it
    */
   carryOut(task: EditTask, tools: EditTools): Promise<EditOutcome>
-  /** Ends what is under way as `canceled`, and everything given to it later. */
+  /** Ends running and later edits as `canceled`. */
   close?(): Promise<void>
 }

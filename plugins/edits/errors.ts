@@ -24,21 +24,18 @@ export type EditErrorCode =
   | 'deadline'
   | 'canceled'
 
-/**
- * Whose doing a failure is: of circumstances that pass, of the model, of whoever asked, of the
- * operator, or of a defect.
- */
+/** Who can fix a failure: nobody needs to (it passes), the model, the caller, the operator, or us. */
 export type EditErrorClass = 'transient' | 'model' | 'request' | 'configuration' | 'internal'
 
 interface EditErrorRow extends ErrorRow {
   readonly class: EditErrorClass
-  /** Whether the same edit may succeed when it is asked for again. */
+  /** Whether a retry of the same edit may succeed. */
   readonly retryable: boolean
 }
 
 /**
- * Why an edit could not be carried out. A code never changes its meaning and is never reused. The status
- * is for what is refused at once: what fails later is told by the edit itself.
+ * Why an edit failed. A code never changes its meaning and is never reused. The status is for requests that
+ * are refused at once; an edit that fails later reports the code itself.
  */
 export const EDIT_ERRORS: Readonly<Record<EditErrorCode, EditErrorRow>> = {
   model_not_configured: {
@@ -120,7 +117,7 @@ const readError = declareArguments('EditError', {
   }),
 })
 
-/** An edit that could not be carried out; whatever else is thrown is a defect. */
+/** A failed edit; any other error is a defect. */
 export class EditError extends KeyhookError<EditErrorCode> {
   readonly class: EditErrorClass
   readonly retryable: boolean
@@ -140,7 +137,7 @@ const readSignal = declareArguments('abortError', {
   signal: { ...recordOf({ aborted: BOOLEAN }), allowed: 'an AbortSignal' },
 })
 
-/** What an aborted signal means for the edit: its deadline, an error of ours, or else a cancellation. */
+/** The error of an aborted signal: the deadline, an error of ours, or else a cancellation. */
 export function abortError(...args: readonly [signal: AbortSignal]): EditError {
   readSignal(args)
   const [signal] = args

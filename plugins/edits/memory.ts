@@ -11,7 +11,7 @@ import type { EditOperation, EditOutcome, Editor, EditTask, EditTools } from './
 import { EditError } from './contract.ts'
 import { Running, underSignal } from './running.ts'
 
-/** What a prompt leads to. */
+/** Maps a prompt to operations. */
 export type EditScript = (
   task: EditTask,
   tools: EditTools,
@@ -22,7 +22,7 @@ export interface MemoryEditorOptions {
   readonly script?: EditScript
 }
 
-/** The prompt that `readPrompt` never finishes: only an abort ends it. */
+/** A prompt that `readPrompt` never settles: only an abort ends it. */
 export const ENDLESS_PROMPT = 'wait'
 
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, estimated: false }
@@ -36,7 +36,7 @@ const readTask = declareArguments('readPrompt', {
 })
 
 /**
- * Creates an editor without a model, for tests and for trying the platform: what it does is scripted.
+ * Creates a scripted editor without a model, for tests and for trying the platform.
  *
  * @example
  * const editor = createMemoryEditor()
@@ -47,7 +47,7 @@ export function createMemoryEditor(...args: readonly [options?: MemoryEditorOpti
   const [{ script = readPrompt } = {}] = readEditor(args) as typeof args
   const running = new Running()
 
-  async function follow(task: EditTask, tools: EditTools): Promise<EditOutcome> {
+  async function edit(task: EditTask, tools: EditTools): Promise<EditOutcome> {
     tools.progress({ stage: 'asking', done: 0, total: 1 })
     const operations = await script(task, tools)
     if (operations.length === 0) throw new EditError('model_answer_invalid')
@@ -66,13 +66,13 @@ export function createMemoryEditor(...args: readonly [options?: MemoryEditorOpti
   return {
     available: true,
     carryOut: (task, tools) =>
-      running.run(tools.signal, (signal) => follow(task, underSignal(tools, signal))),
+      running.run(tools.signal, (signal) => edit(task, underSignal(tools, signal))),
     close: () => running.close(),
   }
 }
 
 /**
- * Takes the prompt for the operations themselves, as a JSON array.
+ * Reads the prompt as a JSON array of operations.
  *
  * @throws EditError `model_answer_invalid` when it is neither that nor `ENDLESS_PROMPT`
  */
@@ -86,7 +86,7 @@ export function readPrompt(
     const read: unknown = JSON.parse(prompt)
     if (Array.isArray(read)) return read as EditOperation[]
   } catch {
-    // It is told below.
+    // Thrown below.
   }
   throw new EditError('model_answer_invalid')
 }

@@ -1,7 +1,7 @@
 import type { Editor } from './contract.ts'
 import { EditError } from './contract.ts'
 
-/** Stands where no model is configured: it is not available and refuses every task. */
+/** The editor without a model: unavailable, refuses every task. */
 export function createNoEditor(): Editor {
   return {
     available: false,

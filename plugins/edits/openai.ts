@@ -19,7 +19,7 @@ import { Heartbeat, Running, underSignal } from './running.ts'
 import { chat, type ChatSettings } from './openai/chat.ts'
 import { type ContextLimits, writeFiles, writePassages } from './prompt/context.ts'
 import { type AnswerFormat, instructions, writeMessages } from './prompt/messages.ts'
-import { carryOutInRounds } from './rounds.ts'
+import { runRounds } from './rounds.ts'
 
 export interface OpenAiEditorOptions extends Omit<ModelServer, 'baseUrl'> {
   /** Base URL of the API, such as `https://models.example.com/v1`; without it the editor is unavailable. */
@@ -71,8 +71,8 @@ const DEFAULT_LIMITS: OpenAiEditorLimits = {
   heartbeat: 10_000,
 }
 
-const MOST_SUMMARY = 200
-const MOST_QUERY = 1000
+const MAX_SUMMARY = 200
+const MAX_QUERY = 1000
 
 /**
  * Creates an editor that prompts a language model. It keeps nothing between edits.
@@ -100,7 +100,7 @@ export function createOpenAiEditor(options: OpenAiEditorOptions): Editor {
   async function edit(task: EditTask, tools: EditTools): Promise<EditOutcome> {
     const { signal } = tools
     const files = await writeFiles(task, tools, limits)
-    const found = await tools.passages(task.prompt.slice(0, MOST_QUERY), limits.passages)
+    const found = await tools.passages(task.prompt.slice(0, MAX_QUERY), limits.passages)
     const first = writeMessages({
       instructions: instructions(format),
       files,
@@ -111,7 +111,7 @@ export function createOpenAiEditor(options: OpenAiEditorOptions): Editor {
     let usage: EditUsage = NO_USAGE
     const requested = task.model ?? model
     let answered = requested
-    const rounds = await carryOutInRounds(
+    const rounds = await runRounds(
       first,
       async (messages, onText) => {
         const answer = await chat({ model: requested, messages }, signal, settings, onText)
@@ -169,6 +169,6 @@ function oneLine(text: string): string {
     .slice(0, 1000)
     .replace(/^\W*SUMMARY\W*[:-]\W*/i, '')
     .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
-  const cut = said.trim().slice(0, MOST_SUMMARY)
+  const cut = said.trim().slice(0, MAX_SUMMARY)
   return cut.replace(/[\uD800-\uDBFF]$/, '') || 'Changes'
 }

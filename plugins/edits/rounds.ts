@@ -1,10 +1,10 @@
 import { AnswerParser, type Block, type Problem } from './answer/parse.ts'
 import { pathsOf, resolveBlocks } from './answer/resolve.ts'
 import { EditError, type EditOperation, type EditStage, type EditTools } from './contract.ts'
-import { askRepair, type Message } from './prompt/messages.ts'
+import { writeRepair, type Message } from './prompt/messages.ts'
 
-/** Gives the model's answer as it comes, and all of it in the end. */
-export type AskModel = (
+/** Passes the model's answer on as it arrives, and returns all of it. */
+export type PromptModel = (
   messages: readonly Message[],
   onText: (text: string) => void,
 ) => Promise<string>
@@ -15,53 +15,55 @@ export interface RoundsOutcome {
   readonly repaired: boolean
 }
 
-/** The first answer, one repair of what did not fit, and that whole if it still does not. */
+/** The first answer, one repair of what could not be applied, then whole files for what still cannot. */
 const STAGES: readonly EditStage[] = ['asking', 'repairing', 'repairing']
-const MOST_OPERATIONS = 500
-const MOST_SHOWN = 200
+const MAX_OPERATIONS = 500
+const MAX_SHOWN = 200
 
 /**
- * Asks until every operation can be applied. What could be is kept; of the rest the model is shown how
- * the files really are.
+ * Prompts the model until every operation can be applied. Operations that can be applied are kept; for the
+ * rest the model is shown the files as they are.
  *
  * @throws EditError `patch_not_applied`, `model_answer_invalid` or `answer_too_large`
  */
-export async function carryOutInRounds(
+export async function runRounds(
   first: readonly Message[],
-  ask: AskModel,
+  prompt: PromptModel,
   tools: Pick<EditTools, 'read' | 'check' | 'progress'>,
 ): Promise<RoundsOutcome> {
   let messages = first
   let kept: readonly Block[] = []
-  let owed: readonly string[] = []
+  let pending: readonly string[] = []
   let problems: readonly Problem[] = []
   let summary: string | undefined
   for (const [round, stage] of STAGES.entries()) {
-    const { text, answer } = await askRound(messages, ask, stage, tools.progress)
+    const { text, answer } = await runRound(messages, prompt, stage, tools.progress)
     summary ??= answer.summary
     const done = new Set(kept.flatMap(pathsOf))
     const added = answer.blocks.filter((block) => !pathsOf(block).some((path) => done.has(path)))
     const blocks = [...kept, ...added]
-    if (blocks.length > MOST_OPERATIONS) throw new EditError('answer_too_large')
+    if (blocks.length > MAX_OPERATIONS) throw new EditError('answer_too_large')
     const broken = [
       ...answer.problems.filter(({ path }) => !done.has(path ?? '')),
-      ...left(owed, added),
+      ...missing(pending, added),
     ]
-    const judged = await judge(blocks, broken, tools)
-    problems = judged.problems
+    const checked = await check(blocks, broken, tools)
+    problems = checked.problems
     if (problems.length === 0)
-      return { operations: judged.operations, summary, repaired: round > 0 }
+      return { operations: checked.operations, summary, repaired: round > 0 }
     const bad = badPaths(blocks, problems)
     kept =
       bad === undefined
         ? []
         : blocks.filter((block) => !pathsOf(block).some((path) => bad.has(path)))
-    owed = problems.flatMap(({ path, isOwed }) => (path !== undefined && isOwed ? [path] : []))
+    pending = problems.flatMap(({ path, mustRepair }) =>
+      path !== undefined && mustRepair ? [path] : [],
+    )
     const isLast = round + 2 === STAGES.length
     messages = [
       ...messages,
       { role: 'assistant', content: text },
-      { role: 'user', content: askRepair(problems, isLast) },
+      { role: 'user', content: writeRepair(problems, isLast) },
     ]
   }
   const isAboutFiles = problems.every(({ path }) => path !== undefined)
@@ -69,9 +71,9 @@ export async function carryOutInRounds(
   throw new EditError(isAboutFiles ? 'patch_not_applied' : 'model_answer_invalid', { internal })
 }
 
-async function askRound(
+async function runRound(
   messages: readonly Message[],
-  ask: AskModel,
+  prompt: PromptModel,
   stage: EditStage,
   progress: EditTools['progress'],
 ): Promise<{ readonly text: string; readonly answer: ReturnType<AnswerParser['end']> }> {
@@ -79,14 +81,14 @@ async function askRound(
   progress({ stage, done, total: null })
   const parser = new AnswerParser((path) => {
     done += 1
-    progress({ stage, done, total: null, message: path.slice(0, MOST_SHOWN) })
+    progress({ stage, done, total: null, message: path.slice(0, MAX_SHOWN) })
   })
-  const text = await ask(messages, (part) => parser.push(part))
+  const text = await prompt(messages, (part) => parser.push(part))
   return { text, answer: parser.end() }
 }
 
-/** What of the blocks can be applied; the core is asked only when nothing else stands against them. */
-async function judge(
+/** Resolves the blocks, and checks the operations once nothing else is wrong with them. */
+async function check(
   blocks: readonly Block[],
   broken: readonly Problem[],
   tools: Pick<EditTools, 'read' | 'check'>,
@@ -103,7 +105,7 @@ async function judge(
     operations: resolved.operations,
     problems: faults.map(({ index, code, message }) => {
       const block = resolved.blocks[index]
-      return { path: block && pathsOf(block)[0], code, message, isOwed: false }
+      return { path: block && pathsOf(block)[0], code, message, mustRepair: false }
     }),
   }
 }
@@ -112,23 +114,23 @@ const NOTHING: Problem = {
   path: undefined,
   code: 'no_operations',
   message: 'It changes nothing.',
-  isOwed: false,
+  mustRepair: false,
 }
 
-/** What a repair was to answer for and did not. */
-function left(owed: readonly string[], added: readonly Block[]): readonly Problem[] {
+/** The paths that a repair had to cover and did not. */
+function missing(paths: readonly string[], added: readonly Block[]): readonly Problem[] {
   const answered = new Set(added.flatMap(pathsOf))
-  return owed
+  return paths
     .filter((path) => !answered.has(path))
     .map((path) => ({
       path,
       code: 'not_answered',
       message: 'The repair says nothing about it.',
-      isOwed: true,
+      mustRepair: true,
     }))
 }
 
-/** The paths of the problems, and all that a rename or another block ties to them; undefined for all. */
+/** The paths with problems, and those that a rename or another block ties to them; undefined for all. */
 function badPaths(
   blocks: readonly Block[],
   problems: readonly Problem[],

@@ -6,17 +6,17 @@ import type { Millis } from '../../lib/time.ts'
 import { classify, ConnectFailure } from './failures.ts'
 
 export interface ConnectorOptions {
-  /** The judged addresses; nothing else is connected to. */
+  /** The judged addresses, the only ones that are connected to. */
   readonly addresses: readonly string[]
   /** For the TCP connection and the TLS handshake together. */
   readonly timeout: Millis
   /** Certificate authorities in PEM instead of the bundled ones. */
   readonly ca?: string | undefined
-  /** How much of one answer is read off the wire. Default 16 KiB. */
+  /** Maximum bytes of one response on the wire. Default 16 KiB. */
   readonly maxAnswerBytes?: number
-  /** Whether anybody waits for a connection: undici opens one anew for whoever was aborted, too. */
+  /** Whether a request waits for a connection: undici also opens one for aborted requests. */
   readonly isWanted: () => boolean
-  /** Holds every open socket, so that the owner can destroy them. */
+  /** All open sockets, so that the owner can destroy them. */
   readonly sockets: Set<Socket>
 }
 
@@ -156,7 +156,7 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** How much of one answer is read off the wire by default, heads of 1xx and framing included. */
+/** Default maximum of one response on the wire, with 1xx responses and framing. */
 export const MAX_ANSWER_BYTES = 16_384
 
 /**
@@ -165,7 +165,7 @@ export const MAX_ANSWER_BYTES = 16_384
  * chunk's extension would go on without end at the speed of the network, and thousands of empty headers
  * weigh a hundred times what they count.
  *
- * What lies within the limit still goes to the parser, so that a status line among it counts.
+ * Bytes within the limit still go to the parser, so that a status line among them counts.
  */
 export function limitAnswers(socket: Socket, limit: number): void {
   let written = 0
@@ -182,7 +182,7 @@ export function limitAnswers(socket: Socket, limit: number): void {
     if (excess > 0) cut(excess)
   }
 
-  /** The parser listens behind this, and reads what is left here. */
+  /** The parser listens after this, and reads the rest. */
   function cut(excess: number): void {
     socket.off('readable', count)
     const bytes = socket.read() as Buffer | null
@@ -191,7 +191,7 @@ export function limitAnswers(socket: Socket, limit: number): void {
     process.nextTick(end)
   }
 
-  /** Undici's own word for what it cannot use: of other errors it also blames requests that wait. */
+  /** Undici's message for an unusable response: other errors would also fail waiting requests. */
   function end(): void {
     socket.destroy(new errors.SocketError('bad response'))
   }

@@ -6,22 +6,21 @@ export interface EgressRequest {
   readonly url: string
   readonly method: 'POST' | 'GET'
   /**
-   * As sent, in this order. `host`, `content-length`, `accept-encoding` and hop-by-hop headers are
-   * the client's own: a request that brings one, or a name or value that HTTP does not permit, ends
-   * as `protocol` and is not sent.
+   * Sent in this order. `host`, `content-length`, `accept-encoding` and hop-by-hop headers are set by the
+   * client: a request with one of them, or with an invalid name or value, ends as `protocol` and is not sent.
    */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** For everything from the call to the last byte of the answer: DNS, connect, status and body. */
+  /** From the call to the last byte of the response: DNS, connect, status and body. */
   readonly timeout: Millis
   /**
-   * How much of the answer's body is kept; the exchange ends when there is more, and when an answer
-   * that is longer than 16 KiB on the wire is not over by then.
+   * Maximum bytes of the response body. The exchange ends beyond it, and beyond 16 KiB of the whole response on
+   * the wire.
    */
   readonly maxResponseBytes: number
 }
 
-/** Why there is no status line; the text is public and says nothing about the target's network. */
+/** Why there is no status line; the text is public and reveals nothing about the target's network. */
 export const EGRESS_ERRORS = {
   dns: 'The host name could not be resolved.',
   connect: 'The connection could not be opened.',
@@ -36,7 +35,7 @@ export const EGRESS_ERRORS = {
 
 export type EgressErrorCode = keyof typeof EGRESS_ERRORS
 
-/** Causes within a code, where one is known. Stable and public, as `EGRESS_ERRORS`. */
+/** Known causes within a code. Stable and public, like `EGRESS_ERRORS`. */
 export const EGRESS_CAUSES = {
   not_found: 'The host name does not exist or has no address.',
   refused: 'The connection was refused: nothing accepts connections at this address and port.',
@@ -57,11 +56,11 @@ export interface EgressAnswer {
   readonly status: number
   /** The raw `Retry-After`, at most 128 characters; read from answers other than 2xx. */
   readonly retryAfter: string | undefined
-  /** At most `maxResponseBytes`; a copy that the caller owns. */
+  /** At most `maxResponseBytes`; owned by the caller. */
   readonly body: Uint8Array
   /** Whether the body was cut: by the limit, the deadline, or the receiver. */
   readonly truncated: boolean
-  /** Whether the target was on the operator's allow list, so that the body may be confidential. */
+  /** Whether the target is on the operator's allow list: the body may be confidential. */
   readonly private: boolean
   readonly durationMs: Millis
 }
@@ -69,24 +68,24 @@ export interface EgressAnswer {
 export interface EgressFailure {
   readonly ok: false
   readonly code: EgressErrorCode
-  /** The cause within `code`; left out where none is known. Public. */
+  /** Cause within `code`, where known. Public. */
   readonly cause?: EgressCause
   /** The text of `EGRESS_CAUSES`, else of `EGRESS_ERRORS`. Public. */
   readonly message: string
-  /** For logs and the one who registers the url. A reason may tell what a name resolved to. */
+  /** For logs and the caller that registers the url. It may reveal what a name resolved to. */
   readonly reason?: RefusalReason
   readonly durationMs: Millis
 }
 
-/** The status line decides: once it is there the result is `ok`, whatever becomes of the body. */
+/** The status line decides: with it the result is `ok`, also when the body breaks off. */
 export type EgressResult = EgressAnswer | EgressFailure
 
-/** One outbound call whose answer is read as it arrives. */
+/** One outbound call whose response is read as it arrives. */
 export interface EgressStreamRequest extends Pick<
   EgressRequest,
   'url' | 'method' | 'headers' | 'body'
 > {
-  /** Ends the exchange at any time, also while the answer is read: deadlines are the caller's. */
+  /** Ends the exchange at any time, also while the response is read; deadlines are the caller's. */
   readonly signal: AbortSignal
 }
 
@@ -97,8 +96,8 @@ export interface EgressStream {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>
   /**
-   * Read at the pace of whoever reads; one that stops early ends the exchange. It throws when the answer
-   * breaks off, is longer than the client takes, or the signal aborts.
+   * Read with backpressure; a reader that stops early ends the exchange. It throws when the response breaks
+   * off, exceeds the client's limit, or the signal aborts.
    */
   readonly body: AsyncIterable<Uint8Array>
   /** Until the status line. */
@@ -110,28 +109,27 @@ export type EgressStreamed = EgressStream | EgressFailure
 /** The guarded HTTP client: every outbound call of the product goes through one. */
 export interface EgressClient {
   /**
-   * Judges a url for registration, its name's present addresses included. A name that does not
-   * resolve now is accepted: `send` judges again.
+   * Judges a url for registration, including the current addresses of its name. A name that does not resolve is
+   * accepted: `send` judges again.
    */
   judge(url: string): Promise<UrlVerdict>
   /**
-   * Carries out one call and settles exactly once, within the timeout; never rejects, never
-   * follows a redirect, never sends twice. Concurrent calls share connections.
+   * Sends one request and settles exactly once, within the timeout; never rejects, never follows a redirect,
+   * never sends twice. Concurrent calls share connections.
    */
   send(request: EgressRequest): Promise<EgressResult>
   /**
-   * Carries out one call as `send` does, and resolves with its status line: the body comes as it arrives.
-   * Never rejects. Whoever does not read the body to its end aborts the signal.
+   * Sends one request like `send`, and resolves with the status line: the body follows as it arrives. Never
+   * rejects. A caller that does not read the body to its end aborts the signal.
    */
   stream(request: EgressStreamRequest): Promise<EgressStreamed>
-  /** Ends streams, refuses new calls as `aborted`, waits for those under way, and closes every connection. */
+  /** Ends streams, refuses new calls as `aborted`, waits for running ones, and closes all connections. */
   close(): Promise<void>
 }
 
 /**
- * Asks name servers for the records of public names: what a hostname's owner put there. Every question
- * settles within seconds and never rejects. No record is an empty list; undefined is no answer, one that
- * cannot be used, or a name that is not asked for.
+ * Looks up DNS records of public names. Every lookup settles within seconds and never rejects. No record is an
+ * empty list; undefined is no answer, an unusable one, or a name that is not looked up.
  */
 export interface NameLookup {
   /** TXT, each whole. */

@@ -4,7 +4,7 @@ import type { EgressErrorCode, EgressRequest, EgressResult } from './contract.ts
 import { classify, failureOf, knownOf, type Known } from './failures.ts'
 import type { Demand, RouteVerdict } from './route.ts'
 
-type Way = Extract<RouteVerdict, { ok: true }>
+type OpenRoute = Extract<RouteVerdict, { ok: true }>
 
 /** A receiver may send a few 103s before its answer; a flood of them is an attack. */
 const MAX_INFORMATIONAL = 5
@@ -47,12 +47,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#timer = setTimeout(expire, request.timeout, this)
   }
 
-  dispatch(way: Way, options: Dispatcher.DispatchOptions): void {
+  dispatch(route: OpenRoute, options: Dispatcher.DispatchOptions): void {
     if (this.#isSettled) return
-    this.#isPrivate = way.isPrivate
-    this.#demand = way.demand
-    way.demand.waiting += 1
-    way.pool.dispatch(options, this)
+    this.#isPrivate = route.isPrivate
+    this.#demand = route.demand
+    route.demand.waiting += 1
+    route.pool.dispatch(options, this)
   }
 
   /** Ends without a status line. */
@@ -75,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onConnect(abort: () => void): void {
     if (this.#isSettled) throw new Error('the deadline has passed')
     this.#abort = abort
-    this.#waitNoMore()
+    this.#stopWaiting()
   }
 
   onHeaders(status: number, headers: readonly Buffer[]): boolean {
@@ -92,13 +92,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onData(chunk: Buffer): boolean {
-    const room = this.#limit - this.#size
-    if (chunk.length <= room) {
+    const capacity = this.#limit - this.#size
+    if (chunk.length <= capacity) {
       this.#chunks.push(chunk)
       this.#size += chunk.length
     } else {
-      this.#chunks.push(chunk.subarray(0, room))
-      this.#size += room
+      this.#chunks.push(chunk.subarray(0, capacity))
+      this.#size += capacity
       this.#finish(true)
     }
     return true
@@ -129,14 +129,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isSettled) return
     this.#isSettled = true
     clearTimeout(this.#timer)
-    this.#waitNoMore()
+    this.#stopWaiting()
     this.#chunks = []
     // A complete answer leaves the connection for the next request.
     if (!result.ok || result.truncated) this.#abort?.()
     this.#settle(result)
   }
 
-  #waitNoMore(): void {
+  #stopWaiting(): void {
     if (this.#demand) this.#demand.waiting -= 1
     this.#demand = undefined
   }
@@ -146,7 +146,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What has arrived while the process was busy was in time: it is read before the clock is believed. */
+/** Data that arrived while the process was busy was in time: it is read before the deadline counts. */
 function expire(exchange: Exchange): void {
   setImmediate(conclude, exchange)
 }

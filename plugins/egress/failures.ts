@@ -8,7 +8,7 @@ import {
   type EgressFailure,
 } from './contract.ts'
 
-/** Codes of Node, c-ares, OpenSSL and undici, by what they mean to the one who reads a delivery. */
+/** Codes of Node, c-ares, OpenSSL and undici, by their meaning for a delivery. */
 const CODES: Readonly<Record<EgressErrorCode, readonly string[]>> = {
   dns: ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL', 'EREFUSED', 'EBADRESP', 'EFORMERR'],
   connect: [
@@ -43,7 +43,7 @@ const BY_FORM: readonly (readonly [RegExp, EgressErrorCode])[] = [
  */
 export function classify(error: Error): EgressErrorCode {
   if (error instanceof ConnectFailure) return error.failure
-  // undici says this of answers that nobody asked for: 100, 101, bytes on an idle connection.
+  // undici's message for unrequested responses: 100, 101, bytes on an idle connection.
   if (/^bad (?:response|upgrade)$/.test(error.message)) return 'protocol'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return BY_CODE.get(code) ?? BY_FORM.find(([form]) => form.test(code))?.[1] ?? 'protocol'
@@ -66,7 +66,7 @@ export function causeOf(error: Error): EgressCause | undefined {
   return CAUSES.find(([form]) => form.test(code))?.[1]
 }
 
-/** Why no connection was handed out, in the words of the contract. */
+/** Why there is no connection, as a code of the contract. */
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure'
   readonly failure: EgressErrorCode
@@ -107,7 +107,7 @@ export function failureOf(
   }
 }
 
-/** What an error of the network tells. */
+/** What is known from an error of the network. */
 export function knownOf(error: Error): Known {
   return {
     reason: error instanceof ConnectFailure ? error.reason : undefined,

@@ -8,7 +8,7 @@ import type { NameLookup } from './contract.ts'
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 export interface ResolverOptions {
-  /** For one question to one server; each is asked at most twice. */
+  /** Per query and server; at most two queries per server. */
   readonly timeout: Millis
   /**
    * Names that the operator lists: they go to the system's resolver, which also knows the hosts
@@ -17,12 +17,12 @@ export interface ResolverOptions {
   readonly systemHosts?: readonly string[]
 }
 
-/** An answer that says "there is none", as opposed to no answer. */
+/** Codes of an empty answer, as opposed to no answer. */
 const EMPTY_ANSWERS: ReadonlySet<unknown> = new Set(['ENODATA', 'ENOTFOUND'])
 
 /**
- * Creates a resolver that asks the DNS servers themselves. Unlike `dns.lookup` it neither reads the
- * hosts file nor waits in the thread pool behind password hashing.
+ * Creates a resolver that queries the DNS servers directly. Unlike `dns.lookup` it neither reads the hosts file
+ * nor waits in the thread pool behind password hashing.
  *
  * @example
  * const resolve = createResolver({ timeout: 2000, systemHosts: ['localhost'] })
@@ -47,7 +47,7 @@ export function createResolver({ timeout, systemHosts = [] }: ResolverOptions): 
   }
 }
 
-/** Asks a resolver, whichever way it fails; undefined when there was no answer. */
+/** Resolves without throwing; undefined without an answer. */
 export async function tryResolve(
   resolve: Resolve,
   hostname: string,
@@ -59,7 +59,7 @@ export async function tryResolve(
   }
 }
 
-/** Whether a failed question was answered: there is no such record. */
+/** Whether a failed query was answered: there is no such record. */
 export function isEmpty(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && EMPTY_ANSWERS.has(reason.code)
 }
@@ -67,17 +67,17 @@ export function isEmpty(reason: unknown): boolean {
 export interface NameLookupOptions {
   /** Each an address, with or without a port. Default: those of the system. */
   readonly servers?: readonly string[]
-  /** For one question to one server; each is asked at most twice. Default 1 s. */
+  /** Per query and server; at most two queries per server. Default 1 s. */
   readonly timeout?: Millis
 }
 
-/** Nobody needs more under one name, and an answer of 64 KiB holds thousands. */
+/** More than any name needs; an answer of 64 KiB holds thousands. */
 const MAX_RECORDS = 64
-/** Times the timeout, however many servers there are. */
-const LONGEST = 4
+/** Maximum time in timeouts, for any number of servers. */
+const MAX_TIMEOUTS = 4
 
 /**
- * Creates a lookup that asks the DNS servers themselves, never the hosts file.
+ * Creates a lookup that queries the DNS servers directly, never the hosts file.
  *
  * @example
  * const names = createNameLookup({ servers: ['127.0.0.1:5353'] })
@@ -99,7 +99,7 @@ export function createNameLookup({
     const answer = question(`${name}.`).catch((reason: unknown) =>
       isEmpty(reason) ? [] : undefined,
     )
-    const records = await within(answer, LONGEST * timeout)
+    const records = await within(answer, MAX_TIMEOUTS * timeout)
     return records === undefined || records.length > MAX_RECORDS ? undefined : records
   }
 

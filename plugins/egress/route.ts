@@ -11,10 +11,10 @@ import { createConnector, MAX_ANSWER_BYTES } from './connect.ts'
 import type { EgressCause, EgressErrorCode } from './contract.ts'
 import { tryResolve, type Resolve } from './resolve.ts'
 
-/** How long a judged answer holds, and when it is renewed in the background. */
+/** How long a verdict holds, and when it is renewed in the background. */
 const VERDICT_AGE: Millis = 5 * SECOND
 const RENEW_AFTER: Millis = 3 * SECOND
-/** A name that does not resolve is asked for at most this often. */
+/** How long a failed resolution holds. */
 const FAILURE_AGE: Millis = SECOND
 const POOL_AGE: Millis = MINUTE
 
@@ -32,12 +32,12 @@ export type RouteVerdict =
       readonly cause?: EgressCause
     }
 
-/** How many exchanges of a route wait to be sent. */
+/** Number of exchanges of a route that wait to be sent. */
 export interface Demand {
   waiting: number
 }
 
-/** What every route of a client shares. */
+/** Shared by all routes of a client. */
 export interface RouteContext {
   readonly policy: EgressPolicy
   readonly resolve: Resolve
@@ -54,7 +54,7 @@ interface PinnedPool {
   readonly key: string
   readonly pool: Pool
   readonly connect: buildConnector.connector
-  readonly bornAt: number
+  readonly openedAt: number
 }
 
 interface Judgement {
@@ -63,7 +63,7 @@ interface Judgement {
   readonly renewAt: number
 }
 
-/** The way to one origin: its judged addresses and the pool of connections to them. */
+/** The route to one origin: its judged addresses and the pool of connections to them. */
 export class Route {
   readonly #target: CanonicalTarget
   readonly #context: RouteContext
@@ -82,7 +82,7 @@ export class Route {
     return this.#usedAt
   }
 
-  /** How many are open. */
+  /** Open connections. */
   get connections(): number {
     return this.#pinned?.pool.stats.connected ?? 0
   }
@@ -91,17 +91,17 @@ export class Route {
     return this.#pending !== undefined
   }
 
-  /** The verdict for a send that starts now: at once while it holds, else after a resolution. */
+  /** The verdict for a send that starts now: immediately while it holds, else after a resolution. */
   take(now: number): RouteVerdict | Promise<RouteVerdict> {
     this.#usedAt = now
     const judgement = this.#judgement
     if (!judgement || now >= judgement.until) return this.#renew(now)
     if (now >= judgement.renewAt) void this.#renew(now)
-    const isAged = this.#pinned !== undefined && now - this.#pinned.bornAt >= POOL_AGE
+    const isAged = this.#pinned !== undefined && now - this.#pinned.openedAt >= POOL_AGE
     return isAged ? this.#repool(judgement, now) : judgement.verdict
   }
 
-  /** Lets requests under way finish and closes the connections. */
+  /** Lets running requests finish and closes the connections. */
   retire(): void {
     void this.#pinned?.pool.close()
     this.#pinned = undefined
@@ -146,7 +146,7 @@ export class Route {
     return this.#hold({ ok: false, code: 'refused_address', reason: judged.reason }, now)
   }
 
-  /** A failed renewal ends nothing that still holds. */
+  /** A failed renewal keeps a verdict that still holds. */
   #keepOrFail(now: number, failed: RouteVerdict): RouteVerdict {
     const judgement = this.#judgement
     if (!judgement?.verdict.ok || now >= judgement.until) {
@@ -176,11 +176,11 @@ export class Route {
   #pin(addresses: readonly string[], now: number): PinnedPool {
     const key = [...addresses].sort().join()
     const current = this.#pinned
-    if (current?.key === key && now - current.bornAt < POOL_AGE) return current
+    if (current?.key === key && now - current.openedAt < POOL_AGE) return current
     // The connector outlives the pool while the addresses stay: it keeps the TLS session.
     const connect = current?.key === key ? current.connect : this.#connector(addresses)
     void current?.pool.close()
-    this.#pinned = { key, pool: this.#open(connect), connect, bornAt: now }
+    this.#pinned = { key, pool: this.#open(connect), connect, openedAt: now }
     return this.#pinned
   }
 
@@ -188,7 +188,7 @@ export class Route {
     const aged = this.#pinned
     if (!aged || !judgement.verdict.ok) return judgement.verdict
     void aged.pool.close()
-    this.#pinned = { ...aged, pool: this.#open(aged.connect), bornAt: now }
+    this.#pinned = { ...aged, pool: this.#open(aged.connect), openedAt: now }
     const verdict = { ...judgement.verdict, pool: this.#pinned.pool }
     this.#judgement = { ...judgement, verdict }
     return verdict

@@ -4,32 +4,32 @@ import { Route, type RouteContext } from './route.ts'
 
 const MAX_ROUTES = 2000
 const ROUTE_IDLE: Millis = MINUTE
-const SWEEP_EVERY: Millis = 15 * SECOND
-/** A connection takes a moment to close, in which it is still counted. */
-const THIN_EVERY: Millis = 100
+const SWEEP_INTERVAL: Millis = 15 * SECOND
+/** Closing connections are still counted for a moment. */
+const SHRINK_INTERVAL: Millis = 100
 
 /**
- * The ways that are known, each to one origin.
+ * The routes of a client, one per origin.
  *
- * A connection is kept for the next request, and is an open file, of which a process has only so many: once
- * there are `maxSockets`, the routes that were not used for the longest give up theirs until half are left.
+ * An idle connection is an open file: at `maxSockets`, the least recently used routes close theirs until half
+ * are left.
  */
 export class Routes {
   readonly #context: RouteContext
   readonly #maxSockets: number
   readonly #routes = new Map<string, Route>()
   readonly #sweeper: NodeJS.Timeout
-  #thinnedAt = Number.NEGATIVE_INFINITY
+  #shrunkAt = Number.NEGATIVE_INFINITY
 
   constructor(context: RouteContext, maxSockets: number) {
     this.#context = context
     this.#maxSockets = maxSockets
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY)
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_INTERVAL)
     this.#sweeper.unref()
   }
 
   to(target: CanonicalTarget, now: number): Route {
-    if (this.#context.sockets.size >= this.#maxSockets) this.#thin(now)
+    if (this.#context.sockets.size >= this.#maxSockets) this.#shrink(now)
     const known = this.#routes.get(target.origin)
     if (known) return known
     const route = new Route(target, this.#context)
@@ -44,9 +44,9 @@ export class Routes {
     this.#routes.clear()
   }
 
-  #thin(now: number): void {
-    if (now - this.#thinnedAt < THIN_EVERY) return
-    this.#thinnedAt = now
+  #shrink(now: number): void {
+    if (now - this.#shrunkAt < SHRINK_INTERVAL) return
+    this.#shrunkAt = now
     let surplus = this.#context.sockets.size - this.#maxSockets / 2
     for (const route of [...this.#routes.values()].sort((a, b) => a.usedAt - b.usedAt)) {
       if (surplus <= 0) return
@@ -56,7 +56,7 @@ export class Routes {
     }
   }
 
-  /** Drops the oldest route; not one that is being resolved, since it is about to open a pool. */
+  /** Drops the oldest route that is not resolving: one that resolves is about to open a pool. */
   #evict(): void {
     for (const [origin, route] of this.#routes) {
       if (route.isPending) continue

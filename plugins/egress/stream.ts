@@ -4,13 +4,13 @@ import type { EgressErrorCode, EgressStreamed } from './contract.ts'
 import { classify, failureOf, knownOf, type Known } from './failures.ts'
 import type { Demand, RouteVerdict } from './route.ts'
 
-type Way = Extract<RouteVerdict, { ok: true }>
+type OpenRoute = Extract<RouteVerdict, { ok: true }>
 
 /** A receiver may send a few 103s before its answer; a flood of them is an attack. */
 const MAX_INFORMATIONAL = 5
 
 export interface StreamExchange {
-  dispatch(way: Way, options: Dispatcher.DispatchOptions): void
+  dispatch(route: OpenRoute, options: Dispatcher.DispatchOptions): void
   /** Ends without a status line. */
   fail(code: EgressErrorCode, known?: Known): void
 }
@@ -19,13 +19,13 @@ export interface StreamOptions {
   readonly signal: AbortSignal
   /** Milliseconds since the call began. */
   duration(): number
-  /** Told once of the status line, or why there is none. */
+  /** Called once with the status line, or why there is none. */
   settle(result: EgressStreamed): void
-  /** Told once, when nothing of the exchange is left. */
+  /** Called once, at the end of the exchange. */
   left(): void
 }
 
-/** One call whose answer is handed on as it arrives: read no faster than whoever asked reads it. */
+/** One call whose response is passed on as it arrives, with backpressure. */
 export function createStreamExchange(options: StreamOptions): StreamExchange {
   const { signal, duration, settle, left } = options
   let demand: Demand | undefined
@@ -34,7 +34,7 @@ export function createStreamExchange(options: StreamOptions): StreamExchange {
   let informational = 0
   let isOver = false
 
-  function waitNoMore(): void {
+  function stopWaiting(): void {
     if (demand !== undefined) demand.waiting -= 1
     demand = undefined
   }
@@ -43,7 +43,7 @@ export function createStreamExchange(options: StreamOptions): StreamExchange {
     if (isOver) return
     isOver = true
     signal.removeEventListener('abort', onAbort)
-    waitNoMore()
+    stopWaiting()
     if (error !== undefined) {
       body?.destroy(error)
       controller?.abort(error)
@@ -66,12 +66,12 @@ export function createStreamExchange(options: StreamOptions): StreamExchange {
     body = new Readable({
       read: () => controller?.resume(),
       destroy(error, done) {
-        // Whoever stops reading early ends the exchange.
+        // A reader that stops early ends the exchange.
         end(error ?? new Error('nobody reads on'))
         done(error)
       },
     })
-    // Whoever reads is told; where nobody does, it is no defect.
+    // Readers get the error; without a reader it is no defect.
     body.on('error', () => undefined)
     settle({ ok: true, status, headers: namesOf(headers), body, durationMs: duration() })
   }
@@ -80,16 +80,16 @@ export function createStreamExchange(options: StreamOptions): StreamExchange {
   if (signal.aborted) onAbort()
   return {
     fail,
-    dispatch(way, wire) {
+    dispatch(route, wire) {
       if (isOver) return
-      demand = way.demand
+      demand = route.demand
       demand.waiting += 1
-      way.pool.dispatch(wire, {
+      route.pool.dispatch(wire, {
         onRequestStart(started) {
           // Thrown, undici drops the request and keeps the connection, which an abort would destroy.
           if (isOver) throw new Error('nobody waits for it any more')
           controller = started
-          waitNoMore()
+          stopWaiting()
         },
         onResponseStart(_, status, headers) {
           if (status >= 200 && status <= 599) open(status, headers)

@@ -27,17 +27,17 @@ import { createStreamExchange } from './stream.ts'
 
 export interface EgressClientOptions {
   readonly policy: EgressPolicy
-  /** Default: DNS with 2 s a question, the system's resolver for listed names. */
+  /** Default: DNS with 2 s per query, the system's resolver for listed names. */
   readonly resolve?: Resolve
-  /** Milliseconds that never go back. Default: `performance.now`. */
+  /** Monotonic milliseconds. Default: `performance.now`. */
   readonly clock?: () => number
-  /** Connections, and so requests at once, to one origin. Default 16. */
+  /** Maximum connections, and so concurrent requests, per origin. Default 16. */
   readonly maxSocketsPerOrigin?: number
-  /** Connections to all origins, those that wait for a next request included. Default 8192. */
+  /** Maximum connections to all origins, idle ones included. Default 8192. */
   readonly maxSockets?: number
-  /** For a connection with its TLS handshake, whether its caller still waits or not. Default 10 s. */
+  /** For a connection with its TLS handshake, also after its caller left. Default 10 s. */
   readonly connectTimeout?: Millis
-  /** How much of one answer is read off the wire, framing included. Default 16 KiB. */
+  /** Maximum bytes of one response on the wire. Default 16 KiB. */
   readonly maxAnswerBytes?: number
   /** Certificate authorities in PEM instead of the bundled ones. */
   readonly tls?: { readonly ca?: string }
@@ -135,7 +135,7 @@ class GuardedClient implements EgressClient {
     })
   }
 
-  /** What is sent, and where to; or why it is not. */
+  /** The target and the request, or why it is not sent. */
   #plan({
     url,
     method,
@@ -174,7 +174,7 @@ class GuardedClient implements EgressClient {
     if (this.#inFlight === 0) this.#onDrained?.()
   }
 
-  /** The verdict on a url's text never changes under one policy, so it is parsed once. */
+  /** The verdict on a url's text never changes under one policy, so it is cached. */
   #judged(url: string): UrlVerdict {
     const known = this.#targets.get(url)
     if (known) return known

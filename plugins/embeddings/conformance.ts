@@ -20,7 +20,7 @@ export type { EmbedderCase, EmbedderHarness } from './conformance/harness.ts'
 
 const NEVER = new AbortController().signal
 
-/** Every case of the room, each on an embedder of its own. */
+/** All cases, each on an embedder of its own. */
 export const embedderCases: readonly EmbedderCase[] = [
   {
     name: 'embed: a vector for each text, in their order, all of one length',

@@ -15,11 +15,11 @@ export type EmbeddingErrorCode =
   'embeddings_unavailable' | 'embeddings_rate_limited' | 'embeddings_refused' | 'embeddings_invalid'
 
 interface EmbeddingErrorRow extends ErrorRow {
-  /** Whether the same texts may be answered when they are asked for again. */
+  /** Whether a retry of the same texts may succeed. */
   readonly retryable: boolean
 }
 
-/** Why texts have no vectors. A code never changes its meaning and is never reused. */
+/** Why a call failed. A code never changes its meaning and is never reused. */
 export const EMBEDDING_ERRORS: Readonly<Record<EmbeddingErrorCode, EmbeddingErrorRow>> = {
   embeddings_unavailable: {
     status: 503,
@@ -45,7 +45,7 @@ export const EMBEDDING_ERRORS: Readonly<Record<EmbeddingErrorCode, EmbeddingErro
 
 /** For logs alone: never a credential or a text. */
 export type EmbeddingErrorExtras = Pick<ErrorExtras, 'internal' | 'cause'> & {
-  /** How long the server asked to wait. */
+  /** Wait requested by the server. */
   readonly wait?: Millis | undefined
 }
 
@@ -58,10 +58,10 @@ const readError = declareArguments('EmbeddingError', {
   }),
 })
 
-/** Texts that got no vectors; whatever else is thrown is a defect. */
+/** A failed call; any other error is a defect. */
 export class EmbeddingError extends KeyhookError<EmbeddingErrorCode> {
   readonly retryable: boolean
-  /** How long to wait before it is tried again, where that is known. */
+  /** Wait before a retry, where known. */
   readonly wait: Millis | undefined
 
   constructor(...args: readonly [code: EmbeddingErrorCode, extras?: EmbeddingErrorExtras]) {

@@ -15,7 +15,7 @@ export interface MemoryEmbedderOptions {
   readonly model?: string
   /** Numbers of one vector. Default 64. */
   readonly dimensions?: number
-  /** Words that are taken for one another, each list for its first. Default none. */
+  /** Lists of synonyms. Default none. */
   readonly same?: readonly (readonly string[])[]
 }
 
@@ -30,8 +30,8 @@ const readEmbedder = declareArguments('createMemoryEmbedder', {
 const WORD = /[\p{L}\p{N}]+/gu
 
 /**
- * A fake, for tests and for trying the platform: it knows no meaning. Texts lie near each other when they
- * share words, or words that it was told to be the same.
+ * A fake, for tests and for trying the platform. Texts are near each other when they share words or
+ * synonyms.
  *
  * @example
  * const embedder = createMemoryEmbedder({ same: [['car', 'automobile']] })
@@ -47,9 +47,9 @@ export function createMemoryEmbedder(
   function vectorOf(text: string): Float32Array {
     const vector = new Float32Array(dimensions)
     for (const [word] of text.toLowerCase().matchAll(WORD)) {
-      const mark = markOf(known.get(word) ?? word)
-      const at = (mark >>> 1) % dimensions
-      vector[at] = (vector[at] ?? 0) + (mark % 2 === 0 ? 1 : -1)
+      const hash = hashOf(known.get(word) ?? word)
+      const at = (hash >>> 1) % dimensions
+      vector[at] = (vector[at] ?? 0) + (hash % 2 === 0 ? 1 : -1)
     }
     return vector
   }
@@ -68,9 +68,9 @@ export function createMemoryEmbedder(
   }
 }
 
-/** FNV-1a, of 32 bits: the same word has the same mark wherever it runs. */
-function markOf(word: string): number {
-  let mark = 0x811c9dc5
-  for (const byte of Buffer.from(word)) mark = Math.imul(mark ^ byte, 0x01000193) >>> 0
-  return mark
+/** FNV-1a of 32 bits: the same on every machine. */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of Buffer.from(word)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0
+  return hash
 }

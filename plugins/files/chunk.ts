@@ -1,14 +1,11 @@
 import type { Chunk } from './contract.ts'
 
-/**
- * A piece of the extracted text, which is nothing but its segments in order. A chunk never goes beyond
- * its segment: a section, a page, a group of rows.
- */
+/** A part of the extracted text: a section, a page or a group of rows. A chunk never spans two segments. */
 export interface Segment {
   readonly text: string
   readonly heading: string | null
   readonly page: number | null
-  /** What stands before every chunk of it: a table's header. */
+  /** Repeated at the start of every chunk of it: a table's header. */
   readonly repeat?: string
 }
 
@@ -24,10 +21,10 @@ const ENDS = [/\n\s*\n/g, /\n/g, /[.!?…]["'”’)\]]*\s|[。！？]/gu, /\s/g
 const BEGINNINGS = [ENDS[2], ENDS[3]] as const
 
 /**
- * Cuts segments into chunks of about 2,000 characters: at paragraphs if possible, else at lines,
- * sentences, words. Within a segment a chunk repeats the end of the one before it, about an eighth.
+ * Cuts segments into chunks of about 2,000 characters, at paragraphs if possible, else at lines, sentences or
+ * words. Within a segment a chunk repeats about an eighth of the one before it.
  *
- * Every character but white space lies in a chunk; no surrogate pair is cut.
+ * Every character but white space is in a chunk; no surrogate pair is cut.
  */
 export function* chunkSegments(segments: Iterable<Segment>): Generator<Chunk> {
   let offset = 0

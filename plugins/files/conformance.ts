@@ -1,6 +1,6 @@
 /**
- * The file processor's published suite: what every implementation of the contract must show. It asks for
- * plain text alone; a processor that also takes markdown claims the capability `markdown`.
+ * The published suite for file processors. It needs plain text alone; a processor that also takes Markdown
+ * claims the capability `markdown`.
  *
  * @example
  * import { test } from 'node:test'
@@ -21,5 +21,5 @@ import { workCases } from './conformance/work.ts'
 
 export type { FilesCase, FilesHarness } from './conformance/harness.ts'
 
-/** Every case of the room, each on a processor of its own. */
+/** All cases, each on a processor of its own. */
 export const filesCases: readonly FilesCase[] = [...textCases, ...workCases]

@@ -1,6 +1,6 @@
 /**
- * Turning a knowledge-base file into chunks that can be searched. Records, search and retries are the
- * store's and the daemon's: a processor is given bytes and hands out text, and changes nothing.
+ * A processor turns a knowledge file into chunks that can be searched. It changes nothing: records, search and
+ * retries belong to the store and the daemon.
  *
  * An implementation proves itself with `conformance`.
  *
@@ -9,18 +9,18 @@
 import type { ErrorTable, KeyhookError } from '../../lib/errors.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
-/** The most chunks that one file may have. */
+/** Maximum chunks per file. */
 export const MAX_CHUNKS = 10_000
-/** The most characters of one chunk, in UTF-16 units. */
+/** Maximum characters per chunk, in UTF-16 units. */
 export const MAX_CHUNK_CHARACTERS = 4000
-/** The most chunks that are handed out at once. */
+/** Maximum chunks per batch. */
 export const MAX_BATCH = 100
-/** How many of the first bytes `sniff` is to be shown, or all of a smaller file. */
+/** First bytes that `sniff` needs, or all of a smaller file. */
 export const HEAD_BYTES = 4096
 
 export interface FileTask {
   readonly file_id: string
-  /** As uploaded: a name, never a path that is opened. */
+  /** As uploaded: never opened as a path. */
   readonly name: string
   /** In bytes. */
   readonly size: number
@@ -29,31 +29,31 @@ export interface FileTask {
 }
 
 /**
- * A passage that is found and cited as one.
+ * The unit of search and citation.
  *
- * `start` and `end` are offsets in the extracted text, in UTF-16 units. The chunk's text ends with
- * exactly what lies between them; what it has before that is repeated from elsewhere, as a table's
- * header is. Neighbours may overlap, and only white space lies between those that do not.
+ * `start` and `end` are offsets in the extracted text, in UTF-16 units. The chunk's text ends with exactly the
+ * text between them; anything before that is repeated, such as the header of a table. Neighbours may overlap;
+ * only white space is between those that do not.
  */
 export interface Chunk {
   /** Well-formed Unicode without NUL, never only white space. */
   readonly text: string
-  /** 0, 1, 2 and so on, in the order of the text. */
+  /** 0, 1, 2, … in the order of the text. */
   readonly ordinal: number
   /** The headings above it, outermost first, joined by ` > `; a spreadsheet's sheet. */
   readonly heading: string | null
-  /** Counted from 1, where the document has pages. */
+  /** Page number, from 1; null for documents without pages. */
   readonly page: number | null
   readonly start: number
   readonly end: number
 }
 
 export interface Processed {
-  /** What the file was found to be. */
+  /** Detected content type. */
   readonly content_type: string
-  /** How many were handed out. */
+  /** Number of chunks. */
   readonly chunks: number
-  /** The length of the extracted text, in UTF-16 units. */
+  /** Length of the extracted text, in UTF-16 units. */
   readonly characters: number
 }
 
@@ -63,33 +63,33 @@ export interface ProcessingOptions {
   /** Ends the work: `process` then rejects with the signal's reason. */
   readonly signal: AbortSignal
   /**
-   * Told as the work goes on: each stage at least once, never back to an earlier one. `done` counts
-   * what the document is made of, such as pages, and never falls within a stage.
+   * Reports progress: each stage at least once, in order. `done` counts parts of the document, such as pages,
+   * and never decreases within a stage.
    */
   stage(stage: ProcessingStage, done: number, total: number | null): void
   /**
-   * Takes the next chunks, 1 to `MAX_BATCH` of them, in order; the processor waits for it before it
-   * goes on. What was taken counts only when `process` resolves. What it throws ends the work.
+   * Takes the next 1 to `MAX_BATCH` chunks, in order; the processor waits for it. Chunks count only once
+   * `process` resolves. An error ends the work.
    */
   take(chunks: readonly Chunk[]): Promise<void> | void
 }
 
 export interface FileProcessor {
   /**
-   * The content type that a file would be processed as, told by its first bytes and its name; undefined
-   * when `process` would refuse it as `unsupported_media_type` or `wrong_type`.
+   * Detects the content type from the first bytes and the name; undefined when `process` would refuse the file
+   * as `unsupported_media_type` or `wrong_type`.
    */
   sniff(name: string, head: Uint8Array): string | undefined
   /**
-   * Hands out the file's chunks. Nothing is kept between two calls: the same bytes under the same name
-   * give the same chunks again, and a failure leaves nothing behind. Calls may overlap.
+   * Passes on the file's chunks. It is stateless: the same bytes under the same name give the same chunks, and a
+   * failure leaves nothing behind. Calls may overlap.
    *
-   * An error that the task's bytes throw is thrown as it is: it says nothing about the file.
+   * An error of the task's bytes is thrown as is: it says nothing about the file.
    *
    * @throws KeyhookError with a code of `fileError`
    */
   process(task: FileTask, options: ProcessingOptions): Promise<Processed>
-  /** Ends what is under way, as `processor_failed`, and frees everything. */
+  /** Ends running calls as `processor_failed`, and frees all resources. */
   close(): Promise<void>
 }
 
@@ -109,7 +109,7 @@ export type FileErrorCode =
 
 export type FileError = KeyhookError<FileErrorCode>
 
-/** Why a file gave no chunks. */
+/** Why a file has no chunks. */
 export const fileError: ErrorTable<FileErrorCode> = defineErrors<FileErrorCode>({
   unsupported_media_type: {
     status: 415,
@@ -143,7 +143,7 @@ export const fileError: ErrorTable<FileErrorCode> = defineErrors<FileErrorCode>(
   processor_failed: { status: 500, text: 'The file could not be processed. Retry.' },
 })
 
-/** What may go better when the same file is processed again; all else stays as it is. */
+/** Codes for which processing the same file again may succeed. */
 export const RETRIABLE: ReadonlySet<FileErrorCode> = new Set<FileErrorCode>([
   'timed_out',
   'processor_failed',

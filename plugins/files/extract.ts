@@ -15,7 +15,7 @@ export type { ExtractLimits } from './extract/command.ts'
 
 export interface FileProcessorOptions {
   readonly limits?: Partial<ExtractLimits>
-  /** Children at once; more files wait. Default 1. */
+  /** Maximum concurrent child processes; more files wait. Default 1. */
   readonly children?: number
   /** The child's program. Default: the one that comes with this package. */
   readonly program?: URL
@@ -34,20 +34,20 @@ export interface FileProcessorOptions {
 export function createFileProcessor(options: FileProcessorOptions = {}): FileProcessor {
   const { children = 1, program = PROGRAM } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const turns = createTurns(children)
+  const limiter = createLimiter(children)
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
 
-  async function read(task: FileTask, told: ProcessingOptions): Promise<Processed> {
+  async function read(task: FileTask, options: ProcessingOptions): Promise<Processed> {
     const over = new AbortController()
-    const pieces = untilAborted(task.open(), AbortSignal.any([told.signal, over.signal]))
+    const pieces = untilAborted(task.open(), AbortSignal.any([options.signal, over.signal]))
     try {
       const head = await readHead(pieces)
       const sniffed = sniff(task.name, head)
       if ('code' in sniffed) throw fileError(sniffed.code)
       if (head.length === 0) throw fileError('empty_file')
       const command = commandOf(program, sniffed.type, limits)
-      const result = await runChild(command, prepend(head, pieces), limits, told)
+      const result = await runChild(command, prepend(head, pieces), limits, options)
       return { content_type: sniffed.type, ...result }
     } finally {
       // Ends the bytes, whether they wait to be read or hang.
@@ -62,9 +62,9 @@ export function createFileProcessor(options: FileProcessorOptions = {}): FilePro
       return 'type' in sniffed ? sniffed.type : undefined
     },
 
-    async process(task, told) {
-      const signal = AbortSignal.any([told.signal, closing.signal])
-      const work = turns.run(() => read(task, { ...told, signal }), signal)
+    async process(task, options) {
+      const signal = AbortSignal.any([options.signal, closing.signal])
+      const work = limiter.run(() => read(task, { ...options, signal }), signal)
       const settled = work.catch(() => undefined)
       running.add(settled)
       try {
@@ -101,13 +101,13 @@ async function* prepend(
   yield* pieces
 }
 
-/** At most so many at once; the others wait in the order in which they came. */
-export interface Turns {
-  /** @throws the signal's reason when it aborts before the turn comes */
+/** Limits concurrency; waiting work starts in its order. */
+export interface Limiter {
+  /** @throws the signal's reason when it aborts while the work waits */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-export function createTurns(size: number): Turns {
+export function createLimiter(size: number): Limiter {
   let free = size
   const waiting = new Set<() => void>()
 

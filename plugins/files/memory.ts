@@ -19,8 +19,8 @@ function typeOf(name: string): string | undefined {
 const readProcessor = declareArguments('createMemoryFileProcessor', {})
 
 /**
- * The shortest processor that keeps the contract: plain text and markdown, in this very process. It
- * holds the whole file, so it is for tests and for files that one trusts.
+ * The shortest processor that meets the contract: plain text and Markdown, in this process. It holds the whole
+ * file in memory, so it is for tests and trusted files.
  */
 export function createMemoryFileProcessor(...args: readonly []): FileProcessor {
   readProcessor(args)

@@ -1,8 +1,8 @@
 import type { Segment } from './chunk.ts'
 
 /**
- * The text of bytes: UTF-8, or UTF-16 where a byte order mark says so. What is no text, NUL included,
- * becomes U+FFFD, one for each NUL, so that every store can keep it.
+ * The text of bytes: UTF-8, or UTF-16 where a byte order mark says so. Invalid text and
+ * NUL become U+FFFD, so that every store can keep it.
  */
 export function decodeText(bytes: Uint8Array): string {
   return withoutNul(new TextDecoder(encodingOf(bytes)).decode(bytes))
@@ -28,7 +28,7 @@ export function textSegments(text: string): readonly Segment[] {
   return [{ text, heading: null, page: null }]
 }
 
-/** Joins a heading to those that stand above it. */
+/** Joins a heading to those above it. */
 export interface HeadingPath {
   /** Enters a heading of a level from 1 to 6 and answers the path to it. */
   enter(level: number, title: string): string

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findElision } from '../../plugins/edits/answer/elision.ts'
 import { AnswerParser, type ReadAnswer } from '../../plugins/edits/answer/parse.ts'
-import { findPlace } from '../../plugins/edits/answer/place.ts'
+import { findLocation } from '../../plugins/edits/answer/location.ts'
 import type { EditOperation } from '../../plugins/edits/contract.ts'
 import { EventReader } from '../../plugins/edits/openai/answer.ts'
 import { written } from '../support/editing.ts'
@@ -125,7 +125,7 @@ await t.test('a long line in small pieces costs no more than its length', async 
   t.equal(block?.verb === 'file' && block.content.length, pieces * 4 + 1)
   t.equal(reader.end()[0]?.length, pieces * 4)
   const [lines, near] = ['a\n'.repeat(100_000), `${'a\n'.repeat(399)}b`]
-  t.same(findPlace(lines, near, 'x'), { ok: false, lines: [] }, 'nor does a search that is near')
+  t.same(findLocation(lines, near, 'x'), { ok: false, lines: [] }, 'nor does a search that is near')
 })
 
 await t.test('a search finds exactly one place, or none', async (t) => {
@@ -146,10 +146,14 @@ await t.test('a search finds exactly one place, or none', async (t) => {
     'not nothing': ['a\n\nb\n', '', 'x', 0],
   }
   for (const [title, [text, search, replace, expected]] of Object.entries(PLACES)) {
-    const found = findPlace(text, search, replace)
+    const found = findLocation(text, search, replace)
     if (found.ok) {
-      const { place } = found
-      t.equal(text.slice(0, place.start) + place.replace + text.slice(place.end), expected, title)
+      const { location } = found
+      t.equal(
+        text.slice(0, location.start) + location.replace + text.slice(location.end),
+        expected,
+        title,
+      )
     } else {
       t.equal(found.lines.length, expected, title)
     }

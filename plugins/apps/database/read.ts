@@ -4,7 +4,7 @@ import { bytesError, clip, requireUndamaged } from '../intake.ts'
 import type { BytesTables } from './tables.ts'
 import { CHUNK } from './tables.ts'
 
-/** Where the chunks of a digest are. */
+/** The id of the chunks of a digest. */
 interface Found {
   readonly id: string
   readonly size: number
@@ -22,7 +22,7 @@ export async function find(
   return row === undefined ? undefined : { id: row.id, size: Number(row.size) }
 }
 
-/** All of it; `undefined` when it was removed meanwhile. */
+/** All bytes; `undefined` when they were removed meanwhile. */
 export async function readWhole(
   t: BytesTables,
   appId: string,
@@ -54,7 +54,7 @@ export async function* readPart(
     const number = Math.floor(at / CHUNK)
     const chunk = await readChunk(t, found.id, number)
     const isWhole = chunk?.length === Math.min(CHUNK, found.size - number * CHUNK)
-    if (chunk === undefined || !isWhole) throw await lackOf(t, appId, sha256, found)
+    if (chunk === undefined || !isWhole) throw await missingError(t, appId, sha256, found)
     const from = at - number * CHUNK
     const part = chunk.subarray(from, Math.min(chunk.length, from + end - at))
     yield part
@@ -74,8 +74,8 @@ async function readChunk(
   return row?.chunk
 }
 
-/** Chunks go only after the digest did. */
-async function lackOf(
+/** Chunks are deleted only after their digest. */
+async function missingError(
   t: BytesTables,
   appId: string,
   sha256: string,

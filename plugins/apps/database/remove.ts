@@ -3,14 +3,14 @@ import type { Instant } from '../../../lib/time.ts'
 import { HOUR } from '../../../lib/time.ts'
 import type { BytesTables } from './tables.ts'
 
-/** How many digests one statement takes, and how many chunks: others wait for it. */
-const MOST_NAMED = 500
-const MOST_CHUNKS = 16
-const MOST_CLEARED = 100
+/** Maximum digests and chunks per statement: others wait for it. */
+const MAX_NAMED = 500
+const MAX_CHUNKS = 16
+const MAX_CLEARED = 100
 
 /**
- * Takes the digests off what is older, at once; then clears it away. What another renews or takes at that
- * moment is passed over.
+ * Removes the digests of older bytes in one statement, then deletes the chunks. Rows that are locked are
+ * skipped.
  */
 export async function removeAll(
   t: BytesTables,
@@ -19,8 +19,8 @@ export async function removeAll(
   before: Instant,
 ): Promise<number> {
   let went = 0
-  for (let at = 0; at < sha256s.length; at += MOST_NAMED) {
-    const named = JSON.stringify(sha256s.slice(at, at + MOST_NAMED))
+  for (let at = 0; at < sha256s.length; at += MAX_NAMED) {
+    const named = JSON.stringify(sha256s.slice(at, at + MAX_NAMED))
     const rows = await t.write(
       `UPDATE ${t.bytes} SET sha256 = NULL, kept_at = 0
         WHERE id IN (
@@ -35,7 +35,7 @@ export async function removeAll(
   return went
 }
 
-/** What is being written meanwhile stays. */
+/** Unfinished puts stay. */
 export async function dropAll(t: BytesTables, appId: string): Promise<void> {
   await t.write(
     `UPDATE ${t.bytes} SET sha256 = NULL, kept_at = 0
@@ -45,7 +45,7 @@ export async function dropAll(t: BytesTables, appId: string): Promise<void> {
   await clearAll(t)
 }
 
-/** Clears away what was written and got no digest. */
+/** Deletes written chunks that got no digest. */
 export async function discard(t: BytesTables, id: string): Promise<void> {
   await t.write(`UPDATE ${t.bytes} SET kept_at = 0 WHERE id = $1 AND sha256 IS NULL RETURNING 1`, [
     id,
@@ -53,7 +53,7 @@ export async function discard(t: BytesTables, id: string): Promise<void> {
   await clearOne(t, id)
 }
 
-/** Clears away what was left by those who were killed. */
+/** Deletes what killed processes left. */
 export async function sweep(t: BytesTables, clock: Pick<Clock, 'now'>): Promise<void> {
   await t.write(
     `UPDATE ${t.bytes} SET kept_at = 0
@@ -63,28 +63,28 @@ export async function sweep(t: BytesTables, clock: Pick<Clock, 'now'>): Promise<
   await clearAll(t)
 }
 
-/** Clears away all that nobody keeps or writes any more. */
+/** Deletes all chunks that are neither stored nor being written. */
 async function clearAll(t: BytesTables): Promise<void> {
   const ended = `SELECT id FROM ${t.bytes}
-    WHERE sha256 IS NULL AND kept_at = 0 LIMIT ${MOST_CLEARED}`
+    WHERE sha256 IS NULL AND kept_at = 0 LIMIT ${MAX_CLEARED}`
   for (let more = true; more;) {
     const rows = await t.read<{ id: string }>(ended)
     for (const { id } of rows) await clearOne(t, id)
-    more = rows.length === MOST_CLEARED
+    more = rows.length === MAX_CLEARED
   }
 }
 
-/** A few chunks at a time. */
+/** A few chunks per statement. */
 async function clearOne(t: BytesTables, id: string): Promise<void> {
   for (let more = true; more;) {
     const rows = await t.write(
       `DELETE FROM ${t.chunks} WHERE bytes_id = $1 AND number IN (
-        SELECT number FROM ${t.chunks} WHERE bytes_id = $1 ORDER BY number LIMIT ${MOST_CHUNKS}
+        SELECT number FROM ${t.chunks} WHERE bytes_id = $1 ORDER BY number LIMIT ${MAX_CHUNKS}
           ${t.passOver}
       ) RETURNING 1`,
       [id],
     )
-    more = rows.length === MOST_CHUNKS
+    more = rows.length === MAX_CHUNKS
   }
   await t.write(
     `DELETE FROM ${t.bytes} WHERE id = $1 AND sha256 IS NULL AND kept_at = 0 RETURNING 1`,

@@ -1,4 +1,4 @@
-/** Of every chunk but the last. */
+/** Bytes per chunk; the last may be smaller. */
 export const CHUNK: number = 256 * 1024
 
 /** Runs one statement; values are bound by position ($1, $2, …). */
@@ -7,13 +7,13 @@ export type Query = <Row extends object = Record<string, unknown>>(
   bind?: readonly unknown[],
 ) => Promise<Row[]>
 
-/** What is used of the SQL store's client. */
+/** The part of the SQL store's client that is used. */
 export interface BytesDatabase {
   readonly dialect: {
     readonly name: 'sqlite' | 'postgres'
     /** A condition: `column` is among the JSON array bound at `parameter`. */
     among(column: string, parameter: string): string
-    /** Ends a SELECT whose rows are about to change: those that another changes are passed over. */
+    /** Ends a SELECT whose rows are about to change: locked rows are skipped. */
     readonly passOver: string
   }
   readonly read: Query
@@ -21,7 +21,7 @@ export interface BytesDatabase {
   exclusive<T>(purpose: 'purge', work: (statement: Query) => Promise<T>): Promise<T>
 }
 
-/** The tables, which the store's migrations make, and how they are asked. */
+/** The tables, created by the store's migrations, and how to query them. */
 export interface BytesTables {
   readonly bytes: string
   readonly chunks: string

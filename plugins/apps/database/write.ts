@@ -25,7 +25,7 @@ export async function put(
   return writeNew(t, clock, appId, takeIn(bytes, options), options.signal)
 }
 
-/** Renews what is kept already; false when it is not. */
+/** Renews stored bytes; false when there are none. */
 async function renew(
   t: BytesTables,
   clock: Pick<Clock, 'now'>,
@@ -42,9 +42,9 @@ async function renew(
 }
 
 /**
- * Writes chunks, each its own commit, under an id of their own, and gives them their digest at the end.
+ * Writes chunks under a new id, one commit each, and sets their digest at the end.
  *
- * Until then nobody finds them; when it throws they are cleared away, if need be by a later sweep.
+ * Until then they are not readable; when it throws they are deleted, if need be by a later sweep.
  */
 async function writeNew(
   t: BytesTables,
@@ -90,7 +90,7 @@ async function touch(t: BytesTables, id: string, now: number): Promise<void> {
   )
 }
 
-/** Gives what was written its digest; false when it was kept already and that was renewed instead. */
+/** Sets the digest of written chunks; false when the bytes were stored already and were renewed instead. */
 async function name(
   t: BytesTables,
   clock: Pick<Clock, 'now'>,
@@ -106,17 +106,17 @@ async function name(
       [id, sha256, size, clock.now()],
     )
   const taken = await take().catch(async (cause: unknown) => {
-    // Two of a digest cannot be: another put of the same bytes was first.
+    // A digest is unique: another put of the same bytes was first.
     if (await renew(t, clock, appId, sha256)) return undefined
     throw cause
   })
   if (taken?.length === 0) {
-    throw kernelError('unavailable', { internal: `what was written for ${appId} was swept` })
+    throw kernelError('unavailable', { internal: `unfinished bytes of ${appId} were swept` })
   }
   return taken !== undefined
 }
 
-/** The bytes in chunks of one size, each a copy; of the last what is left. */
+/** The bytes in chunks of one size, each a copy; the last may be smaller. */
 async function* cut(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let buffer = Buffer.allocUnsafe(CHUNK)
   let filled = 0

@@ -2,12 +2,12 @@ import { lstat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Instant } from '../../../lib/time.ts'
 import type { Listed } from '../contract.ts'
-import { leave, namesIn, replaced, unlessMissing } from './folders.ts'
+import { namesIn, removeIfEmpty, replaced, unlessMissing } from './folders.ts'
 
 /**
- * The name of a file is the rest of its digest and the instant it was put at. To renew is to add a name
- * and then take the older ones: a remove that names what is old cannot take what is new, whoever does
- * what in which process, and no file is ever missing in between.
+ * A file's name is the rest of its digest and the time of its put. Renewing adds a name and then removes the
+ * older ones: a remove of old names cannot remove a new one, in any process, and the file is never missing in
+ * between.
  */
 const NAME = /^([0-9a-f]{62})\.(\d{1,16})$/
 const PREFIX = /^[0-9a-f]{2}$/
@@ -40,17 +40,17 @@ async function findCopy(root: string, appId: string, sha256: string): Promise<In
   return (await look()) ?? (await look())
 }
 
-/** How often one that is renewed over and over is looked for. */
-const MOST_LOOKS = 100
+/** Lookups of a file that is renewed again and again. */
+const MAX_LOOKS = 100
 
-/** Does something with the newest file of a digest; `undefined` when there is none. */
+/** Calls `act` with the newest file of a digest; `undefined` when there is none. */
 export async function withCopy<T>(
   root: string,
   appId: string,
   sha256: string,
   act: (path: string, kept_at: Instant) => Promise<T>,
 ): Promise<T | undefined> {
-  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+  for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
     const kept_at = await findCopy(root, appId, sha256)
     if (kept_at === undefined) return undefined
     const path = join(root, appId, sha256.slice(0, 2), nameOf(sha256, kept_at))
@@ -60,7 +60,7 @@ export async function withCopy<T>(
   return undefined
 }
 
-/** Removes the files of digests that were put before an instant; answers how many have none any more. */
+/** Removes files that were put before an instant; returns how many digests have none left. */
 export async function removeCopies(
   root: string,
   appId: string,
@@ -69,18 +69,18 @@ export async function removeCopies(
   before: Instant,
 ): Promise<number> {
   const copies = await copiesIn(root, appId, prefix)
-  let went = 0
+  let removed = 0
   for (const sha256 of digests) {
     const instants = copies.get(sha256) ?? []
     for (const instant of instants.filter((one) => one < before)) {
       const isGone = await removeFile(join(root, appId, prefix, nameOf(sha256, instant)))
-      if (isGone && instant === instants.at(-1)) went += 1
+      if (isGone && instant === instants.at(-1)) removed += 1
     }
   }
-  return went
+  return removed
 }
 
-/** Whoever removed it is told so, and nobody else. */
+/** True for the one process that removed it. */
 export async function removeFile(path: string): Promise<boolean> {
   const done = await unlessMissing(async () => {
     await unlink(path)
@@ -89,7 +89,7 @@ export async function removeFile(path: string): Promise<boolean> {
   return done ?? false
 }
 
-/** Removes what of the named is older, and the folders that are empty then. */
+/** Removes older files of the named digests, and folders that are empty then. */
 export async function removeAll(
   root: string,
   appId: string,
@@ -98,14 +98,14 @@ export async function removeAll(
 ): Promise<number> {
   const digests = [...new Set(sha256s)]
   const prefixes = new Set(digests.map((sha256) => sha256.slice(0, 2)))
-  let went = 0
+  let removed = 0
   for (const prefix of prefixes) {
     const among = digests.filter((sha256) => sha256.startsWith(prefix))
-    went += await removeCopies(root, appId, prefix, among, before)
-    await leave(join(root, appId, prefix))
+    removed += await removeCopies(root, appId, prefix, among, before)
+    await removeIfEmpty(join(root, appId, prefix))
   }
-  if (went > 0) await leave(join(root, appId))
-  return went
+  if (removed > 0) await removeIfEmpty(join(root, appId))
+  return removed
 }
 
 export async function* listCopies(root: string, appId: string): AsyncGenerator<Listed> {
@@ -120,7 +120,7 @@ export async function* listCopies(root: string, appId: string): AsyncGenerator<L
       })
       const kept_at = copies.get(sha256)?.at(-1) ?? 0
       const path = join(root, appId, prefix, nameOf(sha256, kept_at))
-      // One that was renewed since its name was read bears another.
+      // A file that was renewed since its name was read has another.
       const listed =
         (await unlessMissing(() => look(path, kept_at))) ??
         (await withCopy(root, appId, sha256, look))

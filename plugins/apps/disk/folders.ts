@@ -14,25 +14,25 @@ import { join } from 'node:path'
 import { kernelError } from '../../../lib/errors.ts'
 import { bytesError } from '../intake.ts'
 
-/** Paths are made of these two, ids and digests that were judged, and nothing else. */
+/** Paths consist of these two and of checked ids and digests. */
 export const UNFINISHED = '.unfinished'
 export const DROPPED = '.dropped'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 const PRIVATE = 0o700
 
-/** Makes what of the folder is missing, and answers where it really is. */
+/** Creates the missing parts of the folder, and returns its real path. */
 export async function openFolder(folder: string): Promise<string> {
   return onDisk(async () => {
     await mkdir(folder, { recursive: true, mode: PRIVATE })
     const root = await realpath(folder)
-    for (const name of [UNFINISHED, DROPPED]) await enter(join(root, name))
+    for (const name of [UNFINISHED, DROPPED]) await ensureFolder(join(root, name))
     return root
   })
 }
 
-/** Makes a folder unless it is there. */
-async function enter(path: string): Promise<void> {
+/** Creates a folder unless it exists. */
+async function ensureFolder(path: string): Promise<void> {
   if ((await unlessMissing(() => requireFolder(path))) !== undefined) return
   await mkdir(path, { mode: PRIVATE }).catch((cause: unknown) => {
     if (codeOf(cause) !== 'EEXIST') throw cause
@@ -47,16 +47,16 @@ async function requireFolder(path: string): Promise<BigIntStats> {
   return found
 }
 
-/** The folders in which the files of a digest lie, outermost first. */
+/** The folders of a digest, outermost first. */
 export function foldersOf(root: string, appId: string, sha256: string): readonly [string, string] {
   return [join(root, appId), join(root, appId, sha256.slice(0, 2))]
 }
 
-export async function enterAll(folders: readonly string[]): Promise<void> {
-  for (const folder of folders) await enter(folder)
+export async function ensureFolders(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) await ensureFolder(folder)
 }
 
-/** The names in a folder below `root`, none when one on the way to it is not there. */
+/** The names in a folder below `root`; none when it or a parent is missing. */
 export async function namesIn(root: string, ...way: readonly string[]): Promise<readonly string[]> {
   const names = await unlessMissing(async () => {
     let path = root
@@ -74,7 +74,7 @@ export interface OpenedFile {
   readonly size: number
 }
 
-/** Opens a file for reading; what is no file of ours is refused, and nothing waits for a writer. */
+/** Opens a regular file for reading, without waiting for a writer of a pipe. */
 export async function openFile(path: string): Promise<OpenedFile> {
   const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
@@ -88,15 +88,15 @@ export async function openFile(path: string): Promise<OpenedFile> {
 }
 
 /**
- * Which folder lies at a path: another one that took its place is told from it. Empty where the file
- * system does not keep when one was made.
+ * The identity of the folder at a path, which differs from that of a later folder. Empty where the file system
+ * does not record creation times.
  */
 export async function identify(path: string): Promise<string> {
   const { ino, birthtimeNs } = await requireFolder(path)
   return birthtimeNs === 0n ? '' : `${ino} ${birthtimeNs}`
 }
 
-/** Makes durable what was made, renamed or removed in a folder. */
+/** Makes changes in a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   try {
@@ -106,8 +106,8 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Removes a folder that is empty; whoever needs it makes it anew. */
-export async function leave(path: string): Promise<void> {
+/** Removes an empty folder; writers create it again. */
+export async function removeIfEmpty(path: string): Promise<void> {
   await unlessMissing(() =>
     rmdir(path).catch((cause: unknown) => {
       if (codeOf(cause) !== 'ENOTEMPTY' && codeOf(cause) !== 'EEXIST') throw cause
@@ -115,7 +115,7 @@ export async function leave(path: string): Promise<void> {
   )
 }
 
-/** Renames; false when there is nothing, or no folder to take it. */
+/** Renames; false when the source or the target's folder is missing. */
 export async function tryRename(from: string, to: string): Promise<boolean> {
   const done = await unlessMissing(async () => {
     await rename(from, to)
@@ -124,21 +124,21 @@ export async function tryRename(from: string, to: string): Promise<boolean> {
   return done ?? false
 }
 
-/** Takes an app out of the way at once, durably; answers where it is now, to be removed. */
-export async function takeAway(root: string, appId: string): Promise<string | undefined> {
+/** Moves an app away atomically and durably; returns its new path, to be removed. */
+export async function moveAway(root: string, appId: string): Promise<string | undefined> {
   const folder = join(root, DROPPED)
-  await onDisk(() => enter(folder))
+  await onDisk(() => ensureFolder(folder))
   const dropped = join(folder, `${appId}.${randomUUID()}`)
   if (!(await tryRename(join(root, appId), dropped))) return undefined
   await onDisk(() => syncFolder(root))
   return dropped
 }
 
-/** What opening says of a link, and of a file where a folder has to be. */
+/** Codes for a link, and for a file in place of a folder. */
 const REPLACED = new Set(['ELOOP', 'ENOTDIR', 'EISDIR'])
 
 /**
- * Runs what asks the file system alone: the errors of a caller's stream bear codes of the system too.
+ * Runs calls of the file system only: errors of a caller's stream have system codes too.
  *
  * @throws KeyhookError `unavailable` for a fault of the machine, `bytes_damaged` for what was replaced
  */
@@ -153,7 +153,7 @@ export async function onDisk<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The same, but what is not there is `undefined`. */
+/** The same, but `undefined` for a missing file. */
 export async function unlessMissing<T>(act: () => Promise<T>): Promise<T | undefined> {
   return onDisk(async () => {
     try {
@@ -165,7 +165,7 @@ export async function unlessMissing<T>(act: () => Promise<T>): Promise<T | undef
   })
 }
 
-/** What lies where ours should was put there by somebody else. */
+/** The error for a file that something else replaced. */
 export function replaced(cause: unknown): Error {
   return bytesError('bytes_damaged', { cause, internal: String(cause) })
 }

@@ -4,7 +4,7 @@ import { bytesError, clip, requireUndamaged } from '../intake.ts'
 import { sizeOf, withCopy } from './copies.ts'
 import { onDisk, openFile, unlessMissing } from './folders.ts'
 
-/** As in a database. Each costs the same to ask for; what is sent slowly holds two of them. */
+/** Like in a database. Every read costs the same; a slow reader holds two chunks in memory. */
 const CHUNK = 256 * 1024
 
 export async function readWhole(
@@ -24,7 +24,7 @@ export async function readWhole(
   }
 }
 
-/** The file of a digest, as it is now. */
+/** The current file of a digest. */
 export async function findKept(
   root: string,
   appId: string,
@@ -37,9 +37,9 @@ export async function findKept(
 }
 
 /**
- * Opens the file once it is read: a stream that nobody reads would leave it open.
+ * Opens the file with the first read: a stream without a reader would leave it open.
  *
- * @param path where it was found; it may bear another name since
+ * @param path where it was found; it may have been renamed since
  */
 export async function* readPart(
   root: string,
@@ -65,7 +65,7 @@ export async function* readPart(
 }
 
 async function readChunk(handle: FileHandle, at: number, most: number): Promise<Uint8Array> {
-  // A chunk is given away, so none is ever written twice.
+  // The caller owns the chunk, so buffers are not reused.
   const buffer = Buffer.allocUnsafeSlow(most)
   const { bytesRead } = await onDisk(() => handle.read(buffer, 0, most, at))
   if (bytesRead === 0) throw bytesError('bytes_damaged', { internal: 'the file was cut' })

@@ -16,13 +16,13 @@ const LEFT_OUT: readonly RegExp[] = [
   /\b(remaining|existing|previous|other) (code|content|styles?|rules|functions?|markup|sections?)\b.*\b(stays?|remains?|here|unchanged|goes|same|as before|omitted)\b/i,
   /\b(omitted for brevity|same as before|unchanged from|no changes? (below|here))\b/i,
 ]
-/** A comment that stands for code is short; a line can be as long as a file. */
-const MOST_WIDTH = 300
+/** A comment in location of code is short; a line can be as long as a file. */
+const MAX_WIDTH = 300
 const BARE = new RegExp(`^${DOTS}$`)
 
 /**
- * The first line that stands for text which the model did not write out, such as a comment that the
- * rest of the code stays. What the old text itself says is no such line.
+ * The first line that replaces text which the model left out, such as a comment that the rest of the code
+ * stays. Lines of the old text do not count.
  */
 export function findElision(text: string, old: string | undefined): string | undefined {
   const known = new Set(old?.split('\n').map((line) => line.trim()))
@@ -30,7 +30,7 @@ export function findElision(text: string, old: string | undefined): string | und
   return text.split('\n').find((line) => {
     const trimmed = line.trim()
     if (trimmed === '' || known.has(trimmed)) return false
-    const comment = COMMENT.exec(line.slice(0, MOST_WIDTH))?.[1]
+    const comment = COMMENT.exec(line.slice(0, MAX_WIDTH))?.[1]
     if (BARE.test(comment ?? trimmed)) return isShrunk
     return comment !== undefined && LEFT_OUT.some((pattern) => pattern.test(comment))
   })

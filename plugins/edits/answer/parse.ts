@@ -7,12 +7,12 @@ export type Directive =
 
 const DIRECTIVE = /^(?:#{1,6} +)?(?:\*\*)?(FILE|EDIT|DELETE|RENAME)(?:\*\*)?:? +(\S.*)$/
 /** No path is as long; a line can be as long as a file. */
-const MOST_WIDTH = 2000
+const MAX_WIDTH = 2000
 const ARROW = / +(?:->|→|=>|TO) +/
 
 /** The line that begins a block. Models like to set it in bold, or the path between backticks. */
 export function readDirective(line: string): Directive | undefined {
-  if (line.length > MOST_WIDTH) return undefined
+  if (line.length > MAX_WIDTH) return undefined
   const [, word, rest = ''] = DIRECTIVE.exec(line.trimEnd()) ?? []
   if (word === undefined) return undefined
   if (word !== 'RENAME') return { verb: VERBS[word] ?? 'file', path: bare(rest) }
@@ -38,7 +38,7 @@ export function fenceFor(text: string): string {
   return '`'.repeat(longest + 1)
 }
 
-/** One thing that an answer wants to do, as it was written. */
+/** One change of an answer, as written. */
 export type Block =
   | { readonly verb: 'file'; readonly path: string; readonly content: string }
   | {
@@ -50,17 +50,17 @@ export type Block =
   | { readonly verb: 'delete'; readonly path: string }
   | { readonly verb: 'rename'; readonly from: string; readonly to: string }
 
-/** What stands against an answer, or against what it does with one file. */
+/** What is wrong with an answer, or with its changes to one file. */
 export interface Problem {
-  /** Undefined when it is about the answer as a whole. */
+  /** Undefined for the answer as a whole. */
   readonly path: string | undefined
   readonly code: string
-  /** For the model, which is told to repair it. */
+  /** For the model, which must repair it. */
   readonly message: string
-  /** The file as it really is around the place that was meant. */
+  /** The file around the intended location. */
   readonly excerpt?: string
-  /** Whether a repair must answer for this file, because what it was to become is lost. */
-  readonly isOwed: boolean
+  /** Whether a repair must cover this file, because its intended content is lost. */
+  readonly mustRepair: boolean
 }
 
 export interface ReadAnswer {
@@ -76,8 +76,8 @@ const END = /^>{7} ?REPLACE\s*$/
 /**
  * Reads an answer while it arrives: however it is cut into pieces, the blocks are the same.
  *
- * A file ends at the first line that repeats its fence. A fence that nothing opened therefore tells of a
- * file that ended too early, and that file is not believed.
+ * A file ends at the first line that repeats its fence. A fence that was not opened therefore means that a
+ * file ended too early, and that file is rejected.
  */
 export class AnswerParser {
   readonly #onFile: (path: string) => void
@@ -94,13 +94,13 @@ export class AnswerParser {
   /** The file whose end a stray fence calls into question. */
   #lastFile: string | undefined
 
-  /** `onFile` hears of every file when its block begins. */
+  /** `onFile` is called with every path when its block begins. */
   constructor(onFile: (path: string) => void = () => undefined) {
     this.#onFile = onFile
   }
 
   push(text: string): void {
-    // Splitting what is held again and again would make a long line cost its square.
+    // Splitting the rest with every piece would make a long line quadratic.
     if (!text.includes('\n')) {
       this.#rest += text
       return
@@ -114,7 +114,7 @@ export class AnswerParser {
     if (this.#rest !== '') this.#state(withoutReturn(this.#rest))
     this.#rest = ''
     const isOpen = this.#state !== this.#prose && this.#state !== this.#edits
-    if (isOpen && this.#state !== this.#thought) this.#blame('unfinished', 'The block has no end.')
+    if (isOpen && this.#state !== this.#thought) this.#fail('unfinished', 'The block has no end.')
     return { summary: this.#summary, blocks: this.#blocks, problems: this.#problems }
   }
 
@@ -147,7 +147,7 @@ export class AnswerParser {
       this.#lines = []
       this.#state = this.#content
     } else if (line.trim() !== '') {
-      this.#blame('no_fence', 'FILE must be followed by the whole file between fences.')
+      this.#fail('no_fence', 'FILE must be followed by the whole file between fences.')
       this.#state = this.#prose
       this.#prose(line)
     }
@@ -171,7 +171,7 @@ export class AnswerParser {
       this.#isBroken = false
       this.#state = this.#searched
     } else if (MIDDLE.test(line) || END.test(line)) {
-      this.#blame('marker', 'A marker stands outside of its block.')
+      this.#fail('marker', 'A marker stands outside of its block.')
     } else if (line.trim() !== '' && !FENCE.test(line)) {
       this.#state = this.#prose
       this.#prose(line)
@@ -184,7 +184,7 @@ export class AnswerParser {
       this.#lines = []
       this.#state = this.#replaced
     } else if (START.test(line) || END.test(line)) {
-      this.#blame('marker', 'A block is SEARCH, =======, REPLACE, in this order.')
+      this.#fail('marker', 'A block is SEARCH, =======, REPLACE, in this order.')
       this.#state = this.#edits
     } else {
       this.#lines.push(line)
@@ -197,7 +197,7 @@ export class AnswerParser {
       if (!this.#isBroken) this.#blocks.push({ verb: 'edit', path: this.#path, search, replace })
       this.#state = this.#edits
     } else if (START.test(line) || MIDDLE.test(line)) {
-      if (!this.#isBroken) this.#blame('marker', 'Lines like markers need a whole FILE.')
+      if (!this.#isBroken) this.#fail('marker', 'Lines like markers need a whole FILE.')
       this.#isBroken = true
     } else {
       this.#lines.push(line)
@@ -209,7 +209,7 @@ export class AnswerParser {
     this.#thought(line)
   }
 
-  /** Some models think aloud before they answer, about the very blocks that they will write. */
+  /** The reasoning of some models, which may contain blocks. */
   #thought(line: string): void {
     if (/<\/think>/i.test(line)) this.#state = this.#prose
   }
@@ -218,11 +218,11 @@ export class AnswerParser {
     if (this.#lastFile === undefined) return
     this.#path = this.#lastFile
     this.#lastFile = undefined
-    this.#blame('fence', 'The file holds its own fence: use a longer one.')
+    this.#fail('fence', 'The file holds its own fence: use a longer one.')
   }
 
-  #blame(code: string, message: string): void {
-    this.#problems.push({ path: this.#path, code, message, isOwed: true })
+  #fail(code: string, message: string): void {
+    this.#problems.push({ path: this.#path, code, message, mustRepair: true })
   }
 }
 

@@ -2,9 +2,9 @@ import type { EditOperation } from '../contract.ts'
 import { readText } from '../../../lib/internal/bytes.ts'
 import { findElision } from './elision.ts'
 import type { Block, Problem } from './parse.ts'
-import { findPlace } from './place.ts'
+import { findLocation } from './location.ts'
 
-/** The operations of an answer, each with the block it came from. */
+/** The operations of an answer, each with its block. */
 export interface Resolved {
   readonly operations: readonly EditOperation[]
   readonly blocks: readonly Block[]
@@ -58,21 +58,21 @@ const RESOLVERS: Resolvers = {
     if (text === undefined) return problem(path, 'file_not_found', 'There is no such text file.')
     const elided = findElision(replace, text)
     if (elided !== undefined) return elision(path, elided)
-    const found = findPlace(text, search, replace)
+    const found = findLocation(text, search, replace)
     if (!found.ok) {
       const [code, message] =
         found.lines.length > 0
-          ? ['search_ambiguous', `SEARCH fits ${found.lines.length} places. Take in more lines.`]
+          ? ['search_ambiguous', `SEARCH fits ${found.lines.length} locations. Take in more lines.`]
           : ['search_not_found', 'SEARCH does not stand in the file as it is.']
       return { ...problem(path, code, message), excerpt: excerptOf(text, search, found.lines) }
     }
-    const { place } = found
-    const content = text.slice(0, place.start) + place.replace + text.slice(place.end)
+    const { location } = found
+    const content = text.slice(0, location.start) + location.replace + text.slice(location.end)
     tree.write(path, content)
-    const exact = text.slice(place.start, place.end)
+    const exact = text.slice(location.start, location.end)
     const isUnique = text.indexOf(exact) === text.lastIndexOf(exact)
     if (!isUnique) return { op: 'write', path, content }
-    return { op: 'patch', path, search: exact, replace: place.replace }
+    return { op: 'patch', path, search: exact, replace: location.replace }
   },
   async delete({ path }, tree) {
     tree.delete(path)
@@ -90,14 +90,14 @@ function elision(path: string, line: string): Problem {
 }
 
 function problem(path: string, code: string, message: string): Problem {
-  return { path, code, message, isOwed: true }
+  return { path, code, message, mustRepair: true }
 }
 
-/** The base as the operations so far leave it, read as far as it is needed. */
+/** The base after the operations so far, read as needed. */
 class Tree {
   readonly #read: (path: string) => Promise<Uint8Array | undefined>
   readonly #written = new Map<string, string>()
-  /** Where a path's text stands in the base; null when nothing is there. */
+  /** The path in the base of a path's text; null when there is none. */
   readonly #origins = new Map<string, string | null>()
 
   constructor(read: (path: string) => Promise<Uint8Array | undefined>) {
@@ -136,20 +136,20 @@ class Tree {
   }
 }
 
-const MOST_LINES = 60
+const MAX_LINES = 60
 const AROUND = 8
 
-/** The text around the places that a search could mean, or around the line most like one of it. */
-export function excerptOf(text: string, search: string, places: readonly number[]): string {
+/** The text around the locations that a search could mean, or around the line most like one of it. */
+export function excerptOf(text: string, search: string, locations: readonly number[]): string {
   const lines = text.split('\n')
-  if (lines.length <= MOST_LINES) return text
+  if (lines.length <= MAX_LINES) return text
   const length = search.split('\n').length
-  const starts = places.length > 0 ? places : [likeliest(lines, search.split('\n'))]
+  const starts = locations.length > 0 ? locations : [likeliest(lines, search.split('\n'))]
   const shown = new Set<number>()
   for (const start of starts) {
     const [from, to] = [Math.max(0, start - AROUND), start + length + AROUND]
     for (let line = from; line < Math.min(to, lines.length); line += 1) {
-      if (shown.size < MOST_LINES) shown.add(line)
+      if (shown.size < MAX_LINES) shown.add(line)
     }
   }
   const parts: string[] = []

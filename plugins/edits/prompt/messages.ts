@@ -13,7 +13,7 @@ export interface Request {
   readonly initial: boolean
 }
 
-/** What stays the same from edit to edit comes first, so that servers can keep it. */
+/** What is the same for every edit comes first, so that servers can cache it. */
 export function writeMessages(request: Request): readonly Message[] {
   const parts = [
     request.files,
@@ -27,7 +27,7 @@ export function writeMessages(request: Request): readonly Message[] {
   ]
 }
 
-/** How a model is to write changes: `auto` lets the size of the file decide. */
+/** The form of changes: `auto` depends on the size of the file. */
 export type AnswerFormat = 'auto' | 'whole' | 'search'
 
 const WHOLE = `To write a file whole, new or not:
@@ -67,7 +67,7 @@ const FORMS: Readonly<Record<AnswerFormat, readonly string[]>> = {
   search: [WHOLE, SEARCH, OTHERS],
 }
 
-/** What every request begins with. It never varies, so that servers can keep it. */
+/** The start of every request. It never varies, so that servers can cache it. */
 export function instructions(format: AnswerFormat): string {
   return [
     `You change a small static web app: HTML, CSS and JavaScript that a browser runs as they are, without a build and without a server of their own. index.html is the page that opens. Keep it accessible, and keep what was not asked to change.`,
@@ -79,8 +79,8 @@ export function instructions(format: AnswerFormat): string {
   ].join('\n\n')
 }
 
-/** Asks once more for what could not be used, and for nothing else. */
-export function askRepair(problems: readonly Problem[], isLast: boolean): string {
+/** Requests again what could not be applied, and nothing else. */
+export function writeRepair(problems: readonly Problem[], isLast: boolean): string {
   const paths = [...new Set(problems.flatMap(({ path }) => (path === undefined ? [] : [path])))]
   const isAll = problems.some(({ path }) => path === undefined)
   const faults = problems.map(({ path, message, excerpt }) => {

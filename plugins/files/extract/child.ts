@@ -13,7 +13,7 @@ import type { Message } from './messages.ts'
 
 const RESULTS = 3
 
-/** Waits until the parent has taken it: nothing piles up here or there. */
+/** Blocks until the parent has read it, so that neither side buffers. */
 function send(message: Message): void {
   const line = Buffer.from(`${JSON.stringify(message)}\n`)
   for (let at = 0; at < line.length;) at += writeSync(RESULTS, line, at)

@@ -3,27 +3,27 @@ import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Millis, SECOND } from '../../../lib/time.ts'
 
-/** What one document may take. */
+/** Limits for one document. */
 export interface ExtractLimits {
-  /** From the start of its child, waiting for `take` not counted. Default 30 s. */
+  /** Wall time of the child, without waiting for `take`. Default 30 s. */
   readonly wall: Millis
-  /** V8's heap in the child, in MiB. Default 256. */
+  /** V8 heap of the child, in MiB. Default 256. */
   readonly heap: number
-  /** The child's resident memory in MiB, where /proc tells it. Default 512. */
+  /** Resident memory of the child in MiB, where /proc exists. Default 512. */
   readonly resident: number
-  /** Bytes of the file. Default 64 MiB. */
+  /** Size of the file, in bytes. Default 64 MiB. */
   readonly bytes: number
-  /** The extracted text, in UTF-16 units. Default 20 Mi. */
+  /** Length of the extracted text, in UTF-16 units. Default 20 Mi. */
   readonly characters: number
   /** Default 2,000. */
   readonly pages: number
-  /** What a zip holds once it is inflated, in bytes. Default 128 MiB. */
+  /** Inflated size of a zip, in bytes. Default 128 MiB. */
   readonly inflated: number
-  /** How many times larger an entry of a zip may grow, once it is above 4 MiB. Default 200. */
+  /** Compression ratio of a zip entry above 4 MiB. Default 200. */
   readonly ratio: number
-  /** How deeply values may be nested. Default 100. */
+  /** Nesting depth of values. Default 100. */
   readonly depth: number
-  /** The characters of one row of a table. Default 1 Mi. */
+  /** Characters per table row. Default 1 Mi. */
   readonly row: number
 }
 
@@ -53,7 +53,7 @@ export const PROGRAM = new URL('child.js', import.meta.url)
  */
 const LIMITED = 'ulimit -c 0; ulimit -f 0; ulimit -t "$1"; shift; exec env -i "$@"'
 
-/** The command line that reads one document, with no right but to read its own code. */
+/** The command line that reads one document; it may read its own code and nothing else. */
 export function commandOf(
   program: URL,
   type: string,
@@ -77,7 +77,7 @@ export function commandOf(
   return ['/bin/sh', '-c', LIMITED, 'sh', String(seconds), ...node]
 }
 
-/** The child's program, this room and the kernel, and where the libraries are. */
+/** Folders of the child's program, of this plugin, of `lib` and of the libraries. */
 function readable(program: URL): readonly string[] {
   const own = ['..', '../../../lib'].map((folder) => new URL(`${folder}/`, PROGRAM))
   const require = createRequire(import.meta.url)

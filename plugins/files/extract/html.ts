@@ -47,17 +47,17 @@ export function htmlSegments(html: string): readonly Segment[] {
   return reader.end()
 }
 
-/** What is never text for a reader. */
+/** Elements without visible text. */
 const SILENT = new Set(['script', 'style', 'noscript', 'template'])
-/** Elements before and after which a line ends; what is named nowhere runs on in its line. */
+/** Elements with a line break before and after them; all others are inline. */
 const LINES = new Set(
   (
     'address article aside blockquote br dd div dl dt fieldset figcaption footer form header hr ' +
     'li main nav option section title tr'
   ).split(' '),
 )
-/** Those that stand apart by an empty line. */
-const APART = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'table', 'ul', 'ol'])
+/** Elements with an empty line before and after them. */
+const PARAGRAPHS = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre', 'table', 'ul', 'ol'])
 const HEADING = /^h([1-6])$/
 const MAX_TITLE = 1000
 
@@ -67,7 +67,7 @@ export class SectionReader {
   readonly #path = createHeadingPath()
   #heading: string | null = null
   #parts: string[] = []
-  /** Line breaks that are due before the next text; a text begins without. */
+  /** Line breaks before the next text. */
   #breaks = 0
   #blank = true
   #pre = 0
@@ -131,7 +131,7 @@ export class SectionReader {
   }
 
   #break(name: string): void {
-    if (APART.has(name)) this.#breaks = 2
+    if (PARAGRAPHS.has(name)) this.#breaks = 2
     else if (LINES.has(name)) this.#breaks = Math.max(this.#breaks, 1)
   }
 

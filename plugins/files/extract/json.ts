@@ -4,9 +4,9 @@ import { fileError } from '../contract.ts'
 import { decodeText } from '../text.ts'
 import type { ExtractLimits } from './command.ts'
 
-type Place = readonly [path: string, value: unknown]
+type Entry = readonly [path: string, value: unknown]
 
-/** A line `path: value` for every leaf, so that each passage says where it stands. */
+/** A line `path: value` for every leaf, so that each passage shows its location. */
 export function* jsonSegments(bytes: Uint8Array, limits: ExtractLimits): Generator<Segment> {
   const text = decodeText(bytes)
   if (text.trim() === '') return
@@ -24,20 +24,20 @@ export function* jsonSegments(bytes: Uint8Array, limits: ExtractLimits): Generat
 }
 
 function* linesOf(root: unknown): Generator<string> {
-  const open: Iterator<Place>[] = [[['', root] as const].values()]
-  for (let places = open.at(-1); places !== undefined; places = open.at(-1)) {
-    const next = places.next()
+  const open: Iterator<Entry>[] = [[['', root] as const].values()]
+  for (let entries = open.at(-1); entries !== undefined; entries = open.at(-1)) {
+    const next = entries.next()
     if (next.done === true) {
       open.pop()
       continue
     }
     const [path, value] = next.value
-    if (typeof value === 'object' && value !== null) open.push(placesIn(path, value))
+    if (typeof value === 'object' && value !== null) open.push(entriesIn(path, value))
     else yield path === '' ? `${String(value)}\n` : `${path}: ${String(value)}\n`
   }
 }
 
-function* placesIn(path: string, value: object): Generator<Place> {
+function* entriesIn(path: string, value: object): Generator<Entry> {
   if (Array.isArray(value)) {
     for (const [index, one] of value.entries()) yield [`${path}[${index}]`, one]
     return
@@ -47,7 +47,7 @@ function* placesIn(path: string, value: object): Generator<Place> {
   }
 }
 
-/** How deeply brackets are nested, those within strings left out; told before anything is built. */
+/** Nesting depth of brackets outside strings, found before anything is parsed. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0

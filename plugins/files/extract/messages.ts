@@ -10,7 +10,7 @@ export type Message =
   /** The last one of a document that was not. */
   | { readonly failed: FileErrorCode; readonly internal: string }
 
-/** Beyond what the longest chunk takes when every character of it is escaped. */
+/** Above the longest chunk with every character escaped. */
 const MAX_LINE = 65_536
 
 /** Reads the child's lines. */
@@ -20,8 +20,7 @@ export interface MessageReader {
 }
 
 /**
- * A document may have taken the child over, so nothing that it says is believed before its shape and
- * size are judged.
+ * A document may have compromised the child, so shape and size of every message are checked.
  */
 export function createMessageReader(): MessageReader {
   let rest = Buffer.alloc(0)

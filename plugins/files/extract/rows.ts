@@ -3,7 +3,7 @@ import { TARGET } from '../chunk.ts'
 import { fileError } from '../contract.ts'
 import type { ExtractLimits } from './command.ts'
 
-/** Groups of rows, each about a chunk; the first row stands before every group but its own. */
+/** Groups of rows of about a chunk; the first row is repeated before every later group. */
 export async function* rowSegments(
   rows: Iterable<readonly string[]> | AsyncIterable<readonly string[]>,
   heading: string | null,

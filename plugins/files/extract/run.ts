@@ -23,7 +23,7 @@ export interface ChildResult {
 /**
  * Reads one document in a child of its own, which is dead when this settles, however it does.
  *
- * @throws KeyhookError with a code of `fileError`; what the pieces, `take` and the signal bring, as it is
+ * @throws KeyhookError with a code of `fileError`; errors of the bytes, of `take` and of the signal as is
  */
 export async function runChild(
   [file, ...args]: readonly [file: string, ...args: string[]],
@@ -84,7 +84,7 @@ class ChildRun {
     }
   }
 
-  /** The first reason stands. */
+  /** The first reason wins. */
   #stop(reason: unknown): void {
     this.#over.abort(reason)
     this.#child.kill('SIGKILL')
@@ -150,7 +150,7 @@ class ChildRun {
     }
   }
 
-  /** The document's time stands still while the chunks are taken. */
+  /** The time limit is paused while the chunks are taken. */
   async #take(chunks: readonly Chunk[]): Promise<void> {
     this.#watch.pause()
     for (let at = 0; at < chunks.length; at += MAX_BATCH) {
@@ -178,14 +178,14 @@ async function* resultsOf(pipe: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** What an end that is not ours means: the kernel's killer, V8's abort, the limit of CPU time. */
+/** The code of an end by a signal: the kernel's OOM killer, V8's abort, the limit of CPU time. */
 const ENDS: Readonly<Record<string, FileErrorCode>> = {
   SIGKILL: 'out_of_memory',
   SIGABRT: 'out_of_memory',
   SIGXCPU: 'timed_out',
 }
 
-/** Documents wait for those who call, not the other way round. */
+/** A lower priority, so that documents do not delay requests. */
 function yieldToOthers(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, 10)
@@ -201,10 +201,10 @@ export interface LimitWatch {
   end(): void
 }
 
-const LOOK_EVERY: Millis = 50
+const POLL_INTERVAL: Millis = 50
 const KIB_PER_MIB = 1024
 
-/** Calls `exceeded` once a child takes too long, or too much memory where /proc tells it. */
+/** Calls `exceeded` once a child takes too long, or too much memory where /proc exists. */
 export function watchLimits(
   pid: number | undefined,
   limits: ExtractLimits,
@@ -226,11 +226,11 @@ export function watchLimits(
     left -= performance.now() - since
   }
 
-  const looker = setInterval(() => {
+  const poll = setInterval(() => {
     void residentKib(pid).then((kib) => {
       if (kib > limits.resident * KIB_PER_MIB) exceeded('out_of_memory')
     })
-  }, LOOK_EVERY)
+  }, POLL_INTERVAL)
 
   resume()
   return {
@@ -238,12 +238,12 @@ export function watchLimits(
     resume,
     end() {
       clearTimeout(timer)
-      clearInterval(looker)
+      clearInterval(poll)
     },
   }
 }
 
-/** 0 where it is not told: on other systems, and of a child that has ended. */
+/** 0 where unknown: on other systems, and for a child that has ended. */
 async function residentKib(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0)

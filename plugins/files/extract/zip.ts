@@ -9,9 +9,9 @@ const CONTENT_TYPES = '[Content_Types].xml'
 const ENCRYPTED_PACKAGE = Buffer.from('EncryptedPackage', 'utf16le')
 
 /**
- * The XML of an Office document, packed anew without compression, so that a library inflates nothing
- * that was not judged: a directory is judged before the first byte is inflated, and an entry never
- * becomes larger than the directory says.
+ * Repacks the XML of an Office document without compression, so that a library inflates nothing unchecked: the
+ * directory is checked before the first byte is inflated, and an entry never becomes larger than the directory
+ * says.
  *
  * @param main what the content types of such a document name
  */

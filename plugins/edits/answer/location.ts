@@ -1,24 +1,24 @@
-/** The one place of a text that a search means, and what to put there. */
-export interface Place {
+/** The location of a search in a text, and its replacement. */
+export interface Location {
   readonly start: number
   readonly end: number
-  /** As it was given, or set to the indentation and the line ends that the text has there. */
+  /** As given, or adapted to the indentation and line ends of the text. */
   readonly replace: string
 }
 
-export type PlaceResult =
-  | { readonly ok: true; readonly place: Place }
-  /** The first lines, from 0, of the places that fit, when more than one does. */
+export type LocationResult =
+  | { readonly ok: true; readonly location: Location }
+  /** The first lines, from 0, of all matches when there are several. */
   | { readonly ok: false; readonly lines: readonly number[] }
 
-/** Longer searches are not looked for, so that no answer can keep the process busy: FILE is for those. */
-const MOST_LINES = 400
-/** How many places are told apart before the search counts as ambiguous. */
-const MOST_PLACES = 10
+/** Longer searches are refused, so that no answer blocks the process: FILE is for those. */
+const MAX_LINES = 400
+/** Matches that are counted before the search is ambiguous. */
+const MAX_MATCHES = 10
 
-type Finder = (text: string, search: string, replace: string) => readonly Place[]
+type Finder = (text: string, search: string, replace: string) => readonly Location[]
 
-/** The first that finds anything decides: among several places, none is guessed. */
+/** The first that finds anything decides; several matches are an error, not a guess. */
 const FINDERS: readonly Finder[] = [
   findLines((line) => line),
   findLines((line) => line.trimEnd()),
@@ -27,19 +27,19 @@ const FINDERS: readonly Finder[] = [
 ]
 
 /**
- * Finds the place that a search means: lines as written, then whatever blanks they end with, then a
- * part of a line, then whatever blanks lines begin with, as long as all have the same more or less.
+ * Finds the location of a search: lines as written, then without trailing blanks, then a part of a line, then
+ * without leading blanks, if all lines differ by the same indentation.
  */
-export function findPlace(text: string, search: string, replace: string): PlaceResult {
-  if (search.trim() === '' || search.split('\n').length > MOST_LINES) {
+export function findLocation(text: string, search: string, replace: string): LocationResult {
+  if (search.trim() === '' || search.split('\n').length > MAX_LINES) {
     return { ok: false, lines: [] }
   }
   for (const find of FINDERS) {
-    const places = find(text, search, replace)
-    const [place] = places
-    if (place === undefined) continue
-    if (places.length === 1) return { ok: true, place }
-    return { ok: false, lines: places.map(({ start }) => lineOf(text, start)) }
+    const locations = find(text, search, replace)
+    const [location] = locations
+    if (location === undefined) continue
+    if (locations.length === 1) return { ok: true, location }
+    return { ok: false, lines: locations.map(({ start }) => lineOf(text, start)) }
   }
   return { ok: false, lines: [] }
 }
@@ -50,7 +50,7 @@ type Adapt = (
   replace: string,
 ) => string | undefined
 
-/** Finds whole lines that read alike; `adapt` fits the reply to them, or says that they are not meant. */
+/** Finds whole lines that are equal after `reading`; `adapt` fits the replacement, or rejects the match. */
 function findLines(
   reading: (line: string) => string,
   adapt: Adapt = (_meant, _searched, replace) => replace,
@@ -58,23 +58,28 @@ function findLines(
   return (text, search, replace) => {
     const [lines, searched] = [text.split('\n'), search.split('\n')]
     const [read, wanted] = [lines.map(reading), searched.map(reading)]
-    const places: Place[] = []
+    const locations: Location[] = []
     let start = 0
     for (const [at, line] of lines.entries()) {
-      if (places.length === MOST_PLACES) break
+      if (locations.length === MAX_MATCHES) break
       if (wanted.every((one, index) => read[at + index] === one)) {
         const meant = lines.slice(at, at + searched.length)
         const adapted = adapt(meant, searched, replace)
-        if (adapted !== undefined) places.push(placeOf(text, start, meant, adapted))
+        if (adapted !== undefined) locations.push(locationOf(text, start, meant, adapted))
       }
       start += line.length + 1
     }
-    return places
+    return locations
   }
 }
 
-/** Replacing whole lines by nothing takes their line end with them. */
-function placeOf(text: string, start: number, meant: readonly string[], replace: string): Place {
+/** Replacing whole lines by nothing removes their line end too. */
+function locationOf(
+  text: string,
+  start: number,
+  meant: readonly string[],
+  replace: string,
+): Location {
   const end = start + meant.join('\n').length
   if (replace === '') return { start, end: Math.min(end + 1, text.length), replace }
   const isWindows = meant.every((line) => line.endsWith('\r'))
@@ -87,16 +92,16 @@ function withReturns(replace: string): string {
 }
 
 /** A search that is a part of lines. */
-function findWithin(text: string, search: string, replace: string): readonly Place[] {
-  const places: Place[] = []
+function findWithin(text: string, search: string, replace: string): readonly Location[] {
+  const locations: Location[] = []
   for (let start = text.indexOf(search); start >= 0; start = text.indexOf(search, start + 1)) {
-    if (places.length === MOST_PLACES) break
-    places.push({ start, end: start + search.length, replace })
+    if (locations.length === MAX_MATCHES) break
+    locations.push({ start, end: start + search.length, replace })
   }
-  return places
+  return locations
 }
 
-/** The reply with the indentation of the text; undefined when the lines do not all differ alike. */
+/** The replacement with the indentation of the text; undefined unless all lines differ alike. */
 function indented(
   meant: readonly string[],
   searched: readonly string[],
