@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import type { Dispatcher } from 'undici'
 import {
   judgeAnswers,
@@ -71,7 +72,7 @@ class GuardedClient implements EgressClient {
   readonly #context: RouteContext
   readonly #clock: () => number
   readonly #layOut = createHeaderLayout()
-  readonly #targets = new Map<string, UrlVerdict>()
+  readonly #targets = new LRUCache<string, UrlVerdict>({ max: MAX_TARGETS })
   readonly #routes: Routes
   readonly #sockets = new Set<Socket>()
   readonly #closing = new AbortController()
@@ -179,15 +180,7 @@ class GuardedClient implements EgressClient {
     const known = this.#targets.get(url)
     if (known) return known
     const verdict = judgeUrl(url, this.#context.policy)
-    if (this.#targets.size >= MAX_TARGETS) deleteFirst(this.#targets)
     this.#targets.set(url, verdict)
     return verdict
-  }
-}
-
-function deleteFirst(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key)
-    return
   }
 }
