@@ -143,7 +143,7 @@ interface Wallet {
 }
 
 /** State of the payment for one piece of work. */
-export type WorkState =
+type WorkState =
   | {
       readonly state: 'held'
       readonly account_id: string
@@ -154,7 +154,7 @@ export type WorkState =
   | { readonly state: 'captured'; readonly taken: Micros }
   | { readonly state: 'released' }
 
-export interface Books {
+interface Books {
   wallet(accountId: string): Wallet
   work(operationId: string): WorkState | undefined
   change(accountId: string, balance: Micros, held: Micros): void
@@ -162,14 +162,14 @@ export interface Books {
 }
 
 /** The books as one unit of work sees them. */
-export interface Draft extends Books {
+interface Draft extends Books {
   commit(): void
 }
 
 const EMPTY: Wallet = { balance_micros: 0, held_micros: 0 }
 
 /** Books that are written to in drafts, which change nothing until they are committed. */
-export function createBooks(): Books & { draft(): Draft } {
+function createBooks(): Books & { draft(): Draft } {
   const books = openBooks({ wallet: () => EMPTY, work: () => undefined })
   return {
     ...books,
