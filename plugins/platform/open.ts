@@ -1,5 +1,5 @@
-import type { OpenOptions, OpenedStore } from '../store/open.ts'
-import { DEFAULT_PREFIX, openBeside, reachPostgres, reachSqlite } from '../store/open.ts'
+import type { OpenOptions, OpenedStore } from '../store/opening.ts'
+import { DEFAULT_PREFIX, lookAtPostgres, lookAtSqlite, openAny } from '../store/opening.ts'
 import { stepsOf } from '../store/sql/migrate.ts'
 import type { PlatformStore } from './contract.ts'
 import type { Dialect } from '../store/sql/client.ts'
@@ -27,7 +27,7 @@ export async function openPlatformStore(
 ): Promise<OpenedPlatform> {
   const tables = tablesOf(options)
   const steps = stepsOf(PLATFORM_MIGRATIONS, tables)
-  const opened = await openBeside(database, options, { steps, encrypted: encryptedIn(tables) })
+  const opened = await openAny(database, options, { steps, encrypted: encryptedIn(tables) })
   const models = await openModels(opened.client.dialect.name, tables)
   return { ...opened, store: createPlatformStore(opened.store, opened.client, tables, models) }
 }
@@ -48,12 +48,12 @@ function encryptedIn(tables: PlatformTables) {
 
 /** As the core's `reachPostgres`; `pending` counts the platform's steps too. */
 export function reachPlatformPostgres(url: string, options: OpenOptions): Promise<string> {
-  return reachPostgres(url, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
+  return lookAtPostgres(url, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
 }
 
 /** As the core's `reachSqlite`; `pending` counts the platform's steps too. */
 export function reachPlatformSqlite(file: string, options: OpenOptions): Promise<void> {
-  return reachSqlite(file, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
+  return lookAtSqlite(file, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
 }
 
 function tablesOf({ tablePrefix = DEFAULT_PREFIX }: OpenOptions): PlatformTables {

@@ -7,63 +7,11 @@ import {
   optional,
   optionsOf,
 } from '../../lib/internal/arguments.ts'
-import type { SequelizeLike } from './sequelize.ts'
-import { isSequelize } from './sequelize.ts'
-import type { Dialect, Query, SqlClient } from './sql/client.ts'
+import type { OpenOptions, OpenedStore } from './opening.ts'
+import { NOTHING, lookAtPostgres, lookAtSqlite, openAny, openFile, openServer } from './opening.ts'
 import { isObject } from './sql/joined.ts'
-import type { Step } from './sql/migrate.ts'
-import { coreSteps, migrate } from './sql/migrate.ts'
-import { keepEra } from './sql/postgres/feed.ts'
-import { lend } from './sql/postgres/lend.ts'
-import { createPresence } from './sql/postgres/presence.ts'
-import type { PgPool, PgSource } from './sql/postgres/source.ts'
-import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
-import { queryOn } from './sql/postgres/statement.ts'
-import { openPostgres } from './sql/postgres.ts'
-import type { EncryptedColumns } from './sql/seals.ts'
-import type { SqlStore } from './sql/store.ts'
-import { createSqlStore } from './sql/store.ts'
-import type { Tables } from './sql/tables.ts'
-import { nameTables } from './sql/tables.ts'
 
-/** A store that is ready, and the migrations that this opening ran. */
-export interface OpenedStore {
-  readonly store: SqlStore
-  /** Names of the steps taken now, in order; empty when the schema was up to date. */
-  readonly migrated: readonly string[]
-  /** What it stands on, for rooms that keep their own tables beside it. It goes with the store. */
-  readonly client: SqlClient
-}
-
-export interface OpenOptions {
-  /** Begins the name of every table. Default `keyhook_`. */
-  readonly tablePrefix?: string
-  /**
-   * Judges what an existing database holds before its schema is touched; what it throws ends the opening,
-   * and nothing was changed.
-   */
-  readonly inspect?: (stored: StoredFacts) => void | Promise<void>
-}
-
-/** Facts that an existing database keeps about itself; a fresh one has none. */
-export interface StoredFacts {
-  meta(name: string): Promise<string | undefined>
-  /** Names of the migrations that opening the store would run, in order; all of them for a fresh database. */
-  pending(): Promise<readonly string[]>
-}
-
-/** What is kept beside the core's tables in the same database. */
-export interface Beside {
-  /** The steps of its schema, taken after the core's. */
-  readonly steps: readonly Step[]
-  /** Its columns of encrypted texts, which the core re-encrypts with its own. */
-  readonly encrypted: EncryptedColumns
-}
-
-const NOTHING: Beside = { steps: [], encrypted: {} }
-
-/** Begins the name of every table where nothing else is asked for. */
-export const DEFAULT_PREFIX = 'keyhook_'
+export type { OpenOptions, OpenedStore, StoredFacts } from './opening.ts'
 
 const OPTIONS = optionsOf({
   tablePrefix: optional(TEXT),
@@ -102,30 +50,6 @@ export async function openStore(
 }
 
 /**
- * As `openStore`, with tables beside the core's.
- *
- * @throws as `openStore`
- */
-export async function openBeside(
-  database: unknown,
-  options: OpenOptions,
-  beside: Beside,
-): Promise<OpenedStore> {
-  readStore([database, options])
-  return openAny(database, options, beside)
-}
-
-function openAny(database: unknown, options: OpenOptions, beside: Beside): Promise<OpenedStore> {
-  if (typeof database === 'string' && !/^postgres(ql)?:/.test(database)) {
-    return openFile(database, options, beside)
-  }
-  if (isSequelize(database) && database.getDialect() === 'sqlite') {
-    return openFile(fileOf(database), options, beside)
-  }
-  return openServer(database, options, beside)
-}
-
-/**
  * Opens the store over a SQLite file, created when missing, with its schema up to date.
  *
  * @throws TypeError for a prefix other than lower-case letters, digits and `_`, at most 21
@@ -138,18 +62,6 @@ export async function openSqliteStore(
 ): Promise<OpenedStore> {
   const [file, options = {}] = readSqlite(args) as typeof args
   return openFile(file, options, NOTHING)
-}
-
-async function openFile(file: string, options: OpenOptions, beside: Beside): Promise<OpenedStore> {
-  const tables = tablesOf(options)
-  if (/^\w+:\/\//.test(file)) {
-    // The address may hold a password: it is not repeated.
-    throw new TypeError(
-      'the database is the path of a SQLite file or postgres://…, no other address',
-    )
-  }
-  const { openSqlite } = await import('./sql/sqlite.ts')
-  return openOver(await openSqlite(file), tables, options, beside)
 }
 
 /**
@@ -168,68 +80,16 @@ export async function openPostgresStore(
   return openServer(database, options, NOTHING)
 }
 
-async function openServer(
-  database: unknown,
-  options: OpenOptions,
-  beside: Beside,
-): Promise<OpenedStore> {
-  const tables = tablesOf(options)
-  const source = await sourceOf(database)
-  await requireReachable(source, database)
-  const presence = createPresence(source, tables)
-  const client = openPostgres(source, tables, presence)
-  return openOver(client, tables, options, beside, async () => {
-    await client.transaction((query) => keepEra(query, tables))
-    await presence.start()
-  })
-}
-
-function tablesOf({ tablePrefix = DEFAULT_PREFIX }: OpenOptions): Tables {
-  return nameTables(tablePrefix)
-}
-
-async function openOver(
-  client: SqlClient,
-  tables: Tables,
-  { inspect }: OpenOptions,
-  { steps: further, encrypted }: Beside,
-  prepare: () => Promise<void> = async () => undefined,
-): Promise<OpenedStore> {
-  const steps = [...coreSteps(tables), ...further]
-  try {
-    if (inspect !== undefined)
-      await inspect(factsOf({ name: client.dialect.name, read: client.read }, tables, steps))
-    const migrated = await migrate(client, tables, steps)
-    await prepare()
-    return { store: createSqlStore(client, tables, encrypted), migrated, client }
-  } catch (cause) {
-    await client.close()
-    throw cause
-  }
-}
-
 /**
  * Connects, lets `inspect` judge what is stored, and answers host and port. Nothing is changed.
  *
- * @param further steps of tables beside the core's, for `pending`
  * @throws Error that names host, port and cause, and no credentials; and what `inspect` throws
  */
 export async function reachPostgres(
-  ...args: readonly [url: string, options?: OpenOptions, further?: readonly Step[]]
+  ...args: readonly [url: string, options?: OpenOptions]
 ): Promise<string> {
-  const [url, options = {}, further = []] = args
-  readReach([url, options])
-  const source = await fromUrl(url)
-  await requireReachable(source, url)
-  try {
-    const read: Query = (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind))
-    const tables = tablesOf(options)
-    const steps = [...coreSteps(tables), ...further]
-    await options.inspect?.(factsOf({ name: 'postgres', read }, tables, steps))
-  } finally {
-    await source.end()
-  }
-  return placeOf(url)
+  const [url, options = {}] = readReach(args) as unknown as typeof args
+  return lookAtPostgres(url, options, NOTHING.steps)
 }
 
 /**
@@ -238,92 +98,8 @@ export async function reachPostgres(
  * @throws Error when the file cannot be read; and what `inspect` throws
  */
 export async function reachSqlite(
-  ...args: readonly [file: string, options?: OpenOptions, further?: readonly Step[]]
+  ...args: readonly [file: string, options?: OpenOptions]
 ): Promise<void> {
-  const [file, options = {}, further = []] = args
-  readFile([file, options])
-  const { openReader } = await import('./sql/sqlite/reader.ts')
-  const { query, close } = await openReader(file)
-  try {
-    const tables = tablesOf(options)
-    const steps = [...coreSteps(tables), ...further]
-    await options.inspect?.(factsOf({ name: 'sqlite', read: query }, tables, steps))
-  } finally {
-    await close()
-  }
-}
-
-/** Reads of a schema of any version, or of none. */
-function factsOf(
-  { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
-  { meta, migrations }: Tables,
-  steps: readonly Step[],
-): StoredFacts {
-  const isThere =
-    dialect === 'sqlite'
-      ? `SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = $1`
-      : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
-  const holds = async (table: string): Promise<boolean> => (await read(isThere, [table])).length > 0
-  return {
-    // A transaction would join this process's lease, whose tables may not exist yet.
-    async meta(name) {
-      if (!(await holds(meta))) return undefined
-      const sql = `SELECT value FROM ${meta} WHERE name = $1`
-      const [row] = await read<{ value: string }>(sql, [name])
-      return row?.value
-    },
-    async pending() {
-      const rows = (await holds(migrations))
-        ? await read<{ name: string }>(`SELECT name FROM ${migrations}`)
-        : []
-      const done = new Set(rows.map(({ name }) => name))
-      return steps.map(({ name }) => name).filter((name) => !done.has(name))
-    },
-  }
-}
-
-/**
- * Connects once, so that a server that cannot be reached is named with the reason.
- *
- * @throws Error that names host, port and cause, and no credentials
- */
-async function requireReachable(source: PgSource, database: unknown): Promise<void> {
-  try {
-    const { giveBack } = await source.borrow()
-    giveBack()
-  } catch (cause) {
-    await source.end()
-    const place = typeof database === 'string' ? ` at ${placeOf(database)}` : ''
-    throw new Error(`PostgreSQL${place} cannot be reached: ${reasonOf(cause)}`)
-  }
-}
-
-function placeOf(url: string): string {
-  const parsed = URL.parse(url)
-  return `${parsed?.hostname || 'localhost'}:${parsed?.port || '5432'}`
-}
-
-/** The addresses of one name may fail each for itself. */
-function reasonOf(cause: unknown): string {
-  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
-  return first instanceof Error ? first.message : String(first)
-}
-
-async function sourceOf(database: unknown): Promise<PgSource> {
-  if (typeof database === 'string') return fromUrl(database)
-  if (isSequelize(database) && database.getDialect() === 'postgres') return fromSequelize(database)
-  if (isPool(database)) return fromPool(database)
-  throw new TypeError('the database is a URL, a pool of pg, or a Sequelize instance')
-}
-
-function isPool(value: unknown): value is PgPool {
-  return isObject(value) && typeof value['connect'] === 'function' && 'totalCount' in value
-}
-
-/** Every connection to `:memory:` is a database of its own. */
-function fileOf({ options: { storage } }: SequelizeLike): string {
-  if (storage === undefined || storage === '' || storage === ':memory:') {
-    throw new TypeError('a database in memory cannot be shared: give Sequelize a file as storage')
-  }
-  return storage
+  const [file, options = {}] = readFile(args) as unknown as typeof args
+  return lookAtSqlite(file, options, NOTHING.steps)
 }
