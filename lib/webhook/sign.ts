@@ -1,4 +1,4 @@
-import { hmacSha256 } from './hmac.ts'
+import { createHmac } from 'node:crypto'
 import { secretBytes } from './secret.ts'
 
 /**
@@ -22,7 +22,7 @@ export function signatureHeader(
   const prefix = `${timestampSeconds}.`
   let header = `t=${timestampSeconds}`
   for (const secret of secrets) {
-    header += `,v1=${hmacSha256(secret, prefix, body, 'hex')}`
+    header += `,v1=${createHmac('sha256', secret).update(prefix).update(body).digest('hex')}`
   }
   return header
 }
@@ -53,8 +53,8 @@ export function standardSignature(
   const prefix = `${id}.${timestampSeconds}.`
   let header = ''
   for (const secret of secrets) {
-    const mac = hmacSha256(secretBytes(secret), prefix, body, 'base64')
-    header += `${header === '' ? '' : ' '}v1,${mac}`
+    const mac = createHmac('sha256', secretBytes(secret)).update(prefix).update(body)
+    header += `${header === '' ? '' : ' '}v1,${mac.digest('base64')}`
   }
   return header
 }

@@ -19,7 +19,7 @@ const offenders = (
 await t.test(
   'lib imports lib alone, and node:crypto where bytes are hashed, signed or sealed',
   async (t) => {
-    const mayHash = new Set(['lib/key/hash.ts', 'lib/webhook/hmac.ts', 'lib/engine/keyring.ts'])
+    const mayHash = new Set(['lib/key/hash.ts', 'lib/webhook/sign.ts', 'lib/engine/keyring.ts'])
     t.same(
       offenders(lib, (file) => own(file).filter((target) => !target.startsWith('lib/'))),
       [],
