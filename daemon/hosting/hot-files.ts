@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AppBytes, Kept } from '../../plugins/apps/contract.ts'
 
 /** Small files that are asked for, in memory. */
@@ -33,23 +34,11 @@ const OVERHEAD = 512
  * date.
  */
 export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits = LIMITS): HotFiles {
-  // In the order of use: the oldest is the first.
-  const files = new Map<string, Buffer>()
+  const files = new LRUCache<string, Buffer>({
+    maxSize: limits.total,
+    sizeCalculation: ({ length }) => length + OVERHEAD,
+  })
   const loading = new Map<string, Promise<Buffer>>()
-  let size = 0
-  let newest = ''
-
-  function keep(sha256: string, file: Buffer): void {
-    if (files.has(sha256)) return
-    files.set(sha256, file)
-    newest = sha256
-    size += file.length + OVERHEAD
-    for (const [oldest, { length }] of files) {
-      if (size <= limits.total) break
-      files.delete(oldest)
-      size -= length + OVERHEAD
-    }
-  }
 
   async function read(appId: string, kept: Kept): Promise<Buffer> {
     const found = await bytes.get(appId, kept.sha256)
@@ -57,21 +46,13 @@ export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits =
     // A copy, since what was given may be a small part of something large.
     const file = Buffer.allocUnsafeSlow(kept.size)
     file.set(found)
-    keep(kept.sha256, file)
+    files.set(kept.sha256, file)
     return file
   }
 
   return {
     takes: (wanted) => wanted <= limits.file,
-    peek(sha256) {
-      const file = files.get(sha256)
-      if (file !== undefined && sha256 !== newest) {
-        files.delete(sha256)
-        files.set(sha256, file)
-        newest = sha256
-      }
-      return file
-    },
+    peek: (sha256) => files.get(sha256),
     load(appId, kept) {
       const key = `${appId} ${kept.sha256}`
       const own =
@@ -83,7 +64,7 @@ export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits =
       return own
     },
     get size() {
-      return size
+      return files.calculatedSize
     },
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { createLanes } from '../../lib/internal/lanes.ts'
 import type { ReadSite } from './read-site.ts'
 import type { Site } from './site.ts'
@@ -34,47 +35,23 @@ interface KeptSite extends ReadSite {
 export function createKeptSites(given: Partial<KeptSiteLimits> = {}): FindSite {
   const limits = { ...LIMITS, ...given }
   const lanes = createLanes(limits.atOnce)
-  // In the order of use: the oldest is the first.
-  const kept = new Map<string, KeptSite>()
+  const kept = new LRUCache<string, KeptSite>({
+    maxSize: limits.bytes,
+    sizeCalculation: ({ bytes }) => bytes,
+  })
   const reading = new Map<string, Promise<Site>>()
-  let bytes = 0
-  let newest = ''
-
-  function forget(of: string, one: KeptSite): void {
-    kept.delete(of)
-    bytes -= one.bytes
-  }
-
-  function keep(of: string, one: KeptSite): void {
-    const before = kept.get(of)
-    if (before !== undefined) forget(of, before)
-    if (!one.isWhole || one.bytes > limits.bytes) return
-    kept.set(of, one)
-    newest = of
-    bytes += one.bytes
-    for (const [oldest, other] of kept) {
-      if (bytes <= limits.bytes) break
-      forget(oldest, other)
-    }
-  }
 
   async function read({ of, version, read }: WantedSite): Promise<Site> {
     const one = await lanes(read)
-    keep(of, { ...one, version })
+    if (one.isWhole) kept.set(of, { ...one, version })
+    else kept.delete(of)
     return one.site
   }
 
   return (wanted) => {
     const { of, version } = wanted
     const known = kept.get(of)
-    if (known?.version === version) {
-      if (of !== newest) {
-        kept.delete(of)
-        kept.set(of, known)
-        newest = of
-      }
-      return known.site
-    }
+    if (known?.version === version) return known.site
     const key = `${of} ${version}`
     const begun = reading.get(key)
     if (begun !== undefined) return begun

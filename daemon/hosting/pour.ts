@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AppBytes, ByteRange } from '../../plugins/apps/contract.ts'
 import type { SentForm } from './beacon/pages.ts'
 import { openSpliced } from './beacon/splice.ts'
@@ -21,7 +22,7 @@ export type Pour = (
   answer: Answer,
 ) => Promise<void>
 
-/** Files that are known to be whole, before all of that is forgotten. */
+/** Files that are known to be whole: those that were sent last. */
 const MOST_KNOWN = 20_000
 
 /**
@@ -30,12 +31,12 @@ const MOST_KNOWN = 20_000
  * never arrives as if it were none.
  */
 export function createPour(bytes: Pick<AppBytes, 'open'>): Pour {
-  const whole = new Set<string>()
+  const whole = new LRUCache<string, true>({ max: MOST_KNOWN })
 
   return async (exchange, appId, { sha256, size, splice }, { status, headers, part }) => {
     const file = `${appId} ${sha256}`
     // A page was read whole when it was found where the beacon goes.
-    const isKnown = part !== undefined || splice !== undefined || whole.has(file)
+    const isKnown = part !== undefined || splice !== undefined || whole.get(file) === true
     const all = { start: 0, end: size }
     const chunks = await (splice === undefined
       ? bytes.open(appId, sha256, isKnown ? (part ?? all) : undefined)
@@ -44,9 +45,7 @@ export function createPour(bytes: Pick<AppBytes, 'open'>): Pour {
     const { start, end } = part ?? all
     if (!begin(exchange, status, headers, end - start)) return
     const isSent = await send(exchange, chunks, end - start, !isKnown)
-    if (!isSent || isKnown) return
-    if (whole.size === MOST_KNOWN) whole.clear()
-    whole.add(file)
+    if (isSent && !isKnown) whole.set(file, true)
   }
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Change } from '../../lib/engine/changes.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
@@ -36,32 +37,11 @@ export interface SitesOptions {
  */
 export function createSites({ changes, clock, load, ...options }: SitesOptions): Sites {
   const limits = { ...LIMITS, ...options.limits }
-  // In the order of use: the oldest is the first.
-  const kept = new Map<string, LoadedSite>()
-  /** Hosts of nobody, in the order in which they were asked for, and until when they are taken for that. */
-  const unknown = new Map<string, Millis>()
+  const kept = new LRUCache<string, LoadedSite>({ max: limits.hosts })
+  /** Hosts of nobody, and until when they are taken for that. */
+  const unknown = new LRUCache<string, Millis>({ max: limits.unknown })
   const looks = new Map<string, Promise<LoadedSite | undefined>>()
-  let newest = ''
   let generation = 0
-
-  function keep(host: string, site: LoadedSite): void {
-    kept.delete(host)
-    kept.set(host, site)
-    newest = host
-    for (const oldest of kept.keys()) {
-      if (kept.size <= limits.hosts) break
-      kept.delete(oldest)
-    }
-  }
-
-  function keepUnknown(host: string): void {
-    unknown.delete(host)
-    unknown.set(host, clock.steady() + limits.unknownFor)
-    for (const oldest of unknown.keys()) {
-      if (unknown.size <= limits.unknown) break
-      unknown.delete(oldest)
-    }
-  }
 
   function drop(change: Change | 'all'): void {
     if (change !== 'all' && change.kind !== 'site' && change.kind !== 'account') return
@@ -82,8 +62,8 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
     const before = generation
     const site = await load(host, clock.now())
     if (generation === before) {
-      if (site === undefined) keepUnknown(host)
-      else if (!site.isTurning) keep(host, site)
+      if (site === undefined) unknown.set(host, clock.steady() + limits.unknownFor)
+      else if (!site.isTurning) kept.set(host, site)
     }
     return site
   }
@@ -107,14 +87,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
       // A look that somebody else began may be older than a change that was not heard of.
       if (!changes.isCurrent()) return look(host).then((site) => site?.serves())
       const site = kept.get(host)
-      if (site !== undefined && clock.now() < site.until) {
-        if (host !== newest) {
-          kept.delete(host)
-          kept.set(host, site)
-          newest = host
-        }
-        return site.serves()
-      }
+      if (site !== undefined && clock.now() < site.until) return site.serves()
       const until = unknown.get(host)
       return until !== undefined && clock.steady() < until ? undefined : lookOnce(host)
     },

@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Changes } from './changes.ts'
 
 /** What is read per account on hot paths, kept until it changes. */
-export interface AccountCache<T> {
+export interface AccountCache<T extends string | object> {
   /** What is known now, without waiting; undefined also while changes may go unheard. */
   peek(accountId: string): T | undefined
   get(accountId: string): Promise<T>
@@ -14,17 +15,17 @@ const MAX_ACCOUNTS = 10_000
 
 /**
  * A cache whose fills cannot be overtaken: what was read before a drop is neither kept nor answered
- * after it.
+ * after it. When it is full, the account that was used least recently is evicted.
  *
  * @param load reads the account from the store
  * @param isCurrent whether what is kept may be used; while not, each `get` reads for itself
  */
-export function createAccountCache<T>(
+export function createAccountCache<T extends string | object>(
   load: (accountId: string) => Promise<T>,
   isCurrent: Changes['isCurrent'] = () => true,
   maxAccounts: number = MAX_ACCOUNTS,
 ): AccountCache<T> {
-  const known = new Map<string, T>()
+  const known = new LRUCache<string, T>({ max: maxAccounts })
   const fills = new Map<string, Promise<T>>()
   let drops = 0
 
@@ -34,17 +35,11 @@ export function createAccountCache<T>(
     try {
       const value = await own
       // A drop while the read was under way took this fill away: the value may predate it.
-      if (fills.get(accountId) === own) keep(accountId, value)
+      if (fills.get(accountId) === own) known.set(accountId, value)
       return value
     } finally {
       if (fills.get(accountId) === own) fills.delete(accountId)
     }
-  }
-
-  function keep(accountId: string, value: T): void {
-    const oldest = known.size >= maxAccounts ? known.keys().next().value : undefined
-    if (oldest !== undefined) known.delete(oldest)
-    known.set(accountId, value)
   }
 
   const peek = (accountId: string): T | undefined =>

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { kernelError } from '../errors.ts'
 import type { Authority } from '../grant/authority.ts'
 import { effectiveAuthority } from '../grant/authority.ts'
@@ -73,7 +74,8 @@ const MAX_ENTRIES = 50_000
  * A cache of verified values in front of the store.
  *
  * A change takes a key and everything below it out; a fill that a change overtook is not kept. While
- * changes may go unheard, every verification reads.
+ * changes may go unheard, every verification reads. When it is full, the value that was used least
+ * recently is evicted.
  *
  * @param prefix what values of this service begin with
  * @param maxEntries values that are kept. Default 50,000.
@@ -90,7 +92,7 @@ export function createVerifier(options: {
   const { store, changes, clock, prefix } = options
   const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
-  const entries = new Map<string, Entry>()
+  const entries = new LRUCache<string, Entry>({ max: maxEntries, dispose: unlist })
   /** Hashes under every key of their chain, and under their account. */
   const holders = new Map<string, Set<string>>()
   let uses = new Map<string, Instant>()
@@ -125,8 +127,6 @@ export function createVerifier(options: {
   }
 
   function keep(hash: string, entry: Entry): void {
-    const oldest = entries.size >= maxEntries ? entries.keys().next().value : undefined
-    if (oldest !== undefined) forget(oldest)
     entries.set(hash, entry)
     for (const place of entry.places) {
       const hashes = holders.get(place)
@@ -135,10 +135,8 @@ export function createVerifier(options: {
     }
   }
 
-  function forget(hash: string): void {
-    const entry = entries.get(hash)
-    if (entry === undefined) return
-    entries.delete(hash)
+  /** Called by the cache for every entry that leaves it. */
+  function unlist(entry: Entry, hash: string): void {
     for (const place of entry.places) {
       const hashes = holders.get(place)
       hashes?.delete(hash)
@@ -149,9 +147,9 @@ export function createVerifier(options: {
   function drop(change: Change | 'all'): void {
     generation++
     if (change === 'all') {
-      entries.clear()
       holders.clear()
-    } else for (const hash of holders.get(placeOf(change)) ?? []) forget(hash)
+      entries.clear()
+    } else for (const hash of holders.get(placeOf(change)) ?? []) entries.delete(hash)
   }
 
   changes.listen(drop)

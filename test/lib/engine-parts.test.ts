@@ -117,21 +117,29 @@ await t.test('the account cache', async (t) => {
     t.same(await Promise.all([...both, late]), ['new', 'new', 'new'])
     t.equal(cache.peek('a'), 'new')
   })
-  await t.test('forgets the oldest account when it is full, and a read that failed', async (t) => {
-    const { reads, cache } = slowCache(2)
-    for (const [at, id] of ['a', 'b', 'c'].entries()) {
-      const value = cache.get(id)
-      reads[at]?.(id)
-      await value
-    }
-    t.same(['a', 'b', 'c'].map(cache.peek), [undefined, 'b', 'c'])
-    let fails = true
-    const shaky = createAccountCache(async () => {
-      if (fails) throw new Error('no')
-      return 'yes'
-    })
-    await t.rejects(shaky.get('a'), /no/)
-    fails = false
-    t.equal(await shaky.get('a'), 'yes')
-  })
+  await t.test(
+    'forgets the account used least recently when it is full, and a read that failed',
+    async (t) => {
+      const { reads, cache } = slowCache(2)
+      for (const [at, id] of ['a', 'b', 'c'].entries()) {
+        const value = cache.get(id)
+        reads[at]?.(id)
+        await value
+      }
+      t.same(['a', 'b', 'c'].map(cache.peek), [undefined, 'b', 'c'])
+      await cache.get('b')
+      const last = cache.get('d')
+      reads[3]?.('d')
+      await last
+      t.same(['b', 'c', 'd'].map(cache.peek), ['b', undefined, 'd'], 'what is used stays')
+      let fails = true
+      const shaky = createAccountCache(async () => {
+        if (fails) throw new Error('no')
+        return 'yes'
+      })
+      await t.rejects(shaky.get('a'), /no/)
+      fails = false
+      t.equal(await shaky.get('a'), 'yes')
+    },
+  )
 })

@@ -363,6 +363,24 @@ await t.test('the memory is bounded, and what it lets go is read again', async (
   t.equal(store.reads, 7)
 })
 
+await t.test(
+  'a full cache keeps the value that is used, however long it has been there',
+  async (t) => {
+    const { store, changes, verifier } = createWorld(2)
+    const [hot, ...others] = LINE
+    await verifier.verify(hot)
+    for (const value of [...others, ...others]) {
+      await verifier.verify(value)
+      t.ok(verifier.verifyKept(hot))
+    }
+    t.equal(store.reads, 5, 'the hot value is read once, each of the others every time')
+    changes.tell({ kind: 'key', id: 'child' })
+    t.ok(verifier.verifyKept(hot))
+    changes.tell({ kind: 'key', id: 'root' })
+    t.equal(verifier.verifyKept(hot), undefined, 'still found by its key')
+  },
+)
+
 await t.test('uses are the latest of each key that passed, and are taken once', async (t) => {
   const { store, clock, verifier, told } = createWorld()
   await told(LINE[0])

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Instant, Millis } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { httpError } from '../../errors.ts'
@@ -28,15 +29,8 @@ export function createThrottle(
   options: { readonly limit?: number; readonly window?: Millis; readonly callers?: number } = {},
 ): Throttle {
   const { limit = 5, window = 15 * MINUTE, callers = 10_000 } = options
-  /** Instants of attempts, oldest first; callers by their latest attempt, oldest first. */
-  const attempts = new Map<string, readonly Instant[]>()
-
-  function remember(caller: string, at: readonly Instant[]): void {
-    attempts.delete(caller)
-    const oldest = attempts.size >= callers ? attempts.keys().next().value : undefined
-    if (oldest !== undefined) attempts.delete(oldest)
-    attempts.set(caller, at)
-  }
+  /** Instants of attempts, oldest first, by caller. */
+  const attempts = new LRUCache<string, readonly Instant[]>({ max: callers })
 
   return {
     attempt(caller, now) {
@@ -47,7 +41,7 @@ export function createThrottle(
         const retry_after = Math.ceil((oldest + window - now) / SECOND)
         throw httpError('rate_limited', { details: { retry_after } })
       }
-      remember(caller, [...recent, now])
+      attempts.set(caller, [...recent, now])
     },
     undo(caller) {
       const rest = (attempts.get(caller) ?? []).slice(0, -1)

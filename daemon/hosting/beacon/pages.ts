@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import { untilAborted } from '../../../lib/internal/until-aborted.ts'
 import type { AppBytes, Kept } from '../../../plugins/apps/contract.ts'
 import type { Encoding, ServedFile } from '../../../plugins/deploy/contract.ts'
@@ -96,8 +97,6 @@ interface Page {
   /** With the beacon; undefined for one that gets none. */
   readonly identity: SentForm | undefined
   readonly encoded: Partial<Record<Encoding, SentForm>>
-  /** Memory that it takes. */
-  bytes: number
 }
 
 /**
@@ -110,37 +109,16 @@ export function createBeaconPages(
   isSecure: boolean,
   limits: BeaconPageLimits = LIMITS,
 ): BeaconPages {
-  // In the order of use: the oldest is the first.
-  const pages = new Map<string, Page>()
+  const pages = new LRUCache<string, Page>({
+    maxSize: limits.total,
+    sizeCalculation: ({ identity, encoded }) =>
+      [identity, ...Object.values(encoded)].reduce(
+        (bytes, form) => bytes + (form?.made?.length ?? 0),
+        OVERHEAD,
+      ),
+  })
   const reading = createSharedWork({ atOnce: READ_AT_ONCE, cost: limits.reading })
   const compressing = createSharedWork({ atOnce: COMPRESSED_AT_ONCE, cost: limits.waiting })
-  let total = 0
-  let newest = ''
-
-  function peek(key: string): Page | undefined {
-    const page = pages.get(key)
-    if (page !== undefined && key !== newest) {
-      pages.delete(key)
-      pages.set(key, page)
-      newest = key
-    }
-    return page
-  }
-
-  function keep(key: string, page: Page): void {
-    pages.set(key, page)
-    newest = key
-    total += page.bytes
-    makeRoom()
-  }
-
-  function makeRoom(): void {
-    for (const [oldest, { bytes: held }] of pages) {
-      if (total <= limits.total) return
-      pages.delete(oldest)
-      total -= held
-    }
-  }
 
   async function load(
     appId: string,
@@ -152,8 +130,8 @@ export function createBeaconPages(
     if (chunks === undefined) throw new Error(`${file.sha256} is not there`)
     const scan = scanPage({ isSecure })
     const identity = await readPage(untilAborted(chunks, signal), file, scan, limits.small)
-    const page: Page = { identity, encoded: {}, bytes: OVERHEAD + (identity?.made?.length ?? 0) }
-    keep(key, page)
+    const page: Page = { identity, encoded: {} }
+    pages.set(key, page)
     return page
   }
 
@@ -175,11 +153,8 @@ export function createBeaconPages(
       ...(byDestination === true ? { byDestination } : {}),
     }
     page.encoded[encoding] = form
-    if (pages.get(key) === page) {
-      page.bytes += made.length
-      total += made.length
-      makeRoom()
-    }
+    // Set anew, since it has grown.
+    if (pages.peek(key) === page) pages.set(key, page)
     return form
   }
 
@@ -209,7 +184,7 @@ export function createBeaconPages(
     find(appId, file, form, destination, leaving) {
       const key = file.sha256
       const asked = { form, isForPage: isForPage(file, destination), leaving }
-      const page = peek(key)
+      const page = pages.get(key)
       if (page !== undefined) return choose(appId, key, page, asked)
       const loaded = reading.join(
         `${appId} ${key}`,
