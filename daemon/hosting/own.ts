@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { clientAddress } from '../http/client-address.ts'
+import { isUnchanged } from '../http/conditions.ts'
 import { networkOf } from '../network.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { judgeConditions } from './conditions.ts'
 import type { Exchange } from './exchange.ts'
 import { respond, respondText } from './exchange.ts'
 import { PLAIN } from './headers.ts'
@@ -94,6 +94,6 @@ function sendScript(exchange: Exchange, { deployment_id }: Site): void {
     'ETag',
     etag,
   ]
-  const isKnown = judgeConditions(exchange.request.headers, etag) === 304
+  const isKnown = isUnchanged(exchange.request.headers, etag)
   respond(exchange, isKnown ? 304 : 200, headers, isKnown ? undefined : script)
 }

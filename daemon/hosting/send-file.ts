@@ -1,16 +1,15 @@
 import type { ServedFile } from '../../plugins/deploy/contract.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
+import { conditionalStatus, rangeOf } from '../http/conditions.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { SentForm } from './beacon/pages.ts'
 import { createBeaconPages, isHtml } from './beacon/pages.ts'
-import { judgeConditions } from './conditions.ts'
 import { chooseForm } from './encoding.ts'
 import type { Exchange } from './exchange.ts'
 import { isHead, respond, respondText } from './exchange.ts'
 import type { Found } from './find.ts'
 import type { HeaderList } from './headers.ts'
 import { cachingOf, describing, varying } from './headers.ts'
-import { rangeOf } from './range.ts'
 import type { SendBytes } from './send-bytes.ts'
 import { createFailToSend, createSendBytes } from './send-bytes.ts'
 import type { Site } from './site.ts'
@@ -108,7 +107,7 @@ function sendFound(
   const asked = exchange.request.headers
   const etag = `"${form.sha256}"`
   const headers = [...given, 'ETag', etag]
-  const verdict = judgeConditions(asked, etag)
+  const verdict = conditionalStatus(asked, etag)
   if (verdict === 304) {
     respond(exchange, 304, headers)
     return

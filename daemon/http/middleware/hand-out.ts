@@ -5,9 +5,9 @@ import type { Platform } from '../../platform.ts'
 import { httpError } from '../../errors.ts'
 import { DOWNLOAD_BYTES } from '../../limits.ts'
 import { toCall } from '../call.ts'
+import { isUnchanged, rangeOf } from '../conditions.ts'
 import { openDownload } from '../download.ts'
 import type { AnyCall } from '../perform.ts'
-import { namesTag, readRange } from '../range.ts'
 import type { RequestContext, Step } from '../state.ts'
 import type { Transfers } from '../transfers.ts'
 
@@ -26,7 +26,7 @@ export function handOut(
     const call = toCall(ctx, platform, admit)
     const file = await operation.run(call)
     const tag = `"${file.sha256}"`
-    if (namesTag(ctx.get('if-none-match'), tag)) {
+    if (isUnchanged(ctx.headers, tag)) {
       ctx.status = 304
       describe(ctx, tag)
       return
@@ -59,11 +59,9 @@ export function handOut(
 
 /** The part that is asked for, unless what the client holds the other parts of is another file. */
 function askedRange(ctx: RequestContext, { size }: Download, tag: string): ByteRange | undefined {
-  const condition = ctx.get('if-range')
-  // RFC 9110, 14.2: only GET knows ranges.
-  if (ctx.method !== 'GET' || (condition !== '' && condition !== tag)) return undefined
-  const range = readRange(ctx.get('range'), size)
-  if (range !== 'beyond') return range
+  // RFC 9110, 14.2: only GET has ranges.
+  const range = ctx.method === 'GET' ? rangeOf(ctx.headers, tag, size) : undefined
+  if (range !== 'unsatisfiable') return range
   ctx.set('Content-Range', `bytes */${size}`)
   throw httpError('range_not_satisfiable', { details: { size_bytes: size } })
 }
