@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+import Negotiator from 'negotiator'
 import type { Kept } from '../../plugins/apps/contract.ts'
 import type { Encoding, ServedFile } from '../../plugins/deploy/contract.ts'
 import { ENCODINGS } from '../../plugins/deploy/contract.ts'
@@ -7,45 +9,49 @@ export interface Form extends Kept {
   readonly encoding: Encoding | 'identity'
 }
 
-/** Of what is not named: acceptable, but less so than anything that is. */
-const UNNAMED = 0.0001
+/** Of encodings that a client likes equally, the first. */
+const PREFERRED: readonly Form['encoding'][] = [...ENCODINGS, 'identity']
+
+/** What the library's types do not declare yet. */
+interface ByPreference {
+  encodings(
+    available: readonly string[],
+    options: { readonly preferred: readonly string[] },
+  ): readonly string[]
+}
+
+/** Acceptable encodings by header, the best first: browsers send a handful of different headers. */
+const known = new LRUCache<string, readonly Form['encoding'][]>({ max: 100 })
 
 /**
- * Chooses among the forms that a file is kept in; undefined when none is acceptable (RFC 9110, 12.5.3).
+ * Chooses the form that a request is answered with; undefined when none is acceptable (RFC 9110, 12.5.3).
  *
- * @param accepted the header; without one nobody asked for anything but the file as it is
+ * @param accepted the `Accept-Encoding` header; without one, the file as it is
  */
-export function chooseForm(file: ServedFile, accepted: string | undefined): Form | undefined {
-  const { sha256, size, encoded } = file
-  const identity: Form = { encoding: 'identity', sha256, size }
-  if (accepted === undefined) return identity
-  const weights = weightsOf(accepted)
-  const others = weights.get('*')
-  let best: Form | undefined
-  let most = 0
-  for (const encoding of ENCODINGS) {
+export function chooseForm(
+  { sha256, size, encoded }: ServedFile,
+  accepted: string | undefined,
+): Form | undefined {
+  for (const encoding of acceptable(accepted ?? '')) {
+    if (encoding === 'identity') return { encoding, sha256, size }
     const kept = encoded[encoding]
-    const weight = weights.get(encoding) ?? others ?? 0
-    if (kept === undefined || weight <= most) continue
-    best = { encoding, sha256: kept.sha256, size: kept.size }
-    most = weight
+    if (kept !== undefined) return { encoding, sha256: kept.sha256, size: kept.size }
   }
-  return (weights.get('identity') ?? others ?? UNNAMED) > most ? identity : best
+  return undefined
 }
 
-/** What is no coding with its weight is passed over. */
-function weightsOf(accepted: string): ReadonlyMap<string, number> {
-  const weights = new Map<string, number>()
-  for (const part of accepted.split(',')) {
-    const [, coding, weight = '1'] =
-      /^\s*([\w*-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?$/i.exec(part) ?? []
-    if (coding !== undefined) weights.set(nameOf(coding), Number(weight))
-  }
-  return weights
+function acceptable(accepted: string): readonly Form['encoding'][] {
+  const kept = known.get(accepted)
+  if (kept !== undefined) return kept
+  const headers = { 'accept-encoding': normalized(accepted) }
+  const negotiator: ByPreference = new Negotiator({ headers })
+  const names = negotiator.encodings(PREFERRED, { preferred: PREFERRED })
+  const encodings = names.flatMap((name) => PREFERRED.filter((encoding) => encoding === name))
+  known.set(accepted, encodings)
+  return encodings
 }
 
-/** RFC 9110, 8.4.1.3: an older name of the same. */
-function nameOf(coding: string): string {
-  const name = coding.toLowerCase()
-  return name === 'x-gzip' ? 'gzip' : name
+/** The library does not know the older name of gzip (RFC 9110, 8.4.1.3), and takes weights beyond 1. */
+function normalized(accepted: string): string {
+  return accepted.replace(/\bx-gzip\b/gi, 'gzip').replace(/;\s*q\s*=\s*[2-9][^,]*/gi, ';q=0')
 }
