@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import typeIs from 'type-is'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import { JsonError, parseJson } from '../../../lib/internal/json.ts'
 import { SECOND } from '../../../lib/time.ts'
@@ -66,8 +67,8 @@ export function createIntake({ clock, dropped }: IntakePorts): Intake {
         drop(body)
         return
       }
-      const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-      done(read(type, parse(body.toString())))
+      const type = typeIs.is(headers['content-type'] ?? '', [])
+      done(type === false ? [] : read(type, parse(body.toString())))
     })
   }
 }

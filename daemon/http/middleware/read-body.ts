@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import typeIs from 'type-is'
 import type { KeyhookError } from '../../../lib/errors.ts'
 import { fromUtf8 } from '../../../lib/internal/bytes.ts'
 import { JsonError, parseJson } from '../../../lib/internal/json.ts'
@@ -74,9 +75,8 @@ function mayHaveBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
 }
 
 function requireJson(ctx: RequestContext): void {
-  const type = ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  const json = type === 'application/json' || type.endsWith('+json')
-  if (!json || ctx.get('content-encoding') !== '') throw httpError('unsupported_media_type')
+  const isJson = typeIs.is(ctx.get('content-type'), ['application/json', '+json']) !== false
+  if (!isJson || ctx.get('content-encoding') !== '') throw httpError('unsupported_media_type')
 }
 
 function decode(bytes: Uint8Array): string {

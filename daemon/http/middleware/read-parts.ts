@@ -1,3 +1,4 @@
+import typeIs from 'type-is'
 import type { KeyhookError } from '../../../lib/errors.ts'
 import { httpError } from '../../errors.ts'
 import { STREAMED_BODY_BYTES } from '../../limits.ts'
@@ -81,7 +82,7 @@ function requireFit(ctx: RequestContext, limit_bytes: number): void {
 }
 
 export function isMultipart(ctx: RequestContext): boolean {
-  return ctx.get('content-type').split(';', 1)[0]?.trim().toLowerCase() === 'multipart/form-data'
+  return typeIs.is(ctx.get('content-type'), ['multipart/form-data']) !== false
 }
 
 /** @throws KeyhookError `unsupported_media_type` */
