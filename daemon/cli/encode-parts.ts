@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
+import { format } from 'content-disposition'
 import type { SentPart } from './request.ts'
 
 /** A multipart body, its files read while it is sent. */
@@ -23,9 +24,9 @@ export function encodeParts(parts: readonly SentPart[]): Encoded {
 async function* bytesOf(parts: readonly SentPart[], boundary: string): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     const filename = 'path' in part ? (part.filename ?? basename(part.path)) : undefined
-    const file = filename === undefined ? '' : `; filename="${escape(filename)}"`
-    const head = `Content-Disposition: form-data; name="${escape(part.name)}"${file}`
-    yield Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`)
+    const parameters = { name: part.name, ...(filename === undefined ? {} : { filename }) }
+    const disposition = format({ type: 'form-data', parameters }, { multipart: true })
+    yield Buffer.from(`--${boundary}\r\nContent-Disposition: ${disposition}\r\n\r\n`)
     if ('path' in part) yield* readFile(part.path)
     else yield Buffer.from(part.text)
     yield Buffer.from('\r\n')
@@ -40,9 +41,4 @@ async function* readFile(path: string): AsyncGenerator<Uint8Array> {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${path} cannot be read: ${reason}`, { cause })
   }
-}
-
-/** WHATWG HTML, 4.10.21.8. */
-function escape(name: string): string {
-  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { create } from 'content-disposition'
 import type { ByteRange } from '../../../plugins/apps/contract.ts'
 import type { Download, Operation } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
@@ -87,12 +88,7 @@ function present(
   ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
 }
 
-/** RFC 6266: a name for those who know no other, and the true one. */
+/** RFC 6266: with a plain name where the true one needs more than ASCII. */
 function attachment(name: string): string {
-  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
-  const encoded = encodeURIComponent(name).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
+  return create(name, { fallback: name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_') })
 }
