@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts'
 import { judgeAddress } from '../../lib/egress/address.ts'
 import type { Config } from '../config.ts'
 import { ConfigError } from '../config.ts'
@@ -64,15 +65,10 @@ function isLocal(host: string): boolean {
 }
 
 function isSameSite(one: string, other: string): boolean {
-  return registrable(one) === registrable(other)
+  return registeredDomain(one) === registeredDomain(other)
 }
 
-/**
- * The part of a name that somebody registered, as far as its form tells: one label before the top one, or
- * before two where these look as those of countries do (`co.uk`).
- */
-function registrable(host: string): string {
-  const labels = host.split('.')
-  const [second = '', top = ''] = labels.slice(-2)
-  return labels.slice(top.length === 2 && second.length <= 3 ? -3 : -2).join('.')
+/** An address, and a public suffix, is a site of its own. */
+function registeredDomain(host: string): string {
+  return getDomain(host, { allowPrivateDomains: true }) ?? host
 }

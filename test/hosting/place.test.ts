@@ -83,6 +83,8 @@ const SITES: readonly (readonly [domain: string, baseUrl: string, warns: boolean
   ['apps.example.co.uk', 'https://keyhook.example.co.uk', true],
   ['apps.example.co.uk', 'https://keyhook.another.co.uk', false],
   ['apps.example.net', 'https://keyhook.example.com', false],
+  ['shop.github.io', 'https://keyhook.github.io', false],
+  ['shop.example.gov.br', 'https://example.gov.br', true],
   ['example-apps.com', 'https://example.com', false],
   ['localhost', 'http://127.0.0.1:8420', false],
   ['localhost', 'http://localhost:8420', false],

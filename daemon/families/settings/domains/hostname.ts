@@ -1,10 +1,10 @@
 import { domainToASCII } from 'node:url'
+import { getPublicSuffix } from 'tldts'
 import { parseAddress } from '../../../../lib/egress/address.ts'
 import { withoutFinalDot } from '../../../../lib/egress/allow-list.ts'
 import type { NameRefusal } from '../../../../lib/egress/name.ts'
 import { judgeName } from '../../../../lib/egress/name.ts'
 import { settingsError } from '../errors.ts'
-import { isPublicSuffix } from './suffixes.ts'
 
 /** RFC 1123, 2.1: letters, digits, and hyphens between them. */
 const LABELS = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
@@ -41,6 +41,18 @@ export function readHostname(text: string, own: readonly string[]): string {
     throw refuse('reserved_hostname', 'Many share this name. Give one below it that is yours.')
   }
   return hostname
+}
+
+/**
+ * Whether a registry, or a host of many sites, gives names below it to anybody (Public Suffix List, its
+ * private part included).
+ *
+ * @example
+ * isPublicSuffix('co.uk') // true
+ * isPublicSuffix('example.co.uk') // false
+ */
+export function isPublicSuffix(hostname: string): boolean {
+  return getPublicSuffix(hostname, { allowPrivateDomains: true }) === hostname
 }
 
 /** Whether a name is another or lies below it. */
