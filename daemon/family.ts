@@ -105,7 +105,15 @@ export interface OwnCall<Input extends OperationInput = OperationInput> extends 
 }
 
 export interface ResponseHead {
-  setCookie(value: string): void
+  setCookie(cookie: ResponseCookie, value: string, expires: Instant): void
+  clearCookie(cookie: ResponseCookie): void
+}
+
+/** A cookie of path `/` that no script of a page can read. */
+export interface ResponseCookie {
+  readonly name: string
+  readonly secure: boolean
+  readonly sameSite: 'lax' | 'strict'
 }
 
 /**

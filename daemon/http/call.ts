@@ -1,6 +1,6 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
 import { httpError } from '../errors.ts'
-import type { Waiting } from '../family.ts'
+import type { ResponseCookie, Waiting } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../principal.ts'
 import type { AnyCall } from './perform.ts'
@@ -30,8 +30,11 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
     requestId,
     ip: address,
     response: {
-      setCookie: (value) => {
-        ctx.append('Set-Cookie', value)
+      setCookie: (cookie, value, expires) => {
+        setCookie(ctx, cookie, value, new Date(expires))
+      },
+      clearCookie: (cookie) => {
+        setCookie(ctx, cookie, null)
       },
     },
     reserve: (bytes) => {
@@ -47,6 +50,17 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
     waiting: () => waitingOf(ctx),
     admit: async () => admit(ctx, () => Promise.resolve()),
   }
+}
+
+function setCookie(
+  { cookies }: RequestContext,
+  { name, ...options }: ResponseCookie,
+  value: string | null,
+  expires?: Date,
+): void {
+  // By the address that clients see, since TLS may end at a proxy.
+  cookies.secure = options.secure
+  cookies.set(name, value, { ...options, ...(expires === undefined ? {} : { expires }) })
 }
 
 /** The body's lease may be evicted until the work begins; either end aborts the same signal. */

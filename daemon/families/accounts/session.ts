@@ -11,9 +11,9 @@ import type {
   UserRecord,
 } from '../../../plugins/store/contract/accounts.ts'
 import { httpError } from '../../errors.ts'
+import type { ResponseCookie } from '../../family.ts'
 import type { Platform } from '../../platform.ts'
 import type { UserPrincipal } from '../../principal.ts'
-import type { SessionCookie } from './session-cookie.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { accountError } from './errors.ts'
 import type { sessionRecord } from './schema.ts'
@@ -37,7 +37,7 @@ export function hashSecret(value: string): string {
 }
 
 /** @throws KeyhookError `insecure_transport` where a cookie would cross the network in the clear */
-export function requireSessionCookie({ baseUrl }: Pick<Platform, 'baseUrl'>): SessionCookie {
+export function requireSessionCookie({ baseUrl }: Pick<Platform, 'baseUrl'>): ResponseCookie {
   const cookie = sessionCookie(baseUrl)
   if (cookie === undefined) throw accountError('insecure_transport')
   return cookie

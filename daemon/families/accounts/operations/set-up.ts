@@ -8,7 +8,7 @@ import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, setupBody } from '../schema.ts'
 import { insertAccount, insertUser } from '../service.ts'
 import type { OpenedSession } from '../session.ts'
-import { hashSecret, openSession, requireSessionCookie } from '../session.ts'
+import { SESSION_LIFE, hashSecret, openSession, requireSessionCookie } from '../session.ts'
 import type { Guesses } from '../throttle.ts'
 
 type SetUpCall = Call<{ readonly body: typeof setupBody }>
@@ -39,7 +39,7 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
         claim(call, await passwords.hash(body.password, { holder: network })),
       )
       if (opened === undefined) throw accountError('setup_closed')
-      response.setCookie(cookie.set(opened.value))
+      response.setCookie(cookie, opened.value, now + SESSION_LIFE)
       return opened.record
     },
   })

@@ -9,7 +9,7 @@ import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, signInBody } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import type { OpenedSession } from '../session.ts'
-import { openSession, requireSessionCookie } from '../session.ts'
+import { SESSION_LIFE, openSession, requireSessionCookie } from '../session.ts'
 import type { Guesses } from '../throttle.ts'
 
 type SignInCall = Call<{ readonly body: typeof signInBody }>
@@ -33,7 +33,7 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
       const guess = { network: networkOf(ip), email: body.email }
       const opened = await guesses.check(guess, now, () => open(call, passwords, guess.network))
       if (opened === undefined) throw accountError('invalid_credentials')
-      response.setCookie(cookie.set(opened.value))
+      response.setCookie(cookie, opened.value, now + SESSION_LIFE)
       return opened.record
     },
   })

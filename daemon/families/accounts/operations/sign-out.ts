@@ -29,7 +29,7 @@ export const signOut = writeOperation({
       target_id: principal.user_id,
     })
     tx.afterCommit(() => {
-      response.setCookie(cookie.clear())
+      response.clearCookie(cookie)
     })
     return toWireSession(account, { id: principal.user_id, email: principal.email }, now)
   },
