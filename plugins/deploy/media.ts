@@ -1,77 +1,4 @@
-const TEXT: Readonly<Record<string, string>> = {
-  atom: 'application/atom+xml',
-  css: 'text/css',
-  csv: 'text/csv',
-  htm: 'text/html',
-  html: 'text/html',
-  ics: 'text/calendar',
-  js: 'text/javascript',
-  json: 'application/json',
-  jsonld: 'application/ld+json',
-  geojson: 'application/geo+json',
-  md: 'text/markdown',
-  mjs: 'text/javascript',
-  rss: 'application/rss+xml',
-  srt: 'application/x-subrip',
-  svg: 'image/svg+xml',
-  topojson: 'application/json',
-  tsv: 'text/tab-separated-values',
-  txt: 'text/plain',
-  vtt: 'text/vtt',
-  webmanifest: 'application/manifest+json',
-  xhtml: 'application/xhtml+xml',
-  xml: 'application/xml',
-  xsl: 'application/xslt+xml',
-  yaml: 'application/yaml',
-  yml: 'application/yaml',
-}
-
-/** Of no use to be compressed again. */
-const PACKED: Readonly<Record<string, string>> = {
-  '7z': 'application/x-7z-compressed',
-  aac: 'audio/aac',
-  apng: 'image/apng',
-  avif: 'image/avif',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  epub: 'application/epub+zip',
-  flac: 'audio/flac',
-  gif: 'image/gif',
-  gz: 'application/gzip',
-  jpeg: 'image/jpeg',
-  jpg: 'image/jpeg',
-  jxl: 'image/jxl',
-  m4a: 'audio/mp4',
-  mov: 'video/quicktime',
-  mp3: 'audio/mpeg',
-  mp4: 'video/mp4',
-  oga: 'audio/ogg',
-  ogg: 'audio/ogg',
-  ogv: 'video/ogg',
-  opus: 'audio/ogg',
-  pdf: 'application/pdf',
-  png: 'image/png',
-  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  weba: 'audio/webm',
-  webm: 'video/webm',
-  webp: 'image/webp',
-  woff: 'font/woff',
-  woff2: 'font/woff2',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  zip: 'application/zip',
-}
-
-const LOOSE: Readonly<Record<string, string>> = {
-  bmp: 'image/bmp',
-  eot: 'application/vnd.ms-fontobject',
-  glb: 'model/gltf-binary',
-  gltf: 'model/gltf+json',
-  ico: 'image/x-icon',
-  otf: 'font/otf',
-  ttc: 'font/collection',
-  ttf: 'font/ttf',
-  wasm: 'application/wasm',
-  wav: 'audio/wav',
-}
+import { mimes } from 'mrmime'
 
 /** How files of one extension are served. */
 export interface Media {
@@ -81,21 +8,52 @@ export interface Media {
   readonly compressible: boolean
 }
 
-/** Content types by extension, in lower case; others are bytes, and browsers may not sniff them. */
+const TEXT =
+  'atom css csv htm html ics js json jsonld geojson md mjs rss srt svg topojson tsv txt vtt ' +
+  'webmanifest xhtml xml xsl yaml yml'
+
+/** Compressed already. */
+const PACKED =
+  '7z aac apng avif docx epub flac gif gz jpeg jpg jxl m4a mov mp3 mp4 oga ogg ogv opus pdf ' +
+  'png pptx weba webm webp woff woff2 xlsx zip'
+
+const BINARY = 'bmp eot glb gltf ico otf ttc ttf wasm wav'
+
+/** Types that mrmime lacks, or names otherwise. */
+const OTHERS: Readonly<Record<string, string>> = {
+  '7z': 'application/x-7z-compressed',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  eot: 'application/vnd.ms-fontobject',
+  flac: 'audio/flac',
+  ico: 'image/x-icon',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  srt: 'application/x-subrip',
+  topojson: 'application/json',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xml: 'application/xml',
+  xsl: 'application/xslt+xml',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+}
+
+/** Files of other extensions are bytes, and browsers may not sniff them. */
+const BYTES: Media = { type: 'application/octet-stream', compressible: false }
+
+/** Content types by extension, in lower case. */
 const MEDIA: ReadonlyMap<string, Media> = new Map([
   ...entries(TEXT, (type) => ({ type: `${type}; charset=utf-8`, compressible: true })),
   ...entries(PACKED, (type) => ({ type, compressible: false })),
-  ...entries(LOOSE, (type) => ({ type, compressible: true })),
+  ...entries(BINARY, (type) => ({ type, compressible: true })),
 ])
 
 function entries(
-  types: Readonly<Record<string, string>>,
+  extensions: string,
   toMedia: (type: string) => Media,
 ): readonly (readonly [string, Media])[] {
-  return Object.entries(types).map(([extension, type]) => [extension, toMedia(type)])
+  return extensions
+    .split(' ')
+    .map((extension) => [extension, toMedia(OTHERS[extension] ?? mimes[extension] ?? BYTES.type)])
 }
-
-const BYTES: Media = { type: 'application/octet-stream', compressible: false }
 
 export function mediaOf(path: string): Media {
   const [, extension = ''] = /\.([^./]+)$/.exec(path) ?? []
