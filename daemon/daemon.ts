@@ -29,7 +29,7 @@ import type { Opened, Roles, Work } from './open.ts'
 import { inspectStored, openPlatform, prepare, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
-import { servePages } from './studio/serve.ts'
+import { servePages } from './studio/setup-page.ts'
 import type { Log } from './telemetry/log.ts'
 
 /** A running daemon. */

@@ -9,7 +9,7 @@ import { isEventType } from '../lib/webhook/event.ts'
 import { brandNames } from '../lib/webhook/headers.ts'
 import { email, newPassword } from './families/accounts/schema.ts'
 import { MODEL_NAME } from './families/edits/operation-schema.ts'
-import { isHostName } from './hosting/host.ts'
+import { isHostName } from './hosting/target.ts'
 
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text)

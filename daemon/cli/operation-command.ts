@@ -6,7 +6,7 @@ import { optionName } from './command.ts'
 import { printExample } from './example.ts'
 import type { Field } from './fields.ts'
 import { askAllPages, followPages, isPaged } from './pages.ts'
-import { withNotice } from './patience.ts'
+import { withWaitNotice } from './terminal.ts'
 import type { Wire } from './print.ts'
 import { printAccountChoice, printAnswer, printError } from './print.ts'
 import type { CommandRequest } from './request.ts'
@@ -129,7 +129,7 @@ function answerOf(
   { terminal, ask }: CommandPorts,
 ): Promise<Answer> {
   const asking = (given: ReadonlyMap<Field, unknown>): Promise<Answer> =>
-    withNotice(terminal, ask(toRequest(spec, given), account))
+    withWaitNotice(terminal, ask(toRequest(spec, given), account))
   return all === true ? askAllPages(spec, values, asking, terminal) : asking(values)
 }
 

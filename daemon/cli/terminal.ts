@@ -1,3 +1,5 @@
+import { SECOND } from '../../lib/time.ts'
+
 /** Where a command reads and writes; the process itself but for tests. */
 export interface Terminal {
   readonly env: Readonly<NodeJS.ProcessEnv>
@@ -29,4 +31,19 @@ export const processTerminal: Terminal = {
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
     return Buffer.concat(chunks).toString()
   },
+}
+
+/** Says once a second how long work takes, to a person who watches. */
+export async function withWaitNotice<T>({ notice }: Terminal, work: Promise<T>): Promise<T> {
+  if (notice === undefined) return work
+  let seconds = 0
+  const timer = setInterval(() => {
+    notice(`at work for ${++seconds} s`)
+  }, SECOND)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+    if (seconds > 0) notice('')
+  }
 }

@@ -1,7 +1,44 @@
 import { ApiError, isWire, toApiError } from './error.ts'
 import type { ApiRequest } from './request.ts'
-import { ATTEMPTS, isPassing, waitAfter } from './retry.ts'
 import type { CallOptions } from './types.ts'
+
+/** How often a call is tried that may be repeated. */
+const ATTEMPTS = 3
+
+const FIRST_WAIT = 250
+/** Milliseconds that a caller is kept waiting for a service that names its own time. */
+const LONGEST_WAIT = 60_000
+
+const PASSING: ReadonlySet<number> = new Set([429, 503])
+
+/** Whether the same request may fare better soon. The same request in progress is waited for. */
+function isPassing(status: number, code: string): boolean {
+  return PASSING.has(status) || code === 'idempotency_in_progress'
+}
+
+/**
+ * Milliseconds until the next attempt; undefined when it is not worth waiting.
+ *
+ * @param attempt the one that failed, from 1
+ * @param retryAfter the header: seconds or a date; null: the wait doubles from 250 ms
+ * @param random from 0 to 1; it only ever lengthens a wait, by up to half
+ */
+export function waitAfter(
+  attempt: number,
+  retryAfter: string | null,
+  now: number,
+  random: number,
+): number | undefined {
+  const named = retryAfter === null ? undefined : readRetryAfter(retryAfter, now)
+  const wait = named ?? FIRST_WAIT * 2 ** (attempt - 1) * (1 + random / 2)
+  return wait > LONGEST_WAIT ? undefined : wait
+}
+
+function readRetryAfter(text: string, now: number): number | undefined {
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
 
 /** What sending needs; each has its default in `createClient`. */
 export interface SendPorts {

@@ -4,7 +4,6 @@ import type { Manifest, ServedFile } from '../../plugins/deploy/contract.ts'
 import { plainManifest, readManifest } from '../../plugins/deploy/contract.ts'
 import { readTree } from '../families/apps/tree.ts'
 import type { Site } from './site.ts'
-import { weigh } from './weigh.ts'
 
 /** What an app serves, as it was read. */
 export interface ReadSite {
@@ -51,7 +50,7 @@ export async function readLive(bytes: Bytes, release: LiveRelease): Promise<Read
     if (files.size > 0) earlier.push({ files })
   }
   const site: Site = { app_id, kind: 'published', deployment_id, manifest, earlier }
-  return { site, bytes: weigh(site), isWhole }
+  return { site, bytes: estimateMemory(site), isWhole }
 }
 
 /** Files that may still be asked for: of immutable names, which nothing since has taken. */
@@ -86,7 +85,7 @@ export async function readPreview(bytes: Bytes, app_id: string, tree: string): P
   )
   const manifest: Manifest = { ...plain, files: new Map(changing) }
   const site: Site = { app_id, kind: 'preview', deployment_id: null, manifest, earlier: [] }
-  return { site, bytes: weigh(site), isWhole: true }
+  return { site, bytes: estimateMemory(site), isWhole: true }
 }
 
 /** What is kept of an app, as text. */
@@ -94,4 +93,27 @@ async function readKept(bytes: Bytes, appId: string, sha256: string): Promise<st
   const kept = await bytes.get(appId, sha256)
   if (kept === undefined) throw new Error(`${sha256} of ${appId} is gone`)
   return Buffer.from(kept).toString()
+}
+
+/** Bytes of memory of a site without its files. */
+const BASE = 1000
+/** Of a file's entry without its path, and of each of its encoded forms. */
+const FILE = 220
+const FORM = 150
+
+/**
+ * Bytes of memory that a site takes. Measured on the heap with 10,000 files: 215 bytes and its path for each
+ * file, 150 for each form; 1.5 to 1.9 times the size of the manifest as text.
+ */
+function estimateMemory({ manifest, earlier }: Pick<Site, 'manifest' | 'earlier'>): number {
+  return earlier.reduce((sum, one) => sum + estimateFiles(one), BASE + estimateFiles(manifest))
+}
+
+function estimateFiles({ files }: Pick<Manifest, 'files'>): number {
+  let bytes = 0
+  for (const [path, { encoded }] of files) {
+    // A path that is not Latin-1 takes two bytes a character.
+    bytes += FILE + 2 * path.length + FORM * Object.keys(encoded).length
+  }
+  return bytes
 }

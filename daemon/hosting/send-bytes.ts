@@ -5,8 +5,8 @@ import type { Exchange } from './exchange.ts'
 import { begin, isHead, respond, respondPage } from './exchange.ts'
 import { createHotFiles } from './hot-files.ts'
 import { FAILED } from './pages.ts'
-import type { Answer } from './pour.ts'
-import { createPour } from './pour.ts'
+import type { Answer } from './stream-file.ts'
+import { createStreamFile } from './stream-file.ts'
 
 /** Sends the bytes of a file: from memory when it is small and asked for, else as they are read. */
 export type SendBytes = (exchange: Exchange, appId: string, form: SentForm, answer: Answer) => void
@@ -27,7 +27,7 @@ export function createSendBytes(
   failToSend: FailToSend,
 ): SendBytes {
   const hot = createHotFiles(bytes)
-  const pour = createPour(bytes)
+  const streamFile = createStreamFile(bytes)
   return (exchange, appId, form, answer) => {
     const { status, headers, part } = answer
     const { response } = exchange
@@ -46,7 +46,7 @@ export function createSendBytes(
     }
     const fail = (cause: unknown): void => failToSend(exchange, appId, form.sha256, cause)
     if (form.splice !== undefined || !hot.takes(form.size)) {
-      pour(exchange, appId, form, answer).catch(fail)
+      streamFile(exchange, appId, form, answer).catch(fail)
       return
     }
     const file = hot.peek(form.sha256)

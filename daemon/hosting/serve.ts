@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { toHex } from '../../lib/internal/bytes.ts'
-import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
+import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
+import { toHex } from '../../lib/internal/bytes.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -9,16 +9,14 @@ import type { Exchange } from './exchange.ts'
 import { respond, respondPage, respondText, sentOf } from './exchange.ts'
 import { findFile } from './find.ts'
 import type { HeaderList } from './headers.ts'
-import { cachingOf, createAppHeaders } from './headers.ts'
-import { keyOf } from './key.ts'
+import { PLAIN, cachingOf, createAppHeaders } from './headers.ts'
+import { createInternalRoutes, isInternalKey } from './internal-routes.ts'
 import { FAILED, MISSING, OFFLINE } from './pages.ts'
 import { PROBE_HEADER } from './probe.ts'
-import { createOwn, isOwnKey } from './own.ts'
 import { createSendFile } from './send-file.ts'
-import { endWorker, isForWorker } from './service-worker.ts'
 import type { Observer, Offline, Site, Sites } from './site.ts'
 import type { Target } from './target.ts'
-import { readTarget } from './target.ts'
+import { keyOf, readTarget } from './target.ts'
 
 export interface HostingPorts {
   readonly sites: Sites
@@ -50,14 +48,14 @@ const MAX_PATH = 1024
 export function createHosting(ports: HostingPorts): RequestListener {
   const { sites, clock, log } = ports
   const sendFile = createSendFile(ports)
-  const serveOwn = createOwn(ports)
+  const serveInternal = createInternalRoutes(ports)
   const headers = createAppHeaders(ports.studioOrigin)
 
   function serveApp(exchange: Exchange, site: Site, target: Target, begun: number): void {
     const { path } = target
     const key = path === '*' ? '' : keyOf(path)
-    if (typeof key === 'string' && isOwnKey(key)) {
-      serveOwn(exchange, site, key)
+    if (typeof key === 'string' && isInternalKey(key)) {
+      serveInternal(exchange, site, key)
       return
     }
     const { [PROBE_HEADER]: probe } = exchange.request.headers
@@ -161,4 +159,26 @@ function watch(
       took: Math.round(clock.steady() - begun),
     })
   })
+}
+
+/** Whether a browser asks for the script of a service worker: it does so past the worker itself. */
+function isForWorker({ request }: Exchange): boolean {
+  return request.method === 'GET' && request.headers['service-worker'] === 'script'
+}
+
+const WORKER_HEADERS = [...PLAIN, 'Content-Type', 'text/javascript; charset=utf-8']
+
+const WORKER_SCRIPT = Buffer.from(
+  `addEventListener('install', () => skipWaiting())
+addEventListener('activate', (event) => event.waitUntil(registration.unregister()))
+`,
+)
+
+/**
+ * Answers a service worker that replaces the installed one and unregisters itself. While the script is
+ * missing, browsers keep the installed worker, which would show a deleted app, or a release that was
+ * rolled back, for ever.
+ */
+function endWorker(exchange: Exchange): void {
+  respond(exchange, 200, WORKER_HEADERS, WORKER_SCRIPT)
 }

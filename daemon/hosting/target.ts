@@ -1,10 +1,62 @@
 import type { IncomingMessage } from 'node:http'
-import { parseAuthority } from './host.ts'
+import { parseAddress } from '../../lib/egress/address.ts'
 
-/** What RFC 9112, 3 wants to be taken at least. */
+/** RFC 1123, 2.1: letters, digits, and hyphens between them. */
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
+const NAME = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*$`)
+
+/** Whether a text is a host name: lower case, without a final dot, in punycode where it is not ASCII. */
+export function isHostName(text: string): boolean {
+  return text.length <= 253 && NAME.test(text)
+}
+
+/**
+ * The host that `Host`, `Origin` or an absolute target names: lower case, without its port and final dot.
+ * Undefined for anything else than `host` or `host:port` (RFC 9110, 7.2).
+ *
+ * @example
+ * parseAuthority('Shop.LOCALHOST.:8421') // 'shop.localhost'
+ * parseAuthority('shop.localhost@evil.example') // undefined
+ */
+export function parseAuthority(text: string): string | undefined {
+  const [, host, port = ''] = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/.exec(text) ?? []
+  if (host === undefined || Number(port) > 65_535) return undefined
+  if (host.startsWith('[')) {
+    return parseAddress(host.slice(1, -1))?.family === 6 ? host.toLowerCase() : undefined
+  }
+  const name = host.toLowerCase().replace(/\.$/, '')
+  return isHostName(name) ? name : undefined
+}
+
+/** `%2F`, `%5C` and `%00`, which would decode to separators or the end of a name. */
+const ENCODED_BREAK = /%(?:2f|5c|00)/i
+
+/** Empty and hidden names, backslashes and control characters. */
+const NOT_A_NAME = /(?:^|\/)[./]|[\\\p{Cc}]/u
+
+/**
+ * The manifest key of a path, decoded once and never joined to a path: a file's, or a folder's with its
+ * final slash; else the status of a path that names no file or is malformed.
+ *
+ * @example
+ * keyOf('/caf%C3%A9/') // 'café/'
+ * keyOf('/..%2f..%2fetc/passwd') // 404
+ */
+export function keyOf(path: string): string | 400 | 404 {
+  const raw = path.slice(1)
+  if (ENCODED_BREAK.test(raw)) return 404
+  try {
+    const key = raw.includes('%') ? decodeURIComponent(raw) : raw
+    return NOT_A_NAME.test(key) ? 404 : key
+  } catch {
+    return 400
+  }
+}
+
+/** The least that RFC 9112, 3 recommends to accept. */
 const MAX_TARGET = 8000
 
-/** What a request asks for. */
+/** Host, path and query of a request. */
 export interface Target {
   /** Lower case, without a port. */
   readonly host: string
@@ -14,12 +66,12 @@ export interface Target {
   readonly query: string
 }
 
-/** The status of a request that asks for nothing that could be answered. */
+/** The status of a malformed request. */
 export type Malformed = 400 | 414
 
 /**
- * Reads whom and what a request is for. An absolute target names the host whatever `Host` says, which
- * must be sound and there once all the same (RFC 9112, 3.2 and 3.2.2).
+ * Reads the target of a request. The host of an absolute target wins over `Host`, which must be well-formed
+ * and present once all the same (RFC 9112, 3.2 and 3.2.2).
  */
 export function readTarget({
   url = '',

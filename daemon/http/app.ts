@@ -5,16 +5,14 @@ import type { Family } from '../family.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { apart } from './middleware/apart.ts'
+import { hostCheck, securityHeaders } from './middleware/security.ts'
 import { answerError, errorHandler } from './middleware/error-handler.ts'
 import type { ErrorListener } from './middleware/error-handler.ts'
 import { holdOthers } from './middleware/hold-responses.ts'
-import { hostCheck } from './middleware/host-check.ts'
-import { logRequests } from './middleware/log-requests.ts'
-import { requestId } from './middleware/request-id.ts'
+import { logRequests, requestId } from './middleware/request-log.ts'
 import { mount } from './mount.ts'
-import type { IsOperator } from './operator-token.ts'
-import { operatorCheck } from './operator-token.ts'
+import type { IsOperator } from './resolve.ts'
+import { operatorCheck } from './resolve.ts'
 import { probes } from './probes.ts'
 import type { RateLimits } from './rates.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
@@ -49,7 +47,7 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   app.silent = true
   app.use(requestId(platform.random))
   app.use(logRequests(log))
-  app.use(apart())
+  app.use(securityHeaders())
   const trustedProxies = options.trustedProxies ?? []
   app.use(
     holdOthers(traffic, trustedProxies, (ctx, cause) => {

@@ -10,9 +10,9 @@ import { clientAddress } from './client-address.ts'
 import { answer } from './middleware/answer.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import { authorize } from './middleware/authorize.ts'
-import { csrf } from './middleware/csrf.ts'
-import { follow } from './middleware/follow.ts'
-import { handOut } from './middleware/hand-out.ts'
+import { csrf } from './middleware/security.ts'
+import { serverSentEvents } from './middleware/server-sent-events.ts'
+import { download } from './middleware/download.ts'
 import { holdAnswer } from './middleware/hold-responses.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody } from './middleware/read-body.ts'
@@ -123,8 +123,8 @@ function answerOf(
   { streams, transfers }: Traffic,
   admit: Step,
 ): Step {
-  if (operation.effect === 'stream') return follow(operation, platform, streams, admit)
-  if (operation.effect === 'bytes') return handOut(operation, platform, transfers, admit)
+  if (operation.effect === 'stream') return serverSentEvents(operation, platform, streams, admit)
+  if (operation.effect === 'bytes') return download(operation, platform, transfers, admit)
   return answer(operation, platform, admit)
 }
 

@@ -1,7 +1,7 @@
 import { createContext, runInContext } from 'node:vm'
 import type { Test } from 'tap'
 import t from 'tap'
-import { createBudget } from '../../daemon/hosting/reports/budget.ts'
+import { createBudget } from '../../daemon/hosting/internal-routes.ts'
 import { clockOf } from '../../daemon/machine.ts'
 import { parseCidr } from '../../lib/egress/address.ts'
 import { html } from '../support/hosted-apps.ts'

@@ -5,7 +5,7 @@ import { JsonError, parseJson } from '../../../lib/internal/json.ts'
 import { SECOND } from '../../../lib/time.ts'
 import { createFairPool } from '../../fair-pool.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
-import { parseAuthority } from '../host.ts'
+import { parseAuthority } from '../target.ts'
 import type { BrowserReport } from '../site.ts'
 
 /** What browsers send is cut off beyond this, as they do themselves. */

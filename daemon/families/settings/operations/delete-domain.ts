@@ -1,6 +1,6 @@
 import { writeOperation } from '../../../family.ts'
 import { findApp } from '../../apps/service.ts'
-import { findDomain } from '../domains/find.ts'
+import { findDomain } from '../find.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
 import { noteSetting } from '../note.ts'
 

@@ -1,7 +1,7 @@
 import { writeOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { noteSetting } from '../note.ts'
-import { findService } from '../services/find.ts'
+import { findService } from '../find.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'
 
 export const deleteService = writeOperation({

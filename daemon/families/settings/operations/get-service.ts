@@ -1,6 +1,6 @@
 import { readOperation } from '../../../family.ts'
 import { findApp } from '../../apps/service.ts'
-import { findService } from '../services/find.ts'
+import { findService } from '../find.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'
 
 export const getService = readOperation({

@@ -3,7 +3,7 @@ import { writeOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { settingsError } from '../errors.ts'
 import { noteSetting } from '../note.ts'
-import { findService } from '../services/find.ts'
+import { findService } from '../find.ts'
 import {
   exampleService,
   MAX_ENTRIES,

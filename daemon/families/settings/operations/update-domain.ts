@@ -1,6 +1,6 @@
 import { writeOperation } from '../../../family.ts'
 import { findLiveApp } from '../../apps/service.ts'
-import { findDomain } from '../domains/find.ts'
+import { findDomain } from '../find.ts'
 import {
   domainChanges,
   domainParams,

@@ -1,29 +1,31 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { create } from 'content-disposition'
+import type { Clock } from '../../../lib/engine/ports.ts'
+import type { Millis } from '../../../lib/time.ts'
+import { SECOND } from '../../../lib/time.ts'
 import type { ByteRange } from '../../../plugins/apps/contract.ts'
-import type { Download, Operation } from '../../family.ts'
-import type { Platform } from '../../platform.ts'
 import { httpError } from '../../errors.ts'
+import type { Download, Operation } from '../../family.ts'
 import { DOWNLOAD_BYTES } from '../../limits.ts'
+import type { Platform } from '../../platform.ts'
 import { toCall } from '../call.ts'
 import { isUnchanged, rangeOf } from '../conditions.ts'
-import { openDownload } from '../download.ts'
 import type { AnyCall } from '../perform.ts'
 import type { RequestContext, Step } from '../state.ts'
 import type { Transfers } from '../transfers.ts'
 
 /**
- * Answers an operation with bytes that somebody gave: to be kept as a file, never to be shown or run.
+ * Answers an operation with the bytes of an uploaded file, as a download that no browser shows or runs.
  *
- * @param admit refuses whoever may not read it any more
+ * @param admit refuses a caller that may no longer read the file
  */
-export function handOut(
+export function download(
   operation: Extract<Operation, { effect: 'bytes' }>,
   platform: Platform,
   transfers: Transfers,
   admit: Step,
 ): Step {
-  return async function handOut(ctx) {
+  return async function download(ctx) {
     const call = toCall(ctx, platform, admit)
     const file = await operation.run(call)
     const tag = `"${file.sha256}"`
@@ -33,7 +35,7 @@ export function handOut(
       return
     }
     const range = askedRange(ctx, file, tag)
-    // Nothing is said of the file before it is open: a refusal is no part of it.
+    // Headers of the file are set once it is open, so that no error response carries them.
     if (ctx.method !== 'HEAD') ctx.state.hold?.reserve(DOWNLOAD_BYTES)
     const bytes = ctx.method === 'HEAD' ? undefined : await open(call, file, range)
     describe(ctx, tag)
@@ -58,7 +60,7 @@ export function handOut(
   }
 }
 
-/** The part that is asked for, unless what the client holds the other parts of is another file. */
+/** The requested range; undefined for the whole file. */
 function askedRange(ctx: RequestContext, { size }: Download, tag: string): ByteRange | undefined {
   // RFC 9110, 14.2: only GET has ranges.
   const range = ctx.method === 'GET' ? rangeOf(ctx.headers, tag, size) : undefined
@@ -91,4 +93,35 @@ function present(
 /** RFC 6266: with a plain name where the true one needs more than ASCII. */
 function attachment(name: string): string {
   return create(name, { fallback: name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_') })
+}
+
+/** How often a download checks that its caller may still read. */
+const LOOK_EVERY: Millis = SECOND
+/** Bytes per chunk of the stream. */
+const PIECE = 16_384
+
+/**
+ * Streams a file. A caller that reads too slowly is cut off, as with any other response.
+ *
+ * @param stillAdmitted rejects when the caller may no longer read the file, which ends the stream
+ */
+function openDownload(
+  bytes: AsyncIterable<Uint8Array>,
+  clock: Pick<Clock, 'steady'>,
+  stillAdmitted: () => Promise<void>,
+): Readable {
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    let looked = clock.steady()
+    for await (const chunk of bytes) {
+      for (let at = 0; at < chunk.length; at += PIECE) {
+        if (clock.steady() - looked >= LOOK_EVERY) {
+          await stillAdmitted()
+          looked = clock.steady()
+        }
+        yield chunk.subarray(at, at + PIECE)
+      }
+    }
+  }
+
+  return Readable.from(pieces(), { objectMode: false })
 }

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import { begin } from './exchange.ts'
 import type { HeaderList } from './headers.ts'
 
-/** How an answer begins, and which part of the file it bears. */
+/** The head of a response, and the part of the file that it carries. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
@@ -14,28 +14,28 @@ export interface Answer {
   readonly part: ByteRange | undefined
 }
 
-/** Sends a file as fast as it is taken, a piece at a time; rejects when it is not what was said. */
-export type Pour = (
+/** Sends a file chunk by chunk, as fast as the client reads; rejects when its length is not the declared one. */
+export type StreamFile = (
   exchange: Exchange,
   appId: string,
   form: SentForm,
   answer: Answer,
 ) => Promise<void>
 
-/** Files that are known to be whole: those that were sent last. */
+/** Verified files that are remembered. */
 const MOST_KNOWN = 20_000
 
 /**
- * Reads files as they are sent. To hash one costs as much as to read and send it, so each is hashed when
- * it is first sent whole: then its last piece waits until it was found undamaged, so that a damaged file
- * never arrives as if it were none.
+ * Streams files from storage. Hashing a file costs as much as reading and sending it, so each is verified
+ * when it is first sent whole: its last chunk waits for the digest, so that a damaged file never arrives
+ * complete.
  */
-export function createPour(bytes: Pick<AppBytes, 'open'>): Pour {
+export function createStreamFile(bytes: Pick<AppBytes, 'open'>): StreamFile {
   const whole = new LRUCache<string, true>({ max: MOST_KNOWN })
 
   return async (exchange, appId, { sha256, size, splice }, { status, headers, part }) => {
     const file = `${appId} ${sha256}`
-    // A page was read whole when it was found where the beacon goes.
+    // A page was verified when the place of its beacon was found.
     const isKnown = part !== undefined || splice !== undefined || whole.get(file) === true
     const all = { start: 0, end: size }
     const chunks = await (splice === undefined
@@ -50,10 +50,10 @@ export function createPour(bytes: Pick<AppBytes, 'open'>): Pour {
 }
 
 /**
- * Sends so many bytes; false when nobody took them all.
+ * Sends a number of bytes; false when the client left before the end.
  *
- * @param isHeld whether each piece waits for the next, and the last for the end
- * @throws Error when there are more or fewer
+ * @param isHeld whether each chunk waits for the next one, and the last for the end of the file
+ * @throws Error when there are more or fewer bytes
  */
 async function send(
   exchange: Exchange,
@@ -69,7 +69,8 @@ async function send(
     if (left < 0) break
     const ready = isHeld ? held : chunk
     if (isHeld) held = chunk
-    if (ready !== undefined && !response.destroyed && !write(exchange, ready)) await room(exchange)
+    if (ready !== undefined && !response.destroyed && !write(exchange, ready))
+      await drained(exchange)
     if (response.destroyed) return false
   }
   if (left !== 0) throw new Error(`a file is not as long as it was said to be: ${left} left`)
@@ -77,15 +78,15 @@ async function send(
   return true
 }
 
-/** Whether there is room for more. */
+/** False when the response's buffer is full. */
 function write(exchange: Exchange, chunk: Uint8Array): boolean {
   return exchange.response.write(chunk, (cause) => {
     if (cause === null || cause === undefined) exchange.taken += chunk.length
   })
 }
 
-/** Resolves once there is room again, or nobody who takes anything. */
-function room({ response }: Exchange): Promise<void> {
+/** Resolves once the response takes more, or is closed. */
+function drained({ response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done)

@@ -10,15 +10,15 @@ import type { Streams } from '../stream.ts'
 /**
  * Answers an operation as server-sent events.
  *
- * @param admit refuses whoever may not read it any more
+ * @param admit refuses a caller that may no longer read the events
  */
-export function follow(
+export function serverSentEvents(
   operation: Extract<Operation, { effect: 'stream' }>,
   platform: Platform,
   streams: Streams,
   admit: Step,
 ): Step {
-  return async function follow(ctx) {
+  return async function serverSentEvents(ctx) {
     const { principal, address, hold } = ctx.state
     const left = new AbortController()
     const call = toCall(ctx, platform, admit)
@@ -30,14 +30,14 @@ export function follow(
     ctx.status = 200
     ctx.set('Content-Type', 'text/event-stream; charset=utf-8')
     ctx.set('Cache-Control', 'no-store')
-    // Proxies that collect an answer would keep it until it ends.
+    // Proxies that buffer responses would deliver nothing until the stream ends.
     ctx.set('X-Accel-Buffering', 'no')
     const stream = streams.open({
       events,
       caller: callerOf(principal, address),
       holder: holderOf(principal, address),
       admit: call.admit,
-      // One piece waits to be written while another waits to be taken.
+      // One chunk is being written while the next one is buffered.
       prints: (bytes) => hold?.reserve(2 * bytes),
       leave: () => {
         left.abort(httpError('request_abandoned'))

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Clock } from '../../lib/engine/ports.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import { createBuckets } from '../buckets.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { isUnchanged } from '../http/conditions.ts'
 import { networkOf } from '../network.ts'
@@ -9,25 +10,24 @@ import type { Exchange } from './exchange.ts'
 import { respond, respondText } from './exchange.ts'
 import { PLAIN } from './headers.ts'
 import { readBeacon } from './reports/beacon.ts'
-import { createBudget } from './reports/budget.ts'
 import type { ReadReports } from './reports/intake.ts'
 import { createIntake } from './reports/intake.ts'
 import { scriptOf } from './reports/script.ts'
 import { readStandard } from './reports/standard.ts'
 import type { Observer, Site } from './site.ts'
 
-export interface OwnPorts {
+export interface InternalRoutePorts {
   readonly observer: Pick<Observer, 'reported'>
   readonly clock: Pick<Clock, 'after' | 'now' | 'steady'>
   readonly trustedProxies: readonly Cidr[]
-  /** Counted up by what is not looked at. */
+  /** Counters of reports that are dropped unread. */
   readonly dropped: Metrics['reports']
 }
 
 const FOLDER = '_p'
 
-/** Whether a key is one of ours: what an app has there itself is not served. */
-export function isOwnKey(key: string): boolean {
+/** Whether a key is an internal route; a file that the app has there is not served. */
+export function isInternalKey(key: string): boolean {
   return key === FOLDER || key.startsWith(`${FOLDER}/`)
 }
 
@@ -38,16 +38,16 @@ const READERS: Readonly<Record<string, ReadReports>> = {
 
 const SCRIPT = '_p/obs.js'
 
-/** Reports a minute that one network may send about one app; as many at once. */
+/** Reports per minute, and at once, of one network about one app. */
 const REPORTS_A_MINUTE = 30
 
-/** Serves what every app has: a script that watches its pages, and where browsers report to. */
-export function createOwn({
+/** Serves the routes of every app: the script that observes its pages, and the endpoints for reports. */
+export function createInternalRoutes({
   observer,
   clock,
   trustedProxies,
   dropped,
-}: OwnPorts): (exchange: Exchange, site: Site, key: string) => void {
+}: InternalRoutePorts): (exchange: Exchange, site: Site, key: string) => void {
   const takeIn = createIntake({ clock, dropped })
   const budget = createBudget(REPORTS_A_MINUTE, clock)
 
@@ -96,4 +96,29 @@ function sendScript(exchange: Exchange, { deployment_id }: Site): void {
   ]
   const isKnown = isUnchanged(exchange.request.headers, etag)
   respond(exchange, isKnown ? 304 : 200, headers, isKnown ? undefined : script)
+}
+
+/** Spenders that are remembered; beyond it, those that spent least are forgotten first. */
+const MOST = 20_000
+
+/** A rate per spender: a bucket that refills each minute. */
+export interface Budget {
+  /** False when the bucket is empty. */
+  spend(spender: string): boolean
+}
+
+export function createBudget(
+  perMinute: number,
+  clock: Pick<Clock, 'steady'>,
+  most: number = MOST,
+): Budget {
+  const buckets = createBuckets(most)
+  return {
+    spend(spender) {
+      const bucket = buckets.find(spender, perMinute, clock.steady())
+      if (bucket.left < 1) return false
+      bucket.left -= 1
+      return true
+    },
+  }
 }

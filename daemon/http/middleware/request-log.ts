@@ -1,11 +1,24 @@
+import type { RandomBytes } from '../../../lib/engine/ports.ts'
+import { toHex } from '../../../lib/internal/bytes.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Step } from '../state.ts'
 
+const GIVEN = /^[A-Za-z0-9._-]{8,128}$/
+const ID_BYTES = 12
+
+/** Gives each request an id: the caller's `X-Request-Id` if it is well-formed, else a new one. */
+export function requestId(random: RandomBytes): Step {
+  return function requestId(ctx, next) {
+    const given = ctx.get('x-request-id')
+    ctx.state.requestId = GIVEN.test(given) ? given : `req_${toHex(random(ID_BYTES))}`
+    ctx.set('X-Request-Id', ctx.state.requestId)
+    return next()
+  }
+}
+
 const MAX_PATH = 200
 
-/**
- * Logs each request at `debug` once it is over. The query is left out: what callers put there is theirs.
- */
+/** Logs each request at `debug` once it is over, without its query, which may hold secrets. */
 export function logRequests(log: Log): Step {
   return function logRequests(ctx, next) {
     if (!log.isLevelEnabled('debug')) return next()

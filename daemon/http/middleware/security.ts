@@ -1,0 +1,56 @@
+import { httpError } from '../../errors.ts'
+import type { RequestContext, Step } from '../state.ts'
+
+const HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/**
+ * Sets headers that keep responses from being framed, run as another type, or opened as a window by pages of
+ * other sites. Pages of the daemon replace them by stricter ones.
+ */
+export function securityHeaders(): Step {
+  return function securityHeaders(ctx, next) {
+    ctx.set(HEADERS)
+    return next()
+  }
+}
+
+/**
+ * Refuses hosts that this listener does not serve, so that a page of another site cannot reach it under a
+ * name of its own (DNS rebinding).
+ *
+ * @param hosts accepted values of `Host`, lower case, with their port where it is not the scheme's
+ */
+export function hostCheck(hosts: ReadonlySet<string>): Step {
+  return function hostCheck(ctx, next) {
+    if (!hosts.has(ctx.get('host').toLowerCase())) throw httpError('misdirected_host')
+    return next()
+  }
+}
+
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Refuses changes by pages of other sites that carry credentials which a browser adds by itself: a cookie, or
+ * those of HTTP's own schemes. No page can make a browser add a bearer token.
+ */
+export function csrf(origin: string): Step {
+  return function csrf(ctx, next) {
+    const byBearer = /^bearer /i.test(ctx.get('authorization'))
+    if (!byBearer && !SAFE.has(ctx.method) && !isSameOrigin(ctx, origin)) {
+      throw httpError('csrf_failed', { details: { origin } })
+    }
+    return next()
+  }
+}
+
+/** Sibling domains are refused too: users' apps are served there. A request with neither header is no browser's. */
+function isSameOrigin(ctx: RequestContext, origin: string): boolean {
+  const site = ctx.get('sec-fetch-site')
+  if (site !== '') return site === 'same-origin' || site === 'none'
+  const from = ctx.get('origin')
+  return from === '' ? ctx.get('cookie') === '' : from === origin
+}
