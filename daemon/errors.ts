@@ -118,7 +118,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   },
   too_many_transfers: {
     status: 429,
-    text: 'The account has too many uploads or downloads under way. Wait until one has ended.',
+    text: 'The account has too many uploads or downloads in progress while others have some too. Wait until one has ended.',
   },
   body_consumed: {
     status: 500,

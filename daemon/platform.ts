@@ -70,10 +70,10 @@ export interface Platform {
   readonly applying: FairQueue
   /**
    * Where pages of large records, pages of filtered lists and trees of files wait: reading them takes CPU
-   * and memory. One of an account is read at a time.
+   * and memory.
    */
   readonly largePages: FairQueue
-  /** Where reads of streams and long polls wait. One of an account runs at a time. */
+  /** Where reads of streams and long polls wait. */
   readonly polls: FairQueue
   /** Where units of work of requests wait; `writeInTurn` runs one. */
   readonly writes: FairQueue

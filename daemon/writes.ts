@@ -11,16 +11,15 @@ const AT_ONCE = 2
  * changes, and does not hold the writer meanwhile.
  */
 const AT_ONCE_SHARED = 8
-/** Maximum units of work that wait: of all, and of one account. One takes about a millisecond. */
+/** Maximum units of work that wait. One takes about a millisecond. */
 const WAITING = 2000
-const WAITING_EACH = 500
 
 /** One for a process: a database has one writer, which the accounts take in turn. */
 export function createWriteQueue({
   manyProcesses,
 }: Pick<PlatformStore, 'manyProcesses'>): FairQueue {
   const atOnce = manyProcesses === true ? AT_ONCE_SHARED : AT_ONCE
-  return createFairQueue({ atOnce, waiting: WAITING, each: WAITING_EACH })
+  return createFairQueue({ atOnce, waiting: WAITING })
 }
 
 /**
@@ -29,7 +28,7 @@ export function createWriteQueue({
  *
  * A unit must not run another one inside: with all places taken by such units, none could go on.
  *
- * @throws KeyhookError `rate_limited` when too many of the account wait
+ * @throws KeyhookError `rate_limited` when too many wait, and most are of the account
  */
 export function writeInTurn<T>(
   { platform, principal, ip, waiting }: Pick<Call, 'platform' | 'principal' | 'ip' | 'waiting'>,

@@ -4,9 +4,15 @@ import { createFairPool } from '../fair-pool.ts'
 import type { Principal } from '../principal.ts'
 import { callerOf } from '../principal.ts'
 
-/** Uploads of one account that are under way at once, and as many downloads. */
+/**
+ * Uploads of one account at once while another account has any, and as many downloads. An account that is
+ * alone has as many as the pools of bytes hold.
+ */
 const AT_ONCE = 8
-/** Bytes of an account's uploads that nothing names yet: two of the largest, or many smaller ones. */
+/**
+ * Bytes of an account's uploads that nothing names yet: two of the largest, or many smaller ones. Also of an
+ * account that is alone, since it bounds what a disk holds for nothing.
+ */
 const MOST_BYTES = 1_073_741_824
 /** Seconds until one of them may have ended. */
 const COME_BACK = 2
@@ -28,21 +34,26 @@ export interface Transfers {
 const ignore = (): void => undefined
 
 export function createTransfers(): Transfers {
-  const counts = createFairPool({ limit: Infinity, each: AT_ONCE })
+  const counts = {
+    upload: createFairPool({ limit: Infinity }),
+    download: createFairPool({ limit: Infinity }),
+  }
   const stored = createFairPool({ limit: Infinity, each: MOST_BYTES })
   return {
     begin(way, principal, address) {
-      const holder = `${way} ${principal?.account_id ?? callerOf(principal, address)}`
-      const place = counts.take(holder, 1, ignore)
-      if (place === undefined) throw tooMany({ limit: AT_ONCE })
-      const bytes = stored.take(holder, 0, ignore)
+      const holder = principal?.account_id ?? callerOf(principal, address)
+      const count = counts[way]
+      const own = count.heldBy(holder)
+      if (own >= AT_ONCE && count.used > own) throw tooMany({ limit: AT_ONCE })
+      const place = count.take(holder, 1, ignore)
+      const bytes = stored.take(`${way} ${holder}`, 0, ignore)
       let isOver = false
       return {
         hold: (more) =>
           isOver || bytes?.add(more) === true ? undefined : tooMany({ limit_bytes: MOST_BYTES }),
         end() {
           isOver = true
-          place.release()
+          place?.release()
           bytes?.release()
         },
       }

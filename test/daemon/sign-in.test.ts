@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { ensureFirstUser } from '../../daemon/families/accounts/first-user.ts'
-import type { FairQueue } from '../../daemon/fair-queue.ts'
-import { createFairQueue } from '../../daemon/fair-queue.ts'
 import { createPasswords } from '../../daemon/families/accounts/password.ts'
 import { sessionCookie } from '../../daemon/families/accounts/session-cookie.ts'
 import { createThrottle } from '../../daemon/families/accounts/throttle.ts'
@@ -90,74 +88,6 @@ await t.test(
     t.equal((await site.signIn()).status, 200)
   },
 )
-
-/** Work of a queue that ends when told, and whose it was in the order in which it began. */
-function createWork(queue: FairQueue) {
-  const begun: string[] = []
-  const ends: (() => void)[] = []
-  return {
-    begun,
-    add(network: string, subject?: string): Promise<void> {
-      return queue({ holder: network, ...(subject !== undefined && { subject }) }, async () => {
-        begun.push(network)
-        await new Promise<void>((resolve) => ends.push(resolve))
-      })
-    },
-    async endOne() {
-      await new Promise(setImmediate)
-      ends.shift()?.()
-      await new Promise(setImmediate)
-    },
-  }
-}
-
-await t.test('hashing: two at once, and the networks in turn', async (t) => {
-  const { begun, add, endOne } = createWork(createFairQueue({ atOnce: 2, waiting: 20 }))
-  const all = ['a', 'a', 'a', 'a', 'b', 'b', 'c'].map((network) => add(network))
-  await new Promise(setImmediate)
-  t.same(begun, ['a', 'a'])
-  for (let ended = 0; ended < 5; ended += 1) await endOne()
-  t.same(begun.slice(2), ['a', 'b', 'c', 'a', 'b'])
-  await endOne()
-  await endOne()
-  await Promise.all(all)
-  const queue = createFairQueue({ atOnce: 1, waiting: 0 })
-  await t.rejects(
-    queue({ holder: 'a' }, () => Promise.reject(new Error('failed'))),
-    { message: 'failed' },
-  )
-  t.equal(await queue({ holder: 'a' }, () => Promise.resolve('free again')), 'free again')
-})
-
-await t.test('hashing: a full queue drops from the network with most queued', async (t) => {
-  const { begun, add, endOne } = createWork(createFairQueue({ atOnce: 1, waiting: 3 }))
-  const refused = { code: 'rate_limited', details: { retry_after: 2 } }
-  const [first, second, , fourth] = ['a', 'a', 'a', 'a'].map((network) => add(network))
-  await t.rejects(add('a'), refused, 'its own newcomer')
-  const dropped = t.rejects(fourth as Promise<void>, refused)
-  const other = add('b')
-  await dropped
-  await t.rejects(add('b'), refused, 'it would have as many')
-  for (let ended = 0; ended < 4; ended += 1) await endOne()
-  await Promise.all([first, second, other])
-  t.same(begun, ['a', 'a', 'b', 'a'])
-})
-
-await t.test('hashing: one at a time for one email address', async (t) => {
-  const { begun, add, endOne } = createWork(createFairQueue({ atOnce: 2, waiting: 20 }))
-  const all = ['a', 'b', 'c'].map((network) => add(network, 'owner@example.com'))
-  all.push(add('d', 'other@example.com'))
-  await new Promise(setImmediate)
-  t.same(begun, ['a', 'd'])
-  await endOne()
-  t.same(begun, ['a', 'd', 'b'])
-  await endOne()
-  t.same(begun, ['a', 'd', 'b'])
-  await endOne()
-  await endOne()
-  await Promise.all(all)
-  t.same(begun, ['a', 'd', 'b', 'c'])
-})
 
 await t.test('the cost that is used by default is the recommended one', async (t) => {
   t.match(await createPasswords().hash(PASSWORD), /^\$scrypt\$ln=17,r=8,p=1\$/)

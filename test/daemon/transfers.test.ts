@@ -51,32 +51,35 @@ await t.test('a body that trickles is given up, and one that is slow is not', as
   t.ok(seconds >= 55 && seconds <= 70, `${seconds} s`)
 })
 
-await t.test('an account has eight uploads at once, and no more', async (t) => {
+await t.test('an account has eight uploads at once while another has one', async (t) => {
   const { world, bearer, filling } = await boxWorld(t)
   const headers = { ...bearer, ...MULTIPART }
-  const begin = async () => {
-    const upload = await beginPouring(world, PATH, headers)
+  const begin = async (as = headers) => {
+    const upload = await beginPouring(world, PATH, as)
     upload.pour(`--${BOUNDARY}\r\n${headerOf(FILE)}\r\n\r\na`)
     return upload
   }
-  const uploads = await Promise.all(Array.from({ length: 8 }, begin))
-  await until(() => filling.reading === 8)
+  const uploads = await Promise.all(Array.from({ length: 9 }, () => begin()))
+  await until(() => filling.reading === 9)
+  t.match(await send(world, bodyOf([FILE]), headers), { status: 200 }, 'alone it may have more')
+  const stranger = await world.mintKey(
+    { scopes: ['boxes:write'] },
+    world.userOf(await world.addAccount()),
+  )
+  const elsewhere = { ...MULTIPART, authorization: `Bearer ${stranger.key}` }
+  const other = await begin(elsewhere)
+  await until(() => filling.reading === 10)
   const refused = await send(world, bodyOf([FILE]), headers)
   t.match(refused, {
     status: 429,
     body: { error: { code: 'too_many_transfers', details: { limit: 8 } } },
   })
   t.equal(refused.headers.get('retry-after'), '2')
-  const stranger = await world.mintKey(
-    { scopes: ['boxes:write'] },
-    world.userOf(await world.addAccount()),
-  )
-  const elsewhere = { ...MULTIPART, authorization: `Bearer ${stranger.key}` }
   t.match(await send(world, bodyOf([FILE]), elsewhere), { status: 200 })
-  uploads[0]?.socket.destroy()
-  await until(() => filling.reading === 7)
+  for (const { socket } of uploads.splice(0, 2)) socket.destroy()
+  await until(() => filling.reading === 8)
   t.match(await send(world, bodyOf([FILE]), headers), { status: 200 })
-  for (const { socket } of uploads) socket.destroy()
+  for (const { socket } of [...uploads, other]) socket.destroy()
   await until(() => filling.reading === 0)
 })
 
@@ -153,11 +156,12 @@ await t.test('a client that does not take what it asked for is let go', async (t
   t.equal(clock.timers, timers, 'nobody looks at it any more')
 })
 
-await t.test('an account has eight downloads at once, and no more', async (t) => {
+await t.test('an account has eight downloads at once while another has one', async (t) => {
   const world = await largeWorld(t)
-  const { readers, path, key, request, mintKey } = world
-  const sockets = await Promise.all(Array.from({ length: 8 }, () => beginReading(world, path, key)))
-  await until(() => readers.now === 8)
+  const { readers, path, key, request, mintKey, traffic } = world
+  const sockets = await Promise.all(Array.from({ length: 9 }, () => beginReading(world, path, key)))
+  await until(() => readers.now === 9)
+  const another = traffic.transfers.begin('download', undefined, '192.0.2.1')
   const other = await mintKey({ scopes: ['files:read'] })
   for (const as of [key, other.key]) {
     const refused = await request('GET', path, { as })
@@ -170,11 +174,14 @@ await t.test('an account has eight downloads at once, and no more', async (t) =>
   }
   t.equal((await fetch(world.baseUrl + path, bearing(key, 'HEAD'))).status, 200)
   t.equal((await world.upload([['b.md', 'two']])).status, 202, 'uploads are counted apart')
-  sockets[0]?.destroy()
+  for (const socket of sockets.splice(0, 2)) socket.destroy()
   await until(() => readers.now === 7)
   const answer = await fetch(world.baseUrl + path, bearing(key, 'GET'))
   t.equal(answer.status, 200)
   t.equal((await answer.arrayBuffer()).byteLength, 25 * MIB)
+  another.end()
+  for (const _ of [1, 2]) sockets.push(await beginReading(world, path, key))
+  await until(() => readers.now === 9)
   for (const socket of sockets) socket.destroy()
   await until(() => readers.now === 0)
 })

@@ -38,7 +38,7 @@ export async function completeClaimed(
   outcome: EditOutcome,
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = turnOfWorker(held.edit.account_id, signal)
+  const turn = turnOfWorker(held.edit, signal)
   await platform.applying(turn, () => complete(platform, held, base, outcome, signal))
 }
 

@@ -46,7 +46,7 @@ export async function openTools(
       return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
     },
     async check(operations) {
-      const turn = turnOfWorker(app.account_id, heard.signal)
+      const turn = turnOfWorker(edit, heard.signal)
       const applied = await platform.applying(turn, () =>
         applyOperations(tree, operations, read, heard.signal),
       )

@@ -10,20 +10,18 @@ import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 import { webhookError } from './errors.ts'
 
-/** Replays and retries at once, of different accounts: each may read all events of its account. */
+/** Replays and retries at once: each may read all events of its account. */
 const AT_ONCE = 2
 const WAITING = 200
-const WAITING_EACH = 10
 
 /** One for a process: what sends many events again works through them in chunks for as long as it takes. */
 export function createReplayQueue(): FairQueue {
-  return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING, each: WAITING_EACH })
+  return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING })
 }
 
-/** One replay of an account at a time. It is not begun for a client that left while it waited. */
+/** A replay is not begun for a client that left while it waited. */
 export function replayTurn(call: Pick<Call, 'principal' | 'abandoned'>): Turn {
-  const account = accountOf(call.principal)
-  return { holder: account, subject: account, signal: call.abandoned() }
+  return { holder: accountOf(call.principal), signal: call.abandoned() }
 }
 
 /**

@@ -5,6 +5,7 @@ import { createStreams } from '../../../daemon/http/stream.ts'
 import { createChanges } from '../../../lib/engine/changes.ts'
 import { MINUTE } from '../../../lib/time.ts'
 import { createClock } from '../../support/clock.ts'
+import { signal } from '../../support/signal.ts'
 import type { World } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Checks, Saw } from '../run.ts'
@@ -47,6 +48,12 @@ function openStreams() {
   }
   return (caller: string, holder: string) =>
     streams.open({ events, caller, holder, admit: async () => undefined })
+}
+
+function settle(): Promise<unknown> {
+  return new Promise((resolve) => {
+    setTimeout(resolve)
+  })
 }
 
 export const ACCOUNT_CHECKS: Checks = {
@@ -93,5 +100,37 @@ export const ACCOUNT_CHECKS: Checks = {
     for (let name = 0; name < 10_000; name += 1) buckets.find(`network ${name}`, 120, 0).left -= 1
     saw(`${buckets.find('account a', 120, 0).left} left`)
     t.equal(buckets.find('account a', 120, MINUTE).left, 120, 'it refills with time')
+  },
+
+  async F62(t, saw) {
+    const { platform, traffic } = await createWorld(t)
+    const { largePages, polls, applying, replays, writes } = platform
+    const queues = { largePages, polls, applying, replays, writes }
+    const places = { largePages: 4, polls: 4, applying: 2, replays: 2, writes: 2 }
+    for (const [name, queue] of Object.entries(queues)) {
+      const begun: string[] = []
+      const { promise: opened, resolve: open } = signal()
+      const add = (holder: string) =>
+        queue({ holder }, async () => {
+          begun.push(holder)
+          await opened
+        })
+      const flood = Array.from({ length: 20 }, () => add('a'))
+      await settle()
+      const every = places[name as keyof typeof places]
+      saw(begun.length === every ? 'every place' : `${begun.length} places of ${name}`)
+      const other = add('b')
+      open()
+      await Promise.all([...flood, other])
+      saw(begun[every] === 'b' ? 'the next place' : `${name}: place ${begun.indexOf('b')}`)
+    }
+    const { transfers } = traffic
+    const begin = (address: string) => transfers.begin('download', undefined, address)
+    const first = Array.from({ length: 100 }, () => begin('192.0.2.1'))
+    saw(first.length === 100 ? 'every place' : 'less')
+    const other = begin('192.0.2.2')
+    saw('the next place')
+    t.throws(() => begin('192.0.2.1'), { code: 'too_many_transfers' })
+    for (const transfer of [...first, other]) transfer.end()
   },
 }

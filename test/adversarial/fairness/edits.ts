@@ -157,7 +157,7 @@ export const EDIT_CHECKS: Checks = {
     const [a, b, c] = accounts as [Editing, Editing, Editing]
     const floods = [a, b].flatMap((one) => Array.from({ length: 20 }, () => one.edit(FAILS)))
     await arrive(40)
-    t.same(begun, ['a', 'b'], 'one at a time of an account')
+    t.same(begun, ['a', 'b'], 'one at a time of an app')
     const last = c.edit(FAILS)
     await arrive(41)
     open()
@@ -171,15 +171,15 @@ export const EDIT_CHECKS: Checks = {
   async F24(t, saw) {
     const { accounts, begun, open, arrive } = await openHeld(t, 'a', 'b')
     const [a, b] = accounts as [Editing, Editing]
-    const flood = Array.from({ length: 51 }, () => a.edit(FAILS))
-    await arrive(51)
+    const flood = Array.from({ length: 201 }, () => a.edit(FAILS))
+    await arrive(201)
     const refused = await a.edit(FAILS)
     const { code } = refused.body['error'] as { code: string }
     saw(`${refused.status} ${code}`)
     t.equal(refused.headers.get('retry-after'), '2')
     const other = b.edit(WRITES)
-    await arrive(53)
-    t.same(begun, ['a', 'b'], 'the other does not wait for the 50')
+    await arrive(203)
+    t.same(begun, ['a', 'b'], 'the other does not wait for the 200')
     open()
     saw(`${(await other).status} to another account`)
     const answers = await Promise.all(flood)

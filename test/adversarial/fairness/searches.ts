@@ -173,13 +173,23 @@ export const SEARCH_CHECKS: Checks = {
       if (query.account_id === world.account.id) await opened
       return events.list(query)
     }
+    const { largePages } = world.platform
+    let asked = 0
     Object.assign(world.platform.store, { events: { ...events, list } })
+    Object.assign(world.platform, {
+      largePages: ((turn, read) => {
+        asked += 1
+        return largePages(turn, read)
+      }) satisfies typeof largePages,
+    })
     const slow = Array.from({ length: 8 }, () => world.request('GET', '/v1/events'))
-    await until('a page is read', () => begun.length > 0)
-    const { status } = await world.request('GET', '/v1/events', { as: world.userOf(other) })
-    saw(`${status} to another account`)
-    saw(`${begun.filter((id) => id === world.account.id).length} at a time`)
+    await until('all pages are asked for', () => asked === 8)
+    const late = world.request('GET', '/v1/events', { as: world.userOf(other) })
+    await until('another page is asked for', () => asked === 9)
+    saw(`${begun.length} at a time`)
     open()
+    saw(`${(await late).status} to another account`)
+    if (begun[4] === other.id) saw('the next place')
     t.same(new Set((await Promise.all(slow)).map((answer) => answer.status)), new Set([200]))
   },
 }

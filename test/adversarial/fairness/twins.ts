@@ -46,17 +46,21 @@ export const TWIN_CHECKS: Checks = {
     let running = 0
     let most = 0
     let turns = 0
+    let asked = 0
     Object.assign(platform, {
-      applying: ((turn, work) =>
-        applying(turn, async () => {
+      applying: ((turn, work) => {
+        asked += 1
+        return applying(turn, async () => {
           turns += 1
           running += 1
           most = Math.max(most, running)
+          await until('all have come', () => asked === 10)
           return work().finally(() => (running -= 1))
-        })) satisfies typeof applying,
+        })
+      }) satisfies typeof applying,
     })
     watchPuts(world, async () => {
-      t.equal(running, 1, 'files are kept in a turn')
+      t.ok(running > 0, 'files are kept in a turn')
     })
     const files = [{ path: 'a.txt', content: 'a' }]
     const made = await Promise.all(
@@ -65,7 +69,7 @@ export const TWIN_CHECKS: Checks = {
       ),
     )
     t.equal(turns, 10)
-    saw(`${most} app at a time`)
+    saw(`${most} apps at a time`)
     saw(`${made.filter(({ status }) => status === 202).length} times 202`)
   },
 

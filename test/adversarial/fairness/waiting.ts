@@ -112,13 +112,14 @@ export const WAITING_CHECKS: Checks = {
       as: other,
       body: { template_id: 'blank' },
     })
-    const answer = await edit(made.body.id, MIB, other)
-    saw(`${answer.status} to the other account`)
-    release()
-    const [first, second, third] = await Promise.all(edits)
+    const [first, second, waiting] = edits
+    const answer = edit(made.body.id, MIB, other)
+    const third = await waiting
     const { code } = (third?.body['error'] ?? {}) as { readonly code?: string }
     saw(`${third?.status} ${code}`)
-    for (const one of [first, second]) saw(`${one?.status} to the edits that stay`)
+    release()
+    saw(`${(await answer).status} to the other account`)
+    for (const one of [first, second]) saw(`${(await one)?.status} to the edits that stay`)
     t.equal(begun, 2)
     t.equal(world.traffic.bodies.used, 0, 'all bytes are given back')
   },

@@ -54,7 +54,7 @@ export const cloneApp = writeOperation({
     const revision = await findRevision(apps, app, body?.revision)
     // Refused now rather than after waiting; while it waits another app may take the place or the name.
     await requirePlace(call, app)
-    const kept = await applyInTurn(call, async (signal) => {
+    const kept = await applyInTurn(call, params.app_id, async (signal) => {
       await requirePlace(call, app)
       return copyTree(call, revision, signal)
     })

@@ -120,7 +120,10 @@ async function prepareWished(call: Call<typeof input>, prompt: string): Promise<
   if (files === undefined) {
     return { name, kept: await keep(call, (await findTemplate('blank')).files) }
   }
-  return { name, kept: await applyInTurn(call, (signal) => keepGiven(call, files, signal)) }
+  return {
+    name,
+    kept: await applyInTurn(call, undefined, (signal) => keepGiven(call, files, signal)),
+  }
 }
 
 /** Keeps the files that a prompt brings: up to 16 MiB to decode, judge and hash, as for an edit. */

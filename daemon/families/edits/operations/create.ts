@@ -81,7 +81,7 @@ export const createEdit = writeOperation({
     if (prompt !== undefined || model !== undefined) throw editError('invalid_edit')
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findBase(call)
-    return applyInTurn(call, (signal) => applyToBase(call, signal))
+    return applyInTurn(call, call.params.app_id, (signal) => applyToBase(call, signal))
   },
   async run(call) {
     return toWireEdit(...(await carry(call, call.prepared)))

@@ -54,7 +54,7 @@ export const revertEdit = writeOperation({
   async prepare(call) {
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findRevert(call)
-    return applyInTurn(call, (signal) => takeBack(call, signal))
+    return applyInTurn(call, call.params.app_id, (signal) => takeBack(call, signal))
   },
   async run(call) {
     const { params, body, prepared } = call

@@ -12,11 +12,11 @@ export const EDIT_ROWS: readonly Row[] = [
     id: 'F23',
     case: 'Two accounts send twenty edits each at once, and a third account sends one.',
     answer:
-      'Edits of one account are applied one at a time, and accounts take turns: the third is served `before the third of either`.',
+      'Accounts take turns, and edits of one app are applied one at a time: the third is served `before the third of either`.',
   },
   {
     id: 'F24',
-    case: 'Fifty edits of one account wait, and it sends one more.',
+    case: 'Two hundred edits of one app wait, which is all that may, and its account sends one more.',
     answer: '`429 rate_limited`; `201 to another account`, which does not wait for them.',
   },
   {
@@ -54,13 +54,13 @@ export const EDIT_ROWS: readonly Row[] = [
   },
   {
     id: 'F31',
-    case: 'The edits of one account hold all bytes of bodies, one is applied and the others wait; another account sends a body of 1 MiB.',
+    case: 'Three edits of one account hold all bytes of bodies, two are applied and the last waits; another account sends a body of 1 MiB.',
     answer:
       'The newest edit that waits gives way and is never begun, `429 too_many_bytes`; `201 to the other account`, and `201 to the edits that stay`.',
   },
   {
     id: 'F32',
     case: 'An account with one app of many files asks for ten clones of it at once.',
-    answer: 'Its files are copied for `1 clone at a time`: `10 times 201`.',
+    answer: 'The files of one app are copied for `1 clone at a time`: `10 times 201`.',
   },
 ]

@@ -4,9 +4,9 @@ import type { Row } from '../../table.ts'
 export const EVENT_ROWS: readonly Row[] = [
   {
     id: 'F33',
-    case: 'One account asks for eleven replays at once and then for one more, and another account asks for one.',
+    case: 'One account asks for as many replays as run and wait, and then for one more; another account asks for one.',
     answer:
-      'Replays of an account run `one at a time`, and ten wait: `429 rate_limited` to the twelfth, `202 to another account`.',
+      'While it is alone, it has `2 at once` and 200 wait: `429 rate_limited` to one more. The other account has `the next place`: `202 to another account`, and `429 rate_limited` to the newest that waited.',
   },
   {
     id: 'F34',
@@ -61,6 +61,7 @@ export const EVENT_ROWS: readonly Row[] = [
   {
     id: 'F43',
     case: 'One account asks for eight pages of events that take long to read, and another for one.',
-    answer: 'Pages of an account are read `1 at a time`: `200 to another account`.',
+    answer:
+      'While it is alone, `4 at a time` are read for it; the other account has `the next place`: `200 to another account`.',
   },
 ]

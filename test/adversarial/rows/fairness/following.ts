@@ -11,12 +11,12 @@ export const FOLLOW_ROWS: readonly Row[] = [
     id: 'F57',
     case: 'Twenty streams of one account read 1,000 lines each from the beginning, and another account opens one stream.',
     answer:
-      'Streams wait for the turn of their account before each 200 lines: `1 read at a time`; `a line to another account`.',
+      'Streams wait for the turn of their account before each 200 lines: `4 reads at a time`; `a line to another account`, which has the next place.',
   },
   {
     id: 'F58',
-    case: 'Twenty streams of the previews of an app begin before 1,000 requests to what is published, and their clients disconnect while the first is read.',
-    answer: 'What nobody follows is read no further: `1 read`.',
+    case: 'Twenty streams of the previews of an app begin before 1,000 requests to what is published, and their clients disconnect while the first four are read.',
+    answer: 'What nobody follows is read no further: `4 reads`.',
   },
   {
     id: 'F59',

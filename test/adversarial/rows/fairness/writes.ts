@@ -10,8 +10,9 @@ export const WRITE_ROWS: readonly Row[] = [
   },
   {
     id: 'F45',
-    case: 'Five hundred writes of one account wait, and it sends one more.',
-    answer: '`429 rate_limited`; `200 to another account`.',
+    case: 'Two thousand writes of one account wait, which is all that may, and it sends one more; then another account sends one.',
+    answer:
+      '`429 rate_limited`, and another to the newest of the account when the other arrives; `200 to another account`.',
   },
   {
     id: 'F46',
@@ -44,7 +45,7 @@ export const WRITE_ROWS: readonly Row[] = [
   {
     id: 'F51',
     case: 'An account creates ten apps at once, each from a prompt with files.',
-    answer: 'Files are taken in for `1 app at a time`, in the queue of edits: `10 times 202`.',
+    answer: 'Files are taken in for `2 apps at a time`, in the queue of edits: `10 times 202`.',
   },
   {
     id: 'F52',
