@@ -1,5 +1,5 @@
 import t from 'tap'
-import { networkOf } from '../../daemon/network.ts'
+import { networkOf, widerNetworksOf } from '../../daemon/network.ts'
 import { callerOf } from '../../daemon/principal.ts'
 
 /** Addresses of one row are one network; those of different rows are different networks. */
@@ -15,6 +15,19 @@ const NETWORKS: readonly (readonly [name: string, ...addresses: string[]])[] = [
 await t.test('a network is an IPv4 address or the /64 of an IPv6 address', async (t) => {
   for (const [name, ...addresses] of NETWORKS) {
     for (const address of addresses) t.equal(networkOf(address), name, address)
+  }
+})
+
+await t.test('wider networks are those that sites are given, the widest first', async (t) => {
+  const wider = {
+    '192.0.2.1': ['192.0.0.0/16', '192.0.2.0/24'],
+    '::ffff:192.0.2.9': ['192.0.0.0/16', '192.0.2.0/24'],
+    '2001:db8:1:abcd::1': ['2001:db8:1::/48', '2001:db8:1:ab00::/56'],
+    '2001:db8:1:abff:1::': ['2001:db8:1::/48', '2001:db8:1:ab00::/56'],
+    '': [],
+  }
+  for (const [address, networks] of Object.entries(wider)) {
+    t.same(widerNetworksOf(address), networks, address)
   }
 })
 

@@ -3,6 +3,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import type { Turn } from '../../fair-queue.ts'
 import { createFairQueue } from '../../fair-queue.ts'
+import { networkOf, widerNetworksOf } from '../../network.ts'
 
 /** What one hash costs: 2^`ln` rounds over blocks of `r` × 128 bytes, `p` times. */
 export interface ScryptCost {
@@ -40,6 +41,14 @@ export interface Passwords {
    * @throws KeyhookError `rate_limited` when too many wait
    */
   check(password: string, kept: string | undefined, turn?: Turn): Promise<PasswordCheck>
+}
+
+/**
+ * The turn of a caller's network. Nothing is queued by email address: guesses at it from elsewhere would run
+ * before its owner.
+ */
+export function turnOfNetwork(ip: string): Turn {
+  return { holder: networkOf(ip), within: widerNetworksOf(ip) }
 }
 
 export interface PasswordCheck {

@@ -75,8 +75,7 @@ const OF_NETWORK = 30
 
 /**
  * Counts failed guesses by network, and by network and email address; never by address alone, since then
- * anybody could keep its owner from signing in. What slows guesses at one address from many networks is the
- * queue of password hashes, which runs one at a time for each address.
+ * anybody could keep its owner from signing in. The queue of password hashes bounds guesses from many networks.
  */
 export function createGuesses(): Guesses {
   const ofNetwork = createThrottle({ limit: OF_NETWORK, callers: 50_000 })

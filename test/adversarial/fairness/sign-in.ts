@@ -2,20 +2,25 @@ import type { IncomingMessage } from 'node:http'
 import { request } from 'node:http'
 import type { Test } from 'tap'
 import { createAccountsFamily } from '../../../daemon/families/accounts/family.ts'
-import type { ScryptCost } from '../../../daemon/families/accounts/password.ts'
+import type { Passwords, ScryptCost } from '../../../daemon/families/accounts/password.ts'
 import { createPasswords } from '../../../daemon/families/accounts/password.ts'
 import { createResolver } from '../../../daemon/http/resolve.ts'
 import { parseBlocks } from '../../../daemon/setting-values.ts'
+import { until } from '../../support/daemon.ts'
 import { EMAIL, PASSWORD, TOKEN, cookieOf } from '../../support/site.ts'
 import type { World } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
 
 const WRONG = 'wrong horse battery'
+const FAILED = '401 invalid_credentials'
 /** A few milliseconds a hash, so that a flood fills the queue and a test does not take minutes. */
 const COST = { ln: 11, r: 8, p: 1 }
 /** Long beside what a request takes, so that guesses wait for their hashes. */
 const SLOW = { ...COST, ln: 14 }
+
+/** More guesses than run and wait at once, with those that end while they come. */
+const MORE_THAN_WAIT = 150
 
 /** A caller that comes from an address of its own, or that a trusted proxy brings. */
 interface From {
@@ -27,12 +32,23 @@ interface From {
 interface Door extends World {
   /** The status and code that an attempt to sign in gets over a connection of its own. */
   tries(from: From, password: string, email?: string): Promise<string>
+  /** How many hashes were asked for in order to check a password. */
+  hashes(): number
 }
 
 /** Sign-in over HTTP, with one user. */
 async function openDoor(t: Test, proxies = '', cost: ScryptCost = COST): Promise<Door> {
+  const inner = createPasswords({ cost })
+  let hashes = 0
+  const passwords: Passwords = {
+    ...inner,
+    check(...given) {
+      hashes += 1
+      return inner.check(...given)
+    },
+  }
   const world = await createWorld(t, {
-    families: [createAccountsFamily({ passwords: createPasswords({ cost }) })],
+    families: [createAccountsFamily({ passwords })],
     resolve: (platform) => createResolver({ platform, operatorToken: TOKEN }),
     trustedProxies: parseBlocks(proxies),
   })
@@ -43,6 +59,7 @@ async function openDoor(t: Test, proxies = '', cost: ScryptCost = COST): Promise
     ...world,
     tries: (from, password, email = EMAIL) =>
       post(`${world.baseUrl}/v1/session`, from, { email, password }),
+    hashes: () => hashes,
   }
 }
 
@@ -94,7 +111,7 @@ async function signInDuring(
   const guess = async (local: string): Promise<void> => {
     while (!isOver) {
       const answer = await door.tries({ local }, WRONG, flood.email())
-      if (answer === '401 invalid_credentials') hashed += 1
+      if (answer === FAILED) hashed += 1
       guesses += 1
     }
   }
@@ -110,6 +127,21 @@ async function signInDuring(
   isOver = true
   await Promise.all(guessers)
   return { signedIn, guesses, before }
+}
+
+/** One guess at the owner's password from each of so many networks, at once. */
+function guessFrom(door: Door, count: number, addressOf: (index: number) => string) {
+  let answered = 0
+  const counts = new Map<string, number>()
+  const guesses = Array.from({ length: count }, async (_, index) => {
+    const answer = await door.tries({ forwarded: addressOf(index) }, WRONG)
+    answered += 1
+    counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  })
+  const all = Promise.all(guesses).then(() =>
+    [...counts].map(([answer, times]) => `${times} times ${answer}`).sort(),
+  )
+  return { answered: () => answered, all }
 }
 
 let names = 0
@@ -160,18 +192,18 @@ export const SIGN_IN_CHECKS: Checks = {
   },
 
   async F13(t, saw) {
-    const door = await openDoor(t, '', SLOW)
+    const door = await openDoor(t, '127.0.0.1', SLOW)
     const other = 'other@example.com'
     const body = { email: other, password: PASSWORD }
     await door.request('POST', '/v1/users', { as: TOKEN, body })
-    let answered = 0
-    const guesses = Array.from({ length: 20 }, async (_, index) => {
-      await door.tries({ local: `127.0.1.${index + 1}` }, WRONG)
-      answered += 1
-    })
-    t.equal(await door.tries({ local: '127.0.0.2' }, PASSWORD, other), '200')
-    saw(answered < 10 ? 'before half of the guesses' : `after ${answered} guesses`)
-    await Promise.all(guesses)
+    const guesses = guessFrom(door, 20, (index) => `198.51.100.${index + 1}`)
+    await until('all guesses wait', () => door.hashes() === 20)
+    const owner = door.tries({ forwarded: '192.0.2.1' }, PASSWORD)
+    const user = door.tries({ forwarded: '203.0.113.1' }, PASSWORD, other)
+    saw(`${await owner} to the owner`)
+    saw(`${await user} to another user`)
+    saw(guesses.answered() < 10 ? 'before half of the guesses' : `after ${guesses.answered()}`)
+    t.same(await guesses.all, [`20 times ${FAILED}`])
   },
 
   async F14(t, saw) {
@@ -187,5 +219,22 @@ export const SIGN_IN_CHECKS: Checks = {
     saw(`${(await stepUp(PASSWORD)).status} to a step-up`)
     saw(`${await door.tries({ local: '127.0.0.1' }, PASSWORD)} to a sign-in`)
     saw(`${await door.tries({ local: '127.0.0.2' }, PASSWORD)} from another network`)
+  },
+
+  async F56(t, saw) {
+    const hex = (index: number): string => index.toString(16)
+    const networks = {
+      'of one /56': (index: number) => `2001:db8:1:${hex(index)}::1`,
+      'of one /48': (index: number) => `2001:db8:1:${hex(256 * index)}::1`,
+    }
+    for (const [name, addressOf] of Object.entries(networks)) {
+      const door = await openDoor(t, '127.0.0.1', { ...COST, ln: 13 })
+      const guesses = guessFrom(door, MORE_THAN_WAIT, addressOf)
+      await until('all guesses have come', () => door.hashes() === MORE_THAN_WAIT)
+      saw(await door.tries({ forwarded: '2001:db8:2::1' }, PASSWORD))
+      const before = guesses.answered()
+      saw(before < MORE_THAN_WAIT / 2 ? 'before half of the guesses' : `after ${before}`)
+      t.match(await guesses.all, [/401 invalid_credentials/, /429 rate_limited/], name)
+    }
   },
 }

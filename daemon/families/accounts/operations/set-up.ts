@@ -5,6 +5,7 @@ import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { isFirst } from '../first-user.ts'
 import type { Passwords } from '../password.ts'
+import { turnOfNetwork } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, setupBody } from '../schema.ts'
 import { insertAccount, insertUser } from '../service.ts'
 import type { OpenedSession } from '../session.ts'
@@ -34,9 +35,9 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
       const cookie = requireSessionCookie(platform)
       // Once there is a user, a request costs no hash.
       if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
-      const network = networkOf(ip)
-      const opened = await guesses.check({ network, email: '' }, now, async () =>
-        claim(call, await passwords.hash(body.password, { holder: network })),
+      const guess = { network: networkOf(ip), email: '' }
+      const opened = await guesses.check(guess, now, async () =>
+        claim(call, await passwords.hash(body.password, turnOfNetwork(ip))),
       )
       if (opened === undefined) throw accountError('setup_closed')
       response.setCookie(cookie, opened.value, now + SESSION_LIFE)

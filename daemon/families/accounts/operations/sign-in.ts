@@ -6,6 +6,7 @@ import { networkOf } from '../../../network.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import type { Passwords } from '../password.ts'
+import { turnOfNetwork } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, signInBody } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import type { OpenedSession } from '../session.ts'
@@ -31,7 +32,7 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
       const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
       const guess = { network: networkOf(ip), email: body.email }
-      const opened = await guesses.check(guess, now, () => open(call, passwords, guess.network))
+      const opened = await guesses.check(guess, now, () => open(call, passwords))
       if (opened === undefined) throw accountError('invalid_credentials')
       response.setCookie(cookie, opened.value, now + SESSION_LIFE)
       return opened.record
@@ -40,13 +41,9 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
 }
 
 /** Undefined for a wrong password and for an unknown user alike, after the same work. */
-async function open(
-  call: SignInCall,
-  passwords: Passwords,
-  network: string,
-): Promise<OpenedSession | undefined> {
-  const { platform, body } = call
-  const turn = { holder: network, subject: body.email }
+async function open(call: SignInCall, passwords: Passwords): Promise<OpenedSession | undefined> {
+  const { platform, body, ip } = call
+  const turn = turnOfNetwork(ip)
   const user = await platform.store.accounts.userByEmail(body.email)
   const { matches, outdated } = await passwords.check(body.password, user?.password, turn)
   if (user === undefined || !matches) return undefined

@@ -1,15 +1,16 @@
 import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
+import type { Call } from '../../../family.ts'
 import { writeOperation } from '../../../family.ts'
 import { httpError } from '../../../errors.ts'
 import { networkOf } from '../../../network.ts'
-import type { Platform } from '../../../platform.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import type { Passwords } from '../password.ts'
+import { turnOfNetwork } from '../password.ts'
 import { exampleCredentials, exampleSession, sessionRecord, stepUpBody } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import { toWireSession } from '../session.ts'
-import type { Guess, Guesses } from '../throttle.ts'
+import type { Guesses } from '../throttle.ts'
 
 export function stepUp(passwords: Passwords, guesses: Guesses) {
   return writeOperation({
@@ -24,12 +25,12 @@ export function stepUp(passwords: Passwords, guesses: Guesses) {
     errors: ['session_required', 'session_expired', 'invalid_credentials', 'rate_limited'],
     example: { body: { password: exampleCredentials.password }, response: exampleSession },
     bodyLimit: 8192,
-    async prepare({ platform, principal, body, now, ip }) {
+    async prepare(call) {
+      const { principal, now, ip } = call
       if (principal.type !== 'user') throw httpError('session_required')
-      const guess = { network: networkOf(ip), email: principal.email }
-      const user = await guesses.check(guess, now, () =>
-        prove(platform, passwords, guess, body.password),
-      )
+      const { email } = principal
+      const guess = { network: networkOf(ip), email }
+      const user = await guesses.check(guess, now, () => prove(call, passwords, email))
       if (user === undefined) throw accountError('invalid_credentials')
       return user
     },
@@ -54,15 +55,11 @@ export function stepUp(passwords: Passwords, guesses: Guesses) {
 
 /** Undefined for a wrong password. */
 async function prove(
-  { store }: Pick<Platform, 'store'>,
+  { platform, body, ip }: Call<{ readonly body: typeof stepUpBody }>,
   passwords: Passwords,
-  { network, email }: Guess,
-  password: string,
+  email: string,
 ): Promise<UserRecord | undefined> {
-  const user = await store.accounts.userByEmail(email)
-  const { matches } = await passwords.check(password, user?.password, {
-    holder: network,
-    subject: email,
-  })
+  const user = await platform.store.accounts.userByEmail(email)
+  const { matches } = await passwords.check(body.password, user?.password, turnOfNetwork(ip))
   return matches ? user : undefined
 }

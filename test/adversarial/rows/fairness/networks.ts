@@ -69,14 +69,20 @@ export const NETWORK_ROWS: readonly Row[] = [
   },
   {
     id: 'F13',
-    case: 'Twenty networks guess the password of one email address at once, and another user signs in.',
+    case: 'Twenty addresses of one network guess the password of one email address at once; its owner and another user sign in from elsewhere.',
     answer:
-      'Hashes for one address run one at a time, so the user is served `before half of the guesses`.',
+      'Nothing waits by email address, and networks take turns by their /16 and /24 too: `200 to the owner` and `200 to another user`, `before half of the guesses`.',
   },
   {
     id: 'F14',
     case: 'Somebody with a session guesses its password through step-up instead of sign-in.',
     answer:
       'Both count together: after five failures `429 to a step-up` and `429 rate_limited to a sign-in`; `200 from another network`.',
+  },
+  {
+    id: 'F56',
+    case: 'More networks than may wait guess the password of one email address once each: /64s of one IPv6 /56, then of one /48.',
+    answer:
+      'Where no network has more waiting than another, the /56 or the /48 with most loses one: the owner gets `200` from another /48, `before half of the guesses`.',
   },
 ]
