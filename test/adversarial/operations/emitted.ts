@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Test } from 'tap'
 import { accountsFamily } from '../../../daemon/families/accounts/family.ts'
 import { EDIT_TIMES } from '../../../daemon/families/edits/carry-out.ts'
@@ -8,7 +9,10 @@ import type { Family, Operation } from '../../../daemon/family.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import { keepEditing } from '../../../daemon/worker/edits.ts'
 import { keepProcessing } from '../../../daemon/worker/files.ts'
-import { createMemoryEditor } from '../../../plugins/edits/memory.ts'
+import type { Deployer } from '../../../plugins/deploy/contract.ts'
+import { createMemoryDeployer } from '../../../plugins/deploy/memory.ts'
+import { createMemoryEditor, ENDLESS_PROMPT } from '../../../plugins/edits/memory.ts'
+import type { NameLookup } from '../../../plugins/egress/contract.ts'
 import { startDeployer } from '../../support/deploys.ts'
 import { formOf } from '../../support/knowledge.ts'
 import { observe, report, request as served } from '../../support/observed.ts'
@@ -16,8 +20,8 @@ import { answerWith, startReceiver } from '../../support/receiver.ts'
 import type { UserPrincipal } from '../../../daemon/principal.ts'
 import type { AnyBody, World } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
-import type { Canary, Ids, Plot } from './planted.ts'
-import { plant, PLANTED } from './planted.ts'
+import type { Caller, Canary, DnsRecord, Ids, Plot } from './planted.ts'
+import { HELD_FILE, plant, PLANTED, STATES } from './planted.ts'
 
 /** How often what waits is looked for, in milliseconds. */
 const LOOK_EVERY = 20
@@ -35,6 +39,8 @@ export interface Garden {
   readonly observing: ReturnType<typeof observe>
   /** Where webhooks lead: http://127.0.0.1:<port>. */
   readonly receiver: string
+  /** The DNS that hostnames are looked up in. */
+  readonly records: DnsRecord[]
 }
 
 export interface Walk {
@@ -47,6 +53,7 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
   const prompts: string[] = []
   const editor = createMemoryEditor({
     async script({ prompt }, { passages }) {
+      if (prompt === ENDLESS_PROMPT) return new Promise(() => undefined)
       const known = await passages('opening hours', 5)
       prompts.push(JSON.stringify({ prompt, known }))
       return [{ op: 'write', path: 'about.html', content: '<p>About</p>\n' }]
@@ -55,7 +62,14 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
   const receiver = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
   t.teardown(() => receiver.close())
   const families = FAMILIES.filter((one) => one !== keysFamily && one !== accountsFamily)
-  const world = await createWorld(t, { families: [...families, ...more], editor, appIds: 'own' })
+  const records: DnsRecord[] = []
+  const world = await createWorld(t, {
+    families: [...families, ...more],
+    editor,
+    deployer: createHoldingDeployer(),
+    nameLookup: lookUpIn(records),
+    appIds: 'own',
+  })
   const log = createLog('silent')
   startDeployer(t, world)
   const workers = [
@@ -67,7 +81,7 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
   })
   const at = `http://127.0.0.1:${receiver.port}`
   return {
-    garden: { world, observing: observe(world), receiver: at },
+    garden: { world, observing: observe(world), receiver: at, records },
     outlets: {
       prompts,
       delivered: () =>
@@ -76,6 +90,28 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
           text: body,
         })),
     },
+  }
+}
+
+function createHoldingDeployer(): Deployer {
+  const plain = createMemoryDeployer()
+  return {
+    ...plain,
+    async build(task, tools) {
+      const isHeld = task.files.some(({ path }) => path === HELD_FILE)
+      if (isHeld && !tools.signal.aborted) await once(tools.signal, 'abort')
+      return plain.build(task, tools)
+    },
+  }
+}
+
+function lookUpIn(records: readonly DnsRecord[]): NameLookup {
+  const valuesOf = async (type: DnsRecord['type'], name: string): Promise<readonly string[]> =>
+    records.filter((one) => one.type === type && one.name === name).map(({ value }) => value)
+  return {
+    texts: (name) => valuesOf('TXT', name),
+    aliases: (name) => valuesOf('CNAME', name),
+    addresses: async () => [],
   }
 }
 
@@ -185,23 +221,37 @@ function silence(): Promise<undefined> {
 }
 
 /** An account of its own: its records, and a key that holds one scope. */
-export interface Bed {
+export interface Bed extends Caller {
   readonly user: UserPrincipal
-  readonly ids: Ids
-  readonly key_id: string
-  readonly key: string
 }
 
-export async function openBed(garden: Garden, canary: Canary, scope: string): Promise<Bed> {
+/** Where the webhook of an account leads that receives all built-in types. */
+export const BUILT_IN = '/built-in'
+
+/** @param id of the operation that is called; without it no state is prepared */
+export async function openBed(
+  garden: Garden,
+  canary: Canary,
+  scope: string,
+  id?: string,
+): Promise<Bed> {
   const user = garden.world.userOf(await garden.world.addAccount())
-  const ids = await plant(plotOf(garden, user, canary), canary, scope)
+  const plot = plotOf(garden, user, canary)
+  await plot.ask('POST', '/v1/webhooks', { url: garden.receiver + BUILT_IN, events: ['*'] })
+  const ids = await plant(plot, canary, scope)
   const { id: key_id, key } = await garden.world.mintKey({ scopes: [scope] }, user)
-  return { user, ids, key_id, key }
+  const caller = { ids, key_id, key }
+  return { user, ...caller, ...(await STATES[id ?? '']?.(plot, canary, caller)) }
 }
 
-function plotOf({ world, observing, receiver }: Garden, as: UserPrincipal, canary: Canary): Plot {
+function plotOf(
+  { world, observing, receiver, records }: Garden,
+  as: UserPrincipal,
+  canary: Canary,
+): Plot {
   return {
     receiver,
+    resolve: (more) => records.push(...more),
     async ask(method, path, body) {
       const given = body instanceof FormData ? { form: body } : { body }
       const made = await world.request(method, path, { as, ...given })

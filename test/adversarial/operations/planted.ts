@@ -1,3 +1,4 @@
+import { ENDLESS_PROMPT } from '../../../plugins/edits/memory.ts'
 import { until } from '../../support/daemon.ts'
 import { formOf } from '../../support/knowledge.ts'
 import type { AnyBody } from '../../support/world.ts'
@@ -32,6 +33,14 @@ export interface Plot {
   readonly receiver: string
   /** Tells what visitors of an app did; default: there are none. */
   observe?(app_id: string, deployment_id: string): Promise<void>
+  /** Sets records of the DNS. */
+  resolve?(records: readonly DnsRecord[]): void
+}
+
+export interface DnsRecord {
+  readonly type: 'TXT' | 'CNAME'
+  readonly name: string
+  readonly value: string
 }
 
 /**
@@ -103,4 +112,74 @@ export async function plant(plot: Plot, canary: Canary, scope: string): Promise<
     type,
     webhook_id,
   }
+}
+
+/** Who calls an operation, and the ids of the records that it is called for. */
+export interface Caller {
+  readonly ids: Ids
+  readonly key_id: string
+  readonly key: string
+}
+
+/** An app with a file of this name is built until the deployment is canceled. */
+export const HELD_FILE = 'held.txt'
+
+/** Leads an account into a state; answers what it changed of the caller. */
+type State = (plot: Plot, canary: Canary, caller: Caller) => Promise<Partial<Caller>>
+
+/** States that operations need, by their ids; the others succeed for what `plant` plants. */
+export const STATES: Readonly<Record<string, State>> = {
+  async 'apps.restore'({ ask }, _, { ids }) {
+    await ask('DELETE', appOf(ids))
+    return {}
+  },
+  async 'deploy.cancel'({ ask }, canary, { ids }) {
+    await write(ask, ids, HELD_FILE)
+    const body = { message: canary('deploy') }
+    const { id } = await ask('POST', `${appOf(ids)}/deploy/publish`, body)
+    return { ids: { ...ids, deployment_id: String(id) } }
+  },
+  async 'deploy.rollback'({ ask }, canary, { ids }) {
+    await write(ask, ids, 'another.txt')
+    await ask('POST', `${appOf(ids)}/deploy/publish?wait=25`, { message: canary('deploy') })
+    return {}
+  },
+  async 'edits.cancel'({ ask }, canary, { ids }) {
+    const body = { prompt: ENDLESS_PROMPT, message: canary('edits') }
+    const { id } = await ask('POST', `${appOf(ids)}/edits`, body)
+    return { ids: { ...ids, edit_id: String(id) } }
+  },
+  async 'files.retry'({ ask }, canary, { ids }) {
+    const form = formOf([[`${canary('files')}-blank.md`, '\n']])
+    const { data } = (await ask('POST', `${appOf(ids)}/files`, form)) as { data: { id: string }[] }
+    const file_id = data[0]?.id ?? 'none'
+    await until('the file has failed', async () => {
+      const { status } = await ask('GET', `${appOf(ids)}/files/${file_id}`)
+      return status === 'failed'
+    })
+    return { ids: { ...ids, file_id } }
+  },
+  async 'keys.end_previous'({ ask }, _, { key_id }) {
+    const { key } = await ask('POST', `/v1/keys/${key_id}/rotate`, {})
+    return { key: String(key) }
+  },
+  async 'settings.update_domain'({ ask, resolve }, _, { ids }) {
+    // No other account can have it once it is verified, and the event names it: it identifies the domain.
+    const hostname = 'verified.example.com'
+    const domains = `${appOf(ids)}/settings/domains`
+    const made = await ask('POST', domains, { hostname })
+    resolve?.(made['records'] as readonly DnsRecord[])
+    const domain_id = String(made['id'])
+    await ask('POST', `${domains}/${domain_id}/verify`)
+    return { ids: { ...ids, domain_id } }
+  },
+}
+
+function appOf(ids: Ids): string {
+  return `/v1/apps/${ids['app_id']}`
+}
+
+async function write(ask: Ask, ids: Ids, path: string): Promise<void> {
+  const operations = [{ op: 'write', path, content: 'more' }]
+  await ask('POST', `${appOf(ids)}/edits`, { operations, base_revision: 2 })
 }

@@ -36,11 +36,16 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
     'an operation that reads answers a list',
     'it is a page with a cursor, unless the release or a limit of its own bounds it: `paged`',
   ],
+  [
+    'G08',
+    'a webhook for all built-in types receives what every operation of the walk publishes, each in a state in which it succeeds',
+    'events hold identifiers: `nothing else`',
+  ],
 ]
 
 export const OPERATIONS: Section = {
   letter: 'G',
   title: 'Every operation, by its declaration',
-  size: 7,
+  size: 8,
   rows: LINES.map(([id, what, answer]) => ({ id, case: what, answer })),
 }
