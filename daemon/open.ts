@@ -23,7 +23,7 @@ import { publicAppsDomain } from './families/settings/domains/records.ts'
 import type { Family } from './family.ts'
 import { openFileProcessor } from './file-processor.ts'
 import type { Traffic } from './http/traffic.ts'
-import { createTraffic } from './http/traffic.ts'
+import { bytesInProgress, createTraffic } from './http/traffic.ts'
 import { clockOf, createRandom } from './machine.ts'
 import { openKeyring, requireMasterKey } from './master-key.ts'
 import type { AppsPlace, Platform } from './platform.ts'
@@ -134,6 +134,7 @@ export async function openPlatform(opening: Opening): Promise<Opened> {
   await declareEventTypes(platform, config.eventTypes)
   const { changes } = store
   const traffic = createTraffic({ clock: platform.clock, changes, leaving: opening.leaving })
+  metrics.watchBytes(() => bytesInProgress(traffic))
   return { platform, metrics, traffic }
 }
 

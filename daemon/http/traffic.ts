@@ -16,6 +16,7 @@ import type { FairPool } from '../fair-pool.ts'
 import { createFairPool } from '../fair-pool.ts'
 import type { FairQueue } from '../fair-queue.ts'
 import { createFairQueue } from '../fair-queue.ts'
+import type { BytesInProgress } from '../telemetry/metrics.ts'
 import { LOOK_EVERY } from './pace.ts'
 import type { Streams } from './stream.ts'
 import { createStreams } from './stream.ts'
@@ -99,6 +100,16 @@ export function createTraffic(
 /** The pools that the bytes of a caller are counted in. */
 export function poolsFor(principal: Principal | undefined, traffic: Traffic): BytePools {
   return principal === undefined ? traffic.anonymous : traffic
+}
+
+/** Bytes that each pool holds now. */
+export function bytesInProgress({ bodies, responses, anonymous }: Traffic): BytesInProgress {
+  return {
+    bodies: bodies.used,
+    responses: responses.used,
+    anonymous_bodies: anonymous.bodies.used,
+    anonymous_responses: anonymous.responses.used,
+  }
 }
 
 export function tooManyBytes(): KeyhookError {

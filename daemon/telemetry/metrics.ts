@@ -31,11 +31,18 @@ export interface Metrics {
   readonly reports: Counts<'too_many' | 'at_once' | 'too_slow' | 'too_large'>
   /** Counts one change that other processes did not acknowledge in time. */
   unacknowledged(): void
+  /** Lets the bytes that requests and responses hold be read when metrics are. */
+  watchBytes(read: () => BytesInProgress): void
   /** Counts one refusal by its code; codes are a closed set, so the labels are too. */
   refused(code: string): void
   /** The Prometheus text format. */
   print(): Promise<{ readonly type: string; readonly text: string }>
 }
+
+/** Bytes that requests and responses of a process hold, by pool. */
+export type BytesInProgress = Counts<
+  'bodies' | 'responses' | 'anonymous_bodies' | 'anonymous_responses'
+>
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -161,6 +168,19 @@ export function createMetrics(): Metrics {
       disabled() {
         disabled.inc()
       },
+    },
+    watchBytes(read) {
+      registry.registerMetric(
+        new Gauge({
+          name: 'keyhook_bytes_in_progress',
+          help: 'Bytes that request bodies and responses hold, by pool.',
+          labelNames: ['pool'],
+          registers: [],
+          collect() {
+            for (const [pool, bytes] of Object.entries(read())) this.set({ pool }, bytes)
+          },
+        }),
+      )
     },
     unacknowledged() {
       silent.inc()

@@ -1,92 +1,46 @@
 import t, { type Test } from 'tap'
 import { until } from '../support/daemon.ts'
-import { DOCUMENTED, resolveSchema } from '../support/openapi.ts'
+import { resolveSchema } from '../support/openapi.ts'
 import type { Operation } from '../../daemon/family.ts'
 import { READS } from '../../daemon/family.ts'
-import { ALL, pathOf, startAttacked } from './operations/attacked.ts'
-import type { Answer, Attacked, Request, Tenant } from './operations/attacked.ts'
+import { DEFAULT_BODY_LIMIT } from '../../daemon/limits.ts'
+import { ALL, pathOf } from './operations/attacked.ts'
+import type { Answer } from './operations/attacked.ts'
+import type { Caller } from './limits/stage.ts'
+import {
+  bearer,
+  HASHING,
+  isServed,
+  makeWide,
+  OF_KEYS,
+  OF_OTHERS,
+  openStage,
+  PARSING,
+  requestOf,
+  watchHeld,
+} from './limits/stage.ts'
+import { schemaOf } from './limits/wide.ts'
 import { LIMITS } from './rows/limits.ts'
 import { runSection } from './run.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
-/** Bytes of the largest body that an operation reads where it declares nothing else. */
-const DEFAULT_BODY = MIB
 /** Of an error response, whatever was sent. */
 const MOST_ERROR = 64 * KIB
 const MOST_ERRORS = 50
 /** Of a page, beside its last record. */
 const MOST_PAGE = 2 * MIB
-const MOST_MEMORY = 400 * MIB
-/** An event may have 256 KiB. */
-const WIDE_EVENT = 250 * KIB
-const WIDE_EVENTS = 40
 
 /** With every key, more than one process opens. */
 const STREAMS_PER_KEY = 21
 
-const NETWORKS = { attackers: '127.0.0.1', other: '127.0.0.2' }
-
-interface Stage {
-  readonly attacked: Attacked
-  readonly attackers: readonly (Tenant & { readonly key: string })[]
-  readonly other: Tenant & { readonly key: string }
-}
-
-async function openStage(t: Test): Promise<Stage> {
-  const attacked = await startAttacked(t)
-  const attackers = []
-  for (let n = 0; n < 10; n += 1) {
-    const tenant = await attacked.addTenant()
-    attackers.push({ ...tenant, key: await tenant.mint() })
-  }
-  const other = await attacked.addTenant()
-  const [first] = attackers
-  if (first === undefined) throw new Error('no attacker')
-  for (const attacker of attackers) await widen(attacked, attacker)
-  return { attacked, attackers, other: { ...other, key: await other.mint() } }
-}
-
-/** Publishes events that are as wide as they may be. */
-async function widen(attacked: Attacked, { key }: { readonly key: string }): Promise<void> {
-  for (let n = 0; n < WIDE_EVENTS; n += 1) {
-    const body = JSON.stringify({ type: 'order.paid', data: { wide: 'x'.repeat(WIDE_EVENT) } })
-    const { status, text } = await attacked.send(asKey(key, 'POST', '/v1/events', body))
-    if (status >= 300) throw new Error(text)
-  }
-}
-
-function asKey(key: string, method: string, path: string, body?: string): Request {
-  const json = body === undefined ? {} : { 'content-type': 'application/json', body }
-  const { body: sent, ...type } = json as { body?: string }
-  return {
-    method,
-    path,
-    headers: { authorization: `Bearer ${key}`, ...type },
-    ...(sent === undefined ? {} : { body: sent }),
-    from: NETWORKS.attackers,
-  }
-}
-
-/** Whether another account is answered, as it would be if nobody else were there. */
-async function isServed({ attacked, other }: Stage, operation: Operation): Promise<boolean> {
-  const path = widestPath(operation, other)
-  const request = asKey(other.key, operation.method, path, bodyOf(operation))
-  const { status } = await attacked.send({ ...request, from: NETWORKS.other })
-  return (status < 500 || status === 501) && status !== 429
-}
-
 /** Bodies that an operation refuses, each as large as its limit lets through. */
 function refusedBodies(operation: Operation): readonly string[] {
-  const limit = operation.bodyLimit ?? DEFAULT_BODY
+  const limit = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
   const fields = (count: number): string =>
     `{${Array.from({ length: count }, (_, n) => `"f${n}":0`).join()}}`
   const items = `[${'0,'.repeat(limit / 2 - 8)}0]`
-  const documented = DOCUMENTED.find(({ operationId }) => operationId === operation.id)
-  const schema = documented?.requestBody?.content?.['application/json']?.schema
-  const arrays = Object.entries(
-    schema === undefined ? {} : (resolveSchema(schema).properties ?? {}),
-  )
+  const arrays = Object.entries(schemaOf(operation)?.properties ?? {})
     .filter(([, property]) => resolveSchema(property).type === 'array')
     .map(([name]) => `{"${name}":[${'{"f":0},'.repeat(limit / 16)}{}]}`)
   return [
@@ -94,6 +48,8 @@ function refusedBodies(operation: Operation): readonly string[] {
     fields(limit / 16),
     items,
     `{"f":${items.slice(0, limit - 16)}`,
+    `${'['.repeat(limit / 2)}${']'.repeat(limit / 2)}`,
+    `{"f":`.repeat(limit / 8),
     ...arrays,
   ]
 }
@@ -117,132 +73,122 @@ function checkRefusal(t: Test, { id }: Operation, { status, text }: Answer): voi
   if ((error.errors?.length ?? 0) > MOST_ERRORS) t.fail(`${id}: ${error.errors?.length} errors`)
 }
 
-const READING = ALL.filter(
-  ({ effect, access }) => READS.has(effect) && (typeof access === 'object' || access === 'key'),
-)
-
-/** The paths over which an operation answers most. */
-function widestPath(operation: Operation, tenant: Tenant): string {
-  const { input, example } = operation
-  const query = new URLSearchParams(example.query ?? {})
-  if (input.query !== undefined && 'limit' in input.query.shape) query.set('limit', '100')
-  return `${pathOf(operation, tenant.ids)}?${query.toString()}`
-}
-
-function bodyOf({ input, example }: Operation): string | undefined {
-  return input.body === undefined || example.body === undefined
-    ? undefined
-    : JSON.stringify(example.body)
-}
-
 await t.test('every operation, at its limits', async (t: Test) => {
   const stage = await openStage(t)
   const { attacked, attackers } = stage
-  const [attacker] = attackers
-  if (attacker === undefined) throw new Error('no attacker')
+  const [attacker, wide] = attackers
+  if (attacker === undefined || wide === undefined) throw new Error('no attacker')
 
   await runSection(t, LIMITS, {
     B01: async (t, saw) => {
+      const held = watchHeld(t, attacked)
       let sent = 0
       const query = Array.from({ length: 1200 }, (_, n) => `q${n}=0`).join('&')
-      for (const operation of ALL) {
-        const path = pathOf(operation, attacker.ids)
+      for (const operation of [...OF_KEYS, ...OF_OTHERS]) {
         for (const body of refusedBodies(operation)) {
-          const request = asKey(attacker.key, operation.method, path, body)
-          checkRefusal(t, operation, await attacked.send(request))
+          checkRefusal(t, operation, await attacked.send(requestOf(operation, attacker, body)))
           sent += 1
         }
-        const announced = (operation.bodyLimit ?? DEFAULT_BODY) + 1
-        const tooLong = { ...asKey(attacker.key, operation.method, path, ''), announced }
+        const announced = (operation.bodyLimit ?? DEFAULT_BODY_LIMIT) + 1
         if (operation.input.parts === undefined) {
+          const tooLong = { ...requestOf(operation, attacker, ''), announced }
           checkRefusal(t, operation, await attacked.send(tooLong))
         }
-        const request = asKey(attacker.key, operation.method, `${path}?${query}`)
+        const path = `${pathOf(operation, attacker.ids)}?${query}`
+        const request = { ...requestOf(operation, attacker), path }
         checkRefusal(t, operation, await attacked.send(request))
+        await held.look(operation.id)
       }
       t.comment(`${ALL.length} operations, ${sent} bodies`)
+      await held.end(PARSING)
       saw('refused')
     },
 
     B02: async (t, saw) => {
-      for (const operation of READING) {
-        const request = asKey(
-          attacker.key,
-          operation.method,
-          widestPath(operation, attacker),
-          bodyOf(operation),
-        )
-        const { status, text } = await attacked.send(request)
+      const held = watchHeld(t, attacked)
+      const made = await makeWide(attacked, wide)
+      t.comment(`${made.length} operations made wide records: ${made.join(', ')}`)
+      t.ok(made.length > 10)
+      const reading = ALL.filter(({ effect }) => READS.has(effect))
+      let cut = 0
+      for (const operation of reading) {
+        const { status, text } = await attacked.send(requestOf(operation, wide))
         if (status >= 500 && status !== 501) t.fail(`${operation.id} answered ${status}`)
         if (operation.effect !== 'read') continue
         const { data, has_more } = JSON.parse(text) as { data?: unknown; has_more?: boolean }
         const last = Array.isArray(data) ? JSON.stringify(data.at(-1) ?? '').length : 0
         t.ok(text.length - last <= MOST_PAGE, `${operation.id}: ${text.length} bytes`)
         if (operation.id === 'events.list') t.equal(has_more, true)
+        if (has_more === true) cut += 1
       }
-      t.comment(`${READING.length} operations`)
+      t.comment(`${reading.length} operations, ${cut} pages with more behind`)
+      await held.end()
       saw('bounded')
     },
 
     B03: async (t, saw) => {
-      // A process of its own: what B01 made of memory is garbage, and not collected yet.
+      // A process of its own: what the others made of memory is garbage, and not collected yet.
       const stage = await openStage(t)
       const { attacked, attackers } = stage
-      const before = attacked.peak() ?? 0
-      for (const operation of READING) {
-        const ignored = attackers.flatMap((one) =>
-          Array.from({ length: 2 }, () =>
-            attacked.ignore(
-              asKey(one.key, operation.method, widestPath(operation, one), bodyOf(operation)),
-            ),
-          ),
-        )
+      const held = watchHeld(t, attacked)
+      const neverRead = async (operation: Operation, callers: readonly Caller[]): Promise<void> => {
+        const ignored = callers.map((one) => attacked.ignore(requestOf(operation, one)))
         await until('all are sent', () => ignored.every((request) => request.writableFinished))
         t.ok(await isServed(stage, operation), operation.id)
+        await held.look(operation.id)
         for (const request of ignored) request.destroy()
       }
+      for (const operation of OF_KEYS) await neverRead(operation, [...attackers, ...attackers])
       // All of them at the operation with the widest answer.
-      const crowd = attackers.flatMap((one) =>
+      const crowd = attackers.flatMap(({ key, from }) =>
         Array.from({ length: 20 }, () =>
-          attacked.ignore(asKey(one.key, 'GET', '/v1/events?limit=100')),
+          attacked.ignore({
+            method: 'GET',
+            path: '/v1/events?limit=100',
+            headers: bearer(key),
+            from,
+          }),
         ),
       )
       const self = ALL.find(({ id }) => id === 'keys.self')
-      for (let n = 0; n < 20 && self !== undefined; n += 1) t.ok(await isServed(stage, self))
+      for (let n = 0; n < 20 && self !== undefined; n += 1) {
+        t.ok(await isServed(stage, self))
+        await held.look('all of them')
+      }
+      t.ok((held.most['responses'] ?? 0) > 0, 'what is not read is counted')
       for (const request of crowd) request.destroy()
-      const peak = attacked.peak() ?? 0
-      t.comment(`${Math.round(before / MIB)} MB before, ${Math.round(peak / MIB)} MB at most`)
-      t.ok(peak < MOST_MEMORY, `${Math.round(peak / MIB)} MB`)
+      await held.end()
+      for (const operation of OF_OTHERS) await neverRead(operation, attackers.slice(0, 4))
+      await held.end(HASHING)
       saw('served')
     },
 
     B04: async (t, saw) => {
+      const held = watchHeld(t, attacked)
       const keys = [attacker.key]
       while (keys.length < 99) {
-        const made = await attacked.send(
-          asKey(
-            attacker.key,
-            'POST',
-            '/v1/keys',
-            JSON.stringify({ name: 'one of many', scopes: ['*:*'] }),
-          ),
-        )
+        const body = JSON.stringify({ name: 'one of many', scopes: ['*:*'] })
+        const headers = { ...bearer(attacker.key), 'content-type': 'application/json' }
+        const { from } = attacker
+        const made = await attacked.send({ method: 'POST', path: '/v1/keys', headers, body, from })
         if (made.status !== 201) break
         keys.push((JSON.parse(made.text) as { key: string }).key)
       }
       t.comment(`${keys.length} keys`)
       t.ok(keys.length > 90)
-      for (const operation of ALL.filter(({ method }) => method !== 'DELETE')) {
-        const path = pathOf(operation, attacker.ids)
+      for (const operation of [...OF_KEYS, ...OF_OTHERS]) {
+        const request = requestOf(operation, attacker)
         const times = operation.effect === 'stream' ? STREAMS_PER_KEY : 1
         const asked = keys.flatMap((key) =>
           Array.from({ length: times }, () =>
-            attacked.ignore(asKey(key, operation.method, path, bodyOf(operation))),
+            attacked.ignore({ ...request, headers: { ...request.headers, ...bearer(key) } }),
           ),
         )
         t.ok(await isServed(stage, operation), operation.id)
+        await held.look(operation.id)
         for (const request of asked) request.destroy()
       }
+      await held.end(HASHING)
       saw('served')
     },
 

@@ -7,6 +7,7 @@ import { describeApi } from '../../daemon/openapi/document.ts'
 export interface Schema extends DocumentedSchema {
   readonly example?: unknown
   readonly pattern?: string
+  readonly additionalProperties?: boolean | Schema
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly items?: Schema

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import type { ClientRequest } from 'node:http'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http'
 import { request as httpRequest } from 'node:http'
 import type { Test } from 'tap'
 import { FAMILIES } from '../../../daemon/families/index.ts'
@@ -13,13 +13,18 @@ import { plant } from './planted.ts'
 
 export const ALL: readonly Operation[] = FAMILIES.flatMap(({ operations }) => operations)
 
+/** The address that the operator comes from: others may hold all connections of theirs. */
+const OPERATORS = '127.0.0.3'
+const PASSWORD = 'correct horse battery'
 const OPERATOR = 'the-operator-of-the-tests-of-limits'
+
+export type Headers = Readonly<Record<string, string>>
 
 /** What is asked of the daemon, in the parts of HTTP. */
 export interface Request {
   readonly method: string
   readonly path: string
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: Headers
   readonly body?: string | Uint8Array
   /** The length of a body that is announced, and not sent. */
   readonly announced?: number
@@ -29,6 +34,7 @@ export interface Request {
 
 export interface Answer {
   readonly status: number
+  readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
@@ -36,7 +42,7 @@ export interface Answer {
 export interface Tenant {
   readonly id: string
   /** Headers of the operator on its behalf. */
-  readonly owner: Readonly<Record<string, string>>
+  readonly owner: Headers
   readonly ids: Ids
   /** A new key of it, which may do everything. */
   mint(): Promise<string>
@@ -49,8 +55,14 @@ export interface Attacked {
   /** Sends a request and never takes its answer. */
   ignore(request: Request): ClientRequest
   addTenant(): Promise<Tenant>
+  /** Creates a user and signs in; answers the headers of the session. */
+  signIn(email: string): Promise<Headers>
+  /** Bytes that requests and responses hold, by pool. */
+  held(): Promise<Readonly<Record<string, number>>>
   /** Bytes of memory that the process held at most; undefined where the machine does not tell. */
   peak(): number | undefined
+  /** Lets `peak` begin anew, with what the process holds now. */
+  resetPeak(): void
 }
 
 export async function startAttacked(t: Test): Promise<Attacked> {
@@ -61,8 +73,8 @@ export async function startAttacked(t: Test): Promise<Attacked> {
     KEYHOOK_RATE_WRITES: '0',
     KEYHOOK_APPS_DOMAIN: 'apps.example.net',
     KEYHOOK_LOG_LEVEL: 'error',
-    // Node collects garbage late where memory is plenty; what is held must fit here.
-    NODE_OPTIONS: '--max-old-space-size=256',
+    // Node collects garbage late where memory is plenty; what is held must fit here, and little else is counted.
+    NODE_OPTIONS: '--max-old-space-size=256 --max-semi-space-size=2',
   })
   t.teardown(() => daemon.end('SIGTERM'))
   const receiver = await startReceiver(answerWith('HTTP/1.1 204 No Content\r\n\r\n'))
@@ -99,7 +111,7 @@ export async function startAttacked(t: Test): Promise<Attacked> {
         const chunks: Buffer[] = []
         const finish = (): void => {
           const { statusCode: status = 0 } = response
-          resolve({ status, text: Buffer.concat(chunks).toString() })
+          resolve({ status, headers: response.headers, text: Buffer.concat(chunks).toString() })
         }
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
         response.once('close', finish)
@@ -111,8 +123,9 @@ export async function startAttacked(t: Test): Promise<Attacked> {
     })
   }
 
+  const operator = { authorization: `Bearer ${OPERATOR}` }
+
   async function addTenant(): Promise<Tenant> {
-    const operator = { authorization: `Bearer ${OPERATOR}` }
     const { id } = await ask(operator, 'POST', '/v1/accounts', { name: 'A tenant' })
     const owner = { ...operator, 'keyhook-account': String(id) }
     const at = `http://127.0.0.1:${receiver.port}`
@@ -129,7 +142,7 @@ export async function startAttacked(t: Test): Promise<Attacked> {
   }
 
   async function ask(
-    headers: Readonly<Record<string, string>>,
+    headers: Headers,
     method: string,
     path: string,
     body?: AnyBody | FormData,
@@ -156,10 +169,31 @@ export async function startAttacked(t: Test): Promise<Attacked> {
       return ignored
     },
     addTenant,
+    async signIn(email) {
+      const user = { email, password: PASSWORD }
+      await ask(operator, 'POST', '/v1/users', user)
+      const answer = await send({
+        method: 'POST',
+        path: '/v1/session',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(user),
+      })
+      const [cookie = ''] = (answer.headers['set-cookie']?.[0] ?? '').split(';')
+      return { cookie, 'sec-fetch-site': 'same-origin' }
+    },
+    async held() {
+      const asked = { method: 'GET', path: '/metrics', headers: operator, from: OPERATORS }
+      const { text } = await send(asked)
+      const lines = text.matchAll(/^keyhook_bytes_in_progress\{pool="(\w+)"\} (\d+)$/gm)
+      return Object.fromEntries([...lines].map(([, pool, bytes]) => [pool, Number(bytes)]))
+    },
     peak() {
       if (process.platform !== 'linux') return undefined
       const status = readFileSync(`/proc/${daemon.child.pid}/status`, 'utf8')
       return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+    },
+    resetPeak() {
+      if (process.platform === 'linux') writeFileSync(`/proc/${daemon.child.pid}/clear_refs`, '5')
     },
   }
 }
