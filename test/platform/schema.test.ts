@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
+import type { Test } from 'tap'
 import type { ColumnType } from '../../plugins/platform/model/columns.ts'
 import { MODELS } from '../../plugins/platform/models.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'
@@ -57,7 +58,7 @@ async function describe(
   }))
 }
 
-async function compare(t: { same: typeof import('tap').same }, place: string): Promise<void> {
+async function compare(t: Test, place: string): Promise<void> {
   const { store, client } = await openPlatformStore(place, { tablePrefix: '' })
   try {
     for (const { table, schema } of MODELS) {

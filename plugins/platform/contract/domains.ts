@@ -6,7 +6,6 @@ import type { Page, PageQuery } from '../../store/contract/page.ts'
 export { DOMAIN_STATUSES } from '../models/domains.ts'
 
 export type DomainRecord = RecordOf<typeof DOMAINS>
-export type DomainStatus = DomainRecord['status']
 
 /** What the last check of a domain found. */
 export type DomainStanding = Pick<

@@ -4,7 +4,6 @@ import type { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
 import type { Page, SizedPageQuery } from '../../store/contract/page.ts'
 
 export { SERVICE_KINDS } from '../models/services.ts'
-export type { ServiceKind } from '../models/services.ts'
 
 export type SealedServiceSecret = Pick<RecordOf<typeof SERVICE_SECRETS>, 'name' | 'sealed'>
 
