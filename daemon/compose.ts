@@ -36,6 +36,7 @@ import type { AppsPlace, Platform } from './platform.ts'
 import { SERVICE_ACCOUNT } from './principal.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { createSearchQueue } from './search-queue.ts'
 import { createWriteQueue } from './writes.ts'
 
 export interface Parts {
@@ -137,6 +138,7 @@ export function composePlatform(parts: Parts): Platform {
     polls: createPollQueue(),
     writes: createWriteQueue(store),
     replays: createReplayQueue(),
+    searches: createSearchQueue(),
     editor: parts.editor,
     models: allowedModels(config),
     fileProcessor: parts.fileProcessor,
@@ -145,6 +147,7 @@ export function composePlatform(parts: Parts): Platform {
       deploys: () => undefined,
       edits: () => undefined,
       files: () => undefined,
+      removed: () => undefined,
       bytes: () => undefined,
     },
     // Who mounts no apps has none here.

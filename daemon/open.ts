@@ -38,6 +38,7 @@ import { keepEditing } from './worker/edits.ts'
 import { keepProcessing } from './worker/files.ts'
 import { keepObserving } from './worker/observations.ts'
 import { keepSealed } from './worker/reseal.ts'
+import { keepRemoving } from './worker/removed.ts'
 import { keepTimed, purgeExpired } from './worker/retention.ts'
 
 export interface Opened {
@@ -175,7 +176,7 @@ export async function startWork(
         keepProcessing(platform, log, { ...FILE_TIMES, ...times }, every),
       ]
     : []
-  const clearing = keepClearing(platform, log)
+  const clearing = [keepClearing(platform, log), keepRemoving(platform, log)]
   const isAsked = carries && publicAppsDomain(platform) !== undefined
   const checking = isAsked ? [keepChecking(platform, log)] : []
   const observing = keepObserving(platform, log, metrics.dropped)
@@ -189,7 +190,7 @@ export async function startWork(
     observer: observing.observer,
     async stop() {
       stopWatching()
-      const ending = [...carrying, ...checking, clearing].map((work) => work.stop())
+      const ending = [...carrying, ...checking, ...clearing].map((work) => work.stop())
       await Promise.all(ending)
       await Promise.all([stopRetention(), stopCollection(), stopUses(), stopSealing()])
       await observing.stop()
@@ -241,7 +242,7 @@ async function purge(
 }
 
 async function collect(
-  { store, appBytes, clock }: Platform,
+  { store, appBytes, clock, wake }: Platform,
   log: Log,
   isStopping: () => boolean,
 ): Promise<void> {
@@ -251,6 +252,7 @@ async function collect(
       isStopping,
       failed: (app_id, err) => log.warn({ app_id, err }, 'an app could not be looked through'),
     })
+    if (collected.apps > 0) wake.removed()
     if (collected.apps + collected.bytes > 0) {
       log.info({ collected }, 'what no app needs was deleted')
     }

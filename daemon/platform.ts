@@ -16,6 +16,7 @@ import type { AppDirectory } from './app-directory.ts'
 import type { EventPositions } from './event-positions.ts'
 import type { EventTypes } from './event-types.ts'
 import type { FairQueue } from './fair-queue.ts'
+import type { SearchQueue } from './search-queue.ts'
 
 /** What there is to be asked for, as data. */
 export interface Catalogue {
@@ -38,6 +39,8 @@ export interface Wake {
   deploys(): void
   edits(): void
   files(): void
+  /** Files were deleted, whose passages are left. */
+  removed(): void
   /** Bytes of an app may be there that nothing names, or will. */
   bytes(appId: string): void
 }
@@ -79,6 +82,8 @@ export interface Platform {
   readonly writes: FairQueue
   /** Where replays and retries of many deliveries wait. */
   readonly replays: FairQueue
+  /** Where searches of knowledge wait. */
+  readonly searches: SearchQueue
   /** What carries out prompts. */
   readonly editor: Editor
   /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */

@@ -17,7 +17,7 @@ export interface Retention {
 }
 
 /** Rows that one commit deletes, so that publishing waits for a short one at most. */
-const CHUNK = 500
+export const CHUNK = 500
 
 /** What ended is of no use to anybody soon after; a revoked value still answers who holds it for a while. */
 const ENDED_FOR: Millis = 30 * DAY
@@ -73,6 +73,7 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
     observers: SILENT_FOR,
     deployments: ENDED_FOR,
     left_aliases: 0,
+    removed_files: 0,
   }
 }
 

@@ -4,6 +4,7 @@ import { AUTHORITY } from './rows/authority.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { HOSTING } from './rows/hosting.ts'
 import { INPUT } from './rows/input.ts'
+import { KNOWLEDGE } from './rows/knowledge.ts'
 import { LIMITS } from './rows/limits.ts'
 import { OPERATIONS } from './rows/operations.ts'
 import { OPERATORS } from './rows/operators.ts'
@@ -73,6 +74,7 @@ export const SECTIONS: readonly Section[] = [
   OPERATORS,
   OPERATIONS,
   LIMITS,
+  KNOWLEDGE,
 ]
 
 /** The ids that a section must have, each once. */

@@ -36,7 +36,7 @@ export const WORK_FAILPOINTS = {
     },
     {
       name: 'edit.reading.passages',
-      at: { sql: /^WITH (best|asked) AS .* keyhook_file_chunks / },
+      at: { sql: /^SELECT (min\(first\)|COALESCE\(sum\(chunks\), 0\)) .* keyhook_files / },
       when: 'before',
     },
     {
@@ -64,6 +64,11 @@ export const WORK_FAILPOINTS = {
   file: [
     ...beside('file.queue', /^INSERT INTO keyhook_files /),
     ...beside('file.claim', /UPDATE keyhook_files SET status = 'processing'/),
+    {
+      name: 'file.clear.after_commit',
+      at: commitOf(/^DELETE FROM keyhook_file_chunks/),
+      when: 'after',
+    },
     {
       name: 'file.extract.told',
       at: { sql: /^UPDATE keyhook_files SET lease_until/, bind: /extract/ },

@@ -5,6 +5,7 @@ import {
   FAILED,
   PROCESSED,
   claimFile,
+  clearFile,
   findTexts,
   insertFiles,
   sampleChunk,
@@ -141,9 +142,39 @@ const claimCases: readonly PlatformCase[] = [
       assert.equal(await addChunks(store, 'a'), false)
       assert.equal(await finish(store, 'a'), false)
       assert.deepEqual(await file(store), second)
+      assert.equal(await clearFile(store, 'file_1', 'a'), undefined)
+      assert.equal(await clearFile(store, 'file_1', 'b'), 1)
       assert.equal(await addChunks(store, 'b', sampleChunk(0, 'alpha second')), true)
       assert.equal(await finish(store, 'b'), true)
       assert.deepEqual(await findTexts(store, 'alpha'), ['alpha second'])
+    },
+  },
+  {
+    name: 'files: what an attempt has left is cleared in portions, by who holds the claim alone',
+    async run({ open }) {
+      const store = await open()
+      await insertFiles(store, sampleFile('file_1'), sampleFile('file_2'))
+      assert.equal(await clearFile(store, 'file_1', 'a'), undefined)
+      for (const claim of ['a', 'b']) {
+        await claimFile(store, claim, BORN)
+        const id = claim === 'a' ? 'file_1' : 'file_2'
+        const chunks = [0, 1, 2, 3, 4].map((ordinal) => sampleChunk(ordinal, `alpha ${id}`))
+        await store.write(async (tx) => {
+          await tx.files.addChunks(id, claim, chunks)
+          const vectors = [Float32Array.of(1, 0)]
+          await tx.files.addVectors(id, claim, { model: 'm', first: 0, vectors })
+        })
+      }
+      const cleared: (number | undefined)[] = []
+      for (let turn = 0; turn < 4; turn++) cleared.push(await clearFile(store, 'file_1', 'a', 2))
+      assert.deepEqual(cleared, [2, 2, 2, 0])
+      assert.deepEqual(await store.files.chunks('file_1', 0, 9), [])
+      assert.equal((await store.files.chunks('file_2', 0, 9)).length, 5)
+      assert.equal(await clearFile(store, 'file_1', 'b', 2), undefined)
+      assert.equal(await addChunks(store, 'a', sampleChunk(0, 'alpha again')), true)
+      assert.equal(await finish(store, 'a'), true)
+      assert.equal(await clearFile(store, 'file_1', 'a', 2), undefined)
+      assert.deepEqual(await findTexts(store, 'alpha'), ['alpha again'])
     },
   },
   {
@@ -216,7 +247,7 @@ const endCases: readonly PlatformCase[] = [
     },
   },
   {
-    name: 'files: one that failed says why, has no chunks, and waits for a retry alone',
+    name: 'files: one that failed says why, is not found, and waits for a retry alone',
     async run({ open }) {
       const store = await open()
       await insertFiles(store, sampleFile('file_1'))
@@ -246,6 +277,7 @@ const endCases: readonly PlatformCase[] = [
       assert.equal(await addChunks(store, 'a', sampleChunk(1, 'alpha late')), false)
       const again = await claimFile(store, 'b', BORN + 7)
       assert.deepEqual([again?.attempts, again?.deadline_at], [1, BORN + 7 + 900_000])
+      assert.equal(await clearFile(store, 'file_1', 'b'), 1)
       await addChunks(store, 'b', sampleChunk(0, 'alpha after'))
       assert.equal(await finish(store, 'b'), true)
       assert.deepEqual(await findTexts(store, 'alpha'), ['alpha after'])

@@ -6,6 +6,7 @@ import {
   insertFiles,
   sampleChunk,
   sampleFile,
+  purgeRemoved,
 } from './file-samples.ts'
 import type { PlatformCase } from './harness.ts'
 import { BORN } from '../../plugins/store/conformance/samples.ts'
@@ -191,6 +192,7 @@ const boundCases: readonly PlatformCase[] = [
         await tx.apps.insert(sampleApp('app_1', { archived_at: BORN, purge_at: BORN }))
         await tx.apps.purge('app_1', BORN)
       })
+      await purgeRemoved(store)
       const anew = sampleFile('file_1', { status: 'processed' })
       await insertFiles(store, anew)
       assert.deepEqual(await near(store), [])

@@ -75,6 +75,24 @@ export function claimFile(
   return store.write((tx) => tx.files.claim(sampleFileClaim(claim, now)))
 }
 
+/** Deletes what earlier attempts have left of a claimed file; undefined when it is not this claim's any more. */
+export function clearFile(
+  store: PlatformStore,
+  id: string,
+  claim: string,
+  limit = 100,
+): Promise<number | undefined> {
+  return store.write((tx) => tx.files.clear(id, claim, limit))
+}
+
+/** Deletes what deleted files have left, and answers how many rows each portion was. */
+export async function purgeRemoved(store: PlatformStore, limit = 100): Promise<readonly number[]> {
+  const portions: number[] = []
+  do portions.push(await store.purge('removed_files', BORN, limit))
+  while (portions.at(-1) === limit)
+  return portions
+}
+
 /** Files that were processed to these texts, one after another; nothing else may wait. */
 export async function processFiles(
   store: PlatformStore,

@@ -198,6 +198,83 @@ const hostileCases: readonly PlatformCase[] = [
   },
 ]
 
+/** More passages than a database may look at one by one, in three files. */
+const MANY = ['file_1', 'file_2', 'file_3'].map((id) => ({
+  file: sampleFile(id),
+  chunks: chunksOf(
+    ...Array.from({ length: 900 }, (_, at) => {
+      const common = 'one two three four five six seven eight'
+      return `${common} ${id} ${id === 'file_2' && at === 450 ? 'needle' : `hay${at}`}`
+    }),
+  ),
+}))
+const NEEDLE = 'one two three four five six seven eight file_2 needle'
+
+const manyCases: readonly PlatformCase[] = [
+  {
+    name: 'search: of many passages a rare word is found wherever it stands, beside whatever others',
+    async run({ open }) {
+      const store = await open()
+      await processFiles(store, ...MANY)
+      assert.deepEqual(await findTexts(store, 'needle'), [NEEDLE])
+      for (const query of ['one needle', `${NEEDLE} missing`]) {
+        const found = await findTexts(store, query)
+        assert.deepEqual([found[0], found.length], [NEEDLE, 50], query)
+      }
+      const found = await findTexts(store, 'needle hay7')
+      assert.equal(found[0], NEEDLE, 'one passage holds it, three the other')
+      assert.equal(found.length, 4)
+      assert.deepEqual(await findTexts(store, 'missing'), [])
+    },
+  },
+  {
+    name: 'search: of many passages it answers as many as asked for, each time the same, within its files',
+    async run({ open }) {
+      const store = await open()
+      await processFiles(store, ...MANY)
+      const common = 'eight seven six five four three two one'
+      for (const query of ['one', common]) {
+        for (const files of [undefined, ['file_3'], ['file_1', 'file_3']]) {
+          const kept = files === undefined ? {} : { files }
+          const first = await findTexts(store, query, kept)
+          assert.equal(first.length, 50)
+          assert.deepEqual(await findTexts(store, query, kept), first)
+          const own = (text: string) => files?.some((id) => text.includes(id)) ?? true
+          assert.ok(first.every(own), query)
+        }
+      }
+      assert.deepEqual(await findTexts(store, 'needle', { files: ['file_1', 'file_3'] }), [])
+      assert.equal((await findTexts(store, 'hay7', { files: ['file_3'] })).length, 1)
+    },
+  },
+  {
+    name: 'search: passages of files that are processed at once are each found once, those of one alone',
+    async run({ open }) {
+      const store = await open()
+      const ids = ['file_1', 'file_2', 'file_3', 'file_4']
+      await insertFiles(store, ...ids.map((id) => sampleFile(id)))
+      for (const id of ids) await claimFile(store, id, BORN)
+      for (const ordinal of [0, 1, 2]) {
+        for (const id of ids) {
+          const chunks = [sampleChunk(ordinal, `alpha ${id} ${ordinal}`)]
+          await store.write((tx) => tx.files.addChunks(id, id, chunks))
+        }
+      }
+      const end = { ...PROCESSED, chunks: 3 }
+      for (const id of ['file_1', 'file_3', 'file_4']) {
+        await store.write((tx) => tx.files.finish(id, id, BORN, end))
+      }
+      const found = (await findTexts(store, 'alpha')).toSorted()
+      assert.deepEqual(
+        found,
+        ['file_1', 'file_3', 'file_4'].flatMap((id) => [0, 1, 2].map((at) => `alpha ${id} ${at}`)),
+      )
+      const files = ['file_1', 'file_4']
+      assert.equal((await findTexts(store, 'alpha', { files })).length, 6)
+    },
+  },
+]
+
 const boundCases: readonly PlatformCase[] = [
   {
     name: 'search: nothing of another app is found, however alike the ids',
@@ -286,5 +363,6 @@ const boundCases: readonly PlatformCase[] = [
 export const fileSearchCases: readonly PlatformCase[] = [
   ...wordCases,
   ...hostileCases,
+  ...manyCases,
   ...boundCases,
 ]

@@ -3,6 +3,7 @@ import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import {
   PROCESSED,
   claimFile,
+  clearFile,
   findTexts,
   insertFiles,
   sampleChunk,
@@ -25,7 +26,7 @@ import {
 /** Knowledge-base files: who adds vectors to their passages. */
 export const fileVectorCases: readonly PlatformCase[] = [
   {
-    name: 'vectors: who lost the claim adds none, and a take-over begins without those of before',
+    name: 'vectors: who lost the claim adds none, and a take-over clears those of before',
     async run(harness) {
       const [store, other] = await openRacers(harness)
       const add = (by: PlatformStore, claim: string, ...vectors: readonly Float32Array[]) =>
@@ -39,6 +40,7 @@ export const fileVectorCases: readonly PlatformCase[] = [
       await claimFile(other, 'b', BORN + 60_000)
       assert.equal(await add(store, 'a', EAST), false)
       assert.equal(await add(store, 'a'), false)
+      assert.equal(await clearFile(other, 'file_1', 'b'), 1)
       await store.write((tx) => tx.files.addChunks('file_1', 'b', [sampleChunk(0, 'alpha')]))
       assert.equal(await add(other, 'b', NORTH_EAST), true)
       await store.write((tx) => tx.files.finish('file_1', 'b', BORN, PROCESSED))

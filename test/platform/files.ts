@@ -8,6 +8,7 @@ import {
   findTexts,
   insertFiles,
   processFiles,
+  purgeRemoved,
   sampleChunk,
   sampleFile,
 } from './file-samples.ts'
@@ -28,9 +29,11 @@ const ALL: FileListQuery = {
 const remove = (store: PlatformStore, id: string, appId = 'app_1'): Promise<boolean> =>
   store.write((tx) => tx.files.remove(appId, id))
 
-/** Chunks that a file of this id left behind would be found with it. */
-const insertAnew = (store: PlatformStore): Promise<void> =>
-  insertFiles(store, sampleFile('file_1', { status: 'processed' }))
+/** Chunks that a file of this id left behind once it is purged would be found with it. */
+const insertAnew = async (store: PlatformStore): Promise<void> => {
+  await purgeRemoved(store)
+  await insertFiles(store, sampleFile('file_1', { status: 'processed', chunks: 2 }))
+}
 
 const recordCases: readonly PlatformCase[] = [
   {
@@ -186,6 +189,25 @@ const removeCases: readonly PlatformCase[] = [
       assert.equal(await racers[1].files.get('app_1', 'file_1'), undefined)
       await insertAnew(racers[0])
       assert.deepEqual(await findTexts(racers[0], 'alpha'), [])
+    },
+  },
+  {
+    name: 'files: of what a deleted file has left nothing is found, and it goes in portions',
+    async run({ open }) {
+      const store = await open()
+      const chunks = Array.from({ length: 25 }, (_, at) => sampleChunk(at, `alpha ${at}`))
+      await processFiles(
+        store,
+        { file: sampleFile('file_1'), chunks },
+        { file: sampleFile('file_2'), chunks: [sampleChunk(0, 'alpha kept')] },
+      )
+      assert.equal(await remove(store, 'file_1'), true)
+      assert.deepEqual(await findTexts(store, 'alpha'), ['alpha kept'])
+      const portions = await purgeRemoved(store, 10)
+      assert.ok(portions.every((rows) => rows <= 10))
+      assert.deepEqual(await store.files.chunks('file_1', 0, 99), [])
+      assert.deepEqual(await findTexts(store, 'alpha'), ['alpha kept'])
+      assert.deepEqual(await purgeRemoved(store, 10), [0])
     },
   },
   {

@@ -1,12 +1,15 @@
 import { join } from 'node:path'
+import fc from 'fast-check'
 import t from 'tap'
 import {
   FAILED,
   PROCESSED,
   claimFile,
+  clearFile,
   findTexts,
   insertFiles,
   processFiles,
+  purgeRemoved,
   sampleChunk,
   sampleFile,
 } from './file-samples.ts'
@@ -18,6 +21,7 @@ import { migratePlatform, platformOver } from './over-client.ts'
 import type { Query } from '../../plugins/store/sql/client.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'
+import { rarest } from '../../plugins/platform/sql/word-index.ts'
 import { wordsAsked, wordsOf, withWords } from '../../plugins/platform/contract/words.ts'
 
 await t.test('words', async (t) => {
@@ -34,6 +38,40 @@ await t.test('words', async (t) => {
   t.same(wordsAsked('b a b'), ['b', 'a'])
   const many = Array.from({ length: 40 }, (_, index) => `w${index}`)
   t.same(wordsAsked(`w0 ${many.join(' ')}`), many.slice(0, 32))
+})
+
+await t.test('marks count no more before a text is taken apart than after', async (t) => {
+  const plain = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const letter = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(
+      '\u0301',
+      '\u0316',
+      '\u0344',
+      '\uff9e',
+      'e\u0301',
+      '\ufdfa',
+      '\u1ea5',
+      '\u{1d160}',
+    ),
+  )
+  const law = fc.property(fc.array(letter), (letters) => {
+    const text = letters.join('')
+    const words = plain(text).matchAll(/[\p{L}\p{N}]{1,64}/gu)
+    return JSON.stringify([...wordsOf(text)]) === JSON.stringify([...words].map(([word]) => word))
+  })
+  t.doesNotThrow(() => fc.assert(law, { numRuns: 2000 }))
+})
+
+await t.test('the rarest words are chosen for as long as they cost no more', async (t) => {
+  const words = [9, 1, 5, 5, 7].map((holders, number) => ({ number, holders }))
+  const chosen = (budget: number) =>
+    rarest(words, ({ holders }) => holders, budget).map(({ number }) => number)
+  t.same(chosen(27), [1, 2, 3, 4, 0])
+  t.same(chosen(26), [1, 2, 3, 4])
+  t.same(chosen(11), [1, 2, 3])
+  t.same(chosen(10), [1, 2])
+  t.same(chosen(0), [])
 })
 
 await t.test('words that were worked out before are those that a chunk is found by', async (t) => {
@@ -72,6 +110,8 @@ await t.test('SQLite: what is gone leaves no row of the index of words', async (
     await processFiles(store, { file: sampleFile('file_1'), chunks })
     t.same(await kept(), { words: 2, chunks: 2 })
     await store.write((tx) => tx.files.remove('app_1', 'file_1'))
+    t.same(await findTexts(store, 'alpha'), [])
+    t.same(await purgeRemoved(store, 1), [1, 1, 1, 0])
     t.same(await kept(), { words: 0, chunks: 0 })
   })
 
@@ -79,6 +119,7 @@ await t.test('SQLite: what is gone leaves no row of the index of words', async (
     await insertFiles(store, sampleFile('file_2'))
     await begin('file_2', 'a')
     t.same(await kept(), { words: 2, chunks: 2 })
+    t.equal(await clearFile(store, 'file_2', 'a'), 2)
     await store.write((tx) => tx.files.finish('file_2', 'a', BORN, FAILED))
     t.same(await kept(), { words: 0, chunks: 0 })
   })
@@ -87,6 +128,8 @@ await t.test('SQLite: what is gone leaves no row of the index of words', async (
     await insertFiles(store, sampleFile('file_3'))
     await begin('file_3', 'a')
     await claimFile(store, 'b', BORN + 60_000)
+    t.same(await kept(), { words: 2, chunks: 2 })
+    t.equal(await clearFile(store, 'file_3', 'b'), 2)
     t.same(await kept(), { words: 0, chunks: 0 })
     await store.write((tx) => tx.files.remove('app_1', 'file_3'))
   })
@@ -98,9 +141,11 @@ await t.test('SQLite: what is gone leaves no row of the index of words', async (
       { file: sampleFile('file_5', { app_id: 'app_2' }), chunks },
     )
     await purgeApp(store, 'app_1')
+    await purgeRemoved(store)
     t.same(await kept(), { words: 2, chunks: 2 })
     t.equal((await findTexts(store, 'alpha', { app_id: 'app_2' })).length, 2)
     await purgeApp(store, 'app_2')
+    await purgeRemoved(store)
     t.same(await kept(), { words: 0, chunks: 0 })
   })
 })

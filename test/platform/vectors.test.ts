@@ -5,7 +5,9 @@ import {
   FAILED,
   PROCESSED,
   claimFile,
+  clearFile,
   insertFiles,
+  purgeRemoved,
   sampleChunk,
   sampleFile,
 } from './file-samples.ts'
@@ -107,6 +109,7 @@ for (const [name, store] of Object.entries({ SQLite: sqlite })) {
     t.equal(found.length, 1)
     t.ok(turns >= lots, `${turns} turns`)
     await store.write((tx) => tx.files.remove('app_0', 'file_0'))
+    await purgeRemoved(store)
   })
 }
 
@@ -128,16 +131,19 @@ await t.test('SQLite: what is gone leaves no vectors', async (t) => {
   await embedFiles(sqlite, [sampleFile('file_1'), vectors])
   t.equal(await kept(), 2)
   await sqlite.write((tx) => tx.files.remove('app_1', 'file_1'))
+  await purgeRemoved(sqlite)
   t.equal(await kept(), 0, 'a file that is deleted')
 
   await insertFiles(sqlite, sampleFile('file_2'))
   await begin('file_2', 'a')
+  await clearFile(sqlite, 'file_2', 'a')
   await sqlite.write((tx) => tx.files.finish('file_2', 'a', BORN, FAILED))
   t.equal(await kept(), 0, 'a file that failed')
 
   await insertFiles(sqlite, sampleFile('file_3'))
   await begin('file_3', 'a')
   await claimFile(sqlite, 'b', BORN + 60_000)
+  await clearFile(sqlite, 'file_3', 'b')
   t.equal(await kept(), 0, 'an attempt that was taken over')
   await sqlite.write((tx) => tx.files.remove('app_1', 'file_3'))
 
@@ -150,5 +156,6 @@ await t.test('SQLite: what is gone leaves no vectors', async (t) => {
     await tx.apps.insert(sampleApp('app_1', { archived_at: BORN, purge_at: BORN }))
     await tx.apps.purge('app_1', BORN)
   })
+  await purgeRemoved(sqlite)
   t.equal(await kept(), 2, 'an app that is purged')
 })

@@ -11,6 +11,7 @@ import { createReplayQueue } from '../../daemon/families/webhooks/again.ts'
 import type { Family } from '../../daemon/family.ts'
 import { clockOf, createRandom } from '../../daemon/machine.ts'
 import type { Platform } from '../../daemon/platform.ts'
+import { createSearchQueue } from '../../daemon/search-queue.ts'
 import { createWriteQueue } from '../../daemon/writes.ts'
 import type { DisablingRule } from '../../lib/delivery/health.ts'
 import type { RetrySchedule } from '../../lib/delivery/schedule.ts'
@@ -138,6 +139,7 @@ export async function createPlatform(
     polls: createPollQueue(),
     writes: createWriteQueue(store),
     replays: createReplayQueue(),
+    searches: createSearchQueue(),
     editor: options.editor ?? createNoEditor(),
     models: options.models ?? [],
     fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
@@ -146,6 +148,7 @@ export async function createPlatform(
       deploys: () => undefined,
       edits: () => undefined,
       files: () => undefined,
+      removed: () => undefined,
       bytes: () => undefined,
     },
     appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],

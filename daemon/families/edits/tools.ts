@@ -42,7 +42,9 @@ export async function openTools(
     async passages(query, limit) {
       if (!(await mayReadKnowledge(platform, { edit, claim }))) return []
       const search = { app_id: app.id, query, limit, files: null }
-      const { passages } = await findPassages(platform, search)
+      // It was accepted, so it is never refused; workers bound how many there are.
+      const turn = { holder: app.account_id, signal: heard.signal, kept: true }
+      const { passages } = await findPassages(platform, search, turn)
       return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
     },
     async check(operations) {

@@ -13,6 +13,9 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
 
+/** Rows that one unit of work clears: others that write wait for a short one at most. */
+const CLEARED_AT_ONCE = 500
+
 export interface KeptClaim {
   /** Aborts once the claim is another's, or the file is gone. */
   readonly lost: AbortSignal
@@ -73,5 +76,17 @@ export function keepClaim(
       place = { stage: null, done: 0, total: null }
       await beat(after)
     },
+  }
+}
+
+/** Deletes what earlier attempts have left of a claimed file. False when it is not this claim's any more. */
+export async function clearChunks(
+  { store }: Pick<Platform, 'store'>,
+  { file, claim }: Held,
+): Promise<boolean> {
+  for (;;) {
+    const cleared = await store.write((tx) => tx.files.clear(file.id, claim, CLEARED_AT_ONCE))
+    if (cleared === undefined) return false
+    if (cleared < CLEARED_AT_ONCE) return true
   }
 }

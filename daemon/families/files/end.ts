@@ -1,17 +1,22 @@
 import type { FileEnd } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claim.ts'
+import { clearChunks } from './claim.ts'
 
 /**
  * Ends a claimed file, settles what it costs and tells of it, all or nothing: whose claim is lost tells nothing.
+ * Passages of one that failed are deleted before.
  */
 export async function endFile(
-  { store, engine, billing, clock }: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,
-  { file, claim }: Held,
+  platform: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,
+  held: Held,
   end: FileEnd,
 ): Promise<void> {
+  const { store, engine, billing, clock } = platform
+  const { file, claim } = held
   const { id: file_id, app_id, account_id } = file
   const isProcessed = end.status === 'processed'
+  if (!isProcessed && !(await clearChunks(platform, held))) return
   const type = isProcessed ? 'file.processed' : 'file.failed'
   const told = isProcessed ? { chunks: end.chunks } : { error: { ...end.error } }
   await store.write(async (tx) => {

@@ -1,10 +1,12 @@
 import type { Clock } from '../../../lib/engine/ports.ts'
+import type { Lanes } from '../../../lib/internal/lanes.ts'
 import { orAborted } from '../../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { Embedder } from '../../../plugins/embeddings/contract.ts'
 import { EmbeddingError } from '../../../plugins/embeddings/contract.ts'
 import type { FileSearch, FoundChunk } from '../../../plugins/platform/contract/files.ts'
+import type { Turn } from '../../fair-queue.ts'
 import type { Platform } from '../../platform.ts'
 
 /** What a search went by: words alone, or meaning too. */
@@ -26,35 +28,63 @@ const PATIENCE: Millis = 2 * SECOND
 const RANK_OFFSET = 60
 
 /**
- * Finds passages of an app's knowledge: by their words, and where a model for embeddings answers in time,
- * by their meaning too, the ranks of both fused.
+ * Finds passages of an app's knowledge when it is the turn of its account: by their words, and where a model
+ * for embeddings answers in time, by their meaning too, the ranks of both fused.
+ *
+ * @param turn its holder is the account
+ * @throws KeyhookError `rate_limited` when too many searches wait, and the reason of the turn's signal
  */
-export async function findPassages(
-  platform: Pick<Platform, 'store' | 'embedder' | 'clock'>,
+export function findPassages(
+  platform: Pick<Platform, 'store' | 'embedder' | 'clock' | 'searches'>,
   search: FileSearch,
+  turn: Omit<Turn, 'subject'>,
 ): Promise<Found> {
-  const { store, embedder, clock } = platform
+  const { embedder, searches } = platform
+  const read: Lanes = (work) =>
+    searches.reads(async () => {
+      turn.signal?.throwIfAborted()
+      return work()
+    })
+  return searches.accounts({ ...turn, subject: turn.holder }, () =>
+    embedder === undefined
+      ? findByWords(platform, search, read)
+      : findByMeaning({ ...platform, embedder }, search, read),
+  )
+}
+
+async function findByWords(
+  { store }: Pick<Platform, 'store'>,
+  search: FileSearch,
+  read: Lanes,
+): Promise<Found> {
+  return { mode: 'lexical', passages: await read(() => store.files.search(search)) }
+}
+
+async function findByMeaning(
+  { store, embedder, clock }: Pick<Platform, 'store' | 'clock'> & { readonly embedder: Embedder },
+  search: FileSearch,
+  read: Lanes,
+): Promise<Found> {
   const { app_id, files, limit } = search
-  if (embedder === undefined) {
-    return { mode: 'lexical', passages: await store.files.search(search) }
-  }
   const candidates = Math.max(CANDIDATES, limit)
   const [byWords, vector] = await Promise.all([
-    store.files.search({ ...search, limit: candidates }),
+    read(() => store.files.search({ ...search, limit: candidates })),
     vectorOf(embedder, clock, search.query),
   ])
   const near =
     vector === undefined
       ? []
-      : await store.files.nearest({
-          app_id,
-          files,
-          vector,
-          model: embedder.model,
-          limit: candidates,
-          most: MOST_COMPARED,
-          known: byWords.map(({ file_id, ordinal }) => ({ file_id, ordinal })),
-        })
+      : await read(() =>
+          store.files.nearest({
+            app_id,
+            files,
+            vector,
+            model: embedder.model,
+            limit: candidates,
+            most: MOST_COMPARED,
+            known: byWords.map(({ file_id, ordinal }) => ({ file_id, ordinal })),
+          }),
+        )
   return near.length === 0
     ? { mode: 'lexical', passages: byWords.slice(0, limit) }
     : { mode: 'fused', passages: fuse([byWords, near], limit) }

@@ -10,7 +10,7 @@ import { withWords } from '../../../plugins/platform/contract/words.ts'
 import type { Platform } from '../../platform.ts'
 import { bytesOf } from '../apps/service.ts'
 import type { Held } from './claim.ts'
-import { ClaimLost, keepClaim } from './claim.ts'
+import { ClaimLost, clearChunks, keepClaim } from './claim.ts'
 import { embedFile } from './embed.ts'
 import { endFile } from './end.ts'
 import { processorOf } from './service.ts'
@@ -87,6 +87,7 @@ async function processClaimed(
   })
   const signal = AbortSignal.any([late.signal, kept.lost, stopping])
   try {
+    if (!(await clearChunks(platform, held))) return
     const processed = await read(platform, held, kept.tell, signal)
     await embedFile(platform, held, processed.chunks, kept.tell, signal)
     await kept.stop()

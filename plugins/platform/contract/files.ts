@@ -164,8 +164,8 @@ export interface FileWrites extends FileReads {
   insert(file: FileRecord): Promise<void>
   /**
    * Begins the file that has waited longest, of accounts with the fewest under way: one that is queued,
-   * or one whose lease has ended. Of concurrent callers each gets another. Chunks and vectors of an earlier
-   * attempt are gone, its place is cleared, its attempts count one more.
+   * or one whose lease has ended. Of concurrent callers each gets another. Its place is cleared, its attempts
+   * count one more; chunks and vectors of an earlier attempt are for `clear` to delete.
    */
   claim(asked: FileClaim): Promise<FileRecord | undefined>
   /** Notes that it is alive, and how far. False, changing nothing, when it is not this claim's any more. */
@@ -179,7 +179,15 @@ export interface FileWrites extends FileReads {
    * changing nothing, when it is not this claim's any more.
    */
   release(id: string, claim: string, now: Instant): Promise<boolean>
-  /** Adds chunks that nobody finds yet. False, adding none, when it is not this claim's any more. */
+  /**
+   * Deletes up to `limit` rows of chunks and vectors of a claimed file, and answers how many: fewer than
+   * `limit` when none are left. Undefined, deleting none, when it is not this claim's any more.
+   */
+  clear(id: string, claim: string, limit: number): Promise<number | undefined>
+  /**
+   * Adds chunks that nobody finds yet, in the order of their ordinals; those of an earlier attempt were
+   * cleared. False, adding none, when it is not this claim's any more.
+   */
   addChunks(id: string, claim: string, chunks: readonly NewChunk[]): Promise<boolean>
   /**
    * Adds vectors of chunks that were added; each chunk has one at most. False, adding none, when it is not
@@ -187,12 +195,15 @@ export interface FileWrites extends FileReads {
    */
   addVectors(id: string, claim: string, added: FileVectors): Promise<boolean>
   /**
-   * Ends a claimed file: its chunks are found from then on, or gone. False, changing nothing, when it is
-   * not this claim's any more: it was deleted, or given to another.
+   * Ends a claimed file: its chunks are found from then on; those of one that failed are to be cleared before.
+   * False, changing nothing, when it is not this claim's any more: it was deleted, or given to another.
    */
   finish(id: string, claim: string, now: Instant, end: FileEnd): Promise<boolean>
   /** Lets one that failed be processed again, as if it were new. False when it has not failed. */
   retry(id: string): Promise<boolean>
-  /** Deletes it with its chunks and vectors, whatever its state. False when there is none. */
+  /**
+   * Deletes it, whatever its state: nobody finds its chunks and vectors any more, which the purge of
+   * `removed_files` deletes. False when there is none.
+   */
   remove(appId: string, id: string): Promise<boolean>
 }

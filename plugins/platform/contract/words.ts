@@ -1,5 +1,7 @@
 import type { FileChunk, NewChunk } from './files.ts'
 
+/** What stands above and below letters. */
+const MARKS = /\p{M}+/gu
 /** The longest word, in characters; what is longer is several. */
 const WORD = /[\p{L}\p{N}]{1,64}/gu
 /** The most words of one query that are looked for. */
@@ -12,7 +14,8 @@ const MOST_ASKED = 32
  * of a word matters.
  */
 export function* wordsOf(text: string): Generator<string, void> {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  // Marks go before, too: thousands of them on one letter are put in order as slowly as they are many, squared.
+  const plain = text.replace(MARKS, '').normalize('NFKD').replace(MARKS, '').toLowerCase()
   for (const [word] of plain.matchAll(WORD)) yield word
 }
 

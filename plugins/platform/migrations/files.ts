@@ -77,4 +77,11 @@ export const files: readonly Migration<PlatformTables>[] = [
       `DROP INDEX ${t.files}_waiting`,
     ],
   },
+  {
+    name: 'files/0004-removed',
+    up: (t, d) => [
+      // Files that are deleted, and of whose chunks and vectors some may be left.
+      `CREATE TABLE ${t.removed_files} (file_id ${d.id} PRIMARY KEY)`,
+    ],
+  },
 ]

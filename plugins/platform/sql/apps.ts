@@ -259,7 +259,7 @@ export function appWrites(
       if (!gone) return false
       await query(`DELETE FROM ${t.revisions} WHERE app_id = $1`, [id])
       await purgeEdits(query, t, dialect, id)
-      await purgeFiles(query, t, dialect, id)
+      await purgeFiles(query, t, id)
       await purgeDeployments(query, t, dialect, id)
       await purgeDomains(query, t, id)
       await purgeServices(query, t, id)

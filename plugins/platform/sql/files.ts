@@ -1,14 +1,21 @@
 import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
-import { wordsAsked } from '../contract/words.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import { claimRow, isFileClaimable } from './file-claim.ts'
-import { COLUMNS, toChunk, toFile, toFound, toValues } from './file-rows.ts'
+import { COLUMNS, toChunk, toFile, toValues } from './file-rows.ts'
+import { searchPassages } from './passages.ts'
+import { deleteChunks, removeFiles } from './removed-files.ts'
 import { cutPage, insertion, integer } from '../../store/sql/rows.ts'
 import { PASSAGES } from './passage-index.ts'
 import type { PlatformTables } from './tables.ts'
 import { findNearest, insertVectors } from './vectors.ts'
 
-export function fileReads(query: Query, t: PlatformTables, dialect: Dialect): FileReads {
+/** @param searching where searches read */
+export function fileReads(
+  query: Query,
+  t: PlatformTables,
+  dialect: Dialect,
+  searching: Query = query,
+): FileReads {
   return {
     async get(appId, id) {
       const [row] = await query(`SELECT * FROM ${t.files} WHERE id = $1 AND app_id = $2`, [
@@ -50,12 +57,8 @@ export function fileReads(query: Query, t: PlatformTables, dialect: Dialect): Fi
       )
       return rows.map((row) => row.sha256)
     },
-    async search({ query: asked, ...search }) {
-      const words = wordsAsked(asked)
-      if (words.length === 0) return []
-      return (await PASSAGES[dialect.name].find(query, t, { ...search, words })).map(toFound)
-    },
-    nearest: (search) => findNearest(query, t, dialect, search),
+    search: (search) => searchPassages(searching, t, dialect, search),
+    nearest: (search) => findNearest(searching, t, dialect, search),
     async chunks(id, from, limit) {
       const rows = await query(
         `SELECT ordinal, text, heading, page, starts_at, ends_at FROM ${t.file_chunks}
@@ -90,9 +93,7 @@ export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): F
     },
     async claim(asked) {
       const row = await claimRow(query, t, dialect, asked)
-      const file = row && toFile(row)
-      if (file !== undefined) await forgetChunks(query, t, dialect, [file.id])
-      return file
+      return row && toFile(row)
     },
     beat: (id, claim, { lease_until, stage, done, total }) =>
       changed(
@@ -107,6 +108,10 @@ export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): F
          WHERE ${held} RETURNING id`,
         [id, claim, now],
       ),
+    async clear(id, claim, limit) {
+      if ((await hold(id, claim)) === undefined) return undefined
+      return deleteChunks(query, t, id, limit)
+    },
     async addChunks(id, claim, chunks) {
       const file = await hold(id, claim)
       if (file === undefined) return false
@@ -126,12 +131,10 @@ export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): F
           [id, claim, end.content_type, end.chunks, end.characters, now],
         )
       }
-      const failed = await changed(
+      return changed(
         `UPDATE ${t.files} SET status = 'failed', error = $3, ${NOBODYS} WHERE ${held} RETURNING id`,
         [id, claim, JSON.stringify(end.error)],
       )
-      if (failed) await forgetChunks(query, t, dialect, [id])
-      return failed
     },
     retry: (id) =>
       changed(
@@ -139,14 +142,7 @@ export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): F
          WHERE id = $1 AND status = 'failed' RETURNING id`,
         [id],
       ),
-    async remove(appId, id) {
-      const removed = await changed(
-        `DELETE FROM ${t.files} WHERE id = $1 AND app_id = $2 RETURNING id`,
-        [id, appId],
-      )
-      if (removed) await forgetChunks(query, t, dialect, [id])
-      return removed
-    },
+    remove: (appId, id) => removeFiles(query, t, 'id = $1 AND app_id = $2', [id, appId]),
   }
 }
 
@@ -154,38 +150,7 @@ export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): F
 const NO_PLACE = 'stage = NULL, done = 0, total = NULL'
 const NOBODYS = `claim = NULL, lease_until = NULL, ${NO_PLACE}`
 
-/**
- * Forgets chunks and vectors. Whoever calls it holds the rows of the files, or has deleted them: nobody adds
- * any meanwhile.
- */
-async function forgetChunks(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  fileIds: readonly string[],
-): Promise<void> {
-  for (const table of [t.file_chunks, t.file_vectors]) {
-    await query(`DELETE FROM ${table} WHERE ${dialect.among('file_id', '$1')}`, [
-      JSON.stringify(fileIds),
-    ])
-  }
-}
-
-/** Deletes every file of an app, with its chunks and vectors. */
-export async function purgeFiles(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  appId: string,
-): Promise<void> {
-  const rows = await query<Pick<FileRecord, 'id'>>(
-    `DELETE FROM ${t.files} WHERE app_id = $1 RETURNING id`,
-    [appId],
-  )
-  await forgetChunks(
-    query,
-    t,
-    dialect,
-    rows.map(({ id }) => id),
-  )
+/** Deletes every file of an app. */
+export async function purgeFiles(query: Query, t: PlatformTables, appId: string): Promise<void> {
+  await removeFiles(query, t, 'app_id = $1', [appId])
 }

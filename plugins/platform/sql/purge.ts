@@ -4,7 +4,7 @@ import type { PlatformTables } from './tables.ts'
 
 export const platformPurgesOf = (
   t: PlatformTables,
-): Readonly<Record<PlatformPurgeKind, Purge>> => ({
+): Readonly<Record<Exclude<PlatformPurgeKind, 'removed_files'>, Purge>> => ({
   access_lines: {
     table: t.access_lines,
     key: 'position',

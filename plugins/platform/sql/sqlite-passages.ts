@@ -1,6 +1,7 @@
-import type { Passages } from './passages.ts'
-import { printAppTerm } from './passages.ts'
+import type { Passages } from './word-index.ts'
+import { printAppTerm } from './word-index.ts'
 import { wordsOfNew } from '../contract/words.ts'
+import { findPassages } from './sqlite-find-passages.ts'
 
 /**
  * An index beside the chunks that keeps no text of its own. Its tokens are our words: they come parted
@@ -46,25 +47,5 @@ export const PASSAGES: Passages = {
       ],
     )
   },
-  find: (query, t, { app_id, words, files, limit }) =>
-    // From the index to the chunks, never the other way: it would be asked anew for each of them.
-    query(
-      `WITH best AS (
-         SELECT kept.id, -bm25(${t.file_words}, 0, 1) AS score
-         FROM ${t.file_words} CROSS JOIN ${t.file_chunks} kept ON kept.id = ${t.file_words}.rowid
-           CROSS JOIN ${t.files} file ON file.id = kept.file_id
-         WHERE ${t.file_words} MATCH $1 AND file.app_id = $2 AND file.status = 'processed'
-           AND ($3 IS NULL OR file.id IN (SELECT value FROM json_each($3)))
-         ORDER BY score DESC, kept.file_id, kept.ordinal LIMIT $4)
-       SELECT kept.*, file.name, best.score FROM best
-         JOIN ${t.file_chunks} kept ON kept.id = best.id
-         JOIN ${t.files} file ON file.id = kept.file_id
-       ORDER BY best.score DESC, kept.file_id, kept.ordinal`,
-      [
-        `app : "${printAppTerm(app_id)}" AND words : (${words.map((word) => `"${word}"`).join(' OR ')})`,
-        app_id,
-        files && JSON.stringify(files),
-        limit,
-      ],
-    ),
+  find: findPassages,
 }

@@ -17,6 +17,7 @@ import { editReads, editWrites } from './edits.ts'
 import { fileReads, fileWrites } from './files.ts'
 import { observationReads, observationWrites } from './observations.ts'
 import { platformPurgesOf } from './purge.ts'
+import { purgeRemoved } from './removed-files.ts'
 import { serviceReads, serviceWrites } from './services.ts'
 import { signInReads, signInWrites } from './sign-in.ts'
 import type { PlatformTables } from './tables.ts'
@@ -28,7 +29,7 @@ export function createPlatformStore(
   t: PlatformTables,
   models: Models,
 ): PlatformStore {
-  const { dialect, read } = client
+  const { dialect, read, search } = client
   const purges = platformPurgesOf(t)
 
   function readsOf(): PlatformReads {
@@ -37,7 +38,7 @@ export function createPlatformStore(
       deployments: deploymentReads(read, t, dialect),
       domains: domainReads(read, t),
       edits: editReads(read, t),
-      files: fileReads(read, t, dialect),
+      files: fileReads(read, t, dialect, search),
       observations: observationReads(read, t),
       services: serviceReads(read, t, dialect),
       signIn: signInReads(read, t),
@@ -63,13 +64,14 @@ export function createPlatformStore(
     ...readsOf(),
     write: (work) =>
       core.unit(({ tx, query, changes }) => work({ ...tx, ...writesOf(query, changes) })),
-    purge: (kind, before, limit) =>
-      isPlatforms(kind)
-        ? purge(client, purges[kind], before, limit)
-        : core.purge(kind, before, limit),
+    purge(kind, before, limit) {
+      if (kind === 'removed_files') return purgeRemoved(client, t, limit)
+      if (isPlatforms(kind)) return purge(client, purges[kind], before, limit)
+      return core.purge(kind, before, limit)
+    },
   }
 }
 
-function isPlatforms(kind: string): kind is PlatformPurgeKind {
+function isPlatforms(kind: string): kind is Exclude<PlatformPurgeKind, 'removed_files'> {
   return PLATFORM_PURGE_KINDS.some((one) => one === kind)
 }

@@ -23,6 +23,7 @@ const NAMES = [
   'left_aliases',
   'observers',
   'problems',
+  'removed_files',
   'revisions',
   'service_secrets',
   'services',

@@ -20,6 +20,8 @@ export interface SqlClient {
   readonly dialect: Dialect
   /** Reads what is committed. */
   readonly read: Query
+  /** The same for searches, which take long: other reads do not wait for them. */
+  readonly search: Query
   /** One transaction: all of it or nothing. Concurrent calls never see each other's middle. */
   transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**

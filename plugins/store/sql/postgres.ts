@@ -72,6 +72,8 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     await source.end()
   }
 
+  const read: Query = (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind))
+
   return {
     dialect: createDialect(),
     changes: presence.changes,
@@ -80,7 +82,8 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
     announce: (webhookIds) => {
       presence.announce(webhookIds)
     },
-    read: (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind)),
+    read,
+    search: read,
     async transaction(work, options = {}) {
       const unit = units.take(() =>
         lend(source, async (client) => {

@@ -23,7 +23,15 @@ const PRAGMAS = `
 `
 
 /**
- * Opens a SQLite file with one writer connection and one reader.
+ * Statements that each connection hands to the driver at once. With the one of the writer they leave a thread
+ * of libuv's pool of four; with none left, the writer waited for the reads of everybody.
+ */
+const READS_AT_ONCE = 2
+const SEARCHES_AT_ONCE = 1
+const WRITES_AT_ONCE = 1
+
+/**
+ * Opens a SQLite file with one writer connection, one reader, and one reader for searches.
  *
  * @param file the database file; created when missing
  * @throws Error when the file cannot be opened in WAL mode with synchronous=FULL
@@ -31,11 +39,13 @@ const PRAGMAS = `
 export async function openSqlite(file: string): Promise<SqlClient> {
   const writer = await connect(file)
   const reader = await connect(file)
+  const searcher = await connect(file)
   const turns = createTurns()
   const changes = createChanges()
   let isBroken = false
-  const statement = preparedOn(writer.connection)
-  const reading = preparedOn(reader.connection)
+  const statement = preparedOn(writer.connection, WRITES_AT_ONCE)
+  const reading = preparedOn(reader.connection, READS_AT_ONCE)
+  const searching = preparedOn(searcher.connection, SEARCHES_AT_ONCE)
 
   async function transact<T>(
     work: (query: Query) => Promise<T>,
@@ -78,6 +88,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     changes,
     claimant: randomUUID(),
     read: reading.query,
+    search: searching.query,
     transaction: (work, options = {}) => take(() => transact(work, options)),
     exclusive: (_, work) => take(() => work(statement.query)),
     join: (transaction) => queryOn(connectionOf(transaction, isDatabase)),
@@ -86,8 +97,8 @@ export async function openSqlite(file: string): Promise<SqlClient> {
       await turns.idle()
       await statement.finalize()
       await reading.finalize()
-      await writer.sequelize.close()
-      await reader.sequelize.close()
+      await searching.finalize()
+      for (const { sequelize } of [writer, reader, searcher]) await sequelize.close()
     },
   }
 }

@@ -27,7 +27,10 @@ export const deleteFile = writeOperation({
     await platform.billing.release(tx, file.id)
     await noteFile(call, file, 'file.deleted')
     // What else of the app has the same bytes is found out later, by who reads all of its trees.
-    tx.afterCommit(() => platform.wake.bytes(app.id))
+    tx.afterCommit(() => {
+      platform.wake.removed()
+      platform.wake.bytes(app.id)
+    })
     return toWireFile(file)
   },
 })

@@ -72,16 +72,13 @@ export const searchFiles = readOperation({
     },
   },
   command: 'file search <query>',
-  async run({ platform, principal, params, body, reserve }) {
+  async run({ platform, principal, params, body, reserve, abandoned }) {
     const app = await findApp(platform.store.apps, principal, params.app_id)
     const limit = body.limit ?? DEFAULT_LIMIT
     reserve(limit * MAX_CHUNK_CHARACTERS)
-    const { mode, passages } = await findPassages(platform, {
-      app_id: app.id,
-      query: body.query,
-      limit,
-      files: body.files ?? null,
-    })
+    const search = { app_id: app.id, query: body.query, limit, files: body.files ?? null }
+    const turn = { holder: app.account_id, signal: abandoned() }
+    const { mode, passages } = await findPassages(platform, search, turn)
     // What a store goes by may tell of other accounts' words, so it is not told.
     return { mode, data: passages.map((one, index) => ({ ...one, score: 1 / (index + 1) })) }
   },

@@ -1,5 +1,6 @@
 import type sqlite3 from 'sqlite3'
 import { kernelError } from '../../../../lib/errors.ts'
+import { createLanes } from '../../../../lib/internal/lanes.ts'
 import type { Query } from '../client.ts'
 import { numbered, queryOn, rowsOf } from './statement.ts'
 
@@ -7,8 +8,6 @@ import { numbered, queryOn, rowsOf } from './statement.ts'
 const MOST_PREPARED = 512
 /** Texts that were met once, before all of that is forgotten: those of migrations never come again. */
 const MOST_MET = 2048
-/** Of one text: the driver runs a statement once in a turn of the event loop, however short it is. */
-const MOST_COPIES = 16
 
 /** Statements that are prepared once, on the driver's own handle. */
 export interface Prepared {
@@ -19,8 +18,12 @@ export interface Prepared {
 /**
  * Keeps statements prepared that come a second time: preparing one takes several times as long as
  * running it, and each awaited hop costs a turn of the event loop.
+ *
+ * @param atOnce statements handed to the driver at once; more wait here, in their order. A connection runs
+ *   one at a time, and each other one blocks a thread of libuv's pool, which has four, until its turn
  */
-export function preparedOn(connection: sqlite3.Database): Prepared {
+export function preparedOn(connection: sqlite3.Database, atOnce: number): Prepared {
+  const lanes = createLanes(atOnce)
   const texts = new Map<string, Copies>()
   const met = new Set<string>()
   const once = queryOn(connection)
@@ -39,21 +42,27 @@ export function preparedOn(connection: sqlite3.Database): Prepared {
     return undefined
   }
 
+  async function run<Row extends object>(sql: string, bind: readonly unknown[]): Promise<Row[]> {
+    const copies = copiesOf(sql)
+    if (copies === undefined) return once<Row>(sql, bind)
+    const statement = copies.free() ?? (await copies.prepare())
+    try {
+      return await rowsOf<Row>((done) => statement.all<Row>(bind, done))
+    } finally {
+      copies.giveBack(statement)
+    }
+  }
+
   return {
     async query<Row extends object>(sql: string, bind: readonly unknown[] = []) {
       // A statement that were prepared now would keep the connection from closing.
       if (isFinalized) throw kernelError('unavailable', { internal: 'the database is closed' })
-      const copies = copiesOf(sql)
-      if (copies === undefined) return once<Row>(sql, bind)
-      const statement = copies.free() ?? (await copies.next())
-      try {
-        return await rowsOf<Row>((done) => statement.all<Row>(bind, done))
-      } finally {
-        copies.giveBack(statement)
-      }
+      return lanes(() => run<Row>(sql, bind))
     },
     async finalize() {
       isFinalized = true
+      // What waits begins first.
+      await lanes(async () => undefined)
       for (const copies of texts.values()) await copies.finalize()
     },
   }
@@ -64,7 +73,7 @@ interface Waiter {
   readonly reject: (reason: unknown) => void
 }
 
-/** The statements of one text, one for each call that overlaps with others, up to a limit. */
+/** The statements of one text, one for each call that overlaps with others. */
 class Copies {
   readonly #connection: sqlite3.Database
   readonly #sql: string
@@ -81,9 +90,16 @@ class Copies {
     return this.#free.pop()
   }
 
-  /** One more, or, where there are enough, the next that is given back. */
-  next(): Promise<sqlite3.Statement> {
-    return this.#made < MOST_COPIES ? this.#prepare() : this.#givenBack()
+  async prepare(): Promise<sqlite3.Statement> {
+    this.#made++
+    try {
+      return await prepare(this.#connection, this.#sql)
+    } catch (cause) {
+      this.#made--
+      // Nobody gives back what was never made.
+      if (this.#made === 0) for (const { reject } of this.#waiting.splice(0)) reject(cause)
+      throw cause
+    }
   }
 
   giveBack(statement: sqlite3.Statement): void {
@@ -110,18 +126,6 @@ class Copies {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
     })
-  }
-
-  async #prepare(): Promise<sqlite3.Statement> {
-    this.#made++
-    try {
-      return await prepare(this.#connection, this.#sql)
-    } catch (cause) {
-      this.#made--
-      // Nobody gives back what was never made.
-      if (this.#made === 0) for (const { reject } of this.#waiting.splice(0)) reject(cause)
-      throw cause
-    }
   }
 }
 

@@ -1,0 +1,32 @@
+import { HOUR } from '../../lib/time.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import { CHUNK } from './retention.ts'
+import type { WorkLoop } from './work-loop.ts'
+import { keepWorking } from './work-loop.ts'
+
+/**
+ * Deletes the passages of files that were deleted, one portion after another: others write in between. What
+ * is left when it stops goes with the next start, or within an hour by another process.
+ */
+export function keepRemoving(
+  { store, clock, wake }: Pick<Platform, 'store' | 'clock' | 'wake'>,
+  log: Log,
+): Pick<WorkLoop, 'stop'> {
+  const loop = keepWorking({
+    name: 'removed files',
+    isClaimable: async () => true,
+    takeUp: async () => (await store.purge('removed_files', clock.now(), CHUNK)) === CHUNK,
+    most: 1,
+    every: HOUR,
+    clock,
+    log,
+  })
+  wake.removed = () => loop.wake()
+  return {
+    async stop() {
+      wake.removed = () => undefined
+      await loop.stop()
+    },
+  }
+}
