@@ -221,7 +221,7 @@ export const SIGN_IN_CHECKS: Checks = {
     saw(`${await door.tries({ local: '127.0.0.2' }, PASSWORD)} from another network`)
   },
 
-  async F56(t, saw) {
+  async F61(t, saw) {
     const hex = (index: number): string => index.toString(16)
     const networks = {
       'of one /56': (index: number) => `2001:db8:1:${hex(index)}::1`,

@@ -2,12 +2,7 @@ import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import type { Test } from 'tap'
 import type { FileChunk } from '../../../plugins/platform/contract/files.ts'
-import {
-  findTexts,
-  processFiles,
-  sampleChunk,
-  sampleFile,
-} from '../../platform/file-samples.ts'
+import { findTexts, processFiles, sampleChunk, sampleFile } from '../../platform/file-samples.ts'
 import { platformOver } from '../../platform/over-client.ts'
 import { openPlatformStore } from '../../../plugins/platform/open.ts'
 import type { SqlClient } from '../../../plugins/store/sql/client.ts'

@@ -5,6 +5,7 @@ import { EVENT_ROWS } from './fairness/events.ts'
 import { FOLLOW_ROWS } from './fairness/following.ts'
 import { NETWORK_ROWS } from './fairness/networks.ts'
 import { PUBLISH_ROWS } from './fairness/publishing.ts'
+import { SHARE_ROWS } from './fairness/shares.ts'
 import { WRITE_ROWS } from './fairness/writes.ts'
 
 const ROWS = [
@@ -15,6 +16,7 @@ const ROWS = [
   ...WRITE_ROWS,
   ...PUBLISH_ROWS,
   ...FOLLOW_ROWS,
+  ...SHARE_ROWS,
 ]
 
 export const FAIRNESS: Section = {

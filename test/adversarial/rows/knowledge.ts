@@ -24,7 +24,7 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   [
     'N05',
     'One account sends twelve searches at once, and another account sends one.',
-    'Searches of an account run `one at a time`, and ten wait: `429 rate_limited` to the twelfth, `200 to another account`.',
+    'Searches of an account run `one at a time`, and that of another account begins beside the first: `200 to the twelfth`, `200 to another account`.',
   ],
   [
     'N06',

@@ -43,10 +43,4 @@ export const ACCOUNT_ROWS: readonly Row[] = [
     answer:
       'Publishing counts each MiB beyond the first: `429 rate_limited`. Requests up to 1 MiB are not counted: `202`.',
   },
-  {
-    id: 'F62',
-    case: 'An account that is alone fills each queue of the process, then another account sends one request to each: pages, reads of streams, edits and clones, replays, writes, transfers.',
-    answer:
-      'Shares apply only while another account waits: the first has `every place`, and the other `the next place`.',
-  },
 ]

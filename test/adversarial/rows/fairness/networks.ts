@@ -79,10 +79,4 @@ export const NETWORK_ROWS: readonly Row[] = [
     answer:
       'Both count together: after five failures `429 to a step-up` and `429 rate_limited to a sign-in`; `200 from another network`.',
   },
-  {
-    id: 'F56',
-    case: 'More networks than may wait guess the password of one email address once each: /64s of one IPv6 /56, then of one /48.',
-    answer:
-      'Where no network has more waiting than another, the /56 or the /48 with most loses one: the owner gets `200` from another /48, `before half of the guesses`.',
-  },
 ]
