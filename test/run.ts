@@ -1,13 +1,13 @@
 /**
- * `npm test`, once everything is compiled: all suites, two files at a time over one PostgreSQL server, and
- * beside them the checks of the source. Given folders of test/, only the suites in them, and no checks.
+ * `npm test`, once everything is compiled: all suites, two files at a time, and beside them the checks of the
+ * source. Given folders of test/, only the suites in them, and no checks. A file that needs PostgreSQL starts a
+ * server of its own: the feed waits for every transaction of its server, those of other files included.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { ROOT } from './arch/source.ts'
-import { startPostgres } from './support/postgres.ts'
 
 const JOBS = 2
 
@@ -35,12 +35,11 @@ function suites(folders: readonly string[]): readonly string[] {
 /** Runs a program of the development dependencies; resolves with its exit code and what it printed. */
 async function run(
   [program, ...flags]: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly stdio: 'inherit' | 'pipe' },
+  stdio: 'inherit' | 'pipe',
 ): Promise<{ readonly code: number; readonly output: string }> {
   const child = spawn(join(ROOT, 'node_modules/.bin', String(program)), flags, {
     cwd: ROOT,
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', options.stdio, options.stdio],
+    stdio: ['ignore', stdio, stdio],
   })
   const printed: Buffer[] = []
   child.stdout?.on('data', (part: Buffer) => printed.push(part))
@@ -49,30 +48,19 @@ async function run(
   return { code: code ?? 1, output: Buffer.concat(printed).toString() }
 }
 
-async function runSuites(folders: readonly string[]): Promise<number> {
-  const server = await startPostgres()
-  try {
-    const env = { KEYHOOK_TEST_POSTGRES_URL: await server.createDatabase() }
-    const flags = [`--jobs=${JOBS}`, ...suites(folders)]
-    return (await run(['tap', ...flags], { env, stdio: 'inherit' })).code
-  } finally {
-    await server.stop()
-  }
-}
-
 /** One after the other: they are to take no more of the machine than the suites leave. */
 async function runChecks(): Promise<readonly string[]> {
   const failures: string[] = []
   for (const check of CHECKS) {
-    const { code, output } = await run(check, { stdio: 'pipe' })
+    const { code, output } = await run(check, 'pipe')
     if (code !== 0) failures.push(`not ok - ${check.join(' ')}\n${output}`)
   }
   return failures
 }
 
 const folders = process.argv.slice(2)
-const [code, failures] = await Promise.all([
-  runSuites(folders),
+const [{ code }, failures] = await Promise.all([
+  run(['tap', `--jobs=${JOBS}`, ...suites(folders)], 'inherit'),
   folders.length === 0 ? runChecks() : [],
 ])
 for (const failure of failures) process.stderr.write(failure)

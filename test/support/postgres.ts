@@ -66,7 +66,6 @@ async function startIn(
     unix_socket_directories: folder,
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
-    max_connections: '300',
     ...given,
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
