@@ -3,6 +3,7 @@ import { QueryTypes, Sequelize } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
 import { createChanges } from '../../../lib/engine/changes.ts'
+import { createLanes } from '../../../lib/internal/lanes.ts'
 import type { Query, SqlClient, TransactionOptions } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
@@ -23,12 +24,10 @@ const PRAGMAS = `
 `
 
 /**
- * Statements that each connection hands to the driver at once. With the one of the writer they leave a thread
- * of libuv's pool of four; with none left, the writer waited for the reads of everybody.
+ * Statements that read, of everybody, which are with the driver at once: one less than libuv's pool has threads
+ * by default. With none left for it, the writer waited for all of them.
  */
-const READS_AT_ONCE = 2
-const SEARCHES_AT_ONCE = 1
-const WRITES_AT_ONCE = 1
+const READS_AT_ONCE = 3
 
 /**
  * Opens a SQLite file with one writer connection, one reader, and one reader for searches.
@@ -43,9 +42,11 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const turns = createTurns()
   const changes = createChanges()
   let isBroken = false
-  const statement = preparedOn(writer.connection, WRITES_AT_ONCE)
-  const reading = preparedOn(reader.connection, READS_AT_ONCE)
-  const searching = preparedOn(searcher.connection, SEARCHES_AT_ONCE)
+  const reads = createLanes(READS_AT_ONCE)
+  const searches = createLanes(1)
+  const statement = preparedOn(writer.connection, createLanes(1))
+  const reading = preparedOn(reader.connection, reads)
+  const searching = preparedOn(searcher.connection, (work) => searches(() => reads(work)))
 
   async function transact<T>(
     work: (query: Query) => Promise<T>,

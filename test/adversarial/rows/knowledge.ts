@@ -4,7 +4,7 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   [
     'N01',
     'Sixteen reads of SQLite that take long come at once, and four searches, and then an account writes.',
-    'The driver is handed `2 reads` and `1 search` at a time, which leaves the writer a thread: the row is stored `before half of them end`.',
+    'The driver is handed `3 reads` at a time, of which `1 search`, so that the writer has a thread: the row is stored `before half of them end`.',
   ],
   [
     'N02',

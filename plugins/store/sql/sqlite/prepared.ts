@@ -1,6 +1,6 @@
 import type sqlite3 from 'sqlite3'
 import { kernelError } from '../../../../lib/errors.ts'
-import { createLanes } from '../../../../lib/internal/lanes.ts'
+import type { Lanes } from '../../../../lib/internal/lanes.ts'
 import type { Query } from '../client.ts'
 import { numbered, queryOn, rowsOf } from './statement.ts'
 
@@ -19,11 +19,10 @@ export interface Prepared {
  * Keeps statements prepared that come a second time: preparing one takes several times as long as
  * running it, and each awaited hop costs a turn of the event loop.
  *
- * @param atOnce statements handed to the driver at once; more wait here, in their order. A connection runs
- *   one at a time, and each other one blocks a thread of libuv's pool, which has four, until its turn
+ * @param lanes where statements wait until they are handed to the driver, in their order. A connection runs
+ *   one at a time, and each other one blocks a thread of libuv's pool until its turn
  */
-export function preparedOn(connection: sqlite3.Database, atOnce: number): Prepared {
-  const lanes = createLanes(atOnce)
+export function preparedOn(connection: sqlite3.Database, lanes: Lanes): Prepared {
   const texts = new Map<string, Copies>()
   const met = new Set<string>()
   const once = queryOn(connection)
