@@ -1,7 +1,7 @@
 import { HOUR } from '../../lib/time.ts'
+import { PASSAGES_AT_ONCE } from '../families/files/claim.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
-import { CHUNK } from './retention.ts'
 import type { WorkLoop } from './work-loop.ts'
 import { keepWorking } from './work-loop.ts'
 
@@ -16,7 +16,10 @@ export function keepRemoving(
   const loop = keepWorking({
     name: 'removed files',
     isClaimable: async () => true,
-    takeUp: async () => (await store.purge('removed_files', clock.now(), CHUNK)) === CHUNK,
+    async takeUp() {
+      const purged = await store.purge('removed_files', clock.now(), PASSAGES_AT_ONCE)
+      return purged === PASSAGES_AT_ONCE
+    },
     most: 1,
     every: HOUR,
     clock,

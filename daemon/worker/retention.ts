@@ -4,6 +4,7 @@ import { DAY } from '../../lib/time.ts'
 import type { PlatformPurgeKind, PlatformStore } from '../../plugins/platform/contract.ts'
 import { ALL_PURGE_KINDS } from '../../plugins/platform/contract.ts'
 import type { PurgeKind } from '../../plugins/store/contract.ts'
+import { PASSAGES_AT_ONCE } from '../families/files/claim.ts'
 
 type Kind = PurgeKind | PlatformPurgeKind
 
@@ -17,7 +18,7 @@ export interface Retention {
 }
 
 /** Rows that one commit deletes, so that publishing waits for a short one at most. */
-export const CHUNK = 500
+const CHUNK = 500
 
 /** What ended is of no use to anybody soon after; a revoked value still answers who holds it for a while. */
 const ENDED_FOR: Millis = 30 * DAY
@@ -44,11 +45,12 @@ export async function purgeExpired(
   for (const kind of ALL_PURGE_KINDS) {
     const span = spans[kind]
     if (span === null) continue
+    const limit = kind === 'removed_files' ? PASSAGES_AT_ONCE : CHUNK
     let total = 0
     for (let full = true; full && !isStopping();) {
-      const deleted = await store.purge(kind, now - span, CHUNK)
+      const deleted = await store.purge(kind, now - span, limit)
       total += deleted
-      full = deleted === CHUNK
+      full = deleted === limit
     }
     if (total > 0) purged[kind] = total
   }

@@ -55,7 +55,7 @@ function watchUnits({ platform }: Knowledge, passages: () => Promise<number>): (
 }
 
 function say(most: number): string {
-  return most > 0 && most <= 500 ? '500 at most' : `${most}`
+  return most > 0 && most <= 50 ? '50 at most' : `${most}`
 }
 
 export const REMOVAL_CHECKS: Checks = {

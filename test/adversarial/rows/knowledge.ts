@@ -40,7 +40,7 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   [
     'N09',
     'An account deletes a file of 1,600 passages, and another account writes.',
-    'The commit deletes `0 passages`, of which nothing is found any more. They go in portions of `500 at most`, and the write is stored `in between`.',
+    'The commit deletes `0 passages`, of which nothing is found any more. They go in portions of `50 at most`, and the write is stored `in between`.',
   ],
   [
     'N10',
@@ -50,7 +50,7 @@ const LINES: readonly (readonly [id: string, what: string, answer: string])[] = 
   [
     'N11',
     'A worker dies once it has added 1,600 passages of a file; another takes the file over, which fails.',
-    'The passages go before it is read again, and before it fails, in units of `500 at most`: `nothing is left`.',
+    'The passages go before it is read again, and before it fails, in units of `50 at most`: `nothing is left`.',
   ],
 ]
 
