@@ -49,7 +49,7 @@ const MIGRATED = commitOf(/CREATE TABLE keyhook_webhooks/)
 export const FAILPOINTS: readonly Failpoint[] = [
   {
     name: 'accept.before_lookup',
-    at: { sql: /^SELECT e\.\* FROM .* JOIN keyhook_events/ },
+    at: { sql: /^SELECT e\..* JOIN keyhook_events e ON e\.account_id = asked/ },
     when: 'before',
   },
   { name: 'accept.before_commit', at: PUBLISH, when: 'before' },
