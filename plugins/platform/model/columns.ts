@@ -1,6 +1,6 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { integer } from '../../store/sql/rows.ts'
+import { integer, toCreator } from '../../store/sql/rows.ts'
 
 /** As the migrations spell it; `id` is text that is compared bytewise. */
 export type ColumnType = 'id' | 'text' | 'smallint' | 'integer' | 'bigint' | 'bytes'
@@ -22,8 +22,7 @@ export interface Field<T> {
   write(value: T): Row
 }
 
-/** Columns of a declaration, by the properties that they hold: those of the same name, or fields. */
-// The type of a property is inferred, so each may be anything.
+/** Properties of a record: each a column of the same name, or a field. Its type is inferred, so it may be any. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Declared = Readonly<Record<string, Column<any> | Field<any>>>
 
@@ -82,13 +81,9 @@ export function named<T>(name: string, of: Column<T>): Field<T> {
 
 /** Who made a record. */
 export function creator(): Field<Creator> {
-  const [type, by] = [text<Creator['type']>(), orNull(id())]
   return {
-    columns: { created_by_type: type, created_by_id: orNull(text()) },
-    read: (row) => ({
-      type: type.read(row['created_by_type']),
-      id: by.read(row['created_by_id']),
-    }),
+    columns: { created_by_type: text(), created_by_id: orNull(text()) },
+    read: toCreator,
     write: (value) => ({ created_by_type: value.type, created_by_id: value.id }),
   }
 }

@@ -66,15 +66,19 @@ export function createModels(
 
   return {
     rowsOn(query) {
-      const transaction = transactionOn(sequelize, CONNECTIONS[dialect](query))
-      const options = { transaction, hooks: false, validate: false, returning: false }
+      // Most units of work change no model: they make no transaction.
+      let transaction: SequelizeTransaction | undefined
+      const options = () => {
+        transaction ??= transactionOn(sequelize, CONNECTIONS[dialect](query))
+        return { transaction, hooks: false, validate: false, returning: false }
+      }
       return {
         async insert(model, row) {
-          await modelOf(model).create(row, options).catch(unwrap)
+          await modelOf(model).create(row, options()).catch(unwrap)
         },
         async update(model, guard, row) {
           const [changed] = await modelOf(model)
-            .update(row, { ...options, where: requireGuard(guard) })
+            .update(row, { ...options(), where: requireGuard(guard) })
             .catch(unwrap)
           return changed
         },
