@@ -159,6 +159,11 @@ export const STATE_ONLY: readonly StateOnly[] = [
     reason: 'The content says what a file is.',
   },
   {
+    code: 'empty_file',
+    location: 'body.file',
+    reason: 'Beside a file that is taken, one without content is named in the answer.',
+  },
+  {
     code: 'invalid_file_name',
     location: 'body.file',
     reason: 'OpenAPI cannot say what a part is named.',

@@ -42,14 +42,9 @@ export function partsEncoding(
 function partSchema(name: string, part: PartSpec, members: Members): z.ZodType {
   const { kind, description, least, most } = part
   const one =
-    kind === 'file' ? z.unknown().meta({ override: fileSchema(part) }) : textOf(members[name], part)
+    kind === 'file' ? z.unknown().meta({ override: FILE_SCHEMA }) : textOf(members[name], part)
   if (most === 1) return one.meta({ description })
   return z.array(one).min(least).max(most).meta({ description })
-}
-
-/** A file that must be of a kind by its content has some. */
-function fileSchema({ mediaTypes }: PartSpec): Record<string, unknown> {
-  return mediaTypes === undefined ? FILE_SCHEMA : { ...FILE_SCHEMA, minLength: 1 }
 }
 
 /**
