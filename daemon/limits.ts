@@ -19,12 +19,12 @@ export const DEFAULT_BODY_LIMIT: number = MIB
 export const TOKEN_BYTES: number = MIB
 
 /** Bodies of accounts' requests, from before they are read until their operation has ended. */
-export const BODY_BYTES: number = 32 * MIB
+export const BODY_BYTES: number = 20 * MIB
 /** Counted for a body that its operation takes in a piece at a time. */
 export const STREAMED_BODY_BYTES: number = 256 * KIB
 
 /** Responses to accounts, from before they are made until the socket took them. */
-export const RESPONSE_BYTES: number = 32 * MIB
+export const RESPONSE_BYTES: number = 20 * MIB
 /** Bodies of anonymous callers, of all networks together. A single one cannot be larger. */
 export const ANONYMOUS_BODY_BYTES: number = 4 * MIB
 /** Responses to anonymous callers: pages, documents, errors. */

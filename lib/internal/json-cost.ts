@@ -1,4 +1,4 @@
-import { ARRAY_OPEN, OBJECT_OPEN, QUOTE, isFollowedByColon, stringEnd } from './json-scan.ts'
+import { ARRAY_OPEN, COMMA, OBJECT_OPEN, QUOTE, isFollowedByColon, stringEnd } from './json-scan.ts'
 
 /** Characters of a text that costs little to parse, whatever it holds. */
 const ALWAYS_CHEAP = 65_536
@@ -17,11 +17,14 @@ const DENSITIES: readonly { readonly keys: number; readonly charactersEach: numb
 ]
 /** Characters for each different key. */
 const CHARACTERS_PER_KEY = 64
+/** Members and elements of a text. `JSON.parse` holds 24 bytes for each: 8 million fit into 16 MiB. */
+const MAX_VALUES = 1_048_576
 
-/** Whether parsing a text would block the process for long. The text need not be JSON. */
+/** Whether parsing a text would block the process for long, or fill it. The text need not be JSON. */
 export function isExpensive(text: string): boolean {
   if (text.length <= ALWAYS_CHEAP) return false
-  const containers = containersIn(text)
+  const { containers, commas } = countIn(text)
+  if (commas >= MAX_VALUES) return true
   const density = DENSITIES.find(
     ({ charactersEach }) => containers <= Math.max(LEAST_BOUND, text.length / charactersEach),
   )
@@ -30,14 +33,17 @@ export function isExpensive(text: string): boolean {
   return hasMoreKeys(text, Math.min(density.keys, maxKeys))
 }
 
-function containersIn(text: string): number {
+/** What stands outside of strings. */
+function countIn(text: string): { readonly containers: number; readonly commas: number } {
   let containers = 0
+  let commas = 0
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at)
     if (code === OBJECT_OPEN || code === ARRAY_OPEN) containers += 1
+    else if (code === COMMA) commas += 1
     at = code === QUOTE ? stringEnd(text, at) : at + 1
   }
-  return containers
+  return { containers, commas }
 }
 
 /** Whether there are more different keys. */

@@ -23,7 +23,7 @@ const TEXTS: Readonly<Record<JsonErrorCode, string>> = {
   invalid_json: 'The text is not JSON.',
   json_too_deep: 'Arrays and objects are nested too deeply.',
   json_too_complex:
-    'There are too many different keys, or too many objects, for the size of the text.',
+    'There are too many different keys or objects for the size of the text, or more than 1,048,576 values.',
   json_forbidden_key: 'The key __proto__ is not allowed.',
   json_nul: 'Strings must not contain the character U+0000.',
   json_lone_surrogate: 'Strings must be valid Unicode; this one contains half of a surrogate pair.',
@@ -64,7 +64,7 @@ const MAX_PATH_LENGTH = 200
  * U+0000 and lone surrogates in strings and keys, however they are escaped (I-JSON, RFC 7493, 2.1).
  *
  * The text itself is judged, so that what a duplicate key hides is refused too. A text whose parsing
- * would block the process for long is refused before it is parsed.
+ * would block the process for long, or fill its memory, is refused before it is parsed.
  *
  * @throws JsonError with one of the codes of `JsonErrorCode`
  * @example

@@ -15,7 +15,6 @@ import {
   OF_KEYS,
   OF_OTHERS,
   openStage,
-  PARSING,
   requestOf,
   watchHeld,
 } from './limits/stage.ts'
@@ -97,7 +96,7 @@ await t.test('every operation, at its limits', async (t: Test) => {
         await held.look(operation.id)
       }
       t.comment(`${ALL.length} operations, ${sent} bodies`)
-      await held.end(PARSING)
+      await held.end()
       saw('refused')
     },
 

@@ -123,6 +123,8 @@ await t.test('parseJson refuses what would take long to parse, and says so', asy
   const complex = { code: 'json_too_complex', path: '' }
   t.strictSame(refusal(`{${many(700_000, (index) => `"k${index}":1`)}}`), complex)
   t.strictSame(refusal(`[${many(300_000, () => '{}')}]`), complex)
+  t.strictSame(refusal(`[${many(1_048_577, () => '0')}]`), complex)
+  t.equal(refusal(`[${many(1_048_576, () => '0')}]`), undefined)
   t.strictSame(refusal(`[${many(100_000, (index) => `{"k${index % 9999}":1}`)}]`), complex)
   for (const text of [
     `{${many(16_000, (index) => `"k${index}":1`)}}`,

@@ -23,8 +23,6 @@ const WIDE_RECORDS = 30
 const MOST_MEMORY = 400 * MIB
 /** Of password hashing, whose memory is none of JavaScript's: two at once, each of 128 MiB. */
 export const HASHING: number = 256 * MIB
-/** Of the parser of JSON, one body at a time: for 16 MiB of numbers it holds twelve times as much. */
-export const PARSING: number = 192 * MIB
 
 const MOST_BYTES: Readonly<Record<string, number>> = {
   bodies: BODY_BYTES,
