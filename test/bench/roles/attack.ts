@@ -21,9 +21,13 @@ const KINDS: readonly ((key: string, host: string) => string)[] = [
   (key, host) =>
     head(key, host, 'POST', '/v1/events', 8 * MIB) + `{"events":[${' '.repeat(4 * MIB)}`,
   (key, host) => head(key, host, 'POST', '/v1/keys', FAULTIES.length) + FAULTIES,
+  (key, host) => head(key, host, 'GET', '/v1/event-types'),
+  (key, host) => head(key, host, 'POST', '/v1/apps', NUMBERS.length) + NUMBERS,
   () => 'GET /v1/keys/self HTTP/1.1\r\nHost: ',
 ]
 
+/** As much JSON as a body may hold, of as many values as fit into it. */
+const NUMBERS = `[${'0,'.repeat(8 * MIB - 2)}0]`
 const FAULTIES = `{${Array.from({ length: FAULTS }, (_, n) => `"f${n}":0`).join()}}`
 
 function head(key: string, host: string, method: string, path: string, length?: number): string {
