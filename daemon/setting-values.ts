@@ -13,7 +13,7 @@ import { isHostName } from './hosting/target.ts'
 
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text)
-  const plain = url !== null && url.username === '' && url.search === '' && url.hash === ''
+  const plain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === ''
   if (!plain || !['http:', 'https:'].includes(url.protocol)) {
     throw new Error('must be an http or https address without credentials, query or fragment')
   }

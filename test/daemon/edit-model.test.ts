@@ -23,6 +23,7 @@ void t.test(
       'http://100.100.100.200/',
       'ftp://models.example.com',
       'http://user:pass@models.example.com',
+      'http://:pass@models.example.com',
     ]
     for (const KEYHOOK_LLM_BASE_URL of refused) {
       t.throws(
