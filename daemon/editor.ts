@@ -1,7 +1,7 @@
 import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
 import { EDITORS } from '../plugins/registry.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { openModelServer } from './model-server.ts'
 import { EDITS_AT_ONCE } from './worker/edits.ts'
 

@@ -2,8 +2,8 @@ import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import { FILE_PROCESSORS } from '../plugins/registry.ts'
-import type { Config } from './config.ts'
-import { ConfigError } from './config.ts'
+import type { Config } from './config/config.ts'
+import { ConfigError } from './config/config.ts'
 import { FILES_AT_ONCE } from './worker/files.ts'
 
 /**

@@ -12,11 +12,11 @@ import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
-import type { AppDirectory } from './app-directory.ts'
-import type { EventPositions } from './event-positions.ts'
-import type { EventTypes } from './event-types.ts'
-import type { FairQueue } from './fair-queue.ts'
-import type { SearchQueue } from './search-queue.ts'
+import type { AppDirectory } from './authority/app-directory.ts'
+import type { EventPositions } from './events/positions.ts'
+import type { EventTypes } from './events/types.ts'
+import type { FairQueue } from './queues/fair-queue.ts'
+import type { SearchQueue } from './queues/reads.ts'
 
 /** What there is to be asked for, as data. */
 export interface Catalogue {

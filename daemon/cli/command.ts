@@ -1,4 +1,4 @@
-import type { Family, Operation } from '../family.ts'
+import type { Family, Operation } from '../operations/family.ts'
 import type { Field } from './fields.ts'
 import { partFields, readFields, withFiles } from './fields.ts'
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 
 /** Whether records are kept where several processes share them. */
 export function usesPostgres({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PartsInput } from '../parts.ts'
+import type { PartsInput } from '../operations/parts.ts'
 
 /** How the text of a field is read. */
 export type FieldKind =

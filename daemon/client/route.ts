@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { NAME, OBJECT, declareArguments, listOf, recordOf } from '../../lib/internal/arguments.ts'
-import type { Operation } from '../family.ts'
+import type { Operation } from '../operations/family.ts'
 
 /** What the client must know of an operation to ask for it. */
 export interface Route {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Operation, OperationInput } from '../family.ts'
-import type { FormInput, PartSpec, PartsInput } from '../parts.ts'
+import type { Operation, OperationInput } from '../operations/family.ts'
+import type { FormInput, PartSpec, PartsInput } from '../operations/parts.ts'
 import type { Known } from './route.ts'
 
 /** Options of one call. */

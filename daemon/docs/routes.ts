@@ -1,6 +1,6 @@
 import type { Route } from '../client/route.ts'
 import { routesOf } from '../client/route.ts'
-import type { Family } from '../family.ts'
+import type { Family } from '../operations/family.ts'
 
 /** As prettier prints them, so that writing the file leaves nothing to format. */
 const WIDTH = 100

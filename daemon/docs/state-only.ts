@@ -1,4 +1,4 @@
-import type { Operation } from '../family.ts'
+import type { Operation } from '../operations/family.ts'
 
 /** A refusal (400, 413 or 415) of a request that the OpenAPI document allows. */
 export interface StateOnly {

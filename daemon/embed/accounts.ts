@@ -3,7 +3,7 @@ import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import { insertAccount } from '../families/accounts/service.ts'
 import { audit } from '../families/audit/note.ts'
 import type { Platform } from '../platform.ts'
-import type { OperatorPrincipal } from '../principal.ts'
+import type { OperatorPrincipal } from '../authority/principal.ts'
 import { readAccountChanges } from './arguments.ts'
 
 /** What an embedder sets for one of its accounts. */

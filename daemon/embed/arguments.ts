@@ -25,8 +25,8 @@ import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { INSTANT } from '../../lib/kinds.ts'
 import { isSequelize } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
-import { isAccountId } from '../principal.ts'
-import { SETTINGS } from '../settings.ts'
+import { isAccountId } from '../authority/principal.ts'
+import { SETTINGS } from '../config/settings.ts'
 import { DAEMON_ONLY } from './options.ts'
 
 const ACCOUNT_ID: Kind = {

@@ -1,7 +1,7 @@
 import type { VerifiedKey } from '../../lib/engine/verifier.ts'
 import type { Client, Served } from '../client/index.ts'
 import type { Requirement } from '../families/keys/need.ts'
-import type { Family } from '../family.ts'
+import type { Family } from '../operations/family.ts'
 import type { Platform } from '../platform.ts'
 import type { UpdateAccount } from './accounts.ts'
 import type { GivenSettings } from './options.ts'

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts'
-import { readConfig } from '../config.ts'
-import { SETTINGS } from '../settings.ts'
+import type { Config } from '../config/config.ts'
+import { readConfig } from '../config/config.ts'
+import { SETTINGS } from '../config/settings.ts'
 
 /** A setting as code gives it: text, a number, a list, or scope families with their actions. */
 export type Given =

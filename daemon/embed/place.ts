@@ -1,11 +1,11 @@
 import type { OpenOptions, StoredFacts } from '../../plugins/registry.ts'
 import { isSequelize, openDatabase } from '../../plugins/registry.ts'
-import type { Config } from '../config.ts'
-import { takeDataFolder } from '../data-folder.ts'
-import { holdFile } from '../lock-file.ts'
+import type { Config } from '../config/config.ts'
+import { takeDataFolder } from '../machine/data-folder.ts'
+import { holdFile } from '../machine/lock-file.ts'
 import { inspectStored } from '../open.ts'
 import type { Platform } from '../platform.ts'
-import { DATABASE_FORMS, isSqliteUri } from '../setting-values.ts'
+import { DATABASE_FORMS, isSqliteUri } from '../config/values.ts'
 
 /** Where an embedded Keyhook keeps its records. */
 export interface Place {

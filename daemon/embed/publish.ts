@@ -9,7 +9,7 @@ import {
   serializeEvent,
 } from '../../lib/webhook/event.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
-import { httpError, invalidJson } from '../errors.ts'
+import { httpError, invalidJson } from '../operations/errors.ts'
 import { eventError } from '../families/events/errors.ts'
 import type { Platform } from '../platform.ts'
 import { readPublish } from './arguments.ts'

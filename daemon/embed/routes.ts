@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { Instant } from '../../lib/time.ts'
-import type { UserPrincipal } from '../principal.ts'
+import type { UserPrincipal } from '../authority/principal.ts'
 
 /** Somebody who is signed in to the embedder's product, in its own way. */
 export interface SignedIn {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Page } from '../../plugins/store/contract/page.ts'
-import { httpError } from '../errors.ts'
-import type { FairQueue } from '../fair-queue.ts'
-import { PAGE_BYTES } from '../limits.ts'
-import { printJson, printedAs } from '../print-json.ts'
-import { createReadQueue } from '../read-queue.ts'
+import { httpError } from '../operations/errors.ts'
+import type { FairQueue } from '../queues/fair-queue.ts'
+import { PAGE_BYTES } from '../limits/amounts.ts'
+import { printJson, printedAs } from '../operations/print-json.ts'
+import { createReadQueue } from '../queues/reads.ts'
 
 const DEFAULT_LIMIT = 20
 /** Pages of large records that are read and printed at once: each is in memory several times meanwhile. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
-import type { FairQueue } from '../fair-queue.ts'
+import type { FairQueue } from '../queues/fair-queue.ts'
 import type { Platform } from '../platform.ts'
-import { createReadQueue } from '../read-queue.ts'
+import { createReadQueue } from '../queues/reads.ts'
 
 const POLLS_AT_ONCE = 4
 

@@ -1,7 +1,7 @@
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { Call } from '../family.ts'
-import { accountOf } from '../principal.ts'
+import type { Call } from '../operations/family.ts'
+import { accountOf } from '../authority/principal.ts'
 import { pauseFor, readInTurn } from './polling.ts'
 
 /** Of a call, what waiting takes. */

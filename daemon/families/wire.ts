@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import type { Instant } from '../../lib/time.ts'
 import { toIso } from '../../lib/time.ts'
-import { fault } from '../faults.ts'
+import { fault } from '../operations/faults.ts'
 import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 
 /** What `String.prototype.trim` takes away. The published pattern is read by other languages too. */

@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts'
 import { judgeAddress } from '../../lib/egress/address.ts'
-import type { Config } from '../config.ts'
-import { ConfigError } from '../config.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
 import type { AppsPlace } from '../platform.ts'
 
 /** Its documented default; a daemon of tests takes free ones for both. */

@@ -1,4 +1,4 @@
-import { holderOf } from '../principal.ts'
+import { holderOf } from '../authority/principal.ts'
 import type { BodyLease, RequestContext } from './state.ts'
 import type { Traffic } from './traffic.ts'
 import { poolsFor, tooManyBytes } from './traffic.ts'

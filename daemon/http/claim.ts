@@ -1,7 +1,7 @@
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 import type { IdempotencyRecord } from '../../plugins/store/contract/requests.ts'
-import { writeBegun } from '../writes.ts'
+import { writeBegun } from '../queues/writes.ts'
 import type { AnyCall } from './perform.ts'
 
 /** How long a claim holds that is not renewed: when the process dies, the key is free again after it. */

@@ -5,10 +5,10 @@ import type {
   RequestReads,
 } from '../../plugins/store/contract/requests.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
-import { httpError } from '../errors.ts'
+import { httpError } from '../operations/errors.ts'
 import type { Platform } from '../platform.ts'
-import type { Principal } from '../principal.ts'
-import { writeBegun, writeInTurn } from '../writes.ts'
+import type { Principal } from '../authority/principal.ts'
+import { writeBegun, writeInTurn } from '../queues/writes.ts'
 import { LEASE, giveBack, keepClaim } from './claim.ts'
 import { markParts } from './mark-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'

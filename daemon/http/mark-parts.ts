@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { GivenPart } from '../parts.ts'
+import type { GivenPart } from '../operations/parts.ts'
 
 /** Parts that are handed on as they come in, and what they were. */
 export interface MarkedParts {

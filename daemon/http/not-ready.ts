@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import type { KeyhookError } from '../../lib/errors.ts'
 import { kernelError } from '../../lib/errors.ts'
-import { httpError } from '../errors.ts'
+import { httpError } from '../operations/errors.ts'
 
 /** Answers while the daemon starts: it listens already, so that nobody waits for an answer in vain. */
 export const notReady: RequestListener = refusing(

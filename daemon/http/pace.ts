@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import { LEAST_PACE, PATIENCE } from '../limits.ts'
+import { LEAST_PACE, PATIENCE } from '../limits/amounts.ts'
 
 /** How often transfers are looked at. */
 export const LOOK_EVERY: Millis = 5 * SECOND
@@ -70,4 +70,21 @@ export function watchPace({ clock, least, patience, isWaiting, tooSlow }: PaceOp
       cancel()
     },
   }
+}
+
+const slowSockets = new WeakSet<object>()
+
+/**
+ * Lets the request on a socket take longer than the server's limit of time, until the answer is called.
+ * Whoever reads it has limits of their own.
+ */
+export function allowLong(socket: object): () => void {
+  slowSockets.add(socket)
+  return () => {
+    slowSockets.delete(socket)
+  }
+}
+
+export function mayTakeLong(socket: object): boolean {
+  return slowSockets.has(socket)
 }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
-import type { Bucket, Buckets } from '../buckets.ts'
-import { httpError } from '../errors.ts'
-import { callerOf, memberAccountOf } from '../principal.ts'
+import type { Bucket, Buckets } from '../limits/buckets.ts'
+import { httpError } from '../operations/errors.ts'
+import { callerOf, memberAccountOf } from '../authority/principal.ts'
 import type { RequestContext } from './state.ts'
 
 /** Requests per minute by class; 0 is no limit. */

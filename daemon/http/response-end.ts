@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { httpError } from '../errors.ts'
+import { httpError } from '../operations/errors.ts'
 
 type Socket = IncomingMessage['socket']
 

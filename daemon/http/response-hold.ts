@@ -1,5 +1,5 @@
-import { RESERVED_RESPONSE_BYTES } from '../limits.ts'
-import { holderOf } from '../principal.ts'
+import { RESERVED_RESPONSE_BYTES } from '../limits/amounts.ts'
+import { holderOf } from '../authority/principal.ts'
 import { onResponseEnd } from './response-end.ts'
 import type { RequestSocket } from './slow-readers.ts'
 import { cutResponse, watchReader } from './slow-readers.ts'

@@ -6,9 +6,9 @@ import type { KeyRecord } from '../../lib/key/record.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
-import { httpError } from '../errors.ts'
-import type { KeyPrincipal, Principal } from '../principal.ts'
-import { requireScope } from '../principal.ts'
+import { httpError } from '../operations/errors.ts'
+import type { KeyPrincipal, Principal } from '../authority/principal.ts'
+import { requireScope } from '../authority/principal.ts'
 
 /**
  * Refuses a principal that ended between its authentication and the unit of work that it asked for: a

@@ -1,8 +1,8 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa'
 import type { KeyhookError } from '../../lib/errors.ts'
 import type { Instant } from '../../lib/time.ts'
-import type { GivenPart } from '../parts.ts'
-import type { Principal } from '../principal.ts'
+import type { GivenPart } from '../operations/parts.ts'
+import type { Principal } from '../authority/principal.ts'
 
 /** What a response holds of the process, until its socket took all of it or is gone. */
 export interface Hold {

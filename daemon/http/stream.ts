@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import { httpError } from '../errors.ts'
-import type { StreamEvent } from '../family.ts'
-import { createFairPool } from '../fair-pool.ts'
+import { httpError } from '../operations/errors.ts'
+import type { StreamEvent } from '../operations/family.ts'
+import { createFairPool } from '../limits/fair-pool.ts'
 
 /** How often a stream in which nothing happens shows that it lives, and its caller is looked at anew. */
 const BEAT: Millis = 5 * SECOND

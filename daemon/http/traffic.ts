@@ -1,21 +1,21 @@
 import type { Changes } from '../../lib/engine/changes.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
-import type { Buckets } from '../buckets.ts'
-import { createBuckets } from '../buckets.ts'
-import { httpError } from '../errors.ts'
+import type { Buckets } from '../limits/buckets.ts'
+import { createBuckets } from '../limits/buckets.ts'
+import { httpError } from '../operations/errors.ts'
 import {
   ANONYMOUS_BODY_BYTES,
   ANONYMOUS_RESPONSE_BYTES,
   BODY_BYTES,
   BYTES_RETRY_AFTER,
   RESPONSE_BYTES,
-} from '../limits.ts'
-import type { Principal } from '../principal.ts'
-import type { FairPool } from '../fair-pool.ts'
-import { createFairPool } from '../fair-pool.ts'
-import type { FairQueue } from '../fair-queue.ts'
-import { createFairQueue } from '../fair-queue.ts'
+} from '../limits/amounts.ts'
+import type { Principal } from '../authority/principal.ts'
+import type { FairPool } from '../limits/fair-pool.ts'
+import { createFairPool } from '../limits/fair-pool.ts'
+import type { FairQueue } from '../queues/fair-queue.ts'
+import { createFairQueue } from '../queues/fair-queue.ts'
 import type { BytesInProgress } from '../telemetry/metrics.ts'
 import { LOOK_EVERY } from './pace.ts'
 import type { Streams } from './stream.ts'

@@ -1,8 +1,8 @@
 import type { KeyhookError } from '../../lib/errors.ts'
-import { httpError } from '../errors.ts'
-import { createFairPool } from '../fair-pool.ts'
-import type { Principal } from '../principal.ts'
-import { callerOf } from '../principal.ts'
+import { httpError } from '../operations/errors.ts'
+import { createFairPool } from '../limits/fair-pool.ts'
+import type { Principal } from '../authority/principal.ts'
+import { callerOf } from '../authority/principal.ts'
 
 /**
  * Uploads of one account at once while another account has any, and as many downloads. An account that is

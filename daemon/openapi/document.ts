@@ -7,7 +7,7 @@ import type {
 } from 'zod-openapi'
 import { createDocument } from 'zod-openapi'
 import type { ErrorRow } from '../../lib/errors.ts'
-import type { Family, Operation } from '../family.ts'
+import type { Family, Operation } from '../operations/family.ts'
 import { describeStreams } from './event-stream.ts'
 import { JSON_SCHEMAS } from './json-value.ts'
 import { FILE_SCHEMA, partsEncoding, partsSchema } from './parts.ts'

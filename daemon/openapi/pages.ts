@@ -4,7 +4,7 @@ import { errorsPage } from '../docs/errors.ts'
 import { referencePage } from '../docs/page.ts'
 import { SCRIPT } from '../docs/script.ts'
 import { STYLE } from '../docs/style.ts'
-import type { Family } from '../family.ts'
+import type { Family } from '../operations/family.ts'
 import { describeApi } from './document.ts'
 
 export interface ApiPage {

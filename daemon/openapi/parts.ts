@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PartSpec, PartsInput } from '../parts.ts'
+import type { PartSpec, PartsInput } from '../operations/parts.ts'
 
 /** What OpenAPI has for bytes. */
 export const FILE_SCHEMA = { type: 'string', format: 'binary' } as const

@@ -1,6 +1,6 @@
-import type { Operation } from '../family.ts'
-import { READS } from '../family.ts'
-import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../limits.ts'
+import type { Operation } from '../operations/family.ts'
+import { READS } from '../operations/family.ts'
+import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../limits/amounts.ts'
 
 /** Codes that an operation may answer because of how it is called, rather than what it does. */
 export function sharedErrors(operation: Operation): readonly string[] {

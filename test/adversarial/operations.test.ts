@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import t, { type Test } from 'tap'
 import { FAMILIES } from '../../daemon/families/index.ts'
-import type { Operation } from '../../daemon/family.ts'
-import { READS, defineFamily, readOperation } from '../../daemon/family.ts'
-import { accountOf } from '../../daemon/principal.ts'
-import type { UserPrincipal } from '../../daemon/principal.ts'
+import type { Operation } from '../../daemon/operations/family.ts'
+import { READS, defineFamily, readOperation } from '../../daemon/operations/family.ts'
+import { accountOf } from '../../daemon/authority/principal.ts'
+import type { UserPrincipal } from '../../daemon/authority/principal.ts'
 import type { Asked, Bed, Walk } from './operations/emitted.ts'
 import {
   askAll,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { BODY_BYTES } from '../../daemon/limits.ts'
+import { BODY_BYTES } from '../../daemon/limits/amounts.ts'
 import { codeOf } from '../support/answer.ts'
 import { until } from '../support/daemon.ts'
 import { readFile } from '../support/edits.ts'

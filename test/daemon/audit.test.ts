@@ -1,6 +1,6 @@
 import t from 'tap'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
-import { parseBlocks } from '../../daemon/setting-values.ts'
+import { parseBlocks } from '../../daemon/config/values.ts'
 import { codeOf } from '../support/answer.ts'
 import type { Page } from '../support/webhooks.ts'
 import { receiverFor, register, shopWorld } from '../support/webhooks.ts'

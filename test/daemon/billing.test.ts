@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ConfigError, readConfig } from '../../daemon/config.ts'
+import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { FILE_TIMES } from '../../daemon/families/files/process.ts'

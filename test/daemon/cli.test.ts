@@ -5,8 +5,8 @@ import { commandsOf } from '../../daemon/cli/command.ts'
 import { runCli } from '../../daemon/cli/program.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
-import type { Family } from '../../daemon/family.ts'
-import { readOperation, writeOperation } from '../../daemon/family.ts'
+import type { Family } from '../../daemon/operations/family.ts'
+import { readOperation, writeOperation } from '../../daemon/operations/family.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
 const never = (): Promise<never> => Promise.reject(new Error('a stub runs nothing'))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readConfig } from '../../daemon/config.ts'
+import { readConfig } from '../../daemon/config/config.ts'
 import { fitConnections, readDescriptorLimit } from '../../daemon/listener/descriptors.ts'
 import { createNetworks } from '../../daemon/listener/networks.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createFairPool } from '../../daemon/fair-pool.ts'
+import { createFairPool } from '../../daemon/limits/fair-pool.ts'
 
 const ignore = (): void => undefined
 

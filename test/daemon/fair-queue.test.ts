@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { FairQueue, Turn } from '../../daemon/fair-queue.ts'
-import { createFairQueue } from '../../daemon/fair-queue.ts'
+import type { FairQueue, Turn } from '../../daemon/queues/fair-queue.ts'
+import { createFairQueue } from '../../daemon/queues/fair-queue.ts'
 
 const REFUSED = { code: 'rate_limited', details: { retry_after: 2 } }
 

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path'
 import t from 'tap'
-import { ConfigError, readConfig } from '../../daemon/config.ts'
+import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { openFileProcessor } from '../../daemon/file-processor.ts'
 
 const MADE = `{ sniff: () => 'text/x-own', process: async () => undefined, close: async () => undefined }`

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import t from 'tap'
-import { httpError } from '../../daemon/errors.ts'
+import { httpError } from '../../daemon/operations/errors.ts'
 import { MINUTE, SECOND, toIso } from '../../lib/time.ts'
 import type { StoreTx } from '../../plugins/store/contract.ts'
 import { createClock } from '../support/clock.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { KeyPrincipal } from '../../daemon/principal.ts'
+import type { KeyPrincipal } from '../../daemon/authority/principal.ts'
 import { HOUR, toIso } from '../../lib/time.ts'
 import { START, keysWorld, mint, standing, told } from '../support/keys-world.ts'
 import type { Answer, AnyBody, MintedKey, World } from '../support/world.ts'

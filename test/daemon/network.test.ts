@@ -1,6 +1,6 @@
 import t from 'tap'
-import { networkOf, widerNetworksOf } from '../../daemon/network.ts'
-import { callerOf } from '../../daemon/principal.ts'
+import { networkOf, widerNetworksOf } from '../../daemon/limits/network.ts'
+import { callerOf } from '../../daemon/authority/principal.ts'
 
 /** Addresses of one row are one network; those of different rows are different networks. */
 const NETWORKS: readonly (readonly [name: string, ...addresses: string[]])[] = [

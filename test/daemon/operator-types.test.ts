@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readConfig } from '../../daemon/config.ts'
+import { readConfig } from '../../daemon/config/config.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { codeOf } from '../support/answer.ts'
 import type { Answer, AnyBody, Asker, World } from '../support/world.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { isPublicSuffix, readHostname } from '../../daemon/families/settings/domains/hostname.ts'
-import { parseNameServers } from '../../daemon/setting-values.ts'
+import { parseNameServers } from '../../daemon/config/values.ts'
 import { codeOf } from '../support/answer.ts'
 import { openSettings } from '../support/app-settings.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Family } from '../../daemon/family.ts'
+import type { Family } from '../../daemon/operations/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Delivery, Page, Webhook } from '../support/webhooks.ts'
 import {

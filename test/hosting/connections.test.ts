@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readConfig } from '../../daemon/config.ts'
+import { readConfig } from '../../daemon/config/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { APPS_LIMITS, reportRefusals } from '../../daemon/listener/refusals.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'

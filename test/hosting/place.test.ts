@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ConfigError, readConfig } from '../../daemon/config.ts'
+import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { appsPlaceOf, appsPortOf, sharedSite } from '../../daemon/hosting/place.ts'
 
 type Env = Readonly<Record<string, string>>

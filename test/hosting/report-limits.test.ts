@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import t from 'tap'
-import { parseBlocks } from '../../daemon/setting-values.ts'
+import { parseBlocks } from '../../daemon/config/values.ts'
 import { SECOND } from '../../lib/time.ts'
 import { createClock, turn } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'

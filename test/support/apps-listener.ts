@@ -1,4 +1,4 @@
-import { readConfig } from '../../daemon/config.ts'
+import { readConfig } from '../../daemon/config/config.ts'
 import type { Listener } from '../../daemon/listener/listener.ts'
 import { openAppsListener } from '../../daemon/hosting/listener.ts'
 import type { VirtualClock } from './clock.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { defineFamily, ownOperation } from '../../daemon/family.ts'
-import type { FilePart } from '../../daemon/parts.ts'
+import { defineFamily, ownOperation } from '../../daemon/operations/family.ts'
+import type { FilePart } from '../../daemon/operations/parts.ts'
 import { KeyhookError, defineErrors } from '../../lib/errors.ts'
 
 const MIB = 1_048_576

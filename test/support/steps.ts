@@ -1,4 +1,4 @@
-import type { Steps } from '../../daemon/steps.ts'
+import type { Steps } from '../../daemon/queues/steps.ts'
 
 /** Runs all steps of long work at once. */
 export function runAtOnce<T>(steps: Steps<T>): T {

@@ -1,6 +1,6 @@
-import { IDENTIFIERS } from '../../daemon/event-types.ts'
+import { IDENTIFIERS } from '../../daemon/events/types.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
-import type { Family } from '../../daemon/family.ts'
+import type { Family } from '../../daemon/operations/family.ts'
 import type { Answer, ReceivedRequest, Receiver } from './receiver.ts'
 import { answerWith, startReceiver } from './receiver.ts'
 import { signal } from './signal.ts'

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
-import type { Family } from '../../daemon/family.ts'
+import type { Family } from '../../daemon/operations/family.ts'
 import { mountAlone } from './mounted.ts'
 import type { RateLimits } from '../../daemon/http/rates.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
@@ -12,7 +12,11 @@ import { fetchFrom } from '../../daemon/embed/in-process.ts'
 import type { Traffic, TrafficLimits } from '../../daemon/http/traffic.ts'
 import { createTraffic } from '../../daemon/http/traffic.ts'
 import type { Platform } from '../../daemon/platform.ts'
-import type { OperatorPrincipal, Principal, UserPrincipal } from '../../daemon/principal.ts'
+import type {
+  OperatorPrincipal,
+  Principal,
+  UserPrincipal,
+} from '../../daemon/authority/principal.ts'
 import type { Cidr } from '../../lib/egress/address.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { AccountRecord, Plan } from '../../plugins/store/contract/accounts.ts'

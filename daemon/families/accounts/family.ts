@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { accountError } from './errors.ts'
 import { createAccount } from './operations/create-account.ts'
 import { createUser } from './operations/create-user.ts'

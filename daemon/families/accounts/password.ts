@@ -1,9 +1,9 @@
 import type { BinaryLike, ScryptOptions } from 'node:crypto'
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
-import type { Turn } from '../../fair-queue.ts'
-import { createFairQueue } from '../../fair-queue.ts'
-import { networkOf, widerNetworksOf } from '../../network.ts'
+import type { Turn } from '../../queues/fair-queue.ts'
+import { createFairQueue } from '../../queues/fair-queue.ts'
+import { networkOf, widerNetworksOf } from '../../limits/network.ts'
 
 /** What one hash costs: 2^`ln` rounds over blocks of `r` × 128 bytes, `p` times. */
 export interface ScryptCost {

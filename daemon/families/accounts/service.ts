@@ -6,7 +6,7 @@ import type {
   UserRecord,
 } from '../../../plugins/store/contract/accounts.ts'
 import type { Platform } from '../../platform.ts'
-import { httpError } from '../../errors.ts'
+import { httpError } from '../../operations/errors.ts'
 import { accountError } from './errors.ts'
 
 /** Creates an account on the plan that has everything. */

@@ -1,4 +1,4 @@
-import type { ResponseCookie } from '../../family.ts'
+import type { ResponseCookie } from '../../operations/family.ts'
 
 /**
  * The session's cookie for the address that clients see: `__Host-keyhook` on https; on loopback http

@@ -10,10 +10,10 @@ import type {
   SessionRecord,
   UserRecord,
 } from '../../../plugins/store/contract/accounts.ts'
-import { httpError } from '../../errors.ts'
-import type { ResponseCookie } from '../../family.ts'
+import { httpError } from '../../operations/errors.ts'
+import type { ResponseCookie } from '../../operations/family.ts'
 import type { Platform } from '../../platform.ts'
-import type { UserPrincipal } from '../../principal.ts'
+import type { UserPrincipal } from '../../authority/principal.ts'
 import { sessionCookie } from './session-cookie.ts'
 import { accountError } from './errors.ts'
 import type { sessionRecord } from './schema.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Instant, Millis } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
-import { httpError } from '../../errors.ts'
+import { httpError } from '../../operations/errors.ts'
 
 /** Bounds how often a caller may fail. */
 export interface Throttle {

@@ -1,7 +1,7 @@
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { Platform } from '../../platform.ts'
-import { accountOf, creatorOf } from '../../principal.ts'
+import { accountOf, creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { createAppId, createPreview } from './id.ts'
 import { keepEach } from './keep-each.ts'

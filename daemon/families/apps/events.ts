@@ -1,5 +1,5 @@
-import type { BuiltInEvent } from '../../event-types.ts'
-import { IDENTIFIERS } from '../../event-types.ts'
+import type { BuiltInEvent } from '../../events/types.ts'
+import { IDENTIFIERS } from '../../events/types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const AT = '2026-01-31T12:00:00.000Z'

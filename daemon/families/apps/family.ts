@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { appError } from './errors.ts'
 import { appEvents } from './events.ts'
 import { archiveApp } from './operations/archive.ts'

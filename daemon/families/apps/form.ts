@@ -1,6 +1,6 @@
 import { JsonError, locationOf, parseJson } from '../../../lib/internal/json.ts'
-import { httpError } from '../../errors.ts'
-import type { FormInput, PartSpec } from '../../parts.ts'
+import { httpError } from '../../operations/errors.ts'
+import type { FormInput, PartSpec } from '../../operations/parts.ts'
 import { MAX_FILE_BYTES } from './tree.ts'
 
 /** Bytes of the longest text: more than any that is taken. */

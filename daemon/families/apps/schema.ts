@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
-import { fault } from '../../faults.ts'
+import { fault } from '../../operations/faults.ts'
 import {
   fileContent,
   hasOneContent,

@@ -7,11 +7,11 @@ import type {
   AppRecord,
   RevisionRecord,
 } from '../../../plugins/platform/contract/apps.ts'
-import { httpError } from '../../errors.ts'
-import type { Call } from '../../family.ts'
+import { httpError } from '../../operations/errors.ts'
+import type { Call } from '../../operations/family.ts'
 import type { Platform } from '../../platform.ts'
-import type { Principal } from '../../principal.ts'
-import { accountOf } from '../../principal.ts'
+import type { Principal } from '../../authority/principal.ts'
+import { accountOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { appError } from './errors.ts'

@@ -1,5 +1,5 @@
 import { defineErrors } from '../../../lib/errors.ts'
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { listAudit } from './operations/list.ts'
 
 /** The audit log: every change of an account, kept for its owners. */

@@ -1,6 +1,6 @@
 import type { AuditOrigins } from '../../../plugins/store/contract/requests.ts'
-import type { WriteCall } from '../../family.ts'
-import { creatorOf } from '../../principal.ts'
+import type { WriteCall } from '../../operations/family.ts'
+import { creatorOf } from '../../authority/principal.ts'
 
 /** A change under way, as far as noting it needs to know. */
 export type Change = Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { deployError } from './errors.ts'
 import { deployEvents } from './events.ts'
 import { cancelDeployment } from './operations/cancel.ts'

@@ -3,7 +3,7 @@ import type {
   DeploymentRecord,
   OfflineReason,
 } from '../../../plugins/platform/contract/deployments.ts'
-import { creatorOf } from '../../principal.ts'
+import { creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { FAILURES } from './failures.ts'
 import { tellFailed, tellLive } from './tell.ts'

@@ -6,10 +6,10 @@ import type {
   NewDeployment,
 } from '../../../plugins/platform/contract/deployments.ts'
 import type { SignInReads } from '../../../plugins/platform/contract/sign-in.ts'
-import type { Call } from '../../family.ts'
-import { httpError } from '../../errors.ts'
+import type { Call } from '../../operations/family.ts'
+import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
-import { accountOf, creatorOf } from '../../principal.ts'
+import { accountOf, creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { findApp } from '../apps/service.ts'

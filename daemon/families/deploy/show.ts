@@ -4,7 +4,7 @@ import type {
   DeploymentReads,
   DeploymentRecord,
 } from '../../../plugins/platform/contract/deployments.ts'
-import { productionUrl } from '../../app-address.ts'
+import { productionUrl } from '../apps/address.ts'
 import type { Platform } from '../../platform.ts'
 import { RELEASES_KEPT } from './kept.ts'
 import type { Action, deploymentRecord, WireAnswer } from './schema.ts'

@@ -1,5 +1,5 @@
 import { defineErrors } from '../../../lib/errors.ts'
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { discover } from './operations/discover.ts'
 
 /** Discovery: what this service offers, and what the caller may use of it. */

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { editError } from './errors.ts'
 import { editEvents } from './events.ts'
 import { cancelEdit } from './operations/cancel.ts'

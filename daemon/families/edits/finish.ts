@@ -1,4 +1,4 @@
-import { runInSteps } from '../../steps.ts'
+import { runInSteps } from '../../queues/steps.ts'
 import type { Tree, TreeFile } from '../apps/tree.ts'
 import { digestInSteps } from '../apps/tree.ts'
 import type { Draft, DraftFile } from './draft.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fault } from '../../faults.ts'
+import { fault } from '../../operations/faults.ts'
 import { PATH_SCHEMA } from '../apps/path.ts'
 import { NUL, anyText, exactlyOne, text } from '../wire.ts'
 import type { GivenOperation } from './apply.ts'

@@ -1,4 +1,4 @@
-import { runInSteps } from '../../steps.ts'
+import { runInSteps } from '../../queues/steps.ts'
 import type { Tree } from '../apps/tree.ts'
 import { judgeTree } from '../apps/tree.ts'
 

@@ -1,5 +1,5 @@
-import type { BuiltInEvent } from '../../event-types.ts'
-import { IDENTIFIERS } from '../../event-types.ts'
+import type { BuiltInEvent } from '../../events/types.ts'
+import { IDENTIFIERS } from '../../events/types.ts'
 
 const APP = 'a_3fJ9kQ2x'
 const FILE = '01890a5d-ac96-774b-bcce-b302099a8058'

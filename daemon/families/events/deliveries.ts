@@ -1,6 +1,6 @@
 import { receiversOf } from '../../../lib/engine/outbox.ts'
-import type { Call } from '../../family.ts'
-import { accountOf } from '../../principal.ts'
+import type { Call } from '../../operations/family.ts'
+import { accountOf } from '../../authority/principal.ts'
 import { eventError } from './errors.ts'
 import type { Judged } from './refusals.ts'
 import { isEvent, isRefusal, refuse } from './refusals.ts'

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { SPECIFIED_EVENTS } from './built-in.ts'
 import { eventError } from './errors.ts'
 import { declareType } from './operations/declare-type.ts'

@@ -1,5 +1,5 @@
-import type { BuiltInEvent } from '../../event-types.ts'
-import { IDENTIFIERS } from '../../event-types.ts'
+import type { BuiltInEvent } from '../../events/types.ts'
+import { IDENTIFIERS } from '../../events/types.ts'
 
 const FILE = {
   app_id: 'k3v9q2m7x4ta',

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { knowledgeError } from './errors.ts'
 import { fileEvents } from './events.ts'
 import { deleteFile } from './operations/delete.ts'

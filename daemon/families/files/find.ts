@@ -6,7 +6,7 @@ import { SECOND } from '../../../lib/time.ts'
 import type { Embedder } from '../../../plugins/embeddings/contract.ts'
 import { EmbeddingError } from '../../../plugins/embeddings/contract.ts'
 import type { FileSearch, FoundChunk } from '../../../plugins/platform/contract/files.ts'
-import type { Turn } from '../../fair-queue.ts'
+import type { Turn } from '../../queues/fair-queue.ts'
 import type { Platform } from '../../platform.ts'
 
 /** What a search went by: words alone, or meaning too. */

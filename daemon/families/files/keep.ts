@@ -1,7 +1,7 @@
 import { KeyhookError } from '../../../lib/errors.ts'
 import type { FileProcessor } from '../../../plugins/files/contract.ts'
 import { HEAD_BYTES, fileError } from '../../../plugins/files/contract.ts'
-import type { FilePart } from '../../parts.ts'
+import type { FilePart } from '../../operations/parts.ts'
 import { knowledgeError } from './errors.ts'
 import { cleanName } from './name.ts'
 import type { Room, Taken } from './room.ts'

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { keyError } from './errors.ts'
 import { createKey } from './operations/create.ts'
 import { endPreviousValue } from './operations/end-previous.ts'

@@ -9,10 +9,10 @@ import type { KeyRecord } from '../../../lib/key/record.ts'
 import { mintToken } from '../../../lib/key/token.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { KeyReads } from '../../../plugins/store/contract/keys.ts'
-import type { Call, WriteCall } from '../../family.ts'
+import type { Call, WriteCall } from '../../operations/family.ts'
 import type { Platform } from '../../platform.ts'
-import type { Principal } from '../../principal.ts'
-import { accountOf } from '../../principal.ts'
+import type { Principal } from '../../authority/principal.ts'
+import { accountOf } from '../../authority/principal.ts'
 import { keyError } from './errors.ts'
 
 /** Who changes keys, as the unit of work sees them: never from a cache. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { requiredScope } from '../../../lib/scope/cover.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
-import { requireScope } from '../../principal.ts'
+import { requireScope } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 

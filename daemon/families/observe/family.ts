@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { observeError } from './errors.ts'
 import { followLogs } from './operations/follow-logs.ts'
 import { getAppError } from './operations/get-error.ts'

@@ -3,7 +3,7 @@ import type {
   ObservationReads,
   ProblemRecord,
 } from '../../../plugins/platform/contract/observations.ts'
-import type { Call } from '../../family.ts'
+import type { Call } from '../../operations/family.ts'
 import { findApp } from '../apps/service.ts'
 import { observeError } from './errors.ts'
 

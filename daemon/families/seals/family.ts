@@ -1,5 +1,5 @@
 import { defineErrors } from '../../../lib/errors.ts'
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { masterKeyStatus } from './operations/status.ts'
 
 /** What is sealed at rest, and under which master keys. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { SignInRecord } from '../../../plugins/platform/contract/sign-in.ts'
 import { NO_SIGN_IN, SIGNUPS } from '../../../plugins/platform/contract/sign-in.ts'
-import { fault } from '../../faults.ts'
+import { fault } from '../../operations/faults.ts'
 import { exampleApp } from '../apps/schema.ts'
 import { BLANK, instant, isoOrNull, changesOf, NUL } from '../wire.ts'
 

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { settingsError } from './errors.ts'
 import { settingsEvents } from './events.ts'
 import { createDomain } from './operations/create-domain.ts'

@@ -1,4 +1,4 @@
-import { accountOf } from '../../principal.ts'
+import { accountOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 

@@ -1,4 +1,4 @@
-import { defineFamily } from '../../family.ts'
+import { defineFamily } from '../../operations/family.ts'
 import { webhookError } from './errors.ts'
 import { webhookEvents } from './events.ts'
 import { createWebhook } from './operations/create.ts'

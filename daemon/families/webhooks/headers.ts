@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../lib/errors.ts'
 import { customHeaderProblem } from '../../../lib/webhook/headers.ts'
-import { httpError } from '../../errors.ts'
+import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
 
 /** @throws KeyhookError `invalid_request` naming every header that may not be sent */

@@ -1,10 +1,10 @@
 import { kernelError } from '../../../lib/errors.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { WebhookChanges } from '../../../plugins/store/contract/webhooks.ts'
-import { receivableTypes, requireReceivable } from '../../event-authority.ts'
-import type { WriteCall } from '../../family.ts'
-import { pinsOf } from '../../principal.ts'
-import { requireStepUp } from '../../step-up.ts'
+import { receivableTypes, requireReceivable } from '../../events/authority.ts'
+import type { WriteCall } from '../../operations/family.ts'
+import { pinsOf } from '../../authority/principal.ts'
+import { requireStepUp } from '../../authority/access.ts'
 import { loadActor } from '../keys/service.ts'
 
 /** What decides where events go and which. */

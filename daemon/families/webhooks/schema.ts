@@ -4,7 +4,7 @@ import { EVENT_TYPE } from '../../../lib/webhook/event.ts'
 import { RESERVED_NAMES, RESERVED_PREFIXES } from '../../../lib/webhook/headers.ts'
 import { FAMILY } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
-import { fault } from '../../faults.ts'
+import { fault } from '../../operations/faults.ts'
 import {
   anyText,
   appId,

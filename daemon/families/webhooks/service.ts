@@ -13,10 +13,10 @@ import type {
 } from '../../../plugins/store/contract/deliveries.ts'
 import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
 import type { Platform } from '../../platform.ts'
-import type { Principal } from '../../principal.ts'
+import type { Principal } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
-import { accountOf } from '../../principal.ts'
+import { accountOf } from '../../authority/principal.ts'
 import { webhookError } from './errors.ts'
 
 /** A webhook that the principal may see. */

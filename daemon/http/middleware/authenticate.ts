@@ -1,6 +1,6 @@
 import { kernelError } from '../../../lib/errors.ts'
-import type { Operation } from '../../family.ts'
-import type { Principal } from '../../principal.ts'
+import type { Operation } from '../../operations/family.ts'
+import type { Principal } from '../../authority/principal.ts'
 import type { PrincipalResolver, Step } from '../state.ts'
 
 /** Finds out who asks. What is public is open to whoever has no credentials, or bad ones. */

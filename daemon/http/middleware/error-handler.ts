@@ -1,6 +1,6 @@
 import type { KeyhookError } from '../../../lib/errors.ts'
 import { KeyhookError as Refusal } from '../../../lib/errors.ts'
-import { httpError } from '../../errors.ts'
+import { httpError } from '../../operations/errors.ts'
 import type { RequestContext, Step } from '../state.ts'
 
 /** Told of every refusal; of a defect with its cause. */

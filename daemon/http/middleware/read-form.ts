@@ -1,4 +1,4 @@
-import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../parts.ts'
+import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../operations/parts.ts'
 import { markParts } from '../mark-parts.ts'
 import { clearBody } from '../state.ts'
 import type { Step } from '../state.ts'

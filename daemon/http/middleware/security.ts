@@ -1,4 +1,4 @@
-import { httpError } from '../../errors.ts'
+import { httpError } from '../../operations/errors.ts'
 import type { RequestContext, Step } from '../state.ts'
 
 const HEADERS = {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { createBuckets } from '../../../daemon/buckets.ts'
+import { createBuckets } from '../../../daemon/limits/buckets.ts'
 import { createStreams } from '../../../daemon/http/stream.ts'
 import { createChanges } from '../../../lib/engine/changes.ts'
 import { MINUTE } from '../../../lib/time.ts'

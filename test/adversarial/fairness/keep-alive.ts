@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { readConfig } from '../../../daemon/config.ts'
+import { readConfig } from '../../../daemon/config/config.ts'
 import { startDaemon } from '../../../daemon/daemon.ts'
 import { openListener } from '../../../daemon/listener/listener.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'

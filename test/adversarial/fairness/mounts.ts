@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { z } from 'zod'
 import { createKeyhook } from '../../../daemon/embed/index.ts'
-import type { StreamEvent } from '../../../daemon/family.ts'
-import { defineFamily, streamOperation } from '../../../daemon/family.ts'
+import type { StreamEvent } from '../../../daemon/operations/family.ts'
+import { defineFamily, streamOperation } from '../../../daemon/operations/family.ts'
 import type { Checks } from '../run.ts'
 
 const READS = 60

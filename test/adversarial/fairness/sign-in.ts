@@ -5,7 +5,7 @@ import { createAccountsFamily } from '../../../daemon/families/accounts/family.t
 import type { Passwords, ScryptCost } from '../../../daemon/families/accounts/password.ts'
 import { createPasswords } from '../../../daemon/families/accounts/password.ts'
 import { createResolver } from '../../../daemon/http/resolve.ts'
-import { parseBlocks } from '../../../daemon/setting-values.ts'
+import { parseBlocks } from '../../../daemon/config/values.ts'
 import { until } from '../../support/daemon.ts'
 import { EMAIL, PASSWORD, TOKEN, cookieOf } from '../../support/site.ts'
 import type { World } from '../../support/world.ts'

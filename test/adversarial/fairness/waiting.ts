@@ -1,4 +1,4 @@
-import { BODY_BYTES } from '../../../daemon/limits.ts'
+import { BODY_BYTES } from '../../../daemon/limits/amounts.ts'
 import { until } from '../../support/daemon.ts'
 import type { Edit } from '../../support/edits.ts'
 import { createApp, editWorld } from '../../support/edits.ts'

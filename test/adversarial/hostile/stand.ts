@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import { clockOf, createRandom } from '../../../daemon/machine.ts'
+import { clockOf, createRandom } from '../../../daemon/machine/ports.ts'
 import { parseAllowList } from '../../../lib/egress/url.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { createEngine } from '../../../lib/engine/engine.ts'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
 import { MAX_NEW_OF_REPORTER } from '../../../plugins/platform/contract/observations.ts'
-import { parseBlocks } from '../../../daemon/setting-values.ts'
+import { parseBlocks } from '../../../daemon/config/values.ts'
 import { createApp } from '../../support/edits.ts'
 import { html } from '../../support/hosted-apps.ts'
 import { openHosting } from '../../support/hosting.ts'

@@ -1,4 +1,4 @@
-import { printedBytes } from '../../../daemon/print-json.ts'
+import { printedBytes } from '../../../daemon/operations/print-json.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import { createApp, editWorld } from '../../support/edits.ts'
 import { signal } from '../../support/signal.ts'

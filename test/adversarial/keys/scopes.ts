@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Family } from '../../../daemon/family.ts'
-import { readOperation } from '../../../daemon/family.ts'
+import type { Family } from '../../../daemon/operations/family.ts'
+import { readOperation } from '../../../daemon/operations/family.ts'
 import { MAX_DEPTH } from '../../../lib/grant/delegate.ts'
 import { SPEC_SCOPES } from '../../../lib/scope/syntax.ts'
 import type { Page } from '../../support/webhooks.ts'

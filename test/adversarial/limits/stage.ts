@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import type { Operation } from '../../../daemon/family.ts'
+import type { Operation } from '../../../daemon/operations/family.ts'
 import {
   ANONYMOUS_BODY_BYTES,
   ANONYMOUS_RESPONSE_BYTES,
   BODY_BYTES,
   RESPONSE_BYTES,
-} from '../../../daemon/limits.ts'
+} from '../../../daemon/limits/amounts.ts'
 import { SECOND } from '../../../lib/time.ts'
 import { until } from '../../support/daemon.ts'
 import type { Attacked, Headers, Request, Tenant } from '../operations/attacked.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openEventPositions } from '../../../daemon/event-positions.ts'
+import { openEventPositions } from '../../../daemon/events/positions.ts'
 import { eventsFamily } from '../../../daemon/families/events/family.ts'
 import { openSqliteStore } from '../../../plugins/store/open.ts'
 import { FEED, sampleEvent } from '../../../plugins/store/conformance/samples.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineFamily, ownOperation } from '../../../daemon/family.ts'
-import { BODY_BYTES } from '../../../daemon/limits.ts'
+import { defineFamily, ownOperation } from '../../../daemon/operations/family.ts'
+import { BODY_BYTES } from '../../../daemon/limits/amounts.ts'
 import { SECOND } from '../../../lib/time.ts'
 import { boxWorld, PATH as BOX } from '../../support/box-world.ts'
 import { createClock } from '../../support/clock.ts'

@@ -1,4 +1,4 @@
-import { parseBlocks } from '../../../daemon/setting-values.ts'
+import { parseBlocks } from '../../../daemon/config/values.ts'
 import type { World } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
 import type { Client } from './world.ts'

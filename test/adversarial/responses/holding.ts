@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { StreamEvent } from '../../../daemon/family.ts'
-import { defineFamily, ownOperation, streamOperation } from '../../../daemon/family.ts'
+import type { StreamEvent } from '../../../daemon/operations/family.ts'
+import { defineFamily, ownOperation, streamOperation } from '../../../daemon/operations/family.ts'
 import {
   PAGE_BYTES,
   RESERVED_RESPONSE_BYTES,
   RESPONSE_BYTES as ALL_RESPONSE_BYTES,
-} from '../../../daemon/limits.ts'
+} from '../../../daemon/limits/amounts.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { turn } from '../../support/clock.ts'
 import { openStream } from '../../support/stream.ts'

@@ -1,5 +1,5 @@
 import { paging } from '../../../daemon/families/cursor.ts'
-import { PAGE_BYTES } from '../../../daemon/limits.ts'
+import { PAGE_BYTES } from '../../../daemon/limits/amounts.ts'
 import { insertEdits, sampleEdit } from '../../platform/edit-samples.ts'
 import type { EventReads } from '../../../plugins/store/contract/events.ts'
 import type { Checks } from '../run.ts'

@@ -1,5 +1,5 @@
-import { APP_DIRECTORIES } from '../../../daemon/app-directory.ts'
-import { PAGE_BYTES } from '../../../daemon/limits.ts'
+import { APP_DIRECTORIES } from '../../../daemon/authority/app-directory.ts'
+import { PAGE_BYTES } from '../../../daemon/limits/amounts.ts'
 import { settingsFamily } from '../../../daemon/families/settings/family.ts'
 import { webhooksFamily } from '../../../daemon/families/webhooks/family.ts'
 import {

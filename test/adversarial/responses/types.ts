@@ -1,4 +1,4 @@
-import { PAGE_BYTES } from '../../../daemon/limits.ts'
+import { PAGE_BYTES } from '../../../daemon/limits/amounts.ts'
 import type { EventTypeRecord } from '../../../plugins/store/contract/events.ts'
 import { countRowBytes } from '../../support/row-bytes.ts'
 import type { Page } from '../../support/webhooks.ts'

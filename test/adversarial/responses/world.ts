@@ -5,7 +5,7 @@ import { createAccountsFamily } from '../../../daemon/families/accounts/family.t
 import { appsFamily } from '../../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../../daemon/families/edits/family.ts'
 import { eventsFamily } from '../../../daemon/families/events/family.ts'
-import type { Family } from '../../../daemon/family.ts'
+import type { Family } from '../../../daemon/operations/family.ts'
 import { createClock } from '../../support/clock.ts'
 import type { World, WorldOptions } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { readConfig } from '../../../daemon/config.ts'
+import { readConfig } from '../../../daemon/config/config.ts'
 import { startDaemon } from '../../../daemon/daemon.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import { answerWith } from '../../support/receiver.ts'

@@ -1,7 +1,7 @@
 import sqlite3 from 'sqlite3'
 import { createUuid7 } from '../../../lib/internal/uuid7.ts'
 import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
-import { createRandom } from '../../../daemon/machine.ts'
+import { createRandom } from '../../../daemon/machine/ports.ts'
 import { openDatabase } from '../../../plugins/registry.ts'
 import { WARM_UP_MS, now } from '../clock.ts'
 import { data, TYPE } from '../payload.ts'

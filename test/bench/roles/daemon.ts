@@ -1,4 +1,4 @@
-import { readConfig } from '../../../daemon/config.ts'
+import { readConfig } from '../../../daemon/config/config.ts'
 import type { Daemon } from '../../../daemon/daemon.ts'
 import { startDaemon } from '../../../daemon/daemon.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'

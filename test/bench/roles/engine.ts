@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Config } from '../../../daemon/config.ts'
-import { readConfig } from '../../../daemon/config.ts'
+import type { Config } from '../../../daemon/config/config.ts'
+import { readConfig } from '../../../daemon/config/config.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import type { Opened, Work } from '../../../daemon/open.ts'
 import { openPlatform, prepare, startWork } from '../../../daemon/open.ts'

@@ -1,7 +1,7 @@
 import type { Keyhook } from '../../../daemon/embed/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
 import { DAEMON_ONLY } from '../../../daemon/embed/options.ts'
-import { SETTINGS } from '../../../daemon/settings.ts'
+import { SETTINGS } from '../../../daemon/config/settings.ts'
 import type { Declared } from './mutate.ts'
 
 /** Text settings with values that would be used. */

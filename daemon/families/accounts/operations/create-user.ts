@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { audit } from '../../audit/note.ts'
 import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleUser, toWireUser, userCreation, userRecord } from '../schema.ts'

@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { accountParams, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
 import { findAccount } from '../service.ts'
 

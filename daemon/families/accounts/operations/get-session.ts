@@ -1,5 +1,5 @@
-import { readOperation } from '../../../family.ts'
-import { httpError } from '../../../errors.ts'
+import { readOperation } from '../../../operations/family.ts'
+import { httpError } from '../../../operations/errors.ts'
 import { exampleSession, sessionRecord } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import { toWireSession } from '../session.ts'

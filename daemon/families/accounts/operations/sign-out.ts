@@ -1,5 +1,5 @@
-import { writeOperation } from '../../../family.ts'
-import { httpError } from '../../../errors.ts'
+import { writeOperation } from '../../../operations/family.ts'
+import { httpError } from '../../../operations/errors.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleSession, sessionRecord } from '../schema.ts'
 import { findAccount } from '../service.ts'

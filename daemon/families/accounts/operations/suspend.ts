@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { accountParams, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'

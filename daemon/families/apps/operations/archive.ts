@@ -1,6 +1,6 @@
 import type { Millis } from '../../../../lib/time.ts'
 import { DAY, toIso } from '../../../../lib/time.ts'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { cancelAll } from '../../edits/queue.ts'
 import { cancelInProgress, takeOffline } from '../../deploy/offline.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'

@@ -1,6 +1,6 @@
 import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
-import type { Call } from '../../../family.ts'
-import { writeOperation } from '../../../family.ts'
+import type { Call } from '../../../operations/family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { bear, copyTree, dropKept } from '../birth.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'

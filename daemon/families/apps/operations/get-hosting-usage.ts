@@ -7,7 +7,7 @@ import type {
   UsageRecord,
 } from '../../../../plugins/platform/contract/observations.ts'
 import { METERS } from '../../../../plugins/platform/contract/observations.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { instant, isoOrNull } from '../../wire.ts'
 import { appParams, exampleApp } from '../schema.ts'
 import { findApp } from '../service.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams, exampleApp } from '../schema.ts'
 import { bytesOf, findApp, findRevision, loadCountedTree } from '../service.ts'
 

@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp } from '../service.ts'
 import { showApp } from '../show.ts'

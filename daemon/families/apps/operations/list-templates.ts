@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { readTemplates } from '../templates.ts'
 
 const template = z

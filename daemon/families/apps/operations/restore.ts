@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { appError } from '../errors.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange, requireRoom } from '../service.ts'

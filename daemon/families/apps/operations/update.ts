@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { appChanges, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, noteChange, requireFreeAlias } from '../service.ts'
 import { showApp } from '../show.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
-import { accountOf } from '../../../principal.ts'
+import { readOperation } from '../../../operations/family.ts'
+import { accountOf } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
 import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'

@@ -2,7 +2,7 @@ import type {
   DeploymentLine,
   DeploymentRecord,
 } from '../../../../plugins/platform/contract/deployments.ts'
-import { streamOperation } from '../../../family.ts'
+import { streamOperation } from '../../../operations/family.ts'
 import { followLines } from '../../line-stream.ts'
 import type { DeploymentNews } from '../schema.ts'
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { deploymentParams, exampleDeployment, linePage, toWireLine } from '../schema.ts'

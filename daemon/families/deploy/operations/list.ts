@@ -5,7 +5,7 @@ import {
   DEPLOYMENT_STATUSES,
   IN_PROGRESS,
 } from '../../../../plugins/platform/contract/deployments.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { WriteCall } from '../../../family.ts'
-import { writeOperation } from '../../../family.ts'
+import type { WriteCall } from '../../../operations/family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { appError } from '../../apps/errors.ts'
 import { appParams, revisionNumber } from '../../apps/schema.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'

@@ -4,8 +4,8 @@ import type {
   DeploymentReads,
   DeploymentRecord,
 } from '../../../../plugins/platform/contract/deployments.ts'
-import type { WriteCall } from '../../../family.ts'
-import { writeOperation } from '../../../family.ts'
+import type { WriteCall } from '../../../operations/family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { plainText, wait } from '../../wire.ts'

@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { showApp } from '../../apps/show.ts'

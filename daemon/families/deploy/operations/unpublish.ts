@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../family.ts'
-import { accountOf } from '../../../principal.ts'
+import { writeOperation } from '../../../operations/family.ts'
+import { accountOf } from '../../../authority/principal.ts'
 import { appParams, appRecord, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { showApp } from '../../apps/show.ts'

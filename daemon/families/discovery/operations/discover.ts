@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { scopesOf } from '../../../../lib/scope/syntax.ts'
 import { MAX_EVENT_BYTES } from '../../../../lib/webhook/event.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import type { Platform } from '../../../platform.ts'
 
 const answer = z

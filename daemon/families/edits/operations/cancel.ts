@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { endQueued, endWithout } from '../end.ts'
 import { editError } from '../errors.ts'
 import { FAILURES } from '../failures.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Call, WriteCall } from '../../../family.ts'
-import { writeOperation } from '../../../family.ts'
+import type { Call, WriteCall } from '../../../operations/family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
 import { appParams } from '../../apps/schema.ts'
 import { wait } from '../../wire.ts'

@@ -1,5 +1,5 @@
 import type { EditLine, EditRecord } from '../../../../plugins/platform/contract/edits.ts'
-import { streamOperation } from '../../../family.ts'
+import { streamOperation } from '../../../operations/family.ts'
 import { followLines } from '../../line-stream.ts'
 import type { EditNews } from '../schema.ts'
 import { editNews, editParams, exampleEdit, toWireLine, toWireState } from '../schema.ts'

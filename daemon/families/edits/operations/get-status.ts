@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { wait } from '../../wire.ts'
 import { editParams, editState, exampleEdit, toWireState } from '../schema.ts'
 import { findEdit, placeOf } from '../service.ts'

@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { editParams, editRecord, exampleEdit, toWireEdit } from '../schema.ts'
 import { findEdit, placeOf } from '../service.ts'
 

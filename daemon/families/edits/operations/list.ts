@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EDIT_STATUSES } from '../../../../plugins/platform/contract/edits.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'

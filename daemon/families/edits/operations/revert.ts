@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Call } from '../../../family.ts'
-import { writeOperation } from '../../../family.ts'
+import type { Call } from '../../../operations/family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
 import { changesOf } from '../apply.ts'
 import { editError } from '../errors.ts'

@@ -1,6 +1,6 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { audit } from '../../audit/note.ts'
-import { SERVICE_ACCOUNT } from '../../../principal.ts'
+import { SERVICE_ACCOUNT } from '../../../authority/principal.ts'
 import { eventError } from '../errors.ts'
 import { exampleType, toWireType, typeDeclaration, typeParams, typeRecord } from '../schema.ts'
 

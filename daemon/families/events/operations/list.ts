@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { httpError } from '../../../errors.ts'
-import { fault } from '../../../faults.ts'
-import { readOperation } from '../../../family.ts'
+import { httpError } from '../../../operations/errors.ts'
+import { fault } from '../../../operations/faults.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { paging } from '../../cursor.ts'
-import { accountOf, pinsOf } from '../../../principal.ts'
+import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
 import { eventPage, exampleEvent, toWireEvent } from '../schema.ts'
 

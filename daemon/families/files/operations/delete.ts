@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { exampleFile, fileParams, fileRecord, toWireFile } from '../schema.ts'
 import { findFile, noteFile } from '../service.ts'

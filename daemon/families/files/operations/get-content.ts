@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bytesOperation } from '../../../family.ts'
+import { bytesOperation } from '../../../operations/family.ts'
 import { bytesOf, findApp } from '../../apps/service.ts'
 import { exampleFile, fileParams } from '../schema.ts'
 import { findFile } from '../service.ts'

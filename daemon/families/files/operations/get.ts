@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
 import { exampleFile, fileParams, fileRecord, toWireFile } from '../schema.ts'
 import { findFile } from '../service.ts'

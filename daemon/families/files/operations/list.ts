@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FILE_STATUSES } from '../../../../plugins/platform/contract/files.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
 import { exampleQueued, fileParams, fileRecord, pathOfFile, toWireFile } from '../schema.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MAX_CHUNK_CHARACTERS } from '../../../../plugins/files/contract.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { plainText, text } from '../../wire.ts'

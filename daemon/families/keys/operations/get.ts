@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { exampleKey, keyParams, keyWithWebhooks, toWireKey } from '../schema.ts'
 import { endOf, findKey } from '../service.ts'
 import { listWebhooks } from '../webhooks.ts'

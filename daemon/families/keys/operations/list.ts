@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleKey, keyPage, toWireKey } from '../schema.ts'
 import { endOf, withLastUse } from '../service.ts'
-import { accountOf, pinsOf } from '../../../principal.ts'
+import { accountOf, pinsOf } from '../../../authority/principal.ts'
 
 const query = z.strictObject({
   ...pageQuery,

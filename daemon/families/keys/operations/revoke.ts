@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
 import { findKey, loadActor, requireManaged } from '../service.ts'

@@ -1,7 +1,7 @@
 import { DEFAULT_GRACE, MAX_LIVE_SECRETS, previousNotAfter } from '../../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../../lib/key/record.ts'
 import { SECOND } from '../../../../lib/time.ts'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyParams, keyRotation, toWireKey } from '../schema.ts'

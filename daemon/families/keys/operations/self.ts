@@ -1,7 +1,7 @@
 import { toIso } from '../../../../lib/time.ts'
 import { isoOrNull } from '../../wire.ts'
-import { readOperation } from '../../../family.ts'
-import { httpError } from '../../../errors.ts'
+import { readOperation } from '../../../operations/family.ts'
+import { httpError } from '../../../operations/errors.ts'
 import { exampleKey, ownKey, toWireKey } from '../schema.ts'
 
 export const getOwnKey = readOperation({

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { KeyhookError } from '../../../../lib/errors.ts'
 import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
 import { explainInvalid, requireDeclared, requireNeed } from '../need.ts'

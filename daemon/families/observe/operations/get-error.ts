@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appError, errorParams, exampleError, toWireError } from '../error-schema.ts'
 import { findProblem } from '../service.ts'
 

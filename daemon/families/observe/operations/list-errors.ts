@@ -3,7 +3,7 @@ import {
   PROBLEM_STATUSES,
   placeOfProblem,
 } from '../../../../plugins/platform/contract/observations.ts'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'

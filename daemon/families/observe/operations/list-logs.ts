@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../family.ts'
-import { accountOf } from '../../../principal.ts'
+import { writeOperation } from '../../../operations/family.ts'
+import { accountOf } from '../../../authority/principal.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { audit } from '../../audit/note.ts'
 import { errorParams, exampleError, resolvedError, toResolved } from '../error-schema.ts'

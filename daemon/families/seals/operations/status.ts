@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { instant, isoOrNull } from '../../wire.ts'
 import { standingsOf } from '../standing.ts'
 

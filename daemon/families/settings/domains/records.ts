@@ -1,6 +1,6 @@
 import { judgeName } from '../../../../lib/egress/name.ts'
 import type { DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
-import { httpError } from '../../../errors.ts'
+import { httpError } from '../../../operations/errors.ts'
 import type { Platform } from '../../../platform.ts'
 
 /** A record that the owner of a hostname is to set. */

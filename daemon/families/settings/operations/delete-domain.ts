@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
 import { findDomain } from '../find.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'

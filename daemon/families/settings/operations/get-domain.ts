@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
 import { findDomain } from '../find.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'

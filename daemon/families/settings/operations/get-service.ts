@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
 import { findService } from '../find.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'

@@ -1,5 +1,5 @@
 import type { ServiceReads } from '../../../../plugins/platform/contract/services.ts'
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { settingsError } from '../errors.ts'
 import { noteSetting } from '../note.ts'

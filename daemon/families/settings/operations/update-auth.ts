@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { requireUnpublished } from '../../deploy/service.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'

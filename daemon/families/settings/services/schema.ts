@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { toIso } from '../../../../lib/time.ts'
 import type { ListedService } from '../../../../plugins/platform/contract/services.ts'
 import { SERVICE_KINDS } from '../../../../plugins/platform/contract/services.ts'
-import { fault } from '../../../faults.ts'
+import { fault } from '../../../operations/faults.ts'
 import { exampleApp } from '../../apps/schema.ts'
 import { anyText, BLANK, instant, namesOf, pageOf, plainText, text } from '../../wire.ts'
 

@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../family.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { exampleWebhook, toWireWebhook, webhookParams, webhookRecord } from '../schema.ts'
 import { findWebhook, noteChange } from '../service.ts'
 

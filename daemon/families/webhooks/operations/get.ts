@@ -1,4 +1,4 @@
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { exampleWebhook, toWireWebhook, webhookParams, webhookRecord } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
-import { pinsOf } from '../../../principal.ts'
+import { readOperation } from '../../../operations/family.ts'
+import { pinsOf } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { plainText, filteredPageQuery } from '../../wire.ts'
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { readOperation } from '../../../family.ts'
+import { readOperation } from '../../../operations/family.ts'
 import { paging } from '../../cursor.ts'
-import { accountOf, pinsOf } from '../../../principal.ts'
+import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleWebhook, toWireWebhook, webhookPage } from '../schema.ts'
 

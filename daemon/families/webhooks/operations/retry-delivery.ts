@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MOST_ATTEMPTS } from '../../../../plugins/store/contract/deliveries.ts'
-import { requireReceivable } from '../../../event-authority.ts'
-import { writeOperation } from '../../../family.ts'
+import { requireReceivable } from '../../../events/authority.ts'
+import { writeOperation } from '../../../operations/family.ts'
 import { audit, originsOf } from '../../audit/note.ts'
 import {
   deliveryParams,

@@ -3,11 +3,11 @@ import type {
   FailedStep,
   Step,
 } from '../../../../plugins/store/contract/deliveries.ts'
-import { receivableTypes, requireReceivable } from '../../../event-authority.ts'
-import type { OwnCall } from '../../../family.ts'
-import { ownOperation } from '../../../family.ts'
-import { pinsOf } from '../../../principal.ts'
-import { giveWay } from '../../../steps.ts'
+import { receivableTypes, requireReceivable } from '../../../events/authority.ts'
+import type { OwnCall } from '../../../operations/family.ts'
+import { ownOperation } from '../../../operations/family.ts'
+import { pinsOf } from '../../../authority/principal.ts'
+import { giveWay } from '../../../queues/steps.ts'
 import {
   noteAgain,
   replayTurn,

@@ -1,6 +1,6 @@
 import { DAY, SECOND } from '../../../../lib/time.ts'
-import { writeOperation } from '../../../family.ts'
-import { creatorOf } from '../../../principal.ts'
+import { writeOperation } from '../../../operations/family.ts'
+import { creatorOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
 import {

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
+import { nearest } from '../../lib/internal/nearest.ts'
+import type { Setting } from './setting.ts'
+import { SETTINGS } from './settings.ts'
+
+type Settings = typeof SETTINGS
+
+/** The configuration: each setting parsed. */
+export type Config = {
+  readonly [Name in keyof Settings]: Settings[Name] extends Setting<infer T> ? T : never
+} & {
+  readonly dev: boolean
+  /** Connections to receivers that are kept open. */
+  readonly dispatchSockets: number
+}
+
+/** Connections kept for each delivery in progress: many webhooks share few receivers at a time. */
+const SOCKETS_PER_DELIVERY = 32
+
+interface Rates {
+  readonly reads: number
+  readonly writes: number
+}
+
+export function rateLimitsOf(config: Config): Rates & { readonly account: Rates } {
+  const { rateReads: reads, rateWrites: writes, rateAccountReads, rateAccountWrites } = config
+  const account = { reads: rateAccountReads ?? reads, writes: rateAccountWrites ?? writes }
+  return { reads, writes, account }
+}
+
+const readError = declareArguments('ConfigError', {
+  message: TEXT,
+  options: optionsOf({ cause: optional(ANY) }),
+})
+
+/** A setting that cannot be used, with the whole name of it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  constructor(...args: readonly [message: string, options?: ErrorOptions]) {
+    readError(args)
+    super(...args)
+  }
+}
+
+/** What `--dev` sets where the environment says nothing: receivers on this machine, quick retries. */
+const DEV_DEFAULTS: Readonly<Record<string, string>> = {
+  KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8,::1/128,localhost',
+  KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '1,2,4',
+  KEYHOOK_WEBHOOK_DISABLE_FAILURES: '3',
+  KEYHOOK_WEBHOOK_DISABLE_HOURS: '0',
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/**
+ * Reads the configuration from the environment.
+ *
+ * @throws ConfigError naming the setting, the remedy, and a `KEYHOOK_` name that does not exist
+ */
+export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Config {
+  refuseUnknown(env)
+  const given = dev ? { ...DEV_DEFAULTS, ...env } : env
+  const entries = Object.entries(SETTINGS).map(([name, setting]) => [
+    name,
+    read(setting as Setting<unknown>, given),
+  ])
+  const values = Object.fromEntries(entries) as Omit<Config, 'dev' | 'dispatchSockets'>
+  const dispatchSockets = SOCKETS_PER_DELIVERY * values.dispatchConcurrency
+  const config: Config = { ...values, dev, dispatchSockets }
+  for (const [name, host] of Object.entries({
+    KEYHOOK_HOST: config.host,
+    KEYHOOK_APPS_HOST: config.appsHost ?? config.host,
+  })) {
+    if (dev && !LOOPBACK.has(host)) {
+      throw new ConfigError(
+        `${name} must be a loopback address with --dev, which lets webhooks reach this machine`,
+      )
+    }
+  }
+  for (const [name, needed] of incomplete(config)) {
+    throw new ConfigError(`${name} is set, and ${needed} must be set with it`)
+  }
+  const { appsDomain, appsUrl } = config
+  if (appsDomain !== undefined && appsUrl !== undefined && !leadsTo(appsUrl, appsDomain)) {
+    throw new ConfigError(
+      'KEYHOOK_APPS_URL must be an address of KEYHOOK_APPS_DOMAIN, or go without',
+    )
+  }
+  return config
+}
+
+/** Settings that mean nothing alone, each with what it needs. */
+function incomplete(config: Config): readonly (readonly [name: string, needed: string])[] {
+  const { ownerEmail, ownerPassword, llmBaseUrl, llmModel } = config
+  const { embeddingsModel, embeddingsBaseUrl = llmBaseUrl } = config
+  const pairs = [
+    ['KEYHOOK_OWNER_EMAIL', ownerEmail, 'KEYHOOK_OWNER_PASSWORD', ownerPassword],
+    ['KEYHOOK_OWNER_PASSWORD', ownerPassword, 'KEYHOOK_OWNER_EMAIL', ownerEmail],
+    ['KEYHOOK_LLM_BASE_URL', llmBaseUrl, 'KEYHOOK_LLM_MODEL', llmModel],
+    [
+      'KEYHOOK_EMBEDDINGS_MODEL',
+      embeddingsModel,
+      'KEYHOOK_EMBEDDINGS_BASE_URL or KEYHOOK_LLM_BASE_URL',
+      embeddingsBaseUrl,
+    ],
+  ] as const
+  return pairs.flatMap(([name, value, needed, other]) =>
+    value !== undefined && other === undefined ? [[name, needed] as const] : [],
+  )
+}
+
+function leadsTo(address: string, domain: string): boolean {
+  return new URL(address).hostname === domain
+}
+
+function read<T>(setting: Setting<T>, env: Readonly<NodeJS.ProcessEnv>): T {
+  const text = readText(setting.env, env)
+  if (text === undefined) return setting.fallback
+  try {
+    return setting.parse(text)
+  } catch (cause) {
+    const message = messageOf(cause)
+    // A parser that quotes what it was given must not print a secret.
+    const shown = setting.secret === true && message.includes(text) ? 'cannot be used' : message
+    throw new ConfigError(`${setting.env} ${shown}`, { cause })
+  }
+}
+
+function readText(name: string, env: Readonly<NodeJS.ProcessEnv>): string | undefined {
+  const file = env[`${name}_FILE`]
+  if (file === undefined || file === '') return env[name] === '' ? undefined : env[name]
+  if (env[name] !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set`)
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw new ConfigError(`${name}_FILE cannot be read: ${messageOf(cause)}`, { cause })
+  }
+}
+
+function refuseUnknown(env: Readonly<NodeJS.ProcessEnv>): void {
+  const known = new Set(Object.values(SETTINGS).flatMap((one) => [one.env, `${one.env}_FILE`]))
+  const unknown = Object.keys(env).find(
+    (name) => /^KEYHOOK_(?!TEST_)/.test(name) && !known.has(name),
+  )
+  if (unknown !== undefined) {
+    const meant = nearestSetting(unknown, known)
+    const suggested = meant === undefined ? '' : ` Did you mean ${meant}?`
+    throw new ConfigError(
+      `Unknown setting ${unknown}.${suggested} docs/config.md lists all settings`,
+    )
+  }
+}
+
+/** Compared without the prefix, which would make every short name look near. */
+function nearestSetting(unknown: string, known: Iterable<string>): string | undefined {
+  const prefix = 'KEYHOOK_'
+  const names = Array.from(known, (name) => name.slice(prefix.length))
+  const meant = nearest(unknown.slice(prefix.length), names)
+  return meant === undefined ? undefined : prefix + meant
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

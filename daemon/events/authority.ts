@@ -1,0 +1,85 @@
+import { kernelError } from '../../lib/errors.ts'
+import type { Authority } from '../../lib/grant/authority.ts'
+import { allows, requiredScope } from '../../lib/scope/cover.ts'
+import { EVERY_BUILT_IN, isFamily, subscribesTo } from '../../lib/webhook/match.ts'
+import { DECLARED, IDENTIFIERS } from './types.ts'
+import type { Platform } from '../platform.ts'
+
+type Types = Pick<Platform, 'eventTypes' | 'universe'>
+type Scopes = Pick<Authority, 'scopes'>
+
+/**
+ * The scopes that receiving a subscription needs: of an event type, of a family such as `order.*`, or
+ * of `*`. A type that nobody declared needs what a declared one does, so that a refusal does not say
+ * which types there are.
+ */
+export function scopesToReceive(
+  { eventTypes: { builtIn } }: Pick<Types, 'eventTypes'>,
+  subscription: string,
+): readonly string[] {
+  const named = builtIn.get(subscription)
+  if (named !== undefined) return [named.scope]
+  if (subscription === EVERY_BUILT_IN) return [IDENTIFIERS]
+  if (!isFamily(subscription)) return [DECLARED]
+  // Types of any family may be declared later.
+  const family = [...builtIn.values()].filter(({ type }) =>
+    subscribesTo(subscription, type, () => false),
+  )
+  return [...new Set([DECLARED, ...family.map(({ scope }) => scope)])]
+}
+
+/** Whether an authority may receive the data that a subscription includes, through any channel. */
+export function mayReceive(platform: Types, { scopes }: Scopes, subscription: string): boolean {
+  return scopesToReceive(platform, subscription).every((scope) =>
+    allows(scopes, requiredScope(scope, platform.universe)),
+  )
+}
+
+/**
+ * Refuses an authority that may not receive every one of these subscriptions.
+ *
+ * @param location of the list in the request; undefined when the request does not name them
+ * @throws KeyhookError `insufficient_scope` naming the scopes that are missing
+ */
+export function requireReceivable(
+  platform: Types,
+  authority: Scopes,
+  subscriptions: readonly string[],
+  location?: string,
+): void {
+  const refused = subscriptions.filter((one) => !mayReceive(platform, authority, one))
+  if (refused.length === 0) return
+  const required = scopesOf(platform, subscriptions)
+  const missing = required.filter(
+    (scope) => !allows(authority.scopes, requiredScope(scope, platform.universe)),
+  )
+  throw kernelError('insufficient_scope', {
+    message: `Receiving these events needs the scope ${missing.join(' and ')}.`,
+    details: { required_scopes: required, missing_scopes: missing },
+    errors:
+      location === undefined
+        ? []
+        : refused.map((subscription) => ({
+            location: `${location}[${subscriptions.indexOf(subscription)}]`,
+            code: 'insufficient_scope',
+            message: `${subscription} needs ${scopesOf(platform, [subscription]).join(' and ')}.`,
+          })),
+  })
+}
+
+/** The event types of an account that an authority may receive; null when it may receive all. */
+export async function receivableTypes(
+  platform: Types,
+  authority: Scopes,
+  accountId: string,
+): Promise<readonly string[] | null> {
+  const { builtIn, declared } = platform.eventTypes
+  const isReceivable = (type: string): boolean => mayReceive(platform, authority, type)
+  const readable = [...builtIn.keys()].filter(isReceivable)
+  if (!allows(authority.scopes, requiredScope(DECLARED, platform.universe))) return readable
+  return readable.length === builtIn.size ? null : [...readable, ...(await declared(accountId))]
+}
+
+function scopesOf(platform: Types, subscriptions: readonly string[]): readonly string[] {
+  return [...new Set(subscriptions.flatMap((one) => scopesToReceive(platform, one)))].sort()
+}

@@ -1,0 +1,166 @@
+import { openSync } from 'node:fs'
+import { chmod, rm } from 'node:fs/promises'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { basename, dirname, relative } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { MINUTE, SECOND } from '../../lib/time.ts'
+import { ConfigError } from '../config/config.ts'
+import { mayTakeLong } from '../http/pace.ts'
+
+/** The longest path that every kernel takes for a socket. */
+const MAX_SOCKET_PATH = 100
+
+/**
+ * Limits of time, in milliseconds. Clients that keep connections for 90 s (Go's default) or 60 s (most
+ * load balancers) close an idle one first, so no request meets a connection that is just being closed.
+ * Node announces the time (`Keep-Alive: timeout=95`) and closes a second after it.
+ */
+const LIMITS = {
+  requestTimeout: 30 * SECOND,
+  headersTimeout: 10 * SECOND,
+  keepAliveTimeout: 95 * SECOND,
+  connectionsCheckingInterval: 5 * SECOND,
+}
+
+export type ServerTimes = typeof LIMITS
+
+/** A server with limits against slow and endless requests; it accepts once it listens. */
+export function createLimitedServer(limits: Partial<ServerTimes> = {}): Server {
+  const server = createServer({ ...LIMITS, ...limits, maxHeaderSize: 16_384 })
+  server.maxHeadersCount = 100
+  server.timeout = 2 * MINUTE
+  server.on('clientError', refuse)
+  return server
+}
+
+/** What is answered to what is no request: in a few bytes, since nobody else will. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
+
+/** As Node does where nobody listens, but for requests that may take long. */
+function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
+  const code = cause.code ?? ''
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
+  const { _httpMessage: answer } = socket as { readonly _httpMessage?: ServerResponse | null }
+  if (socket.writable && answer?.headersSent !== true) {
+    const status = REFUSALS[code] ?? '400 Bad Request'
+    socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)
+  }
+  socket.destroy(cause)
+}
+
+/**
+ * @param setting whose address it is
+ * @throws ConfigError when the address cannot be had
+ */
+export async function listenOn(
+  server: Server,
+  host: string,
+  port: number,
+  setting: string,
+): Promise<{ readonly host: string; readonly port: number }> {
+  const what = `${setting} ${host}:${port}`
+  await listening(server, () => server.listen(port, host), what, reasonsFor(setting))
+  const address = server.address() as AddressInfo
+  return { host: address.address, port: address.port }
+}
+
+/**
+ * Listens on an address for a moment.
+ *
+ * @throws ConfigError as `listenOn` does
+ */
+export async function tryListening(host: string, port: number, setting: string): Promise<void> {
+  const server = createServer()
+  await listenOn(server, host, port, setting)
+  await closeServer(server, 0)
+}
+
+/**
+ * Answers on a socket in the data folder, which only its owner can reach.
+ *
+ * Whoever calls holds the folder, so a socket that is there is a dead process's.
+ */
+export async function listenLocally(path: string, handler: RequestListener): Promise<Server> {
+  await rm(path, { force: true })
+  const server = createServer(handler)
+  const place = socketPath(path)
+  await listening(server, () => server.listen(place), `control socket ${path}`)
+  await chmod(path, 0o600)
+  return server
+}
+
+/**
+ * A path short enough for a socket: relative where that helps, on Linux through the folder's own
+ * descriptor, which is short however deep the folder lies.
+ *
+ * @throws ConfigError where neither does
+ */
+export function socketPath(path: string): string {
+  const near = relative(process.cwd(), path)
+  const place = near.length < path.length ? near : path
+  if (Buffer.byteLength(place) <= MAX_SOCKET_PATH) return place
+  if (process.platform !== 'linux') {
+    throw new ConfigError('KEYHOOK_DATA_DIR is too long a path for its control socket (100 bytes)')
+  }
+  return `/proc/self/fd/${descriptorOf(dirname(path))}/${basename(path)}`
+}
+
+const descriptors = new Map<string, number>()
+
+/** Kept open as long as the process, since the path is of use only that long. */
+function descriptorOf(folder: string): number {
+  const known = descriptors.get(folder)
+  const descriptor = known ?? openSync(folder, 'r')
+  descriptors.set(folder, descriptor)
+  return descriptor
+}
+
+/** Why an address cannot be had, with the remedy, by the code of the system's error. */
+type Reasons = Readonly<Record<string, string>>
+
+/** @param setting of the port; the address has one of the same name */
+function reasonsFor(setting: string): Reasons {
+  const host = setting.replace(/PORT$/, 'HOST')
+  return {
+    EADDRINUSE: 'is in use by another process. End that process, or set another',
+    EADDRNOTAVAIL: `is not an address of this machine. Set ${host} to one that is`,
+    EACCES: `may not be listened on by this user. Set ${setting} to a port of 1024 or above`,
+  }
+}
+
+function listening(
+  server: Server,
+  listen: () => void,
+  what: string,
+  reasons: Reasons = {},
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // It stays: once it listens, a connection that cannot be accepted must not end the process.
+    server.on('error', (cause: NodeJS.ErrnoException) => {
+      const reason = reasons[cause.code ?? ''] ?? `cannot be listened on: ${cause.message}`
+      reject(new ConfigError(`${what} ${reason}`, { cause }))
+    })
+    server.once('listening', resolve)
+    listen()
+  })
+}
+
+/** Stops accepting, lets what is under way finish, and cuts it after `grace`. */
+export function closeServer(server: Server, grace: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => {
+      server.closeAllConnections()
+    }, grace)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

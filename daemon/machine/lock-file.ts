@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs'
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import sqlite3 from 'sqlite3'
+import { ConfigError } from '../config/config.ts'
+
+/** What a lock protects, as its refusal names it. */
+export interface Held {
+  /** Such as `KEYHOOK_DATA_DIR /srv/keyhook-data`. */
+  readonly name: string
+  /** The remedy besides stopping the holder: `set KEYHOOK_DATA_DIR to another folder`. */
+  readonly otherwise: string
+}
+
+/**
+ * Holds a file for this process, and answers how to let it go. `<file>.pid` beside it names the process.
+ *
+ * @throws ConfigError when another process holds it
+ */
+export async function holdFile(file: string, what: Held): Promise<() => Promise<void>> {
+  const lock = await openLock(file, what)
+  await chmod(file, 0o600)
+  const named = holderFileOf(file)
+  // Only the message of a refusal needs it, so a full disk does not prevent the lock.
+  await writeFile(named, printHolder(), { mode: 0o600 }).catch(() => undefined)
+  return async () => {
+    await rm(named, { force: true }).catch(() => undefined)
+    await new Promise<void>((done) => {
+      lock.close(() => {
+        done()
+      })
+    })
+  }
+}
+
+function openLock(file: string, { name, otherwise }: Held): Promise<sqlite3.Database> {
+  return new Promise((resolve, reject) => {
+    const lock = new sqlite3.Database(file, (opened) => {
+      if (opened !== null) {
+        reject(new ConfigError(`${name} cannot be used: ${opened.message}`))
+        return
+      }
+      lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE', (refused) => {
+        if (refused === null) resolve(lock)
+        else
+          lock.close(() => {
+            reject(new ConfigError(refusalOf(name, otherwise, readHolder(holderFileOf(file)))))
+          })
+      })
+    })
+  })
+}
+
+/** Not in the lock itself: SQLite lets nobody read it, and a holder that opens and closes it loses the lock. */
+function holderFileOf(file: string): string {
+  return `${file}.pid`
+}
+
+function printHolder(): string {
+  return `${process.pid} ${hostname()}\n`
+}
+
+interface Holder {
+  readonly pid: string
+  readonly host: string
+}
+
+function refusalOf(name: string, otherwise: string, holder: Holder | undefined): string {
+  const isHere = holder?.host === hostname()
+  if (isHere && holder?.pid === String(process.pid)) {
+    return `${name} is held by this process already. Call createKeyhook once and share what it returns, or ${otherwise}`
+  }
+  const who = holder === undefined ? 'another process' : `process ${holder.pid}`
+  const where = holder === undefined || isHere ? '' : ` of ${holder.host}`
+  const how = isHere ? ` (Ctrl-C where it runs, or kill ${holder.pid})` : ''
+  return `${name} is held by ${who}${where}, and one process works with it at a time. Stop it${how}, or ${otherwise}`
+}
+
+/** Undefined when it is not known: a killed one leaves its name, and the next writes its own after the lock. */
+function readHolder(file: string): Holder | undefined {
+  let text = ''
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+  const [, pid = '', host = ''] = /^(\d{1,10}) (\S{1,255})\n$/.exec(text) ?? []
+  const isGone = host === hostname() && !isAlive(Number(pid))
+  return pid === '' || isGone ? undefined : { pid, host }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (cause) {
+    // Of another user.
+    return (cause as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import type { FieldError } from '../../lib/errors.ts'
+import { cutText } from '../../lib/internal/text.ts'
+
+/** Names listed in a message; more are cut off. */
+const MAX_NAMES_LISTED = 40
+
+/** Options of every parse of input: the message for an unknown name lists the allowed names. */
+export const INPUT_PARSING = { error: describeUnknown, reportInput: true }
+
+function describeUnknown(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined
+  return listAllowed(Object.keys(issue.inst.shape))
+}
+
+function listAllowed(names: readonly string[]): string {
+  if (names.length === 0) return 'No name is allowed here.'
+  const more = names.length > MAX_NAMES_LISTED ? ', …' : ''
+  return `Unknown name. Allowed: ${names.slice(0, MAX_NAMES_LISTED).join(', ')}${more}.`
+}
+
+/** Codes of what the schema language has no name for. */
+type FaultCode =
+  | 'invalid_type'
+  | 'invalid_format'
+  | 'invalid_url'
+  | 'too_small'
+  | 'too_big'
+  | 'duplicate'
+  | 'exactly_one'
+  | 'conflicting_fields'
+
+/**
+ * What a check of one's own says where it refuses.
+ *
+ * @example
+ * z.array(z.string()).refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
+ */
+export function fault(
+  code: FaultCode,
+  message: string,
+): { readonly message: string; readonly params: { readonly code: FaultCode } } {
+  return { message, params: { code } }
+}
+
+/** What one issue of a schema says to the caller: where, and what is wrong there. */
+export function toFaults(issue: z.core.$ZodIssue, place: string): readonly FieldError[] {
+  const at = place + issue.path.map(printStep).join('')
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => refusedName(at, key, issue.message))
+  if (issue.input === undefined && issue.path.length > 0) return [missing(issue, at)]
+  if (issue.code === 'invalid_union') return closestBranch(issue, at)
+  return [{ location: at, code: codeOf(issue), message: issue.message }]
+}
+
+/** JSON has no undefined: a field that is undefined was not given. */
+function missing(issue: z.core.$ZodIssue, location: string): FieldError {
+  const expected = issue.code === 'invalid_type' ? ` (${issue.expected})` : ''
+  const message = issue.code === 'custom' ? issue.message : `This field is required${expected}.`
+  return { location, code: 'missing_field', message }
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'custom') return issue.code
+  const { code } = issue.params ?? {}
+  return typeof code === 'string' ? code : 'invalid_value'
+}
+
+/**
+ * Of several forms that a value may have, the one it misses by least is the one it was meant to be. An
+ * object with no name of any form is judged by the first, which is the usual one.
+ */
+function closestBranch(issue: z.core.$ZodIssueInvalidUnion, place: string): readonly FieldError[] {
+  const branches = issue.errors.map((issues) => issues.flatMap((one) => toFaults(one, place)))
+  const [first] = branches
+  if (first !== undefined && isObject(issue.input) && !issue.errors.some(knows(issue.input))) {
+    return first
+  }
+  const [closest] = branches.sort((a, b) => a.length - b.length)
+  return closest ?? [{ location: place, code: issue.code, message: issue.message }]
+}
+
+/** Whether a form that refused an object has one of its names. */
+function knows(input: object): (issues: readonly z.core.$ZodIssue[]) => boolean {
+  const given = Object.keys(input).length
+  return (issues) => {
+    const unknown = issues.flatMap((one) =>
+      one.code === 'unrecognized_keys' && one.path.length === 0 ? one.keys : [],
+    )
+    return unknown.length < given
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** @param allowed the names that the place takes */
+export function refusedNames(
+  place: string,
+  names: readonly string[],
+  allowed: readonly string[],
+): readonly FieldError[] {
+  const message = listAllowed(allowed)
+  return names.map((name) => refusedName(place, name, message))
+}
+
+/** @param allowed the names that the place takes */
+export function unknownField(place: string, name: string, allowed: readonly string[]): FieldError {
+  return refusedName(place, name, listAllowed(allowed))
+}
+
+function refusedName(place: string, name: string, message: string): FieldError {
+  return { location: `${place}.${cutText(name, 64)}`, code: 'unknown_field', message }
+}
+
+function printStep(step: PropertyKey): string {
+  return typeof step === 'number' ? `[${step}]` : `.${String(step)}`
+}
