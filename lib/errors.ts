@@ -19,20 +19,20 @@ import {
 
 export type { FieldError } from './internal/error-bounds.ts'
 
-/** Facts about one error code: what a caller sees. A code never changes its meaning and is never reused. */
+/** What a caller sees of one error code. A code never changes its meaning and is never reused. */
 export interface ErrorRow {
   readonly status: number
-  /** The public sentence. It names the remedy and never anything internal. */
+  /** Public sentence. It names the remedy and nothing internal. */
   readonly text: string
 }
 
 export interface ErrorExtras {
-  /** Replaces the row's text where a sentence about this very case helps more. Public. */
+  /** Replaces the row's text with a more specific sentence. Public. */
   readonly message?: string
   /** Machine-readable facts for the caller. Public. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly errors?: readonly FieldError[]
-  /** For logs alone. */
+  /** For logs only. */
   readonly internal?: string
   readonly cause?: unknown
 }
@@ -41,7 +41,7 @@ const ROW = { ...recordOf({ status: POSITIVE, text: TEXT }), allowed: 'a row { s
 
 const FIELD_ERROR = recordOf({ location: TEXT, code: TEXT, message: TEXT })
 
-/** A list may have more errors than an error keeps: those beyond cost nothing here. */
+/** Checks the first `MAX_ERRORS` elements: an error keeps no more. */
 const FIELD_ERRORS: Kind = {
   ...anyListOf(FIELD_ERROR),
   accepts: (value) => Array.isArray(value) && value.slice(0, MAX_ERRORS).every(FIELD_ERROR.accepts),
@@ -60,10 +60,10 @@ const readError = declareArguments('KeyhookError', {
 })
 
 /**
- * An expected refusal with a stable code; whatever else is thrown is a defect.
+ * An expected error with a stable code. Anything else that is thrown is a defect.
  *
- * Its message, details and errors may hold text of the caller, and are bounded here: at most 50 errors,
- * with `details.more_errors` when there are more, and 64 KiB as JSON together with what is around them.
+ * The message, details and errors may contain the caller's text, so their size is limited: at most 50
+ * errors (`details.more_errors` is true when there are more), and 64 KiB of JSON for the response.
  */
 export class KeyhookError<Code extends string = string> extends Error {
   override readonly name = 'KeyhookError'
@@ -97,8 +97,9 @@ const readRows = declareArguments('defineErrors', {
 })
 
 /**
- * Declares a closed set of codes once; the answer makes the errors and lists the rows for the docs.
+ * Declares a closed set of error codes. Returns a factory of errors that also exposes the rows, for docs.
  *
+ * @throws TypeError for a row that is not `{ status, text }`
  * @example
  * const keyError = defineErrors({ key_not_found: { status: 404, text: 'No key with this id is visible to you.' } })
  * throw keyError('key_not_found')
@@ -144,7 +145,7 @@ export type KernelErrorCode =
   | 'rate_limited'
   | 'unavailable'
 
-/** The kernel's own errors. */
+/** Errors of the kernel. */
 export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelErrorCode>({
   missing_credentials: {
     status: 401,
@@ -170,7 +171,7 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
   },
   scope_not_delegable: {
     status: 403,
-    text: 'A key can only give what it holds: scopes, apps and expiry must lie within its own.',
+    text: 'A key can only grant what it holds: scopes, apps and expiry must lie within its own.',
   },
   scope_widening_forbidden: {
     status: 403,
@@ -185,14 +186,14 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
     status: 403,
     text: 'This key holds authority beyond yours, so you cannot manage it.',
   },
-  key_not_active: { status: 409, text: 'The key is expired or revoked, and stays so.' },
+  key_not_active: { status: 409, text: 'The key is expired or revoked. This cannot be undone.' },
   invalid_url: {
     status: 400,
     text: 'The url must be an absolute https address, such as https://hooks.example.com/in.',
   },
   url_not_public: {
     status: 400,
-    text: 'The url must lead to a public address. The operator can permit private targets with KEYHOOK_WEBHOOK_ALLOW (webhookAllow).',
+    text: 'The url must resolve to a public address. The operator can permit private targets with KEYHOOK_WEBHOOK_ALLOW (webhookAllow).',
   },
   invalid_event: { status: 400, text: 'The event is not well-formed.' },
   event_too_large: { status: 413, text: 'An event is at most 256 KiB.' },
@@ -205,5 +206,5 @@ export const kernelError: ErrorTable<KernelErrorCode> = defineErrors<KernelError
     text: 'A stored secret cannot be read with the current master keys.',
   },
   rate_limited: { status: 429, text: 'Too many requests. Wait as long as Retry-After says.' },
-  unavailable: { status: 503, text: 'The state cannot be known right now. Try again.' },
+  unavailable: { status: 503, text: 'The current state could not be read. Try again.' },
 })

@@ -1,8 +1,8 @@
 /**
  * The kernel of Keyhook: developer keys and webhooks, without I/O of its own.
  *
- * Every function checks its arguments before it does anything, and throws a TypeError that names the
- * argument and what is allowed.
+ * Every function checks its arguments first. It throws a TypeError that names the argument and the
+ * allowed values.
  *
  * @module
  */
@@ -85,7 +85,7 @@ export const createUniverse: typeof syntax.createUniverse = checked(
 export const parseScopes: typeof syntax.parseScopes = checked(
   'parseScopes',
   {
-    // What is in the list is judged by the function itself, which names every bad element.
+    // The function checks the elements itself, so that its error names every bad one.
     list: { allowed: 'a list of scopes', accepts: Array.isArray },
     universe: UNIVERSE,
     location: optional(TEXT),

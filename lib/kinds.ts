@@ -1,5 +1,5 @@
 /**
- * Kinds of the kernel's arguments, shared by its exported functions.
+ * Argument kinds that the exported functions share.
  *
  * @module
  */
@@ -38,20 +38,20 @@ export const SCOPE: Kind = {
   accepts: (value) => typeof value === 'string' && /^([a-z]\w*|\*):([a-z]\w*|\*)$/.test(value),
 }
 
-/** Canonical, as `parseScopes` and `readScopes` answer it. */
+/** Canonical, as `parseScopes` and `readScopes` return it. */
 export const SCOPES: Kind = anyListOf(SCOPE)
 
 export const ASKED_SCOPES: Kind = listOf(SCOPE)
 
-/** A wildcard would let the holder of that wildcard alone pass. */
+/** Excludes wildcards: only holders of the same wildcard would satisfy one. */
 export const REQUIRED_SCOPE: Kind = {
-  allowed: 'one family:action without wildcards, as requiredScope answers it',
+  allowed: 'one family:action without wildcards, as requiredScope returns it',
   accepts: (value) => typeof value === 'string' && /^[a-z]\w*:[a-z]\w*$/.test(value),
 }
 
-export const UNIVERSE: Kind = { ...MAP, allowed: 'a universe of scopes, as createUniverse answers' }
+export const UNIVERSE: Kind = { ...MAP, allowed: 'a scope universe, as createUniverse returns it' }
 
-/** An expiry that is not a number would never be reached. */
+/** A number: any other value would never compare as expired. */
 const EXPIRY: Kind = nullable({ ...COUNT, allowed: 'epoch milliseconds' })
 
 export const AUTHORITY: Kind = recordOf({
@@ -89,7 +89,7 @@ export const MASTER_KEYS: Kind = {
       },
     }),
   ),
-  allowed: 'a list of master keys, as parseMasterKeys answers it',
+  allowed: 'a list of master keys, as parseMasterKeys returns it',
 }
 
 const STATUSES = {
@@ -125,7 +125,7 @@ export const STATE: Kind = recordOf({
   next_at: nullable(INSTANT),
 })
 
-/** What each fact carries beside its type. */
+/** The fields of each fact, besides its type. */
 const FACTS: Readonly<Record<DeliveryFact['type'], Kinds>> = {
   claimed: { lease_until: INSTANT },
   attempted: {
@@ -143,7 +143,7 @@ const FACTS: Readonly<Record<DeliveryFact['type'], Kinds>> = {
 }
 
 export const FACT: Kind = {
-  allowed: `a fact of type ${Object.keys(FACTS).join(', ')}, with the fields of that type alone`,
+  allowed: `a fact of type ${Object.keys(FACTS).join(', ')}, with only the fields of that type`,
   accepts(value) {
     if (!isPlainObject(value) || typeof value['type'] !== 'string') return false
     const { type } = value
@@ -216,7 +216,7 @@ export const NEW_EVENTS: Kind = {
       supplied: BOOLEAN,
     }),
   ),
-  allowed: 'a list of events, as newEvent answers them',
+  allowed: 'a list of events, as newEvent returns them',
 }
 
 export const UNIT_OF_WORK: Kind = portOf('webhooksOf', 'insertPublished', 'afterCommit')

@@ -1,7 +1,7 @@
-/** A point in time: integer milliseconds since the Unix epoch, as rows keep it. */
+/** A point in time: integer milliseconds since the Unix epoch. */
 export type Instant = number
 
-/** A length of time in integer milliseconds. */
+/** A duration in integer milliseconds. */
 export type Millis = number
 
 export const SECOND: Millis = 1000
@@ -11,9 +11,14 @@ export const DAY: Millis = 24 * HOUR
 
 let last = { at: 0, text: new Date(0).toISOString() }
 
-/** An instant as the wire shows it: ISO 8601, UTC, with `Z`. */
+/**
+ * Formats an instant as ISO 8601 in UTC.
+ *
+ * @example
+ * toIso(0) // '1970-01-01T00:00:00.000Z'
+ */
 export function toIso(at: Instant): string {
-  // Within a millisecond many things happen, and printing a date costs more than all else of most of them.
+  // Many instants of one millisecond are formatted, and formatting is the largest cost of most requests.
   if (at !== last.at) last = { at, text: new Date(at).toISOString() }
   return last.text
 }

@@ -2,18 +2,20 @@ import type { Instant, Millis } from '../time.ts'
 import type { Verdict } from './outcome.ts'
 import type { AttemptTrigger } from './state.ts'
 
-/** What a webhook remembers of its automatic attempts. */
+/** Failure counters of a webhook, over its automatic attempts. */
 export interface WebhookHealth {
   /** Failed automatic attempts since the last success. */
   readonly consecutive_failures: number
   readonly first_failure_at: Instant | null
-  /** When `webhook.failing` was told for this run of failures. */
+  /** When `webhook.failing` was published for this run of failures; null when it was not. */
   readonly failing_at: Instant | null
 }
 
-/** Both must be reached before a webhook is disabled; `hours` of 0 leaves the count alone. */
+/** A webhook is disabled once both are reached. With a `span` of 0 only the count applies. */
 export interface DisablingRule {
+  /** Consecutive failures. */
   readonly failures: number
+  /** Time since the first of them. */
   readonly span: Millis
 }
 
@@ -23,15 +25,15 @@ export const HEALTHY: WebhookHealth = {
   failing_at: null,
 }
 
-/** What one attempt tells of its webhook. */
+/** The result of one attempt, as it affects the health of its webhook. */
 export interface HealthNews {
   readonly verdict: Verdict
   readonly trigger: AttemptTrigger
-  /** When it ended. */
+  /** When the attempt ended. */
   readonly at: Instant
 }
 
-/** Failures of what an owner asked for, tests and what was sent again by hand, never count up. */
+/** Triggers whose failures count. Tests, manual retries and replays are excluded: the owner asked for them. */
 export const COUNTED: readonly AttemptTrigger[] = ['event', 'retry']
 
 /** Whether an attempt counts as a failure of the webhook. */
@@ -39,7 +41,7 @@ export function isCounted({ verdict, trigger }: Pick<HealthNews, 'verdict' | 'tr
   return verdict !== 'succeeded' && COUNTED.includes(trigger)
 }
 
-/** A webhook's health after one more attempt; a success counts whatever it was triggered by. */
+/** The health of a webhook after one more attempt. A success resets it, whatever triggered the attempt. */
 export function afterAttempt(health: WebhookHealth, news: HealthNews): WebhookHealth {
   if (news.verdict === 'succeeded') return HEALTHY
   if (!isCounted(news)) return health
@@ -51,7 +53,7 @@ export function afterAttempt(health: WebhookHealth, news: HealthNews): WebhookHe
 }
 
 /**
- * Whether a webhook has failed enough to be disabled, or half of that, which is told once.
+ * Judges whether to disable a webhook, or to warn once when half of the limit is reached.
  *
  * @example
  * judgeHealth({ consecutive_failures: 3, first_failure_at: 0, failing_at: 0 }, { failures: 3, span: 0 }, 1) // 'disable'
@@ -63,7 +65,7 @@ export function judgeHealth(
 ): 'well' | 'failing' | 'disable' {
   if (health.first_failure_at === null) return 'well'
   const failed = health.consecutive_failures
-  // A clock that was set back, or a duration rounded up, must not outweigh the count.
+  // Negative after the clock was set back, or after a duration was rounded up.
   const lasted = Math.max(0, now - health.first_failure_at)
   if (failed >= rule.failures && lasted >= rule.span) return 'disable'
   const half = failed >= Math.ceil(rule.failures / 2) && lasted >= rule.span / 2

@@ -2,28 +2,28 @@ import type { Instant, Millis } from '../time.ts'
 import { HOUR, SECOND } from '../time.ts'
 import type { AttemptErrorCode } from './state.ts'
 
-/** How one request ended, as the sender reports it. */
+/** The result of one request, as the sender reports it. */
 export type SendResult =
   | {
       readonly ok: true
       readonly status: number
       readonly retryAfter: string | undefined
       readonly body: Uint8Array
-      /** The target was private and listed by the operator: its answer is not kept. */
+      /** The target is a private address that the operator lists: its response body is not stored. */
       readonly private: boolean
       readonly durationMs: Millis
     }
   | {
       readonly ok: false
       readonly code: Exclude<AttemptErrorCode, 'http_status'>
-      /** The cause within `code`. Public. */
+      /** A more specific cause, such as `refused`. Public. */
       readonly cause?: string
       readonly durationMs: Millis
     }
 
 /**
- * What an attempt means for its delivery: `gone` ends the webhook (410), `blocked` is a target that
- * may not be reached and is not tried again.
+ * What an attempt means for its delivery. `gone`: status 410, which disables the webhook. `blocked`: the
+ * target is forbidden and is not retried.
  */
 export type Verdict = 'succeeded' | 'failed' | 'gone' | 'blocked'
 
@@ -32,18 +32,18 @@ export interface Outcome {
   readonly status_code: number | null
   readonly error: AttemptErrorCode | null
   readonly error_reason?: string
-  /** The receiver's wish, a lower bound for the next delay; null when it made none. */
+  /** From `Retry-After`: a lower bound of the next delay; null without one. */
   readonly retryAfter: Millis | null
   readonly duration: Millis
   readonly response: string | null
 }
 
-/** A wish beyond a day is a day: a hostile `Retry-After` must not park a delivery for years. */
+/** Upper bound: a hostile `Retry-After` must not delay a delivery for years. */
 export const MAX_RETRY_AFTER: Millis = 24 * HOUR
 
 const answerText = new TextDecoder('utf-8', { fatal: false })
 
-/** Decides success by the status line alone: any 2xx, whatever happened to the body. */
+/** Judges a result by its status alone: any 2xx succeeds, even when its body could not be read. */
 export function judgeResult(result: SendResult, now: Instant): Outcome {
   if (!result.ok) {
     return {
@@ -67,15 +67,17 @@ export function judgeResult(result: SendResult, now: Instant): Outcome {
   }
 }
 
-/** Stored text refuses NUL, and what a receiver sends is arbitrary bytes. */
+/** Decodes a response body, which may be any bytes. PostgreSQL stores no NUL in text. */
 function keepText(body: Uint8Array): string {
   return answerText.decode(body).replaceAll('\u0000', '\uFFFD')
 }
 
 /**
- * Reads `Retry-After`, seconds or an HTTP date, clamped to 0…24 h; null for anything else.
+ * Parses `Retry-After` (RFC 9110, 10.2.3): seconds or an HTTP date, clamped to 0…24 h; null for anything
+ * else.
  *
- * Source: RFC 9110, 10.2.3.
+ * @example
+ * parseRetryAfter('120', 0) // 120000
  */
 export function parseRetryAfter(value: string | undefined, now: Instant): Millis | null {
   if (value === undefined) return null

@@ -2,7 +2,7 @@ import { kernelError } from '../errors.ts'
 import type { Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 
-/** Delays after the first, second, … failed automatic attempt. */
+/** Delay after the first, second, … failed automatic attempt. */
 export type RetrySchedule = readonly Millis[]
 
 const MAX_STEPS = 20
@@ -13,11 +13,11 @@ export const DEFAULT_SCHEDULE: RetrySchedule = [
   5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400,
 ].map((seconds) => seconds * SECOND)
 
-/** Jitter only ever delays, by at most this part of the delay. */
+/** Jitter lengthens a delay by at most this fraction. */
 const JITTER = 0.1
 
 /**
- * Reads a schedule of 1 to 20 comma-separated whole seconds, each from 0 to 604800.
+ * Parses a retry schedule: 1 to 20 comma-separated whole seconds, each from 0 to 604800.
  *
  * @example
  * parseSchedule('1,2,4') // [1000, 2000, 4000]
@@ -35,10 +35,10 @@ export function parseSchedule(text: string): RetrySchedule {
 }
 
 /**
- * The delay before the next automatic attempt, or null when the schedule is used up.
+ * The delay before the next automatic attempt; null when the schedule is used up.
  *
- * @param automatic automatic attempts made so far, the failed one included (1 or more)
- * @param retryAfter the receiver's wish, a lower bound
+ * @param automatic automatic attempts so far, including the failed one (1 or more)
+ * @param retryAfter lower bound that the receiver asked for
  * @param chance uniform in [0, 1)
  */
 export function nextDelay(

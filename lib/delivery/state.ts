@@ -1,13 +1,13 @@
 import type { Instant, Millis } from '../time.ts'
 
-/** Where one delivery (one event for one webhook) stands. */
+/** Status of one delivery: one event for one webhook. */
 export type DeliveryStatus =
   'pending' | 'delivering' | 'succeeded' | 'exhausted' | 'blocked' | 'skipped' | 'canceled'
 
-/** What made an attempt happen. */
+/** What triggered an attempt. */
 export type AttemptTrigger = 'event' | 'retry' | 'manual' | 'test' | 'replay'
 
-/** Why an attempt failed; `http_status` is an answer outside 200 to 299. */
+/** Why an attempt failed. `http_status`: a response outside 200 to 299. */
 export type AttemptErrorCode =
   | 'dns'
   | 'connect'
@@ -19,30 +19,30 @@ export type AttemptErrorCode =
   | 'refused_address'
   | 'http_status'
 
-/** What is sent again waits behind what is sent for the first time. */
+/** Whether a trigger sends an event again: such deliveries wait behind first attempts. */
 export function isAgain(trigger: AttemptTrigger): boolean {
   return trigger === 'retry' || trigger === 'replay'
 }
 
-/** The part of a delivery that its transitions read and write. */
+/** The fields of a delivery that transitions read and write. */
 export interface DeliveryState {
   readonly status: DeliveryStatus
-  /** Attempts finished so far, manual ones included. */
+  /** Finished attempts, including manual ones. */
   readonly attempts: number
-  /** Automatic attempts finished so far: the position in the retry schedule. */
+  /** Finished automatic attempts: the position in the retry schedule. */
   readonly automatic: number
-  /** What the next attempt, or the one under way, is triggered by. */
+  /** Trigger of the next attempt, or of the one in progress. */
   readonly trigger: AttemptTrigger
-  /** When the next attempt is due; while delivering, when the claim's lease ends; null once final. */
+  /** When the next attempt is due; while delivering, when the claim's lease expires; null once final. */
   readonly next_at: Instant | null
-  /** Why it is exhausted, where that is not its own attempts. */
+  /** Why it is exhausted, when not by its own attempts; otherwise null. */
   readonly end_reason: EndReason | null
 }
 
-/** `webhook_disabled`: it had failed, and its webhook was disabled before the next attempt. */
+/** `webhook_disabled`: an attempt failed, and the webhook was disabled before the next one. */
 export type EndReason = 'webhook_disabled'
 
-/** One finished attempt, as it is kept. */
+/** One finished attempt, as stored. */
 export interface Attempt {
   readonly number: number
   readonly trigger: AttemptTrigger
@@ -50,9 +50,9 @@ export interface Attempt {
   readonly duration: Millis
   readonly status_code: number | null
   readonly error: AttemptErrorCode | null
-  /** The cause within `error`, as the sender reports it, such as `refused`; left out where none is known. */
+  /** A more specific cause, such as `refused`; absent when unknown. */
   readonly error_reason?: string
-  /** The first 4 KiB of the answer; null where none came or none may be kept. */
+  /** First 4 KiB of the response body; null when there is none or it may not be stored. */
   readonly response: string | null
 }
 
@@ -64,7 +64,7 @@ export const FINAL_STATUSES: readonly DeliveryStatus[] = [
   'canceled',
 ]
 
-/** True for a status from which only a manual retry leads away. */
+/** Whether a status is final: only a manual retry leaves it. */
 export function isFinal(status: DeliveryStatus): boolean {
   return FINAL_STATUSES.includes(status)
 }

@@ -5,7 +5,7 @@ import { nextDelay } from './schedule.ts'
 import type { DeliveryState, DeliveryStatus } from './state.ts'
 import { FINAL_STATUSES } from './state.ts'
 
-/** Everything that can happen to a delivery after it was born. */
+/** Everything that can happen to a delivery after its creation. */
 export type DeliveryFact =
   | { readonly type: 'claimed'; readonly lease_until: Instant }
   | {
@@ -17,16 +17,16 @@ export type DeliveryFact =
   | { readonly type: 'lease_ended' }
   | {
       readonly type: 'retry_requested'
-      /** `replay` when it is one of many: it waits behind first attempts. Default `manual`. */
+      /** `replay`: one of many, which waits behind first attempts. Default `manual`. */
       readonly trigger?: 'manual' | 'replay'
     }
   | { readonly type: 'webhook_disabled' }
   | { readonly type: 'webhook_deleted' }
 
 /**
- * From which statuses each fact leads on; elsewhere it changes nothing.
+ * The statuses in which each fact applies; in any other it changes nothing.
  *
- * Stores take the guards of their statements from this table, so that the law and the SQL cannot part.
+ * Stores build the guards of their statements from this table, so that the SQL cannot diverge from it.
  */
 export const MOVES: Readonly<Record<DeliveryFact['type'], readonly DeliveryStatus[]>> = {
   claimed: ['pending', 'delivering'],
@@ -37,7 +37,12 @@ export const MOVES: Readonly<Record<DeliveryFact['type'], readonly DeliveryStatu
   webhook_deleted: ['pending', 'delivering'],
 }
 
-/** Applies one fact; a fact that does not apply answers the same state. */
+/**
+ * Applies one fact to a delivery. A fact that does not apply returns the same state.
+ *
+ * @example
+ * transition(state, { type: 'webhook_deleted' }, now, DEFAULT_SCHEDULE).status // 'canceled'
+ */
 export function transition(
   state: DeliveryState,
   fact: DeliveryFact,
@@ -67,7 +72,7 @@ export function transition(
   }
 }
 
-/** What was tried and failed is exhausted; only what was never tried is skipped. */
+/** Exhausted when an attempt failed; skipped when none was made. */
 function whenDisabled(state: DeliveryState): DeliveryState {
   return state.attempts === 0
     ? { ...state, status: 'skipped', next_at: null }
@@ -81,7 +86,7 @@ const FINAL_OF: Readonly<Record<Verdict, DeliveryStatus>> = {
   blocked: 'blocked',
 }
 
-/** A manual attempt adds none of its own: it ends final whatever comes of it. */
+/** A manual attempt is final, whatever its result: it does not use the retry schedule. */
 function afterAttempt(
   state: DeliveryState,
   fact: Extract<DeliveryFact, { type: 'attempted' }>,

@@ -6,7 +6,7 @@ export interface Address {
   readonly bytes: Uint8Array
 }
 
-/** A block of addresses: the first `prefix` bits of `bytes` count, the others are zero. */
+/** A block of addresses: the first `prefix` bits of `bytes`; the other bits are zero. */
 export interface Cidr extends Address {
   readonly prefix: number
 }
@@ -15,8 +15,8 @@ export type AddressVerdict =
   { readonly public: true } | { readonly public: false; readonly reason: AddressRefusal }
 
 /**
- * Reads the text of one IPv4 or IPv6 address, or answers undefined. Strict: no octal, hex or short
- * forms of IPv4, no zone ids, no brackets (RFC 4291 section 2.2, RFC 3986 section 3.2.2).
+ * Parses an IPv4 or IPv6 address; undefined for any other text. Strict: no octal, hex or short forms of
+ * IPv4, no zone ids, no brackets (RFC 4291, 2.2; RFC 3986, 3.2.2).
  *
  * @example
  * parseAddress('127.0.0.1')?.bytes // Uint8Array [127, 0, 0, 1]
@@ -46,7 +46,7 @@ function parseV6(text: string): readonly number[] | undefined {
   return [...head, ...Array.from({ length: missing }, () => 0), ...tail]
 }
 
-/** Reads colon-separated groups; only the end of an address may be dotted. */
+/** Parses groups separated by colons; only the end of an address may be dotted. */
 function parseGroups(text: string, isEnd: boolean): readonly number[] | undefined {
   if (text === '') return []
   const groups = text.split(':')
@@ -65,8 +65,8 @@ function parseGroups(text: string, isEnd: boolean): readonly number[] | undefine
 }
 
 /**
- * Reads `address/prefix`, or one address as a block of its own; undefined when the text is neither
- * or has bits set beyond the prefix. A block of IPv4-mapped addresses is the IPv4 block it maps.
+ * Parses `address/prefix`, or one address as a block of one; undefined for any other text, and when bits
+ * beyond the prefix are set. A block of IPv4-mapped addresses becomes the IPv4 block.
  *
  * @example
  * parseCidr('10.0.0.0/8')?.prefix // 8
@@ -81,7 +81,7 @@ export function parseCidr(text: string): Cidr | undefined {
   const prefix = prefixText === undefined ? width : Number(prefixText)
   if (prefix > width || !isZeroBeyond(address.bytes, prefix)) return undefined
   const plain = unmapAddress(address)
-  // What maps IPv4 has bits up to the 96th, so its prefix reaches at least so far.
+  // A mapped address has bits set up to the 96th, so its prefix is at least 96.
   return { ...plain, prefix: plain === address ? prefix : prefix - 96 }
 }
 
@@ -93,8 +93,8 @@ function isZeroBeyond(bytes: Uint8Array, prefix: number): boolean {
 }
 
 /**
- * Whether the address lies in the block. IPv4-mapped IPv6 is unmapped first, and families never
- * mix: `::/0` holds no IPv4 address. Text that is no address lies in no block.
+ * Whether a block contains an address. IPv4-mapped IPv6 is unmapped first. A block contains only its own
+ * family: `::/0` contains no IPv4 address. Text that is not an address is in no block.
  *
  * @example
  * const block = parseCidr('10.0.0.0/8')
@@ -117,7 +117,7 @@ function holds(cidr: Cidr, address: Address): boolean {
   return ((cidr.bytes[whole] ?? 0) & mask) === ((address.bytes[whole] ?? 0) & mask)
 }
 
-/** ::ffff:a.b.c.d reaches a.b.c.d (RFC 4291 section 2.5.5.2); everything else stays as it is. */
+/** Converts `::ffff:a.b.c.d` to `a.b.c.d` (RFC 4291, 2.5.5.2); returns any other address unchanged. */
 export function unmapAddress(address: Address): Address {
   const isMapped =
     address.family === 6 &&
@@ -128,8 +128,8 @@ export function unmapAddress(address: Address): Address {
 }
 
 /**
- * Judges one address: public, or the reason why it is never a target. IPv6 is refused unless it
- * lies in 2000::/3 outside the special blocks (IANA special-purpose address registries).
+ * Judges one address: public, or the reason why it is refused. IPv6 is public only within 2000::/3 and
+ * outside the special blocks (IANA special-purpose address registries).
  *
  * @example
  * judgeAddress('8.8.8.8') // { public: true }
@@ -155,12 +155,12 @@ function block(text: string): Cidr {
 
 const GLOBAL_UNICAST = block('2000::/3')
 
-/** The first match gives the reason, so a narrow block stands before the one that holds it. */
+/** The first match gives the reason, so a narrow block precedes the block that contains it. */
 const REFUSED_BLOCKS: readonly (readonly [AddressRefusal, readonly string[]])[] = [
-  // Where clouds answer beside link-local space; 168.63.129.16 stands in no registry.
+  // Metadata services of clouds outside link-local space; 168.63.129.16 is in no registry.
   ['address_metadata', ['100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32']],
   ['address_metadata', ['fd00:ec2::254/128']],
-  // 0.0.0.0 reaches the own host on Linux.
+  // On Linux 0.0.0.0 reaches the local host.
   ['address_unspecified', ['0.0.0.0/8', '::/128']],
   ['address_loopback', ['127.0.0.0/8', '::1/128']],
   // RFC 1918, unique local, and the deprecated site-local space.
@@ -170,7 +170,7 @@ const REFUSED_BLOCKS: readonly (readonly [AddressRefusal, readonly string[]])[] 
   ['address_protocol', ['192.0.0.0/24', '2001::/23']],
   ['address_anycast', ['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24']],
   ['address_anycast', ['2620:4f:8000::/48']],
-  // 6to4, IPv4-compatible, SIIT, NAT64: the embedded address would escape the judgement.
+  // 6to4, IPv4-compatible, SIIT, NAT64: the embedded address would not be judged.
   ['address_translation', ['192.88.99.0/24', '2002::/16', '::/96', '::ffff:0:0:0/96']],
   ['address_translation', ['64:ff9b::/96', '64:ff9b:1::/48']],
   ['address_benchmarking', ['198.18.0.0/15']],

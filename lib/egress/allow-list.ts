@@ -1,18 +1,18 @@
 import { inCidr, parseCidr, type Cidr } from './address.ts'
 import { judgeLabels } from './name.ts'
 
-/** What the operator lists beside the public internet. No port means every port. */
+/** Targets that the operator permits in addition to public ones. No port means every port. */
 export interface AllowList {
   readonly blocks: readonly { readonly cidr: Cidr; readonly port: number | undefined }[]
-  /** Lower-case names without a final dot; each names itself alone. */
+  /** Lower-case names without a final dot; a name does not include its subdomains. */
   readonly hosts: readonly { readonly host: string; readonly port: number | undefined }[]
 }
 
 /**
- * Reads `KEYHOOK_WEBHOOK_ALLOW`: comma-separated blocks, addresses or exact host names, each with an
- * optional `:port`; IPv6 stands in brackets when a port follows. The empty text lists nothing.
+ * Parses `KEYHOOK_WEBHOOK_ALLOW`: comma-separated blocks, addresses or exact host names, each with an
+ * optional `:port`; IPv6 is in brackets when a port follows. The empty text permits nothing.
  *
- * @throws TypeError naming the first element that is none of these
+ * @throws TypeError naming the first invalid element
  * @example
  * parseAllowList('10.0.0.0/8, [fd00::/8]:8443, localhost:9000').hosts
  * // [{ host: 'localhost', port: 9000 }]
@@ -67,12 +67,12 @@ function refuse(element: string): TypeError {
   )
 }
 
-/** `host.` and `host` are the same name; we keep the second form. */
+/** Converts `host.` to `host`, which is the same name. */
 export function withoutFinalDot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host
 }
 
-/** Whether the operator lists this address, on this port, by a block or as an address. */
+/** Whether the operator lists this address on this port, as an address or in a block. */
 export function listsAddress(list: AllowList, address: string, port: number): boolean {
   return list.blocks.some((entry) => (entry.port ?? port) === port && inCidr(entry.cidr, address))
 }

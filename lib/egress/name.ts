@@ -2,7 +2,7 @@ import type { RefusalReason } from './refusals.ts'
 
 export type NameRefusal = Extract<RefusalReason, `name_${string}`>
 
-/** Top labels that never lead to a public host (RFC 6761, 6762, 7686, 8375, 9476, and habit). */
+/** Top-level labels of no public host (RFC 6761, 6762, 7686, 8375 and 9476, and common private use). */
 const SPECIAL_TOP_LABELS: ReadonlySet<string> = new Set([
   'alt',
   'arpa',
@@ -21,7 +21,7 @@ const SPECIAL_TOP_LABELS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Judges the form of a lower-case, dotless host name; undefined when it is sound.
+ * Judges the form of a lower-case host name without a final dot; undefined when it is valid.
  *
  * @example
  * judgeLabels('a..b') // 'name_label'
@@ -31,12 +31,12 @@ export function judgeLabels(host: string): NameRefusal | undefined {
   if (host.length > 253 || !labels.every((label) => /^[a-z0-9_-]{1,63}$/.test(label))) {
     return 'name_label'
   }
-  // A resolver may read such a name as an address: "127.1", "0x7f.1".
+  // Some resolvers parse such a name as an address: "127.1", "0x7f.1".
   return /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? '') ? 'name_numeric' : undefined
 }
 
 /**
- * Judges a lower-case, dotless host name by its text alone; undefined when it may be resolved.
+ * Judges a lower-case host name without a final dot by its text alone; undefined when it may be resolved.
  *
  * @example
  * judgeName('printer.local') // 'name_special'

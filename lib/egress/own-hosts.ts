@@ -2,8 +2,10 @@ import { inCidr, judgeAddress, parseCidr } from './address.ts'
 import { withoutFinalDot } from './allow-list.ts'
 
 /**
- * Whether host and port are one of our own listeners, each written `host:port` or `[v6]:port`. An
- * unspecified address listens on every loopback address, and leads to every listener of its port.
+ * Whether host and port lead to one of our own listeners. An unspecified address, such as 0.0.0.0, listens
+ * on every loopback address, and as a target it leads to every listener of its port.
+ *
+ * @param own listeners, each `host:port` or `[v6]:port`
  *
  * @example
  * isOwnListener('127.0.0.2', 8420, ['0.0.0.0:8420']) // true

@@ -1,4 +1,4 @@
-/** Why the guard refuses a target. One row each; the text is public and never names an address. */
+/** Why the guard refuses a target: public texts by reason. A text never names an address. */
 export const REFUSALS = {
   malformed: 'The url is not an absolute address with a scheme, "//" and a host.',
   too_long: 'The url is longer than 2048 characters.',
@@ -7,7 +7,7 @@ export const REFUSALS = {
   scheme: 'The scheme of the url is not permitted.',
   userinfo: 'The url must not contain a user name or password.',
   fragment: 'The url must not contain a fragment.',
-  port: 'The port must be 80, 443 or at least 1024, and none that browsers block.',
+  port: 'The port must be 80, 443 or at least 1024, and not one that browsers block.',
   own_listener: 'The url leads back to this service.',
   name_special: 'The host name is reserved for special or local use.',
   name_single_label: 'The host name must have at least two labels.',
@@ -18,25 +18,25 @@ export const REFUSALS = {
   too_many_answers: 'The host name has more than 16 addresses.',
   address_malformed: 'An address of the host is not well-formed.',
   address_zone: 'An address with a zone is not permitted.',
-  address_unpinned: 'The connection led to an address that was not judged.',
+  address_unpinned: 'The connection was made to an address that was not checked.',
   address_unspecified: 'The host is an unspecified address.',
   address_private: 'The host is a private address.',
   address_shared: 'The host is an address of shared carrier space.',
   address_loopback: 'The host is a loopback address.',
   address_link_local: 'The host is a link-local address.',
   address_metadata: "The host is an address of a cloud's own service.",
-  address_protocol: 'The host is an address set apart for a protocol.',
+  address_protocol: 'The host is an address reserved for a protocol.',
   address_translation: 'The host is an address that embeds another one.',
   address_anycast: 'The host is an anycast address of a special service.',
-  address_benchmarking: 'The host is an address set apart for benchmarks.',
-  address_documentation: 'The host is an address set apart for documentation.',
+  address_benchmarking: 'The host is an address reserved for benchmarks.',
+  address_documentation: 'The host is an address reserved for documentation.',
   address_multicast: 'The host is a multicast address.',
   address_broadcast: 'The host is the broadcast address.',
   address_reserved: 'The host is a reserved address.',
 } as const satisfies Readonly<Record<string, string>>
 
-/** The closed set of reasons; each is a key of `REFUSALS`. */
+/** A reason: a key of `REFUSALS`. */
 export type RefusalReason = keyof typeof REFUSALS
 
-/** The reasons that concern one address. */
+/** A reason that concerns one address. */
 export type AddressRefusal = Extract<RefusalReason, `address_${string}`>

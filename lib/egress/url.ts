@@ -7,16 +7,16 @@ import type { RefusalReason } from './refusals.ts'
 export { parseAllowList, type AllowList } from './allow-list.ts'
 export { REFUSALS, type RefusalReason } from './refusals.ts'
 
-/** Where outbound calls may go. */
+/** Permitted targets of outbound requests. */
 export interface EgressPolicy {
-  /** For public targets. A target that the operator lists may be plain http whatever stands here. */
+  /** Schemes of public targets. A target that the operator lists may also be plain http. */
   readonly schemes: readonly ('https' | 'http')[]
   readonly allow: AllowList
-  /** Listeners that are never targets, listed or not: `host:port`, IPv6 in brackets. */
+  /** Our own listeners, which are refused even when listed: `host:port`, IPv6 in brackets. */
   readonly ownHosts?: readonly string[]
 }
 
-/** A judged url in the one form that is stored, compared and connected to. */
+/** A permitted url in canonical form, in which it is stored, compared and connected to. */
 export interface CanonicalTarget {
   readonly href: string
   readonly origin: string
@@ -26,7 +26,7 @@ export interface CanonicalTarget {
   readonly port: number
   /** Path and query. */
   readonly path: string
-  /** Whether the host is an address, so that nothing needs to be resolved. */
+  /** Whether the host is an address, which needs no DNS lookup. */
   readonly literal: boolean
   readonly allowed: 'public' | 'listed'
 }
@@ -39,7 +39,7 @@ export type AnswersVerdict =
   | {
       readonly ok: true
       readonly addresses: readonly string[]
-      /** Whether the allow list was needed or names any of them. */
+      /** Whether the allow list names the host or any of its addresses. */
       readonly listed: boolean
     }
   | { readonly ok: false; readonly reason: RefusalReason }
@@ -47,13 +47,16 @@ export type AnswersVerdict =
 const MAX_LENGTH = 2048
 const MAX_ANSWERS = 16
 
-/** Ports above 1023 that browsers block (Fetch standard, section "Port blocking"). */
+/** Ports above 1023 that browsers block (Fetch standard, "Port blocking"). */
 const BAD_PORTS: ReadonlySet<number> = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
   6679, 6697, 10_080,
 ])
 
-/** Whoever moves a listed name must not reach a cloud's metadata: only a block or address opens it. */
+/**
+ * Reasons that a listed name does not override, only a listed block or address: whoever controls the DNS
+ * of the name could otherwise reach the metadata service of a cloud.
+ */
 const NEVER_BY_NAME: ReadonlySet<RefusalReason> = new Set([
   'address_link_local',
   'address_malformed',
@@ -63,7 +66,7 @@ const NEVER_BY_NAME: ReadonlySet<RefusalReason> = new Set([
 
 const DEFAULT_PORTS = { 'https:': 443, 'http:': 80 } as const
 
-/** Faults of the raw text: here parsers disagree, so they are judged before anything is parsed. */
+/** Faults on which URL parsers disagree. They are found in the raw text, before it is parsed. */
 const TEXT_FAULTS: readonly (readonly [RefusalReason, (text: string) => boolean])[] = [
   ['too_long', (text) => text.length > MAX_LENGTH],
   ['control_character', (text) => /[\p{Cc}\p{Z}]/u.test(text)],
@@ -77,8 +80,8 @@ const TEXT_FAULTS: readonly (readonly [RefusalReason, (text: string) => boolean]
 ]
 
 /**
- * Judges a url by its text alone, on its canonical host: what is registered, stored and sent to. A
- * name must be judged once more by what it resolves to, see `judgeAnswers`.
+ * Judges a url by its text alone and returns its canonical form. A host name must also be judged by the
+ * addresses it resolves to, see `judgeAnswers`.
  *
  * @example
  * const policy = { schemes: ['https'], allow: parseAllowList('') } as const
@@ -120,9 +123,8 @@ function judgeTarget(target: CanonicalTarget, policy: EgressPolicy): RefusalReas
 }
 
 /**
- * Judges every address that a target's name resolved to: one forbidden address refuses them all,
- * since a mixed answer is how rebinding looks. The addresses given back are the only ones that may
- * be connected to.
+ * Judges the addresses that a host name resolved to. One forbidden address refuses all of them: a mixed
+ * answer indicates DNS rebinding. Connect only to the returned addresses.
  *
  * @example
  * const policy = { schemes: ['https'], allow: parseAllowList('') } as const

@@ -2,17 +2,17 @@ import type { ScopeSet } from '../scope/canonical.ts'
 import { meetScopes, readScopes } from '../scope/canonical.ts'
 import type { Instant } from '../time.ts'
 
-/** The apps that a key sees and acts on. An empty set is no app at all, never every app. */
+/** The apps that a key may access. An empty set means no app, never every app. */
 export type Pins = 'all' | ReadonlySet<string>
 
-/** What a key may do, where, and until when. `expires_at` is exclusive; null is for ever. */
+/** What a key may do: its scopes, its apps and its expiry. `expires_at` is exclusive; null never expires. */
 export interface Authority {
   readonly scopes: ScopeSet
   readonly pins: Pins
   readonly expires_at: Instant | null
 }
 
-/** What the account's owner and the operator hold. */
+/** The authority of the account's owner and of the operator. */
 export const FULL_AUTHORITY: Authority = {
   scopes: readScopes('*:*'),
   pins: 'all',
@@ -20,7 +20,7 @@ export const FULL_AUTHORITY: Authority = {
 }
 
 /**
- * The apps that both pins hold.
+ * The apps that both pins contain.
  *
  * @example
  * meetPins('all', new Set(['a1'])) // Set { 'a1' }
@@ -32,7 +32,7 @@ export function meetPins(a: Pins, b: Pins): Pins {
 }
 
 /**
- * Whether every app of the inner pins, later ones included, is one of the outer pins.
+ * Whether the outer pins contain every app of the inner pins, including apps created later.
  *
  * @example
  * withinPins('all', new Set(['a1'])) // false
@@ -43,7 +43,7 @@ export function withinPins(inner: Pins, outer: Pins): boolean {
 }
 
 /**
- * Whether pins hold an app.
+ * Whether pins contain an app.
  *
  * @example
  * holdsApp(new Set(['a1']), 'a2') // false
@@ -58,7 +58,7 @@ function earlier(a: Instant | null, b: Instant | null): Instant | null {
 }
 
 /**
- * The most that two authorities both give: the scopes and apps of both, until the earlier expiry.
+ * The intersection of two authorities: their common scopes and apps, until the earlier expiry.
  *
  * @example
  * meetAuthority(FULL_AUTHORITY, { scopes: readScopes('apps:*'), pins: 'all', expires_at: 1000 })
@@ -72,21 +72,22 @@ export function meetAuthority(a: Authority, b: Authority): Authority {
 }
 
 /**
- * What a key may really do: the meet over its chain, root first, the key itself last; throws
- * TypeError for an empty chain, which must not come to mean everything.
+ * The effective authority of a key: the intersection over its chain.
  *
+ * @param chain root first, the key itself last
+ * @throws TypeError for an empty chain, which must not grant everything
  * @example
  * const root = { scopes: readScopes('*:read'), pins: 'all', expires_at: 1000 } as const
  * const child = { scopes: readScopes('apps:*'), pins: new Set(['a1']), expires_at: null }
  * effectiveAuthority([root, child]) // { scopes: ['apps:read'], pins: Set { 'a1' }, expires_at: 1000 }
  */
 export function effectiveAuthority(chain: readonly Authority[]): Authority {
-  if (chain.length === 0) throw new TypeError('A chain of keys holds at least the key itself')
+  if (chain.length === 0) throw new TypeError('A chain of keys contains at least the key itself')
   return chain.reduce(meetAuthority)
 }
 
 /**
- * Pins as rows store them: null for all, else a sorted JSON array.
+ * Formats pins for storage: null for all, otherwise a sorted JSON array.
  *
  * @example
  * printPins(new Set(['b', 'a'])) // '["a","b"]'
@@ -96,7 +97,7 @@ export function printPins(pins: Pins): string | null {
 }
 
 /**
- * Reads back what `printPins` stored, unchecked.
+ * Parses the output of `printPins`, unchecked.
  *
  * @example
  * readPins('["a","b"]') // Set { 'a', 'b' }

@@ -4,20 +4,20 @@ import { uncovered } from '../scope/cover.ts'
 import type { Instant } from '../time.ts'
 import type { Authority, Pins } from './authority.ts'
 
-/** What was asked beyond the holder's authority. */
+/** The part of a requested authority that the holder does not have. */
 export interface Uncovered {
   readonly scopes: readonly Scope[]
-  /** `all`: every app was asked for, and the holder is pinned. */
+  /** `all`: every app was requested, and the holder is pinned. */
   readonly apps: readonly string[] | 'all'
-  /** The asked expiry lies after the holder's. */
+  /** Whether the requested expiry is after the holder's. */
   readonly expires_at: boolean
 }
 
-/** How deep below its root, which has depth 0, a key may lie. */
+/** Maximum depth of a key; a root has depth 0. */
 export const MAX_DEPTH = 8
 
 /**
- * What an asked authority has beyond the holder's; undefined when it lies within.
+ * The part of a requested authority that exceeds the holder's; undefined when nothing does.
  *
  * @example
  * exceeds({ scopes: readScopes('apps:*'), pins: 'all', expires_at: null }, FULL_AUTHORITY)
@@ -41,11 +41,11 @@ function outlives(asked: Instant | null, holder: Instant | null): boolean {
 }
 
 /**
- * Lets an authority be given only by who holds it; else throws `scope_not_delegable`, whose details
- * name what is uncovered.
+ * Refuses to delegate more than the holder has.
  *
- * The holder's authority must be its effective one, read inside the transaction that writes.
+ * Pass the holder's effective authority, read inside the transaction that writes.
  *
+ * @throws KeyhookError `scope_not_delegable`; its details name what is uncovered
  * @example
  * const minter = { scopes: readScopes('apps:*'), pins: 'all', expires_at: null } as const
  * refuseDelegation(minter, { ...minter, scopes: readScopes('*:read') }) // throws
@@ -63,9 +63,9 @@ export function refuseDelegation(holder: Authority, asked: Authority): void {
 }
 
 /**
- * The pins of a key to be made: those asked for, else the minter's; throws TypeError for an empty
- * list, which must not come to mean every app.
+ * The pins of a new key: the requested ones, otherwise the minter's.
  *
+ * @throws TypeError for an empty list, which must not mean every app
  * @example
  * inheritPins(undefined, new Set(['a1'])) // Set { 'a1' }
  */
@@ -76,7 +76,7 @@ export function inheritPins(asked: readonly string[] | undefined, minter: Pins):
 }
 
 /**
- * The expiry of a key to be made: the one asked for (null is never), else the minter's.
+ * The expiry of a new key: the requested one (null never expires), otherwise the minter's.
  *
  * @example
  * inheritExpiry(undefined, 1000) // 1000

@@ -1,18 +1,18 @@
 /**
- * Argument validation of exported functions, for callers that no compiler checks: an argument that a
- * function does not know must never be ignored, since a typing error would then lift a restriction.
+ * Argument validation of exported functions, for callers without a type checker. An unknown argument is
+ * an error: ignoring a misspelt option could remove a restriction.
  *
  * @module
  */
 
-/** What one argument, option or element may be. */
+/** The allowed values of one argument, option or element. */
 export interface Kind {
-  /** For messages: `a string`. */
+  /** Noun phrase for messages, such as `a string`. */
   readonly allowed: string
   accepts(value: unknown): boolean
   /** May be missing or undefined. */
   readonly optional?: true
-  /** May be missing, but not given as undefined, where a misspelt source would lift a requirement. */
+  /** May be missing, but not given as undefined: a misspelt source would otherwise remove a requirement. */
   readonly missing?: true
   /** Options by name: own properties of a plain object, each read once. */
   readonly options?: Kinds
@@ -20,14 +20,14 @@ export interface Kind {
 
 export type Kinds = Readonly<Record<string, Kind>>
 
-/** Checks the arguments of one call and answers them, options copied. */
+/** Checks the arguments of one call and returns them, with options copied. */
 export type ReadArguments = (given: ArrayLike<unknown>) => readonly unknown[]
 
 /**
  * Declares the arguments of a function, in their order.
  *
- * What it answers throws a TypeError that names the function, the argument and what is allowed: for a
- * wrong or missing argument, an option of another name, and more arguments than these.
+ * The returned function throws a TypeError for a wrong or missing argument, an unknown option, and too
+ * many arguments. The message names the function, the argument and the allowed values.
  *
  * @example
  * const readArguments = declareArguments('isToken', { prefix: TEXT, value: TEXT })
@@ -42,7 +42,7 @@ export function declareArguments(callee: string, kinds: Kinds): ReadArguments {
 }
 
 /**
- * A function that checks its arguments before it runs.
+ * Wraps a function so that it checks its arguments before it runs.
  *
  * @example
  * const isToken = checked('isToken', { prefix: TEXT, value: TEXT }, token.isToken)
@@ -58,7 +58,7 @@ export function checked<Call extends (...given: never[]) => unknown>(
   return Object.defineProperty(guarded, 'name', { value: callee }) as unknown as Call
 }
 
-/** The same for a function that answers a promise, which a wrong argument rejects. */
+/** As `checked`, for a function that returns a promise: a wrong argument rejects it. */
 export function checkedAsync<Call extends (...given: never[]) => Promise<unknown>>(
   callee: string,
   kinds: Kinds,
@@ -69,7 +69,7 @@ export function checkedAsync<Call extends (...given: never[]) => Promise<unknown
   return Object.defineProperty(guarded, 'name', { value: callee }) as unknown as Call
 }
 
-/** An object whose named methods check their arguments. */
+/** Wraps an object so that the named methods check their arguments. */
 export function checkedMethods<Made extends object>(
   owner: string,
   made: Made,
@@ -84,7 +84,7 @@ export function checkedMethods<Made extends object>(
 }
 
 /**
- * Reads options by name: only own properties count, each is read once, and an unknown name is refused.
+ * Reads options by name: own properties only, each read once. An unknown name is an error.
  *
  * @param name of the argument, for messages
  */
@@ -103,7 +103,7 @@ export function readOptions(
     }
   }
   const options: Record<string, unknown> = {}
-  // Without a list of entries, and with names made for refusals alone: each verification comes here.
+  // Hot path of every verification: no list of entries, and no names built unless something is wrong.
   for (const key in kinds) {
     const kind = kinds[key]
     if (kind === undefined || !Object.hasOwn(kinds, key)) continue
@@ -130,7 +130,7 @@ function tooMany(callee: string, declared: readonly (readonly [string, Kind])[],
   return new TypeError(`${callee}: takes ${allowed}, got ${given} arguments`)
 }
 
-/** The refusal of one argument; it never repeats the value, which may be a secret. */
+/** The error of one argument. It never repeats the value, which may be a secret. */
 export function wrong(callee: string, name: string, allowed: string, value: unknown): TypeError {
   return new TypeError(`${callee}: ${name} must be ${allowed}, not ${typeName(value)}`)
 }
@@ -151,7 +151,7 @@ const NAMES: Readonly<Record<string, string>> = {
   function: 'a function',
 }
 
-/** By its prototype, also one of another realm: what a class or a prototype adds is not the caller's. */
+/** Whether a value is a plain object, of any realm: properties of a class may not be the caller's. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -160,7 +160,7 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
 }
 
-/** Any object but a list. */
+/** Whether a value is an object, except a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -168,7 +168,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 export const ANY: Kind = { allowed: 'any value', accepts: () => true }
 export const TEXT: Kind = { allowed: 'a string', accepts: (value) => typeof value === 'string' }
 export const NAME: Kind = {
-  allowed: 'a string that is not empty',
+  allowed: 'a non-empty string',
   accepts: (value) => typeof value === 'string' && value !== '',
 }
 export const BOOLEAN: Kind = {
@@ -195,7 +195,7 @@ export const BYTES: Kind = {
 export const MAP: Kind = { allowed: 'a Map', accepts: (value) => tagOf(value) === '[object Map]' }
 export const SET: Kind = { allowed: 'a Set', accepts: (value) => tagOf(value) === '[object Set]' }
 
-/** By its tag, since test runners and frames hand over values of another realm. */
+/** By its tag: test runners and frames pass values of another realm. */
 function tagOf(value: unknown): string {
   return Object.prototype.toString.call(value)
 }
@@ -222,10 +222,10 @@ export function oneOf(...values: readonly unknown[]): Kind {
   return { allowed: values.join(', '), accepts: (value) => values.includes(value) }
 }
 
-/** A list of one or more, since an empty one must not come to mean no restriction. */
+/** A list of at least one element: an empty one must not mean "no restriction". */
 export function listOf(kind: Kind): Kind {
   return {
-    allowed: `a list, not empty, each ${kind.allowed}`,
+    allowed: `a non-empty list, each ${kind.allowed}`,
     accepts: (value) =>
       Array.isArray(value) &&
       value.length > 0 &&
@@ -241,7 +241,7 @@ export function anyListOf(kind: Kind): Kind {
   }
 }
 
-/** An object with these properties, and perhaps others: a record, or a port. */
+/** An object with at least these properties. */
 export function recordOf(kinds: Kinds): Kind {
   const names = Object.entries(kinds).map(([name, { allowed }]) => `${name}: ${allowed}`)
   return {
@@ -257,7 +257,7 @@ function hasAll(value: Readonly<Record<string, unknown>>, kinds: Kinds): boolean
   })
 }
 
-/** An object of any names, each of one kind. */
+/** A plain object with any names, whose values are of one kind. */
 export function mapOf(kind: Kind): Kind {
   return {
     allowed: `an object whose values are each ${kind.allowed}`,
@@ -272,7 +272,7 @@ export function portOf(...methods: readonly string[]): Kind {
   return { ...kind, allowed: `an object with the methods ${methods.join(', ')}` }
 }
 
-/** Options by name; optional as a whole when each of them is. */
+/** Options by name. The whole is optional when every option is. */
 export function optionsOf(options: Kinds): Kind {
   const kind = { allowed: 'a plain object', accepts: isPlainObject, options }
   const mayMiss = Object.values(options).every(

@@ -2,9 +2,9 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const BASE62 = /^[0-9A-Za-z]+$/
 
 /**
- * Prints bytes, read as one big-endian number, as exactly `width` base62 digits, padded with zeros
- * on the left; throws TypeError when the number needs more.
+ * Encodes bytes, as one big-endian number, in exactly `width` base62 digits, padded with zeros on the left.
  *
+ * @throws TypeError when the number needs more digits
  * @example
  * encodeBase62(Uint8Array.of(1, 0), 3) // '048'
  */
@@ -25,7 +25,7 @@ export function encodeBase62(bytes: Uint8Array, width: number): string {
 }
 
 /**
- * Whether text is one or more base62 digits.
+ * Whether a text is one or more base62 digits.
  *
  * @example
  * isBase62('0Az') // true

@@ -1,5 +1,5 @@
 const encoder = new TextEncoder()
-// A byte order mark is kept, so that decoding loses nothing.
+// Keeps a byte order mark, so that decoding is lossless.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -13,8 +13,9 @@ export function utf8(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Decodes UTF-8 exactly; throws TypeError when the bytes are not UTF-8.
+ * Decodes UTF-8.
  *
+ * @throws TypeError when the bytes are not UTF-8
  * @example
  * fromUtf8(Uint8Array.of(195, 169)) // 'é'
  */
@@ -23,7 +24,7 @@ export function fromUtf8(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes UTF-8 exactly; undefined for bytes that are not UTF-8.
+ * Decodes UTF-8; undefined for bytes that are not UTF-8.
  *
  * @example
  * readUtf8(Uint8Array.of(255)) // undefined
@@ -37,7 +38,7 @@ export function readUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * Reads what may be text: undefined for bytes that are not UTF-8, or hold a NUL, which no text does.
+ * Decodes bytes that may be text; undefined when they are not UTF-8 or contain a NUL.
  *
  * @example
  * readText(Uint8Array.of(97, 0)) // undefined
@@ -52,7 +53,7 @@ const HEX_OF_BYTE: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
 )
 
 /**
- * Prints bytes as lower-case hex.
+ * Encodes bytes as lower-case hex.
  *
  * @example
  * toHex(Uint8Array.of(1, 255)) // '01ff'
@@ -64,7 +65,7 @@ export function toHex(bytes: Uint8Array): string {
 }
 
 /**
- * Reads what `toHex` prints, and nothing else: upper case or an odd length answers undefined.
+ * Decodes the output of `toHex`; undefined for any other text, such as upper case or an odd length.
  *
  * @example
  * fromHex('01ff') // Uint8Array [1, 255]
@@ -76,7 +77,7 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * Prints bytes as padded base64 of the standard alphabet (RFC 4648, section 4).
+ * Encodes bytes as padded base64 of the standard alphabet (RFC 4648, 4).
  *
  * @example
  * toBase64(Uint8Array.of(255, 254)) // '//4='
@@ -87,12 +88,12 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary)
 }
 
-// The last character before padding carries unused bits: only zeros are canonical (RFC 4648, 3.5).
+// The unused bits of the last character before the padding must be zero (RFC 4648, 3.5).
 const CANONICAL_BASE64 =
   /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/
 
 /**
- * Reads what `toBase64` prints, and nothing else: two texts never mean the same bytes.
+ * Decodes the output of `toBase64`; undefined for any other text. No two texts decode to the same bytes.
  *
  * @example
  * fromBase64('//4=') // Uint8Array [255, 254]
@@ -104,7 +105,7 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * Joins byte arrays into a new one.
+ * Concatenates byte arrays.
  *
  * @example
  * concat([Uint8Array.of(1), Uint8Array.of(2, 3)]) // Uint8Array [1, 2, 3]
@@ -120,7 +121,7 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Compares bytes in a time that depends on the lengths alone.
+ * Compares bytes in constant time, for equal lengths.
  *
  * @example
  * equalBytes(utf8('a'), utf8('b')) // false

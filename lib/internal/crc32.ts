@@ -10,14 +10,14 @@ const REMAINDERS = Uint32Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * The CRC-32 of bytes as zip and PNG compute it, an unsigned 32-bit integer.
+ * The CRC-32 of zip and PNG, as an unsigned 32-bit integer.
  *
  * @example
  * crc32(utf8('123456789')) // 0xcbf43926
  */
 export function crc32(bytes: Uint8Array): number {
   let remainder = 0xffffffff
-  // By index: an iterator takes twice as long, and this runs on every request.
+  // By index: an iterator takes twice as long, on every request.
   for (let at = 0; at < bytes.length; at++) {
     remainder = (REMAINDERS[(remainder ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (remainder >>> 8)
   }

@@ -1,32 +1,32 @@
 /**
- * Bounds of what an error shows. An error is the answer to whatever somebody sends, so its size must not
- * depend on that.
+ * Size limits of errors. An error may repeat the caller's input, so its size must not depend on it.
  *
  * @module
  */
 import { utf8 } from './bytes.ts'
 import { cutText } from './text.ts'
 
-/** One faulty place in the input, such as `body.scopes[2]`. */
+/** One error in the input. */
 export interface FieldError {
+  /** Such as `body.scopes[2]`. */
   readonly location: string
   readonly code: string
   readonly message: string
 }
 
 export const MAX_ERRORS = 50
-/** Bytes of all of them as JSON; with the details and the message they stay within 64 KiB. */
+/** Bytes of all errors as JSON; with the details and the message they are below 64 KiB. */
 const MAX_ERRORS_BYTES = 40_960
 const MAX_DETAILS_BYTES = 12_288
 /** Characters. */
 export const MAX_MESSAGE = 1000
 const MAX_LOCATION = 256
 const MAX_DETAIL = 500
-/** Members of an object and elements of an array in the details. */
+/** Maximum members of an object and elements of an array in the details. */
 const MAX_MEMBERS = 200
 const MAX_DETAILS_DEPTH = 4
 
-/** The first errors, and whether there are more. */
+/** The first errors that fit, and whether there are more. */
 export function boundedErrors(given: readonly FieldError[]): {
   readonly errors: readonly FieldError[]
   readonly more: boolean
@@ -48,7 +48,7 @@ export function boundedErrors(given: readonly FieldError[]): {
 
 type Details = Readonly<Record<string, unknown>>
 
-/** Details cut to their bounds; members that do not fit are left out. */
+/** Details within their limits: long texts are cut, and members that do not fit are omitted. */
 export function boundedDetails(given: Details | undefined): Details | undefined {
   if (given === undefined) return undefined
   const kept: [string, unknown][] = []

@@ -1,26 +1,26 @@
 import { ARRAY_OPEN, COMMA, OBJECT_OPEN, QUOTE, isFollowedByColon, stringEnd } from './json-scan.ts'
 
-/** Characters of a text that costs little to parse, whatever it holds. */
+/** Characters; a text of at most this length is always cheap to parse. */
 const ALWAYS_CHEAP = 65_536
-/** The fewest arrays and objects, and different keys, that any text may have. */
+/** Arrays and objects, and distinct keys, that are always allowed. */
 const LEAST_BOUND = 16_384
 /**
- * How many characters there must be for each array or object, by the number of different keys.
+ * Required characters per array or object, by the number of distinct keys.
  *
- * `JSON.parse` takes 2 us for an object where there are thousands of different keys, and 0.2 us where
- * there are few: these bounds keep it below 50 ms per MiB.
+ * `JSON.parse` takes 2 us per object with thousands of distinct keys, and 0.2 us with few. These limits
+ * keep it below 50 ms per MiB.
  */
 const DENSITIES: readonly { readonly keys: number; readonly charactersEach: number }[] = [
   { keys: Infinity, charactersEach: 64 },
   { keys: 1024, charactersEach: 16 },
   { keys: 64, charactersEach: 8 },
 ]
-/** Characters for each different key. */
+/** Required characters per distinct key. */
 const CHARACTERS_PER_KEY = 64
-/** Members and elements of a text. `JSON.parse` holds 24 bytes for each: 8 million fit into 16 MiB. */
+/** Members and elements of a text. `JSON.parse` takes 24 bytes for each, and 16 MiB can hold 8 million. */
 const MAX_VALUES = 1_048_576
 
-/** Whether parsing a text would block the process for long, or fill it. The text need not be JSON. */
+/** Whether parsing a text would block the process for long or exhaust its memory. The text may not be JSON. */
 export function isExpensive(text: string): boolean {
   if (text.length <= ALWAYS_CHEAP) return false
   const { containers, commas } = countIn(text)
@@ -46,7 +46,7 @@ function countIn(text: string): { readonly containers: number; readonly commas: 
   return { containers, commas }
 }
 
-/** Whether there are more different keys. */
+/** Whether a text has more than `limit` distinct keys. */
 function hasMoreKeys(text: string, limit: number): boolean {
   const keys = new Set<string>()
   for (let open = text.indexOf('"'); open !== -1;) {

@@ -1,5 +1,5 @@
 /**
- * Walking over a JSON text, or over what may be none, without parsing it.
+ * Scanning of a text that may be JSON, without parsing it.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export const ARRAY_CLOSE = 0x5d
 export const OBJECT_OPEN = 0x7b
 export const OBJECT_CLOSE = 0x7d
 
-/** The index after the string that opens at `open`, or after the text that ends within it. */
+/** The index after the string that begins at `open`, or the end of the text when it is unterminated. */
 export function stringEnd(text: string, open: number): number {
   let at = open + 1
   while (at < text.length) {
@@ -24,7 +24,7 @@ export function stringEnd(text: string, open: number): number {
   return text.length
 }
 
-/** In JSON a colon follows every key and no value. */
+/** Whether a colon follows, which in JSON is true of every key and of no value. */
 export function isFollowedByColon(text: string, end: number): boolean {
   let at = end
   while (text.charCodeAt(at) <= 0x20) at += 1

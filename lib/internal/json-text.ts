@@ -1,8 +1,8 @@
 /**
- * Where the parts of a JSON text stand, so that a part can be kept to the byte instead of being
- * printed anew: printing reorders integer-like keys and rounds long numbers.
+ * Positions of parts in a JSON text, so that a part can be copied verbatim. Serializing it again would
+ * reorder integer-like keys and round long numbers.
  *
- * The text must be valid JSON already; on anything else the answers mean nothing.
+ * The text must be valid JSON; for any other text the results are undefined.
  *
  * @module
  */
@@ -28,7 +28,7 @@ function skipSpace(text: string, at: number): number {
   return here
 }
 
-/** The index after the string that opens at `at`. */
+/** The index after the string that begins at `at`. */
 function skipString(text: string, at: number): number {
   let here = at + 1
   for (;;) {
@@ -70,8 +70,8 @@ function endsScalar(code: number): boolean {
 }
 
 /**
- * The value of the member `name` of the object that begins at `at`; the last one where it stands more
- * than once, as JSON.parse has it.
+ * The value of the member `name` of the object that begins at `at`; of duplicate members the last one, as
+ * in JSON.parse.
  *
  * @example
  * memberSpan('{"a":1,"b":[2]}', 0, 'b') // { from: 11, to: 14 }

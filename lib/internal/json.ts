@@ -30,9 +30,9 @@ const TEXTS: Readonly<Record<JsonErrorCode, string>> = {
 }
 
 /**
- * A JSON text that is refused: its `code` says why, its `path` where.
+ * A refused JSON text.
  *
- * `path` reads like `data.items[2]`; it is empty for the root and for text that is not JSON.
+ * `path` is the location, such as `data.items[2]`; empty for the root and for text that is not JSON.
  */
 export class JsonError extends Error {
   override readonly name = 'JsonError'
@@ -46,13 +46,13 @@ export class JsonError extends Error {
   }
 }
 
-/** Where a refused value is, below `place`: `body.items[2]`. */
-export function locationOf({ path }: JsonError, place: string): string {
-  return path === '' || path.startsWith('[') ? place + path : `${place}.${path}`
+/** The location of a refused value below `base`, such as `body.items[2]`. */
+export function locationOf({ path }: JsonError, base: string): string {
+  return path === '' || path.startsWith('[') ? base + path : `${base}.${path}`
 }
 
 export interface JsonLimits {
-  /** Arrays and objects may nest this deep. Default 64. */
+  /** Maximum nesting of arrays and objects. Default 64. */
   readonly maxDepth?: number
 }
 
@@ -60,11 +60,11 @@ const DEFAULT_MAX_DEPTH = 64
 const MAX_PATH_LENGTH = 200
 
 /**
- * Parses JSON as `JSON.parse` does, and refuses nesting beyond 64 levels, the key `__proto__`, and
- * U+0000 and lone surrogates in strings and keys, however they are escaped (I-JSON, RFC 7493, 2.1).
+ * Parses JSON like `JSON.parse`, and refuses nesting beyond 64 levels, the key `__proto__`, and U+0000
+ * and lone surrogates in strings and keys, however they are escaped (I-JSON, RFC 7493, 2.1).
  *
- * The text itself is judged, so that what a duplicate key hides is refused too. A text whose parsing
- * would block the process for long, or fill its memory, is refused before it is parsed.
+ * It checks the text, so that a value hidden by a duplicate key is checked too. A text that would block
+ * the process for long or exhaust its memory is refused before it is parsed.
  *
  * @throws JsonError with one of the codes of `JsonErrorCode`
  * @example
@@ -87,8 +87,8 @@ export function parseJson(text: string, limits?: JsonLimits): unknown {
 }
 
 /**
- * Judges text that is known to be JSON, such as what `JSON.stringify` printed, by the rules of
- * `parseJson`.
+ * Applies the rules of `parseJson` to a text that is known to be JSON, such as the output of
+ * `JSON.stringify`.
  *
  * @throws JsonError
  */
@@ -101,7 +101,7 @@ function isTooDeep(text: string, maxDepth: number): boolean {
   return opensMoreThan(text, maxDepth) && nestsDeeperThan(text, maxDepth)
 }
 
-/** Counts brackets wherever they stand: no more of them than levels means no nesting beyond. */
+/** Counts all opening brackets, also in strings: with at most `limit` of them no nesting is deeper. */
 function opensMoreThan(text: string, limit: number): boolean {
   let left = limit
   for (const bracket of ['{', '[']) {
@@ -126,8 +126,7 @@ function nestsDeeperThan(text: string, limit: number): boolean {
 }
 
 /**
- * U+0000 can only be written as an escape; `__proto__` plainly or with one of its letters escaped. Any
- * escaped surrogate may be a lone one.
+ * Escapes of U+0000, of the characters of `__proto__`, and of surrogates, which may be lone ones.
  */
 const ESCAPED_FORBIDDEN = /\\u(?:00(?:00|5f|6f|7[024])|d[89a-f])/i
 
@@ -142,7 +141,7 @@ function mayHoldForbidden(text: string): boolean {
 /** One step of a path: a key of an object or an index of an array. */
 type Step = string | number
 
-/** Throws at the first fault of a JSON text; of text that is not JSON it finds some fault or none. */
+/** Throws at the first fault of a JSON text. In text that is not JSON it finds some fault or none. */
 function refuseFaults(text: string, maxDepth: number): void {
   const path: Step[] = []
   let at = 0
@@ -166,7 +165,7 @@ function refuseFaults(text: string, maxDepth: number): void {
   }
 }
 
-/** Judges the string that opens at `open`, notes it in `path` when it is a key, and returns its end. */
+/** Checks the string that begins at `open`, puts it into `path` when it is a key, and returns its end. */
 function readString(text: string, open: number, path: Step[]): number {
   const end = stringEnd(text, open)
   const token = text.slice(open, end)

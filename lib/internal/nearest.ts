@@ -1,14 +1,13 @@
-/** Text this long is never a misspelt name: comparing it would cost and tell nothing. */
+/** Characters; a longer text is not compared, since it is no misspelt name. */
 const LONGEST = 65
-/** More differences are another name. The cost of a comparison grows with them. */
+/** With more differences it is a different name. They also bound the cost of a comparison. */
 const MOST_DIFFERENCES = 4
-/** Words of one list that are compared with the candidates. */
+/** Number of words of one list that get a suggestion. */
 const MOST_WORDS = 5
 
 /**
- * The candidate that a misspelt word was most likely meant to be: at most four of its characters differ,
- * and at most a third; a swap of two neighbours is one difference. Undefined when none is near; of equals
- * the first.
+ * The candidate nearest to a misspelt word: at most four of its characters differ, and at most a third; a
+ * swap of two neighbours is one difference. Undefined when none is near; of equal candidates the first.
  *
  * @example
  * nearest('ordrs:read', ['apps:read', 'orders:read']) // 'orders:read'
@@ -26,22 +25,22 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** ` Did you mean "…"?` for a message that a misspelt word is refused with; empty when none is near. */
+/** The suffix ` Did you mean "…"?` for an error message; empty when no candidate is near. */
 export function suggest(word: string, candidates: Iterable<string>): string {
   const found = nearest(word, candidates)
   return found === undefined ? '' : ` Did you mean ${JSON.stringify(found)}?`
 }
 
 /**
- * Suggests for a list of words. Every word is compared with every candidate, and callers may choose both:
- * so only the first few words get a suggestion.
+ * Suggests for the first words of a list. The number is bounded, since every word is compared with every
+ * candidate and callers may choose both.
  */
 export function suggestEach(candidates: Iterable<string>): (word: string) => string {
   let left = MOST_WORDS
   return (word) => (left-- > 0 ? suggest(word, candidates) : '')
 }
 
-/** Three rows of the table of distances: of the character before the last, the last, and the current one. */
+/** Three rows of the distance table: of the character before the previous, the previous, and the current. */
 type Rows = readonly [Uint8Array, Uint8Array, Uint8Array]
 
 function createRows(): Rows {
@@ -49,12 +48,12 @@ function createRows(): Rows {
   return [row(), row(), row()]
 }
 
-/** More than any limit. */
+/** Greater than any limit. */
 const FAR = 100
 
 /**
- * Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). From `limit` on
- * they are not counted: only cells that fewer differences can lead to are visited.
+ * Counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment), up to
+ * `limit`. It visits only cells that fewer differences can reach.
  */
 function distance(a: string, b: string, limit: number, rows: Rows): number {
   let [before, row, next] = rows
@@ -79,7 +78,7 @@ function distance(a: string, b: string, limit: number, rows: Rows): number {
       least = Math.min(least, left)
     }
     next[last + 1] = FAR
-    // The row that follows is made of this one, and by a swap of the one before.
+    // The next row derives from this one or, by a swap, from the one before.
     if (Math.min(least, leastBefore + 1) >= limit) return limit
     leastBefore = least
     ;[before, row, next] = [row, next, before]

@@ -1,6 +1,5 @@
 /**
- * Cuts a text to at most `max` UTF-16 units and an ellipsis. No surrogate pair is cut in two, so that
- * what was valid Unicode stays so.
+ * Cuts a text to at most `max` UTF-16 units and an ellipsis, without splitting a surrogate pair.
  *
  * @example
  * cutText('abcdef', 3) // 'abc…'

@@ -1,6 +1,6 @@
 /**
- * Reads a source until the signal aborts, and then throws its reason, even while the source stalls. The
- * source is ended with the reading.
+ * Reads a source until the signal aborts, and then throws its reason, even while the source stalls. Ends
+ * the source in either case.
  */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,
@@ -20,16 +20,16 @@ export async function* untilAborted<T>(
   }
 }
 
-/** Settles as the promise does, or at once when the signal aborts: what it waits for may stall for ever. */
+/** Settles like the promise, or rejects at once when the signal aborts. */
 export function orAborted<T>(next: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return next
   return new Promise((resolve, reject) => {
     const abort = (): void => {
       reject(signal.reason as Error)
     }
-    // Asking for it may have aborted the signal.
+    // The call that made the promise may have aborted the signal.
     if (signal.aborted) abort()
-    // Taken off again each time: what waits for the signal would keep all that was read in memory.
+    // Removed again each time: a listener would keep everything that was read in memory.
     signal.addEventListener('abort', abort, { once: true })
     const settled = (): void => {
       signal.removeEventListener('abort', abort)
@@ -38,11 +38,11 @@ export function orAborted<T>(next: Promise<T>, signal: AbortSignal | undefined):
   })
 }
 
-/** Not waited for: one that stalls does not end either. */
+/** Nobody awaits this: a stalled source does not end. */
 async function end(source: AsyncIterator<unknown>): Promise<void> {
   try {
     await source.return?.()
   } catch {
-    // What it says of its own end changes nothing any more.
+    // An error at the end of the source has no effect.
   }
 }

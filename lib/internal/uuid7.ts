@@ -5,10 +5,10 @@ import { toHex } from './bytes.ts'
 const COUNTER_LIMIT = 0x1000
 
 /**
- * Makes UUIDv7 generators: ids of one generator sort bytewise in the order they were made, also within
- * a millisecond and when the clock steps back.
+ * Creates a generator of UUIDv7 (RFC 9562, 5.7, with the 12 bits of rand_a as a counter, 6.2 method 1).
  *
- * Source: RFC 9562, 5.7, with the 12 bits of rand_a as a counter (6.2, method 1).
+ * Ids of one generator sort bytewise in the order of creation, also within one millisecond and when the
+ * clock steps back.
  */
 export function createUuid7(now: () => Instant, random: RandomBytes): () => string {
   let last = 0
@@ -16,7 +16,7 @@ export function createUuid7(now: () => Instant, random: RandomBytes): () => stri
   return () => {
     const at = Math.max(now(), last)
     counter = at === last ? counter + 1 : 0
-    // A full counter borrows the next millisecond rather than repeat.
+    // A full counter uses the next millisecond, so that no id repeats.
     last = counter < COUNTER_LIMIT ? at : at + 1
     counter %= COUNTER_LIMIT
     return printUuid7(last, counter, random(8))
@@ -24,7 +24,7 @@ export function createUuid7(now: () => Instant, random: RandomBytes): () => stri
 }
 
 /**
- * The id of one thing at an instant: the same bytes always make the same id.
+ * A deterministic id: the same instant and bytes give the same id.
  *
  * @param bytes at least 8, such as of a hash
  */
@@ -32,7 +32,7 @@ export function uuid7Of(at: Instant, bytes: Uint8Array): string {
   return printUuid7(at, 0, bytes.slice(0, 8))
 }
 
-/** Sorts before every id made at this instant or later, and after every earlier one. */
+/** A lower bound: it sorts before every id of this instant or later, and after every earlier one. */
 export function uuid7Floor(at: Instant): string {
   return printUuid7(at, 0, new Uint8Array(8))
 }
@@ -44,7 +44,7 @@ function printUuid7(at: Instant, counter: number, tail: Uint8Array): string {
   return `${printTime(at)}-7${count}-${rest.slice(0, 4)}-${rest.slice(4)}`
 }
 
-/** Many ids are made within a millisecond. */
+/** Cached: many ids are created within one millisecond. */
 let last = { at: -1, text: '' }
 
 function printTime(at: Instant): string {

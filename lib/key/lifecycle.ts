@@ -1,19 +1,19 @@
 import type { Instant, Millis } from '../time.ts'
 import { DAY } from '../time.ts'
 
-/** One value of a key, as it is stored: a key is its identity, its values come and go. */
+/** One value of a key, as stored. A key keeps its id while its values are rotated. */
 export interface KeySecret {
   /** SHA-256 of the value, lower-case hex. */
   readonly hash: string
   readonly display: string
-  /** Counts up by one with every rotation; the highest is the current value. */
+  /** Increases by one with every rotation; the highest is the current value. */
   readonly version: number
   readonly created_at: Instant
-  /** Null as long as the value is the current one. */
+  /** When the value ends; null for the current one. */
   readonly not_after: Instant | null
 }
 
-/** When a key stops: at its expiry, or from its revocation on. */
+/** When a key ends: at its expiry or at its revocation. */
 export interface KeyTimes {
   readonly expires_at: Instant | null
   readonly revoked_at: Instant | null
@@ -22,19 +22,19 @@ export interface KeyTimes {
 /** `rotating`: active, and at least one previous value still works. */
 export type KeyStatus = 'active' | 'rotating' | 'expired' | 'revoked'
 
-/** `previous`: a replaced value in its grace; it reads and writes, but manages no keys. */
+/** `previous`: a replaced value in its grace period. It may read and write, but not manage keys. */
 export type SecretStanding = 'current' | 'previous' | 'ended'
 
-/** Values of a key that may be live at once: the current one and four previous ones. */
+/** Maximum live values of a key: the current one and four previous ones. */
 export const MAX_LIVE_SECRETS = 5
 
-/** The highest limit of live keys that an account may be given. */
+/** Maximum of an account's limit of live keys. */
 export const MAX_KEY_LIMIT = 100_000
 
-/** How long a replaced value works when a rotation does not say. */
+/** Grace period of a rotation that names none. */
 export const DEFAULT_GRACE: Millis = DAY
 
-/** The longest grace that a rotation may ask for. */
+/** Maximum grace period of a rotation. */
 export const MAX_GRACE: Millis = DAY
 
 function reached(end: Instant | null, now: Instant): boolean {
@@ -42,8 +42,8 @@ function reached(end: Instant | null, now: Instant): boolean {
 }
 
 /**
- * What a key is at an instant. Revoked wins over expired; a key is expired from `expires_at` itself
- * on. Ancestors count when `key` carries the whole chain's times.
+ * The status of a key at an instant. Revoked takes precedence over expired; `expires_at` is exclusive.
+ * Ancestors are included only when `key` has the earliest times of its chain.
  *
  * @example
  * keyStatus({ expires_at: 1000, revoked_at: null }, [], 1000) // 'expired'
@@ -59,8 +59,8 @@ export function keyStatus(key: KeyTimes, secrets: readonly KeySecret[], now: Ins
 }
 
 /**
- * What one value of a key may still do. Every previous value has a grace period of its own, which a
- * later rotation does not shorten; the store keeps at most `MAX_LIVE_SECRETS` live.
+ * The status of one value of a key at an instant. Every previous value has its own grace period, which a
+ * later rotation does not shorten; at most `MAX_LIVE_SECRETS` values are live.
  *
  * @example
  * const secret = { hash: '…', display: 'service_dk_…', version: 1, created_at: 0, not_after: 500 }
@@ -79,7 +79,7 @@ export function secretStanding(
   return isReplaced ? 'previous' : 'ended'
 }
 
-/** The previous values that still work, newest first. */
+/** The previous values in their grace periods, newest first. */
 export function previousSecrets(
   key: KeyTimes & { readonly version: number; readonly secrets: readonly KeySecret[] },
   now: Instant,
@@ -90,16 +90,17 @@ export function previousSecrets(
 }
 
 /**
- * When a value replaced now stops working: after its grace, never past the key's expiry; 0 without a grace. Throws
- * TypeError unless the grace is 0 to `MAX_GRACE` whole milliseconds.
+ * When a value that is replaced now ends: after its grace period, at most at the key's expiry; 0 without
+ * a grace period.
  *
+ * @throws TypeError unless the grace period is 0 to `MAX_GRACE` whole milliseconds
  * @example
  * previousNotAfter({ expires_at: 5000, revoked_at: null }, DEFAULT_GRACE, 1000) // 5000
  */
 export function previousNotAfter(key: KeyTimes, graceMs: Millis, now: Instant): Instant {
   if (!Number.isInteger(graceMs) || graceMs < 0 || graceMs > MAX_GRACE) {
-    throw new TypeError(`A grace is 0 to ${MAX_GRACE} milliseconds, not ${graceMs}`)
+    throw new TypeError(`A grace period is 0 to ${MAX_GRACE} milliseconds, not ${graceMs}`)
   }
-  // Ended at once is ended for ever, also where the calendar is set back.
+  // 0 stays in the past even when the clock is set back.
   return graceMs === 0 ? 0 : Math.min(now + graceMs, key.expires_at ?? Infinity)
 }

@@ -3,14 +3,14 @@ import type { ScopeSet } from '../scope/canonical.ts'
 import type { Instant } from '../time.ts'
 import type { KeySecret } from './lifecycle.ts'
 
-/** Who made a record. */
+/** Who created a record. */
 export interface Creator {
   readonly type: 'key' | 'user' | 'operator'
   /** The key's or user's id; null for the operator. */
   readonly id: string | null
 }
 
-/** A developer key: its identity, never its value. */
+/** A developer key, without its value. */
 export interface KeyRecord {
   readonly id: string
   readonly account_id: string
@@ -27,16 +27,16 @@ export interface KeyRecord {
   readonly created_at: Instant
   readonly updated_at: Instant
   readonly last_used_at: Instant | null
-  /** Which of its secrets is the current one. */
+  /** Version of the current secret. */
   readonly version: number
   /**
-   * The current secret and the previous ones, newest first, without those known to have ended for ever.
-   * At most `MAX_LIVE_SECRETS` are live.
+   * The current secret and the previous ones, newest first, without those that have ended for good. At
+   * most `MAX_LIVE_SECRETS` are live.
    */
   readonly secrets: readonly KeySecret[]
 }
 
-/** What verification needs of one value: the secret, its key, and every ancestor. */
+/** Everything that verifies one value: its secret, its key, and every ancestor. */
 export interface KeyChain {
   readonly secret: KeySecret
   /** Root first, the key itself last; never empty. */

@@ -2,13 +2,13 @@ import { encodeBase62, isBase62 } from '../internal/base62.ts'
 import { crc32 } from '../internal/crc32.ts'
 import { BYTES } from '../internal/arguments.ts'
 
-/** A new key value. `value` is shown once and never stored; `display` is what may be kept and shown. */
+/** A new key value. `value` is shown once and never stored; `display` may be stored and shown. */
 export interface MintedToken {
   readonly value: string
   readonly display: string
 }
 
-/** What a key value begins with when the operator or embedder chose no brand. */
+/** Prefix of key values when the operator or embedder chose no brand. */
 export const DEFAULT_KEY_PREFIX = 'service_dk_'
 
 const RANDOM_BYTES = 32
@@ -19,10 +19,10 @@ const CHECKSUM_LENGTH = 6
 const TAIL_LENGTH = BODY_LENGTH + CHECKSUM_LENGTH
 const DISPLAY_LENGTH = 8
 
-/** What travels in an Authorization header as it is (RFC 6750, 2.1), and reads well in one. */
+/** Characters that an Authorization header carries unescaped (RFC 6750, 2.1). */
 const PREFIX = /^[0-9A-Za-z_]*$/
 
-// Cheaper than an encoder by half, which every request notices: a token is ASCII throughout.
+// Half the cost of a TextEncoder, on every request. A token is ASCII.
 function asciiBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length)
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at)
@@ -36,10 +36,11 @@ function checksumOf(text: string): string {
 }
 
 /**
- * Makes a key value: the prefix, 43 base62 digits of 256 random bits, and 6 base62 digits of the
- * CRC-32 over all before; throws TypeError for a prefix of other characters than letters, digits and
- * underscores, and when `random` does not give the 32 bytes asked for.
+ * Creates a key value: the prefix, 43 base62 digits of 256 random bits, and 6 base62 digits of the
+ * CRC-32 of everything before them.
  *
+ * @throws TypeError for a prefix with characters other than letters, digits and underscores, and when
+ *   `random` does not return 32 bytes
  * @example
  * mintToken('service_dk_', (length) => crypto.getRandomValues(new Uint8Array(length)))
  * // { value: 'service_dk_' + 49 characters, display: 'service_dk_' + the first 8 of them }
@@ -47,9 +48,9 @@ function checksumOf(text: string): string {
 export function mintToken(prefix: string, random: (length: number) => Uint8Array): MintedToken {
   if (!PREFIX.test(prefix)) throw new TypeError(`${JSON.stringify(prefix)} cannot begin a key`)
   const bytes = random(RANDOM_BYTES)
-  // Anything else of that length, such as a string, would make a key that can be guessed.
+  // A string of that length, for example, would make a guessable key.
   if (!BYTES.accepts(bytes) || bytes.length !== RANDOM_BYTES) {
-    throw new TypeError(`mintToken: random must answer ${RANDOM_BYTES} bytes, a Uint8Array`)
+    throw new TypeError(`mintToken: random must return ${RANDOM_BYTES} bytes, a Uint8Array`)
   }
   const unsealed = prefix + encodeBase62(bytes, BODY_LENGTH)
   return {
@@ -59,8 +60,7 @@ export function mintToken(prefix: string, random: (length: number) => Uint8Array
 }
 
 /**
- * Whether a value is as long as a key with this prefix, and begins with it: what costs nothing to know,
- * so that nothing else is looked at.
+ * Whether a value has the prefix and the length of a key: a cheap test before the checksum.
  *
  * @example
  * isTokenLike('service_dk_', 'service_dk_short') // false
@@ -71,9 +71,9 @@ export function isTokenLike(prefix: string, value: unknown): value is string {
 }
 
 /**
- * Whether a value of any type has the form and checksum of a key with this prefix. Read from
- * the right, so that a prefix may hold underscores and digits; a typing error or a truncated copy
- * is refused before any query.
+ * Whether a value of any type has the form and the checksum of a key with this prefix. It refuses a
+ * mistyped or truncated key before any query. The value is parsed from the right, so that a prefix may
+ * contain underscores and digits.
  *
  * @example
  * isToken('service_dk_', 'service_dk_tampered') // false

@@ -1,21 +1,21 @@
 declare const parsed: unique symbol
 
 /**
- * A parsed scope: `family:action`, `family:*`, `*:read` or `*:*`. It denotes every pair that it
- * matches, those added by later releases included.
+ * A parsed scope: `family:action`, `family:*`, `*:read` or `*:*`. It matches every pair of family and
+ * action that fits, including those of later releases.
  */
 export type Scope = string & { readonly [parsed]: 'Scope' }
 
-/** A canonical set: no scope covers another, sorted. Equal sets print equal text. */
+/** A canonical set: sorted, and no scope covers another. Equal sets have equal text. */
 export type ScopeSet = readonly Scope[]
 
 const ALL_READS = '*:read'
 
 /**
- * The only patterns that can denote all that this one does, itself among them: at most four.
+ * The patterns that match everything a scope matches: the scope itself and at most three others.
  *
- * In an open universe no union of scopes covers a scope that none of them covers alone: the pair of
- * a name still unknown lies outside the others. So a subset test is these probes and nothing more.
+ * The universe is open, so no union of scopes covers a scope that none of them covers alone: a name of
+ * a later release would be outside of them. A subset test therefore needs only these lookups.
  *
  * @example
  * patternsCovering('apps:read') // ['apps:read', 'apps:*', '*:read', '*:*']
@@ -26,7 +26,7 @@ export function patternsCovering(scope: string): readonly string[] {
 }
 
 /**
- * The one form of what scopes denote together: their maximal elements, sorted, without duplicates.
+ * The canonical form of a set of scopes: its maximal elements, sorted, without duplicates.
  *
  * @example
  * canonical(parseScopes(['apps:read', '*:read'], universe)) // ['*:read']
@@ -39,10 +39,10 @@ export function canonical(scopes: Iterable<Scope>): ScopeSet {
 }
 
 /**
- * What two sets both denote; empty when they share nothing.
+ * The intersection of two sets; empty when they share nothing.
  *
- * Two scopes that overlap are comparable, `family:*` and `*:read` excepted, which share
- * `family:read`: a meet never leaves the grammar.
+ * Of two scopes that overlap one covers the other, with one exception: `family:*` and `*:read` share
+ * `family:read`. So an intersection is always expressible in the grammar.
  *
  * @example
  * meetScopes(parseScopes(['apps:*'], universe), parseScopes(['*:read'], universe)) // ['apps:read']
@@ -63,7 +63,7 @@ function crossings(families: ScopeSet, reads: ScopeSet): readonly Scope[] {
 }
 
 /**
- * A set as rows store it: space separated.
+ * Formats a set for storage, separated by spaces.
  *
  * @example
  * printScopes(parseScopes(['keys:read', 'apps:*'], universe)) // 'apps:* keys:read'
@@ -73,7 +73,7 @@ export function printScopes(set: ScopeSet): string {
 }
 
 /**
- * Reads back what `printScopes` stored, unchecked: a scope whose family was since removed stays.
+ * Parses the output of `printScopes`, unchecked: a scope of a removed family is kept.
  *
  * @example
  * readScopes('apps:* keys:read') // ['apps:*', 'keys:read']

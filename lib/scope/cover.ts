@@ -6,13 +6,13 @@ import { parseScope } from './syntax.ts'
 declare const required: unique symbol
 
 /**
- * What one operation needs: exactly one family and action. Its type is not `Scope`'s, so that
- * "may this request pass" and "does this set lie within that" cannot be taken for each other.
+ * The scope that an operation requires: exactly one family and action. The type differs from `Scope`, so
+ * that matching a request and comparing two sets cannot be confused.
  */
 export type RequiredScope = string & { readonly [required]: 'RequiredScope' }
 
 /**
- * Whether all that a pattern denotes, now and in later releases, is denoted by the holder's set.
+ * Whether the holder's set matches everything that a scope matches, now and in later releases.
  *
  * @example
  * readScopes('*:read').every((scope) => covers(readScopes('apps:*'), scope)) // false
@@ -22,7 +22,7 @@ export function covers(holder: ScopeSet, asked: Scope): boolean {
 }
 
 /**
- * The asked scopes that the holder's set does not cover; empty when all may be given.
+ * The requested scopes that the holder's set does not cover; empty when it covers all.
  *
  * @example
  * uncovered(readScopes('apps:*'), readScopes('apps:read keys:read')) // ['keys:read']
@@ -32,8 +32,9 @@ export function uncovered(holder: ScopeSet, asked: ScopeSet): Scope[] {
 }
 
 /**
- * Declares what an operation needs; throws TypeError for a wildcard or a scope not declared.
+ * Declares the scope that an operation requires.
  *
+ * @throws TypeError for a wildcard or an undeclared scope
  * @example
  * const needed = requiredScope('apps:read', universe)
  */
@@ -45,14 +46,14 @@ export function requiredScope(text: string, universe: ScopeUniverse): RequiredSc
 }
 
 /**
- * Whether a holder of this set may do what needs the required scope. Write does not imply read.
+ * Whether a set satisfies a required scope. Write does not imply read.
  *
  * @example
  * allows(readScopes('*:read'), requiredScope('apps:read', universe)) // true
  */
 export function allows(holder: ScopeSet, required: RequiredScope): boolean {
   const patterns = known.get(required) ?? patternsCovering(required)
-  // What is required was declared: there are not many.
+  // Bounded: required scopes are declared by operations.
   known.set(required, patterns)
   return holdsAny(holder, patterns)
 }

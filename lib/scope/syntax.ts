@@ -6,12 +6,12 @@ import { canonical } from './canonical.ts'
 
 export type { Scope, ScopeSet } from './canonical.ts'
 
-/** The families known today, each with its actions. */
+/** The declared families, each with its actions. */
 export type ScopeUniverse = ReadonlyMap<string, ReadonlySet<string>>
 
 const READ_WRITE: readonly string[] = ['read', 'write']
 
-/** The specification's families with their actions, and ours: `billing` and `events`. */
+/** The families of the specification with their actions, and two of ours: `billing` and `events`. */
 export const SPEC_SCOPES: Readonly<Record<string, readonly string[]>> = {
   apps: READ_WRITE,
   edits: READ_WRITE,
@@ -26,15 +26,15 @@ export const SPEC_SCOPES: Readonly<Record<string, readonly string[]>> = {
   events: READ_WRITE,
 }
 
-/** The most scopes that one list may name. */
+/** Maximum number of scopes in one list. */
 export const MAX_SCOPES = 64
 
 const NAME = /^[a-z][a-z0-9_]{0,31}$/
 
 /**
- * Declares which families and actions exist; throws TypeError for a name that is not
- * `[a-z][a-z0-9_]{0,31}` and for a family without actions.
+ * Declares the families and actions that exist.
  *
+ * @throws TypeError for a name that is not `[a-z][a-z0-9_]{0,31}`, or a family without actions
  * @example
  * const universe = createUniverse({ ...SPEC_SCOPES, invoices: ['read', 'send'] })
  */
@@ -51,11 +51,11 @@ export function createUniverse(
 }
 
 /**
- * Reads one scope of the closed grammar; undefined for whatever else, unknown names included.
+ * Parses one scope; undefined for any other text, including unknown names.
  *
  * @example
  * parseScope('apps:*', universe) // 'apps:*'
- * parseScope('*:write', universe) // undefined: of the wildcards over families only reads exist
+ * parseScope('*:write', universe) // undefined: the only wildcards over families are *:read and *:*
  */
 export function parseScope(text: unknown, universe: ScopeUniverse): Scope | undefined {
   if (typeof text !== 'string') return undefined
@@ -71,10 +71,10 @@ export function parseScope(text: unknown, universe: ScopeUniverse): Scope | unde
 }
 
 /**
- * Reads 1 to 64 scopes into a canonical set; throws `invalid_scope`, whose `errors` name every bad
- * element as `location[index]` (`location` is `scopes` by default). An empty list is refused: it
- * must never come to mean everything.
+ * Parses 1 to 64 scopes into a canonical set. An empty list is refused: it must not mean everything.
  *
+ * @param location of the list, for errors. Default `scopes`.
+ * @throws KeyhookError `invalid_scope`; its `errors` name every bad element as `location[index]`
  * @example
  * parseScopes(['keys:read', 'apps:read', 'apps:*'], universe) // ['apps:*', 'keys:read']
  */
@@ -98,7 +98,7 @@ export function parseScopes(
   return canonical(scopes)
 }
 
-/** Longer than any scope can be, so that a hostile element is not echoed at length. */
+/** Characters; longer than any scope. Bounds how much of a hostile element is echoed. */
 const LONGEST_QUOTE = 65
 
 function unknownScope(element: unknown, universe: ScopeUniverse): string {
@@ -110,7 +110,7 @@ function unknownScope(element: unknown, universe: ScopeUniverse): string {
 }
 
 /**
- * Every scope of the universe: each `family:action`, and the wildcards where they are asked for.
+ * Every scope of the universe: each `family:action`, with or without the wildcards.
  *
  * @example
  * scopesOf(universe, 'one action each') // ['apps:read', 'apps:write', …]
@@ -130,7 +130,7 @@ function scopeFault(location: string, message: string): FieldError {
   return { location, code: 'invalid_scope', message }
 }
 
-/** The refusal of scopes, with every scope that there is: whoever is refused need not be able to look it up. */
+/** The error `invalid_scope` with every known scope: the caller may not be able to look them up. */
 export function invalidScope(errors: readonly FieldError[], universe: ScopeUniverse): Error {
   const scopes = scopesOf(universe, 'one action each')
   return kernelError('invalid_scope', { errors, details: { scopes } })

@@ -1,27 +1,28 @@
 import { signatureHeader, standardSignature } from './sign.ts'
 
-/** The names that a brand gives to what the outside sees. */
+/** Public names that are derived from a brand. */
 export interface BrandNames {
-  /** What every developer key begins with, as `service_dk_`. */
+  /** Prefix of developer keys, such as `service_dk_`. */
   readonly keyPrefix: string
-  /** As `X-Service-Event`. */
+  /** Such as `X-Service-Event`. */
   readonly eventHeader: string
-  /** As `X-Service-Delivery-ID`. */
+  /** Such as `X-Service-Delivery-ID`. */
   readonly deliveryHeader: string
-  /** As `Service-Signature`. */
+  /** Such as `Service-Signature`. */
   readonly signatureHeader: string
-  /** As `Service-Webhook/1.0`. */
+  /** Such as `Service-Webhook/1.0`. */
   readonly userAgent: string
-  /** The label below which the owner of a hostname proves it, as `_service-challenge`. */
+  /** DNS label of the record that proves the ownership of a hostname, such as `_service-challenge`. */
   readonly challengeLabel: string
 }
 
 const BRAND = /^[a-z][a-z0-9]{0,30}$/
 
 /**
- * Derives the names of a brand: a lower-case letter and up to 30 lower-case letters or digits.
+ * Derives the public names of a brand.
  *
- * @throws TypeError for any other brand.
+ * @param brand a lower-case letter and up to 30 lower-case letters or digits
+ * @throws TypeError for any other brand
  * @example
  * brandNames('service').signatureHeader // 'Service-Signature'
  */
@@ -40,7 +41,7 @@ export function brandNames(brand: string): BrandNames {
   }
 }
 
-/** One attempt, as its headers need it. */
+/** The facts of one attempt that its headers need. */
 export interface DeliveryHeadersInput {
   readonly eventType: string
   readonly eventId: string
@@ -49,18 +50,18 @@ export interface DeliveryHeadersInput {
   readonly timestampSeconds: number
   /** The raw bytes that are sent. */
   readonly body: Uint8Array
-  /** Every live `whsec_` secret; each of them signs. */
+  /** Every live `whsec_` secret; each one signs. */
   readonly secrets: readonly string[]
-  /** Sends the Standard Webhooks headers as well; their `webhook-id` is the event's id. */
+  /** Adds the Standard Webhooks headers; `webhook-id` is the event's id. */
   readonly standardHeaders: boolean
-  /** The webhook's own headers, each judged by `customHeaderProblem` when it was stored. */
+  /** Custom headers of the webhook, checked by `customHeaderProblem` when they were stored. */
   readonly custom: Readonly<Record<string, string>>
 }
 
 /**
- * Builds the headers of one attempt: the custom ones, and over them ours with the signatures.
+ * Builds the headers of one attempt. Ours, with the signatures, override custom ones.
  *
- * @throws TypeError when the attempt cannot be signed, as `signatureHeader` says.
+ * @throws TypeError when the attempt cannot be signed, see `signatureHeader`
  * @example
  * const headers = deliveryHeaders(brandNames('service'), attempt)
  * headers['Service-Signature'] // 't=1700000000,v1=…'
@@ -86,16 +87,16 @@ export function deliveryHeaders(
   return headers
 }
 
-/** RFC 9110 section 5.6.2: what a field name is made of. */
+/** The token of a field name (RFC 9110, 5.6.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** RFC 9110 section 5.5, with Latin-1 for obs-text: no control character but the tab. */
+/** A field value (RFC 9110, 5.5) with Latin-1 for obs-text: no control character except the tab. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 const MAX_NAME_LENGTH = 100
 const MAX_VALUE_LENGTH = 1000
 
-/** RFC 9110 section 7.6.1 and what else belongs to the connection, the framing or the client. */
+/** Headers of the connection (RFC 9110, 7.6.1), of the framing and of the client. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -113,11 +114,11 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
 export const RESERVED_PREFIXES: readonly string[] = ['content-', 'proxy-', 'webhook-']
 
 /**
- * Says what is wrong with a custom header of a webhook, or `undefined` when it may be sent.
+ * Checks a custom header of a webhook. Returns undefined when it may be sent, otherwise a public sentence
+ * that never repeats the value.
  *
- * Refused are our own headers, `webhook-*`, `content-*`, `host`, hop-by-hop ones, names that are no
- * token of at most 100 characters, and values that are not Latin-1 text of at most 1000 characters.
- * The answer is a public sentence; it never repeats the value.
+ * Refuses our own headers, `webhook-*`, `content-*`, `proxy-*`, `host`, hop-by-hop headers, names that
+ * are not a token of at most 100 characters, and values that are not Latin-1 text of at most 1000.
  *
  * @example
  * customHeaderProblem('X-Tenant', 'blue', brandNames('service')) // undefined
@@ -133,8 +134,8 @@ export function customHeaderProblem(
   if (isReserved(name.toLowerCase(), names)) return 'This header is set by the sender.'
   if (value.length > MAX_VALUE_LENGTH) return 'A header value is at most 1000 characters.'
   if (!FIELD_VALUE.test(value)) return 'A header value is one line of Latin-1 text.'
-  // HTTP strips outer white space in transit: what is stored must be what arrives.
-  if (value !== value.trim()) return 'A header value has no white space around it.'
+  // HTTP strips outer white space in transit, so the receiver would not get the stored value.
+  if (value !== value.trim()) return 'A header value must not begin or end with white space.'
   return undefined
 }
 

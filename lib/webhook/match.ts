@@ -1,16 +1,16 @@
 import type { WebhookRecord } from './record.ts'
 
-/** Subscribes to every built-in type, also those of later releases. */
+/** Subscribes to every built-in type, including those of later releases. */
 export const EVERY_BUILT_IN = '*'
 
 const FAMILY_SUFFIX = '.*'
 export const FAMILY = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*){0,2}\.\*$/
 
-/** Whether `*` reaches a type. */
+/** Whether `*` includes a type. */
 export type IsBuiltIn = (type: string) => boolean
 
 /**
- * Whether a subscription names a family: one to three dotted words and `.*`.
+ * Whether a subscription names a family: one to three words joined by dots, and `.*`.
  *
  * @example
  * isFamily('order.*') // true
@@ -34,7 +34,7 @@ export function subscribesTo(subscription: string, type: string, isBuiltIn: IsBu
   return subscription.endsWith(FAMILY_SUFFIX) && type.startsWith(subscription.slice(0, -1))
 }
 
-/** Whether a webhook receives an event: it subscribes to its type, and its filter holds its app. */
+/** Whether a webhook receives an event: it subscribes to the type, and its app filter contains the app. */
 export function matches(
   { events, apps }: Pick<WebhookRecord, 'events' | 'apps'>,
   { type, app_id }: { readonly type: string; readonly app_id: string | null },

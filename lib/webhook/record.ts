@@ -2,28 +2,28 @@ import type { WebhookHealth } from '../delivery/health.ts'
 import type { Creator } from '../key/record.ts'
 import type { Instant } from '../time.ts'
 
-/** A signing secret at rest: sealed, because signing needs it back. */
+/** A signing secret at rest. It is encrypted, not hashed: signing needs its value. */
 export interface SealedSecret {
   readonly id: string
   readonly sealed: string
-  /** The first characters, shown so that owners can tell secrets apart. */
+  /** The first characters, by which owners tell secrets apart. */
   readonly display: string
   readonly created_at: Instant
   /** When a replaced secret stops signing; null for the current one. */
   readonly not_after: Instant | null
 }
 
-/** Headers of the owner's own: their values may be credentials, so they are sealed together. */
+/** Custom headers of a webhook. Their values may be credentials, so they are encrypted together. */
 export interface SealedHeaders {
   readonly names: readonly string[]
   readonly sealed: string
 }
 
-/** What decides where a webhook's events go, which they are, and who can sign them. */
+/** Parts of a webhook that decide where events are sent, which events, and who can sign them. */
 export const WEBHOOK_PARTS = ['url', 'events', 'apps', 'secret'] as const
 export type WebhookPart = (typeof WEBHOOK_PARTS)[number]
 
-/** An address that receives events. */
+/** A webhook: an address that receives events. */
 export interface WebhookRecord extends WebhookHealth {
   readonly id: string
   readonly account_id: string
@@ -37,9 +37,9 @@ export interface WebhookRecord extends WebhookHealth {
   readonly disabled_at: Instant | null
   readonly standard_headers: boolean
   readonly headers: SealedHeaders | null
-  /** Deliveries a second that may be sent to it; null for as many as its concurrency lets through. */
+  /** Maximum deliveries per second; null for no limit. */
   readonly rate_limit: number | null
-  /** Sends under way at once; null for the process' own limit. */
+  /** Maximum concurrent deliveries; null uses the limit of the process. */
   readonly concurrency: number | null
   readonly last_success_at: Instant | null
   readonly last_delivery_at: Instant | null

@@ -1,34 +1,34 @@
 import { BYTES } from '../internal/arguments.ts'
 import { fromBase64, toBase64 } from '../internal/bytes.ts'
 
-/** Every signing secret begins with it. */
+/** Prefix of every signing secret. */
 export const SECRET_PREFIX = 'whsec_'
 
 const MINTED_BYTES = 32
 const DISPLAY_LENGTH = 10
 
-/** Standard Webhooks, "Signature scheme": a secret is between 24 and 64 bytes. */
+/** A secret has 24 to 64 bytes (Standard Webhooks, "Signature scheme"). */
 const MIN_BYTES = 24
 const MAX_BYTES = 64
 
 /**
- * Mints a signing secret: `whsec_` and the base64 of 32 random bytes, 50 characters in all.
+ * Creates a signing secret: `whsec_` and the base64 of 32 random bytes, 50 characters in all.
  *
- * @throws TypeError when `random` gives another number of bytes than it was asked for.
+ * @throws TypeError when `random` does not return 32 bytes
  * @example
  * mintSecret((n) => crypto.getRandomValues(new Uint8Array(n))) // 'whsec_q83vEjRWeJq7zd7wEjRW…='
  */
 export function mintSecret(random: (n: number) => Uint8Array): string {
   const bytes = random(MINTED_BYTES)
-  // Anything else of that length, such as a string, would make a secret that can be guessed.
+  // A string of that length, for example, would make a guessable secret.
   if (!BYTES.accepts(bytes) || bytes.length !== MINTED_BYTES) {
-    throw new TypeError('mintSecret: random must answer 32 bytes, a Uint8Array')
+    throw new TypeError('mintSecret: random must return 32 bytes, a Uint8Array')
   }
   return SECRET_PREFIX + toBase64(bytes)
 }
 
 /**
- * Says whether `text` is a signing secret: `whsec_` and the base64 of 24 to 64 bytes.
+ * Whether a text is a signing secret: `whsec_` and the base64 of 24 to 64 bytes.
  *
  * @example
  * isSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') // true
@@ -39,9 +39,9 @@ export function isSecret(text: string): boolean {
 }
 
 /**
- * Decodes a signing secret to the bytes that key the Standard Webhooks signature.
+ * Decodes a signing secret to the HMAC key of the Standard Webhooks signature.
  *
- * @throws TypeError when `isSecret(secret)` is false; the message never repeats the secret.
+ * @throws TypeError when `isSecret(secret)` is false; the message never repeats the secret
  * @example
  * secretBytes('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw').length // 24
  */
@@ -54,7 +54,7 @@ export function secretBytes(secret: string): Uint8Array {
 }
 
 /**
- * Shortens a signing secret to what may be shown: its first 10 characters and an ellipsis.
+ * The part of a signing secret that may be shown: its first 10 characters and an ellipsis.
  *
  * @example
  * secretDisplay('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') // 'whsec_MfKQ…'

@@ -2,13 +2,12 @@ import { createHmac } from 'node:crypto'
 import { secretBytes } from './secret.ts'
 
 /**
- * Signs a delivery as the `Service-Signature` header carries it: `t=<seconds>,v1=<hex>`, one `v1`
- * for each live secret.
+ * The value of the `Service-Signature` header: `t=<seconds>,v1=<hex>`, with one `v1` per live secret.
  *
- * Each signature is HMAC-SHA256 over `{t}.{raw body bytes}`, keyed with the whole `whsec_` string.
- * `timestampSeconds` is Unix time in whole seconds: the time of the attempt, not of the event.
+ * Each signature is the HMAC-SHA256 of `{t}.{raw body bytes}`, keyed with the whole `whsec_` string.
  *
- * @throws TypeError for a timestamp that is no whole number of seconds, or for no secret.
+ * @param timestampSeconds Unix time of the attempt, not of the event, in whole seconds
+ * @throws TypeError for a timestamp that is not a whole number of seconds, and without a secret
  * @example
  * signatureHeader(1700000000, new TextEncoder().encode('{}'), ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])
  * // 't=1700000000,v1=…64 hex digits…'
@@ -28,14 +27,16 @@ export function signatureHeader(
 }
 
 /**
- * Signs a delivery as the `webhook-signature` header of Standard Webhooks carries it:
- * `v1,<base64>`, one for each live secret, separated by spaces.
+ * The value of the `webhook-signature` header of Standard Webhooks: `v1,<base64>` per live secret,
+ * separated by spaces.
  *
- * Each signature is HMAC-SHA256 over `{id}.{t}.{raw body bytes}`, keyed with the decoded bytes of
- * the secret. `id` and `timestampSeconds` are what `webhook-id` and `webhook-timestamp` carry.
+ * Each signature is the HMAC-SHA256 of `{id}.{t}.{raw body bytes}`, keyed with the decoded bytes of the
+ * secret.
  *
- * @throws TypeError for a malformed secret, an id with a dot (the signed text would be ambiguous),
- * a timestamp that is no whole number of seconds, or for no secret.
+ * @param id the value of `webhook-id`
+ * @param timestampSeconds the value of `webhook-timestamp`, Unix time in whole seconds
+ * @throws TypeError for a malformed secret, for an id with a dot (the signed text would be ambiguous),
+ *   for a timestamp that is not a whole number of seconds, and without a secret
  * @example
  * standardSignature('evt_1', 1700000000, body, ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])
  * // 'v1,…44 base64 characters…'
@@ -48,7 +49,7 @@ export function standardSignature(
 ): string {
   refuseMisuse(timestampSeconds, secrets)
   if (id === '' || id.includes('.')) {
-    throw new TypeError('the signed id must be non-empty and hold no dot')
+    throw new TypeError('the signed id must be non-empty and contain no dot')
   }
   const prefix = `${id}.${timestampSeconds}.`
   let header = ''

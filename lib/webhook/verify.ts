@@ -55,13 +55,13 @@ function isErrorOptions(options: unknown): boolean {
   return typeof message === 'string' && Reflect.ownKeys(options).every(isKnown)
 }
 
-/** The headers of a request: a Fetch `Headers`, or Node's, Koa's or Express's record in any case. */
+/** The headers of a request: Fetch `Headers`, or the record of Node, Koa or Express, in any case. */
 export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface VerifyOptions {
-  /** How many seconds the timestamp may be off, either way. Default 300. */
+  /** Maximum age and maximum lead of the timestamp, in seconds. Default 300. */
   readonly tolerance?: number
   /** The current time in milliseconds. Default `Date.now()`. */
   readonly now?: number
@@ -69,30 +69,31 @@ export interface VerifyOptions {
   readonly signatureHeader?: string
 }
 
-/** An event whose signature holds. */
+/** An event with a valid signature. */
 export interface VerifiedWebhook {
-  /** The same over all attempts and webhooks: remember it, and drop what comes again. */
+  /** Constant over all attempts and webhooks: store it, and drop repetitions. */
   readonly id: string
   readonly type: string
-  /** ISO 8601, UTC, with `Z`: when it happened. */
+  /** When the event happened: ISO 8601, UTC, with `Z`. */
   readonly created_at: string
-  /** As `JSON.parse` gives it. Validate before use. */
+  /** The result of `JSON.parse`. Validate it before use. */
   readonly data: Readonly<Record<string, unknown>>
-  /** Unix time in seconds: when this attempt was signed. */
+  /** When this attempt was signed: Unix time in seconds. */
   readonly timestamp: number
-  /** From its own header, which no signature covers: for logs and support alone. */
+  /** From the delivery header, which is not signed: use it for logs and support only. */
   readonly deliveryId: string | undefined
 }
 
 /**
- * Verifies a delivery and gives its event; nothing of the body is read before the signature holds.
+ * Verifies a delivery and returns its event. The body is parsed only after its signature is verified.
  *
- * `secret` may be a list, where two are live. Without the brand's header, the Standard Webhooks ones
- * (`webhook-id`, `webhook-timestamp`, `webhook-signature`) are verified instead. A captured delivery
- * verifies again within the tolerance: keep each `id` for twice that time and drop repetitions.
+ * Without the brand's header it verifies the Standard Webhooks headers (`webhook-id`,
+ * `webhook-timestamp`, `webhook-signature`). A captured delivery verifies again within the tolerance:
+ * store each `id` for twice that time and drop repetitions.
  *
- * @throws WebhookVerificationError, and nothing else, whatever arrives; TypeError for options of
- * another name or type, which are a mistake of the receiver's code
+ * @param secret one signing secret, or a list during a rotation
+ * @throws WebhookVerificationError for any invalid request
+ * @throws TypeError for unknown or wrong options, which are a defect of the receiver
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, 'whsec_…')
  * if (event.type === 'app.deployed') console.log(event.data['app_id'])
@@ -104,7 +105,7 @@ export async function verifyWebhook(
   options: VerifyOptions = {},
 ): Promise<VerifiedWebhook> {
   if (arguments.length > 4) {
-    throw new TypeError('verifyWebhook: takes (rawBody, headers, secret, options) and no more')
+    throw new TypeError('verifyWebhook: takes at most (rawBody, headers, secret, options)')
   }
   const { signatureHeader: headerName, ...clock } = readOptions(options)
   const body = bodyBytes(rawBody)
@@ -120,12 +121,12 @@ const DEFAULT_SIGNATURE_HEADER = 'Service-Signature'
 const DEFAULT_TOLERANCE = 300
 const MAX_SIGNATURES = 16
 
-/** What the headers claim, in the one shape that both forms share. */
+/** The content of the signature headers, common to both forms. */
 interface Signed {
   readonly timestamp: string
   /** The signed text up to the body. */
   readonly prefix: string
-  /** Decoded `v1` values; those that cannot be a SHA-256 are left out, for they match nothing. */
+  /** Decoded `v1` values, without those that are not 32 bytes: they cannot match. */
   readonly signatures: readonly Bytes[]
   readonly keyOf: (secret: Secret) => Bytes
 }
@@ -154,7 +155,7 @@ const OPTION_RULES: Readonly<Record<keyof VerifyOptions, OptionRule>> = {
   },
 }
 
-/** Own properties alone, each read once: a misspelt `tolerance` must not become the default. */
+/** Reads own properties, each once. A misspelt `tolerance` must not mean the default. */
 function readOptions(given: unknown): Required<VerifyOptions> {
   if (!isPlain(given)) {
     throw new TypeError('verifyWebhook: options must be a plain object')
@@ -186,7 +187,7 @@ function refuse(code: VerificationErrorCode, options?: VerificationErrorOptions)
   throw new WebhookVerificationError(code, options)
 }
 
-/** A copy: what is verified is what is parsed, also when the caller reuses its buffer meanwhile. */
+/** Copies the body, so that the verified bytes are parsed even if the caller reuses its buffer. */
 function bodyBytes(rawBody: unknown): Bytes {
   if (typeof rawBody === 'string') return utf8(rawBody)
   if (ArrayBuffer.isView(rawBody)) {
@@ -195,7 +196,7 @@ function bodyBytes(rawBody: unknown): Bytes {
   return isArrayBuffer(rawBody) ? new Uint8Array(rawBody).slice() : refuse('body_not_raw')
 }
 
-/** By its tag, for test runners and frames hand over buffers of another realm. */
+/** By its tag: test runners and frames pass buffers of another realm. */
 function isArrayBuffer(value: unknown): value is ArrayBuffer {
   return Object.prototype.toString.call(value) === '[object ArrayBuffer]'
 }
@@ -227,10 +228,10 @@ function readSigned(headers: WebhookHeaders, headerName: string): Signed {
   return readStandardForm(id, timestamp, list)
 }
 
-/** What a brand's signature header looks like; the Standard Webhooks one was looked for already. */
+/** Pattern of a brand's signature header; excludes the Standard Webhooks one. */
 const BRAND_HEADER = /^(?!webhook-)[a-z][a-z0-9]{0,30}-signature$/i
 
-/** Names of headers alone: values may be anything. */
+/** Names the signature header that the request has instead. Never repeats a value. */
 function describeMissing(headers: unknown, headerName: string): string {
   const looked = `The request carries no webhook signature: it has no ${headerName} header`
   const found = headerNames(headers).find((name) => BRAND_HEADER.test(name))
@@ -239,14 +240,14 @@ function describeMissing(headers: unknown, headerName: string): string {
     : `${looked}, but ${found}. If that is the sender's, pass { signatureHeader: '${found}' }.`
 }
 
-/** Of a fetch's headers or a record; nothing else can be listed. */
+/** The names in Fetch `Headers` or in a record; other header objects cannot be listed. */
 function headerNames(headers: unknown): readonly string[] {
   if (headers instanceof Headers) return Array.from(headers.keys())
   if (typeof headers !== 'object' || headers === null || 'get' in headers) return []
   return Object.keys(headers)
 }
 
-/** Finds the one value of a header; sent twice it is malformed, since each reader would pick another. */
+/** Reads the value of a header. A header that is sent twice is malformed: parsers would disagree. */
 function readHeader(headers: WebhookHeaders, name: string): string | undefined {
   const values = headerValues(headers, name)
   if (values.length > 1) refuse('header_malformed')
@@ -269,9 +270,9 @@ function headerValues(headers: unknown, name: string): readonly unknown[] {
 
 const OWN_PART = /^([a-z][a-z0-9]*)=(.*)$/s
 
-/** Reads `t=<seconds>,v1=<hex>[,v1=<hex>…]`: exactly one `t`, other schemes passed over. */
+/** Parses `t=<seconds>,v1=<hex>[,v1=<hex>…]`: exactly one `t`; other schemes are ignored. */
 function readOwnForm(header: string): Signed {
-  // One part is the timestamp; the split stops where one too many is known.
+  // The timestamp, the allowed signatures, and one more that shows that there are too many.
   const parts = header.split(',', MAX_SIGNATURES + 2)
   if (parts.length > MAX_SIGNATURES + 1) refuse('too_many_signatures')
   let timestamp: string | undefined
@@ -292,10 +293,10 @@ function readOwnForm(header: string): Signed {
 
 const TIMESTAMP = /^[0-9]{1,12}$/
 const STANDARD_ID = /^[A-Za-z0-9_-]{1,256}$/
-// A second comma is the sign of two headers that were joined.
+// A second comma means that two headers were joined.
 const STANDARD_PART = /^([A-Za-z0-9]+),([^,]*)$/
 
-/** Reads `v1,<base64>[ v1,<base64>…]` and the two headers beside it; other schemes are passed over. */
+/** Parses `v1,<base64>[ v1,<base64>…]` and the two headers that belong to it; other schemes are ignored. */
 function readStandardForm(id: string, timestamp: string, list: string): Signed {
   if (!STANDARD_ID.test(id) || !TIMESTAMP.test(timestamp)) refuse('header_malformed')
   const parts = list.split(' ', MAX_SIGNATURES + 1)
@@ -315,12 +316,12 @@ function refuseOutdated(
   { now, tolerance }: Pick<Required<VerifyOptions>, 'now' | 'tolerance'>,
 ): void {
   const nowSeconds = Math.floor(now / 1000)
-  // Written so that NaN refuses.
+  // Written so that NaN is refused.
   const isWithin = Math.abs(nowSeconds - Number(timestamp)) <= tolerance
   if (!isWithin) refuse('timestamp_outside_tolerance')
 }
 
-/** `subtle.verify` compares in constant time: no early answer tells how much of a guess was right. */
+/** `subtle.verify` compares in constant time, so the duration reveals nothing about a guess. */
 async function refuseMismatch(
   signed: Signed,
   body: Bytes,
@@ -354,7 +355,7 @@ function readEvent(body: Bytes): Pick<VerifiedWebhook, 'id' | 'type' | 'created_
   return isRecord(data) ? { id, type, created_at, data } : refuse('body_malformed')
 }
 
-/** What a class or a prototype adds is not the caller's. */
+/** Excludes instances of classes: their properties may not be the caller's. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -365,12 +366,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The sender's headers share its brand: `Service-Signature` goes with `X-Service-Delivery-ID`. */
+/** The headers share the sender's brand: `Service-Signature` and `X-Service-Delivery-ID`. */
 function deliveryHeaderOf(signatureHeader: string): string {
   return `X-${signatureHeader.replace(/-signature$/i, '')}-Delivery-ID`
 }
 
-// This module imports nothing, so that a receiver can copy or bundle it alone: hence its own codecs.
+// This module imports nothing, so that a receiver can copy it alone. Therefore it has its own codecs.
 
 function utf8(text: string): Bytes {
   return new Uint8Array(new TextEncoder().encode(text))
@@ -388,7 +389,7 @@ function fromHex(text: string): Bytes | undefined {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16))
 }
 
-/** Strict: the standard alphabet, full padding, no white space, one form for each value. */
+/** Strict: standard alphabet, full padding, no white space, one encoding per value. */
 function fromBase64(text: string): Bytes | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.length % 4 !== 0) return undefined
   const binary = atob(text)

@@ -67,7 +67,7 @@ await t.test('a minted key', async (t) => {
   await t.test('is refused by its maker when the randomness is short', async (t) => {
     t.throws(
       () => mintToken('k_', () => new Uint8Array(31)),
-      new TypeError('mintToken: random must answer 32 bytes, a Uint8Array'),
+      new TypeError('mintToken: random must return 32 bytes, a Uint8Array'),
     )
     t.throws(() => mintToken('k_', () => new Uint8Array(0)), TypeError)
   })
@@ -235,7 +235,7 @@ await t.test('a replaced value', async (t) => {
   })
   await t.test('has no grace outside 0 to 24 hours', async (t) => {
     for (const grace of [-1, MAX_GRACE + 1, 0.5, NaN, Infinity]) {
-      const refusal = `A grace is 0 to 86400000 milliseconds, not ${grace}`
+      const refusal = `A grace period is 0 to 86400000 milliseconds, not ${grace}`
       t.throws(() => previousNotAfter(FOR_EVER, grace, NOW), new TypeError(refusal))
     }
   })
