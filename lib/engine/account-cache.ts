@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Changes } from './changes.ts'
 
-/** What is read per account on hot paths, kept until it changes. */
+/** A cache of one value per account, for hot paths. */
 export interface AccountCache<T extends string | object> {
-  /** What is known now, without waiting; undefined also while changes may go unheard. */
+  /** The cached value; undefined when there is none or changes may be missed. */
   peek(accountId: string): T | undefined
   get(accountId: string): Promise<T>
-  /** Forgets an account, or every one. */
+  /** Evicts one account. */
   drop(accountId: string): void
   dropAll(): void
 }
@@ -14,11 +14,12 @@ export interface AccountCache<T extends string | object> {
 const MAX_ACCOUNTS = 10_000
 
 /**
- * A cache whose fills cannot be overtaken: what was read before a drop is neither kept nor answered
- * after it. When it is full, the account that was used least recently is evicted.
+ * Creates an LRU cache in which no read races an eviction: a value that was read before a `drop` is neither
+ * cached nor returned after it.
  *
- * @param load reads the account from the store
- * @param isCurrent whether what is kept may be used; while not, each `get` reads for itself
+ * @param load reads the value of an account from the store
+ * @param isCurrent whether cached values may be used; while false, each `get` reads the store
+ * @param maxAccounts maximum cached accounts. Default 10,000.
  */
 export function createAccountCache<T extends string | object>(
   load: (accountId: string) => Promise<T>,
@@ -34,7 +35,7 @@ export function createAccountCache<T extends string | object>(
     fills.set(accountId, own)
     try {
       const value = await own
-      // A drop while the read was under way took this fill away: the value may predate it.
+      // A drop during the read removed this fill: the value may be older than the change.
       if (fills.get(accountId) === own) known.set(accountId, value)
       return value
     } finally {
@@ -51,7 +52,7 @@ export function createAccountCache<T extends string | object>(
       for (;;) {
         const kept = peek(accountId)
         if (kept !== undefined) return kept
-        // A read that somebody else began may be older than a change that was not heard of.
+        // A read of another caller may be older than a change that was missed.
         const begun = isCurrent() ? fills.get(accountId) : undefined
         const before = drops
         const value = await (begun ?? fill(accountId))

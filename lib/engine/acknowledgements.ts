@@ -3,29 +3,29 @@ import type { Millis } from '../time.ts'
 /** A process that held a lease when a change was committed. */
 export interface Holder {
   readonly id: string
-  /** How much of its lease was left. */
+  /** Remaining time of its lease. */
   readonly left: Millis
 }
 
-/** The writing side of changes that hold at once in every process. */
+/** The writing side of changes that take effect at once in every process. */
 export interface Acknowledgements {
-  /** Notes that a process knows every change up to `seq`. */
+  /** Records that a process acknowledged every change up to `seq`. */
   note(id: string, seq: number): void
   /**
-   * Resolves once every holder knows the change, or can no longer go by what it keeps; answers those
-   * that did not say so in time.
+   * Resolves once every holder acknowledged the change, or its cache lease expired. Returns the ids that did
+   * not acknowledge.
    */
   wait(seq: number, holders: readonly Holder[]): Promise<readonly string[]>
 }
 
-/** Allowed beyond the end of a lease, for clocks that run apart. */
+/** Added to the end of a lease, for the difference of clocks. */
 const MARGIN: Millis = 20
-/** Hints of an acknowledgement may be lost, so the store is asked too, at first often. */
+/** Notifications may be lost, so the store is polled too, at first after this delay, then twice as long. */
 const FIRST_LOOK: Millis = 25
 
 /**
- * @param known what the store has of these processes' acknowledgements; one that has left has none
- * @param after runs something later; its answer cancels
+ * @param known reads the acknowledgements of processes from the store; none for a process that has left
+ * @param after runs a function later; the returned function cancels it
  */
 export function createAcknowledgements(
   known: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>,
@@ -50,7 +50,7 @@ export function createAcknowledgements(
           waiting.delete(look)
           cancelLook()
           cancelEnd()
-          // A process that is gone never speaks again; one that lives says where it stands anew.
+          // Bounds the memory of ended processes; a live one acknowledges again.
           for (const { id } of holders) notes.delete(id)
           resolve([...silent.keys()])
         }

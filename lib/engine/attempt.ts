@@ -10,10 +10,10 @@ import type { Clock, DeliveryRecord, Sender, SettledAttempt } from './ports.ts'
 import type { OpenSecret, Target } from './targets.ts'
 import { liveSecrets } from './targets.ts'
 
-/** An attempt that was made and is not recorded yet. */
+/** A finished attempt that is not recorded yet. */
 export interface FinishedAttempt extends SettledAttempt {
   readonly account_id: string
-  /** Where it was sent. */
+  /** The address that it was sent to. */
   readonly url: string
 }
 
@@ -27,7 +27,7 @@ export interface AttemptOptions {
   readonly chance: () => number
 }
 
-/** How much of an answer is kept. */
+/** Maximum bytes of a response body that are stored. */
 const MAX_RESPONSE_BYTES = 4096
 
 export type MakeAttempt = (
@@ -37,7 +37,7 @@ export type MakeAttempt = (
   target: Target & { readonly secrets: readonly OpenSecret[] },
 ) => Promise<FinishedAttempt>
 
-/** Makes one attempt: signs, sends, judges the answer and says what becomes of the delivery. */
+/** Creates a function that makes one attempt: it signs, sends, judges the response and computes the next state. */
 export function createAttempt(options: AttemptOptions): MakeAttempt {
   const { sender, clock, names, schedule, timeout, chance } = options
   return async (delivery, claim, body, target) => {

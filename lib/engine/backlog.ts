@@ -7,21 +7,21 @@ import type { Claim, ClaimedDelivery, Clock, EngineEvents, EngineStore, LaneHead
 import type { Recorder } from './recorder.ts'
 import type { Target, Targets } from './targets.ts'
 
-/** Work that waits in the store: found, claimed when its lane has room, and queued. */
+/** Claims work from the store when its queue has capacity, and queues it. */
 export interface Backlog {
-  /** Reads which lanes hold work. */
+  /** Reads which queues contain work. */
   read(): Promise<void>
-  /** Begins to claim. */
+  /** Starts claiming. */
   start(): void
-  /** Claims nothing more; resolves once the claim under way was taken in. */
+  /** Stops claiming; resolves once the claim in progress is processed. */
   stop(): Promise<void>
-  /** Claims what is due, if anything is, as long as there is room for it. */
+  /** Claims due work while there is capacity. */
   pump(): void
-  /** Notes work that was committed. */
+  /** Records committed work and claims it when it is due. */
   wake(lane: Lane, due: Instant, retry: boolean): void
-  /** A slot of this lane was freed. */
+  /** Claims more after a slot of this queue was freed. */
   freed(lane: Lane): void
-  /** Reads the lanes that are named, or all, anew. */
+  /** Reads the named queues, or all, again. */
   refresh(webhookIds: readonly string[] | undefined): Promise<void>
 }
 
@@ -33,18 +33,18 @@ export interface BacklogOptions {
   readonly clock: Clock
   readonly leaps: Leaps
   readonly lease: Millis
-  /** Makes the fencing token of a claim; no two are the same. */
+  /** Creates a unique fencing token for a claim. */
   readonly newClaim: () => string
-  /** Called when something was queued. */
+  /** Called after deliveries were queued. */
   readonly queued: () => void
   readonly events?: Partial<EngineEvents>
 }
 
 const MAX_CLAIMED_LANES = 50
-/** Deliveries of one claim: how large their bodies are is not known before. */
+/** Deliveries per claim: bounds memory, since the sizes of their bodies are not known before. */
 const MAX_CLAIMED = 500
 const CLAIM_RETRY: Millis = SECOND
-/** The calendar may be set meanwhile: it is looked at again this often. */
+/** Upper bound, so that a change of the wall clock is noticed. */
 const LONGEST_SLEEP: Millis = 5 * SECOND
 
 export function createBacklog(options: BacklogOptions): Backlog {
@@ -53,14 +53,14 @@ export function createBacklog(options: BacklogOptions): Backlog {
   let claiming: Promise<void> | undefined
   let claimAgain = false
   let refreshing: Promise<void> | undefined
-  /** Lanes to be read anew, or all of them. */
+  /** Webhooks whose queues are to be read again, or all. */
   let stale: Set<string> | 'all' = new Set()
-  /** When the lanes were last looked through and nothing was left to claim. */
+  /** When a search of all queues last found nothing to claim. */
   let lookedAt: Instant = 0
-  /** Work is due that found no room in the queue: the next slot that is freed looks again. */
+  /** Due work found no capacity: the next freed slot claims again. */
   let starved = false
   let cancelTimer = (): void => undefined
-  /** A claim whose answer never came: what it took is held by it, and nobody sends that. */
+  /** A claim whose response was lost. Nobody sends the deliveries that it leased. */
   let lost: Claim | undefined
 
   function pump(): void {
@@ -68,7 +68,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
     claimAgain = true
     claiming ??= claimWhileDue().finally(() => {
       claiming = undefined
-      // Whoever called since the loop's last look is not lost.
+      // A call may have come after the loop's last check.
       if (claimAgain) pump()
       else arm()
     })
@@ -128,7 +128,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
         })),
         now,
         lease_until: now + lease,
-        // Set forward, the calendar has ended no claim: what this process holds is not claimed again.
+        // A wall clock that was set forward must not expire the claims of this process.
         renews: leaps.take(),
         token: newClaim(),
       }
@@ -162,7 +162,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
     }
   }
 
-  /** What a webhook's owner set is known before anything is claimed for it. */
+  /** Reads the limits of each webhook before anything is claimed for it. */
   async function shapeAll(turn: readonly Lane[]): Promise<void> {
     await Promise.all(
       turn.map(async (lane) => {
@@ -181,7 +181,7 @@ export function createBacklog(options: BacklogOptions): Backlog {
     }
   }
 
-  /** Whoever asks while lanes are being read gets one more reading, however many they are. */
+  /** All calls during a read share one more read. */
   async function readWhileStale(): Promise<void> {
     while (running && (stale === 'all' || stale.size > 0)) {
       const named = stale === 'all' ? undefined : [...stale]
@@ -194,14 +194,14 @@ export function createBacklog(options: BacklogOptions): Backlog {
   async function readLanes(webhookIds: readonly string[] | undefined): Promise<void> {
     for (const head of await store.lanes(webhookIds)) {
       const lane = lanes.get(head.webhook_id, head.account_id)
-      // A lane that is being asked about learns more from its own answer.
+      // The response of a claim in progress is newer.
       if (!lane.asked) lanes.learn(lane, head)
     }
   }
 
   /**
-   * Sleeps until the next due time; what was due at the last look and had no room waits for a slot
-   * instead. What has become due since that look is not slept over.
+   * Sleeps until the next due time after the last search. Work that was due then and had no capacity
+   * waits for a slot instead; work that became due since is claimed at once.
    */
   function arm(): void {
     if (!running || claiming !== undefined) return
@@ -246,8 +246,8 @@ export function createBacklog(options: BacklogOptions): Backlog {
 }
 
 /**
- * What a lane that gave as much as was asked of it is taken to hold: more that is due. Retries among
- * them say that no first attempt is left.
+ * The assumed head of a queue that returned as many deliveries as the claim allowed: more work is due.
+ * Retries among them mean that no first attempt is left.
  */
 function moreOf(
   claimed: readonly ClaimedDelivery[],

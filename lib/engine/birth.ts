@@ -13,14 +13,14 @@ import type {
 } from './ports.ts'
 import type { Signal } from './signal.ts'
 
-/** Pending work that was committed. */
+/** A notification that pending work of a webhook was committed. */
 export interface Woken {
   readonly webhook_id: string
   readonly account_id: string
   readonly due: Instant
 }
 
-/** A new delivery: pending, or skipped when its webhook is disabled, so that nothing vanishes. */
+/** Creates a delivery: pending, or skipped when the webhook is disabled, so that it stays visible. */
 export function bear(
   id: string,
   event: EventRecord,
@@ -48,9 +48,9 @@ export function bear(
 }
 
 /**
- * Publishes events of one account inside a unit of work: they commit and roll back with it.
+ * Publishes events of one account inside a unit of work; they commit and roll back with it.
  *
- * @param except a webhook that is told nothing, since the events are about itself
+ * @param except a webhook that gets no delivery, since the events are about itself
  */
 export type PublishIn = (
   tx: EngineTx,

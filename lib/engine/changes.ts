@@ -1,34 +1,33 @@
 /**
- * A change of what caches hold: a key and what is below it, an account's standing, its webhooks, the
- * types of event it may publish (those of all accounts for the empty id), or what the hosts of an app
- * lead to.
+ * A change of cached data: a key and all keys below it, the status of an account, its webhooks, the event
+ * types that it may publish (of all accounts for the empty id), or the releases that the hosts of an app
+ * serve.
  */
 export interface Change {
   readonly kind: 'key' | 'account' | 'webhooks' | 'event_types' | 'site'
   readonly id: string
 }
 
-/** What caches stand on: they hear of changes, and know when they may be missing some. */
+/** The source of invalidations for caches. */
 export interface Changes {
   /**
-   * Tells of every change before whoever made it is answered, be it made by this process or by another;
-   * of `all` when some may have gone unheard.
+   * Calls `listener` for every change of this or another process, before the caller that made it gets its
+   * response; with `all` when changes may have been missed.
    */
   listen(listener: (change: Change | 'all') => void): void
   /**
-   * Whether every change that was answered is known here. While not, nothing that is kept may be used:
-   * what is needed is read.
+   * Whether every acknowledged change is known here. While it is false, no cached data may be used.
    */
   isCurrent(): boolean
 }
 
-/** The changes of a store that one process alone writes. */
+/** Changes that this process emits itself. */
 export interface OwnChanges extends Changes {
-  /** Called in the tick of the commit. */
+  /** To be called in the tick of the commit. */
   tell(change: Change | 'all'): void
 }
 
-/** @param isCurrent default: always, since nobody else changes anything */
+/** @param isCurrent default: always true, for a store with one process */
 export function createChanges(isCurrent: () => boolean = () => true): OwnChanges {
   const listeners: ((change: Change | 'all') => void)[] = []
   return {

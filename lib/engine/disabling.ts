@@ -25,15 +25,16 @@ export interface DisablingOptions {
 }
 
 /**
- * Disables webhooks that fail persistently, at once on a 410, and tells the account's other webhooks.
+ * Disables webhooks that fail persistently, at once on a 410, and publishes an event to the account's other
+ * webhooks.
  *
- * It judges after the outcomes are committed. When the process dies in between, the next failed
- * attempt finds the same counters and judges again.
+ * It judges after the outcomes are committed. When the process ends in between, the next failed attempt
+ * finds the same counters and judges again.
  */
 export function watchHealth(options: DisablingOptions): void {
   const { store, publishIn, rule, clock, newEvent } = options
 
-  /** @param goneUrl the address that answered 410; undefined when none did */
+  /** @param goneUrl the address that responded 410; undefined when none did */
   async function act(
     { webhook_id, account_id, ...seen }: FailedWebhook,
     goneUrl: string | undefined,
@@ -44,7 +45,7 @@ export function watchHealth(options: DisablingOptions): void {
       const webhooks = await tx.webhooksOf(account_id)
       const webhook = webhooks.find(({ id }) => id === webhook_id)
       if (webhook === undefined) return false
-      // Judged anew: a success or its owner may have cleared the counters since, or moved the webhook.
+      // Judged again: a success or the owner may have reset the counters since, or changed the address.
       const gone = goneUrl === webhook.url
       const verdict = gone ? 'disable' : judgeHealth(webhook, rule, now)
       if (verdict === 'disable') return disable(tx, webhook, gone ? 'gone' : 'failures', now)

@@ -13,20 +13,20 @@ import type { Recorder } from './recorder.ts'
 import type { Signal } from './signal.ts'
 import type { OpenSecret, Target, Targets } from './targets.ts'
 
-/** Sends what is due: fresh deliveries from memory, a backlog from the store. */
+/** Sends due deliveries: new ones from memory, a backlog from the store. */
 export interface Dispatcher extends Handover {
-  /** Takes back claims of earlier processes and starts sending. */
+  /** Releases claims of ended processes and starts sending. */
   start(): Promise<void>
-  /** Looks for work that was committed where nobody could tell of it: on these lanes, or anywhere. */
+  /** Searches for work that was committed without a notification: of these webhooks, or of all. */
   refresh(webhookIds?: readonly string[]): Promise<void>
   /**
-   * Stops claiming, waits for what is under way, and hands the rest back. A store that records nothing is
-   * waited for as long as a claim lasts.
+   * Stops claiming, waits for sends in progress, and releases the other claims. It waits at most one lease
+   * for a store that does not record outcomes.
    */
   stop(): Promise<void>
   /**
-   * Sends one claimed delivery now, beside every limit, and resolves once its outcome is recorded; one
-   * whose secret cannot be opened is handed back unsent.
+   * Sends one claimed delivery at once, outside every limit, and resolves once its outcome is recorded. A
+   * delivery whose secret cannot be decrypted is released unsent.
    */
   sendNow(delivery: DeliveryRecord, body: Uint8Array, target: Target): Promise<void>
 }
@@ -43,21 +43,21 @@ export interface DispatcherOptions {
   readonly woken: Signal<Woken>
   readonly clock: Clock
   readonly limits: LaneLimits
-  /** The longest an attempt takes; a send starts only while its lease outlasts it. */
+  /** Maximum duration of an attempt. A send starts only when its lease outlasts it. */
   readonly timeout: Millis
   readonly lease: Millis
-  /** Makes the fencing token of a claim; no two are the same. */
+  /** Creates a unique fencing token for a claim. */
   readonly newClaim: () => string
   readonly events?: Partial<EngineEvents>
 }
 
 type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
 
-/** What cannot be sent now is not claimed and handed back in a busy loop. */
+/** Pause of a webhook that cannot be sent to, which prevents a busy loop of claims and releases. */
 const PARK: Millis = SECOND
-/** A webhook whose secret cannot be opened, or which cannot be signed for, waits for the operator. */
+/** Pause of a webhook that cannot be signed for, such as with an unreadable secret: the operator must act. */
 const UNREADABLE_PARK: Millis = LONGEST_PARK
-/** The calendar may be set meanwhile: whose turn it is is looked at again this often. */
+/** Upper bound of the wait for a rate limit, so that a change of the wall clock is noticed. */
 const LONGEST_TURN: Millis = SECOND
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -68,7 +68,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   let running = false
   let cancelTurn = (): void => undefined
   let idlers: (() => void)[] = []
-  /** Claimed, and to be given back once the store takes it. */
+  /** Claimed deliveries whose release failed and is retried. */
   const owed: DeliveryRecord[] = []
 
   const backlog = createBacklog({
@@ -89,7 +89,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   })
   options.woken.listen(({ webhook_id, account_id, due }) => {
     const lane = lanes.get(webhook_id, account_id)
-    // What this process does not take at once another may.
+    // Another process may take what this one does not take at once.
     if (due <= clock.now() && !(running && lanes.hasRoom(lane, due))) store.announce?.([webhook_id])
     backlog.wake(lane, due, false)
   })
@@ -108,7 +108,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
     const found = findTarget(delivery)
     const target = found instanceof Promise ? await found : found
-    // What its owner changed meanwhile holds from the next send on, also for what is queued already.
+    // Changed limits apply from the next send on, also to queued deliveries.
     if (target !== undefined) lanes.shape(lane, target.webhook)
     const enough = (delivery.next_at ?? 0) - clock.now() >= timeout
     if (target === undefined || !isActive(target)) park(lane, PARK)
@@ -123,7 +123,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     lane.parked_until = clock.now() + rest
   }
 
-  /** Not at once only where it has to be read. */
+  /** Returns a promise only when the webhook must be read. */
   function findTarget({
     account_id,
     webhook_id,
@@ -147,7 +147,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       lanes.heard(lane, finished.attempt.error !== 'timeout')
       record(finished)
     } catch (cause) {
-      // It could not even be made: its secret cannot sign, or the sender broke its promise.
+      // The request could not be built, since a secret cannot sign, or the sender rejected against its contract.
       options.events?.claimFailed?.(cause)
       park(lane, UNREADABLE_PARK)
       await giveBack([delivery])
@@ -187,7 +187,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** What cannot be given back now is soon, and by its lease at the latest. */
+  /** Releases deliveries unsent. A failed release is retried, until the lease expires. */
   async function giveBack(deliveries: readonly DeliveryRecord[]): Promise<void> {
     const now = clock.now()
     const claims = deliveries.map(({ id, claim }) => ({ delivery_id: id, claim: claim ?? births }))
@@ -213,8 +213,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /**
-   * After an outage of the store what is queued is not sent by its old claim: a server that crashed has
-   * forgotten those that it had not synced, and would give the same deliveries out again.
+   * After an outage of the store queued deliveries are claimed again: a server that crashed has lost the
+   * claims that were not synced, and would give the same deliveries to others.
    */
   async function claimAnew(): Promise<void> {
     await giveBack(lanes.drain().map(({ delivery }) => delivery))
@@ -232,8 +232,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (!running || recorder.stuck || !isActive(target) || !isSendable(target)) return undefined
       const lane = lanes.get(target.webhook.id, target.webhook.account_id)
       lanes.shape(lane, target.webhook)
-      // A backlog goes first: what is born now takes its place behind it. What is due later is none:
-      // the lease of a send under way looks the same.
+      // A backlog goes first: a new delivery waits behind it. Work that is due later is no backlog: it may
+      // be the lease of a send in progress.
       const now = clock.now()
       leaps.look(now)
       const isBehind = (lane.first_due ?? Infinity) <= now
@@ -263,7 +263,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       })
     },
     async start() {
-      // What was claimed by a process that is running is not there to be recovered.
+      // The claims of a running dispatcher must not be recovered.
       if (running) return
       await store.recover(clock.now())
       await backlog.read()
@@ -278,7 +278,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       await until(() => lanes.expected === 0)
       await giveBack(lanes.drain().map(({ delivery }) => delivery))
       await until(() => lanes.busy === 0)
-      // What is not recorded when its claims have ended is sent anew by others.
+      // After that the claims expire, and other processes send again what was not recorded.
       await recorder.finish(lease)
     },
   }

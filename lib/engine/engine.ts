@@ -35,22 +35,22 @@ export interface EngineOptions {
   readonly schedule: RetrySchedule
   readonly disabling: DisablingRule
   readonly limits: LaneLimits
-  /** How long one attempt may take, DNS and connect included. */
+  /** Maximum duration of one attempt, including DNS and connect. */
   readonly timeout: Millis
-  /** How long a claim is held, longer than the timeout. Default: the timeout and 20 s. */
+  /** Duration of a claim, longer than the timeout. Default: the timeout and 20 s. */
   readonly lease?: Millis
-  /** The types that a subscription to `*` reaches. Default: none. */
+  /** The types that a subscription to `*` includes. Default: none. */
   readonly isBuiltIn?: IsBuiltIn
   readonly events?: Partial<EngineEvents>
 }
 
-/** Publishing and delivering: what makes webhooks durable. */
+/** Publishes events and delivers them to webhooks. */
 export interface Engine {
   readonly outbox: Outbox
   readonly dispatcher: Dispatcher
   readonly targets: Targets
   readonly publishIn: PublishIn
-  /** An event of the product's own, serialised once. */
+  /** Creates an event with a new id, serialized once. `now` defaults to the clock, `appId` to null. */
   newEvent(
     accountId: string,
     type: string,
@@ -58,20 +58,24 @@ export interface Engine {
     now?: number,
     appId?: string | null,
   ): NewEvent
-  /** Tells the dispatcher of pending work that was committed beside it, such as a manual retry. */
+  /** Notifies the dispatcher of pending work that was committed elsewhere, such as a manual retry. */
   wake(work: Woken): void
   /**
-   * A fencing token of this process. Every claim bears one: a claim that does not name its process is
-   * taken for one that a dead process left.
+   * Creates a fencing token of this process. Every claim needs one: a claim of an unknown process counts
+   * as one of a process that has ended.
    */
   newClaim(): string
   readonly lease: Millis
 }
 
-/** How long outcomes may take to be recorded before others take over, when nobody says otherwise. */
+/** Default of the lease beyond the timeout: the time to record outcomes before others take over. */
 export const LEASE_MARGIN: Millis = 20 * SECOND
 
-/** @throws TypeError when the lease is not longer than the timeout: then nothing could ever be sent */
+/**
+ * Creates an engine over a store and a sender. Start it with `engine.dispatcher.start()`.
+ *
+ * @throws TypeError when the lease is not longer than the timeout: no send could then begin
+ */
 export function createEngine(options: EngineOptions): Engine {
   const { store, sender, clock, random, newId, keyring, names, schedule, limits, timeout } = options
   const events = guardListeners(options.events ?? {})

@@ -2,20 +2,20 @@ import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { kernelError } from '../errors.ts'
 import { concat, fromBase64, fromUtf8, toBase64, utf8 } from '../internal/bytes.ts'
 
-/** Seals secrets at rest under master keys: AES-256-GCM, bound to the row they belong to. */
+/** Encrypts secrets at rest under master keys: AES-256-GCM with the row's identity as associated data. */
 export interface Keyring {
-  /** The ids of its master keys, the one that seals first. */
+  /** Ids of the master keys; the first one encrypts. */
   readonly ids: readonly string[]
-  /** @param place what the ciphertext is bound to, such as `webhook_secrets|<id>`; it opens nowhere else */
+  /** @param associatedData such as `webhook_secret|<id>`; decryption with any other fails */
   seal(plain: string, place: string): string
   /** @throws KeyhookError `secret_unreadable` */
   open(sealed: string, place: string): string
-  /** A mark of a text that may hold a guessable secret: nobody without the master key can try guesses. */
+  /** A keyed fingerprint (HMAC-SHA256) of a text: without the master key nobody can test guesses. */
   mark(text: string): string
   /**
-   * Whether a mark is this text's, whichever of the master keys it was made under.
+   * Whether a fingerprint matches a text, under any of the master keys.
    *
-   * @throws KeyhookError `secret_unreadable` when that key is not here, so that nobody can know
+   * @throws KeyhookError `secret_unreadable` when the key of the fingerprint is missing
    */
   matches(text: string, mark: string): boolean
 }
@@ -25,18 +25,18 @@ export interface MasterKey {
   readonly key: Uint8Array
 }
 
-/** Begins what is sealed or marked; the id of the master key comes next. */
+/** Prefix of ciphertexts and fingerprints; the id of the master key follows. */
 const VERSION = 'v1'
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Reads master keys, the one that encrypts first.
+ * Parses master keys, `id:base64[,id:base64]`; the first one encrypts.
  *
  * @example
  * parseMasterKeys('k1:' + Buffer.alloc(32, 7).toString('base64'))
- * @throws TypeError naming the element that is malformed, never its value
+ * @throws TypeError naming the position of a malformed element, never its value
  */
 export function parseMasterKeys(text: string): readonly MasterKey[] {
   const keys = text.split(',').map((element, index) => {
@@ -54,9 +54,13 @@ export function parseMasterKeys(text: string): readonly MasterKey[] {
 }
 
 /**
- * A keyring over master keys; the first encrypts, all decrypt.
+ * Creates a keyring: the first master key encrypts, all decrypt.
  *
- * @param random the source of nonces
+ * @param random source of nonces
+ * @throws TypeError without a master key
+ * @example
+ * const keyring = createKeyring(parseMasterKeys(process.env.KEYHOOK_MASTER_KEY), randomBytes)
+ * keyring.decrypt(keyring.encrypt('whsec_…', 'webhook_secret|1'), 'webhook_secret|1') // 'whsec_…'
  */
 export function createKeyring(
   keys: readonly MasterKey[],
@@ -65,7 +69,7 @@ export function createKeyring(
   const [current] = keys
   if (current === undefined) throw new TypeError('a keyring needs a master key')
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
-  // A key of its own, since one key must not serve two algorithms.
+  // Derived keys: one key must not serve two algorithms. The label is part of stored fingerprints.
   const markKeys = new Map(
     keys.map(({ id, key }) => [id, createHmac('sha256', key).update('keyhook mark').digest()]),
   )
@@ -103,7 +107,7 @@ export function createKeyring(
   }
 }
 
-/** The id of the master key that a text was sealed or marked under. */
+/** The id of the master key of a ciphertext or a fingerprint; empty for any other text. */
 export function keyIdOf(text: string): string {
   return text.split('.', 2)[1] ?? ''
 }

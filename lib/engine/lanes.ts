@@ -8,84 +8,83 @@ import { createQueue } from './queue.ts'
 import type { Holder } from './slots.ts'
 import { createSlots, isTrusted, learnFrom } from './slots.ts'
 
-/** One webhook's work as this process knows it. */
+/** The queue of one webhook, as this process knows it. */
 export interface Lane extends Holder, Waiter {
   readonly webhook_id: string
-  /** When the store's earliest pending first attempt and retry are due; null when it holds none. */
+  /** Due times of the earliest pending first attempt and retry in the store; null when there is none. */
   first_due: Instant | null
   retry_due: Instant | null
-  /** Nothing is claimed for it before this instant. */
+  /** Nothing is claimed before this instant. */
   parked_until: Instant
-  /** Places of the queue that are held for what is being born. */
+  /** Capacity that is reserved for deliveries being published. */
   expected: number
-  /** The store is being asked about it: it stays this webhook's one lane until it learns the answer. */
+  /** Its head is being read from the store: the queue must stay the only one of its webhook until then. */
   asked: boolean
 }
 
-/** The lanes of one process: who has work, who has room, whose turn it is. */
+/** The webhook queues of one process: their due work, capacity and order. */
 export interface Lanes {
   readonly busy: number
-  /** Places that are held for what is being born. */
+  /** Capacity that is reserved for deliveries being published. */
   readonly expected: number
-  /** Deliveries that may be queued yet; below 0 when some were queued beyond. */
+  /** Deliveries that may still be queued; negative when some were queued beyond the limit. */
   readonly left: number
   get(webhookId: string, accountId: string): Lane
   find(webhookId: string): Lane | undefined
-  /** Takes in what its owner set: how many sends at once, and how many a second. */
+  /** Applies the webhook's limits of concurrency and rate. */
   shape(lane: Lane, webhook: Pick<WebhookRecord, 'concurrency' | 'rate_limit'>): void
-  /** Whether the lane and the process have a slot free. */
+  /** Whether the webhook and the process have a free slot. */
   hasRoom(lane: Lane, now: Instant): boolean
   free(lane: Lane): void
-  /** Holds a place of its queue for what is being born; false when there is none. */
+  /** Reserves capacity for a delivery that is being published; false when there is none. */
   expect(lane: Lane): boolean
-  /** Ends the holding of a place, whether it is taken now or not. */
+  /** Ends a reservation, whether the delivery was queued or not. */
   met(lane: Lane): void
-  /** Takes in whether a send was answered in time. */
+  /** Records whether a send was answered in time. */
   heard(lane: Lane, answeredInTime: boolean): void
   enqueue(lane: Lane, claimed: readonly ClaimedDelivery[]): void
-  /** Deliveries that may be claimed for it beyond those it holds. */
+  /** Deliveries that may be claimed in addition to those it has. */
   appetite(lane: Lane): number
   /**
-   * Takes the next queued delivery that has a slot free, account by account and lane by lane; undefined
-   * when none has.
+   * Removes the next queued delivery that has a free slot and takes the slot, round robin by account, then
+   * by webhook; undefined when there is none.
    */
   next(now: Instant): { lane: Lane; claimed: ClaimedDelivery } | undefined
-  /** Empties the queues, for handing claims back. */
+  /** Removes all queued deliveries, so that their claims can be released. */
   drain(): readonly ClaimedDelivery[]
   note(lane: Lane, due: Instant, retry: boolean): void
-  /** Before the store is asked anew: what is noted from here on is not lost to an older answer. */
+  /** Clears the due times before the head is read, so that work added meanwhile is not lost to an older result. */
   forget(lane: Lane): void
-  /** Takes in the store's answer; undefined when it holds no work of this lane. */
+  /** Merges the head that the store returned; undefined when the store has no work of this webhook. */
   learn(lane: Lane, head: Pick<LaneHead, 'first_due' | 'retry_due'> | undefined): void
   /**
-   * Lanes whose turn it is: work due and room for it, those with first attempts before those with
-   * retries alone.
+   * The next queues with due work and capacity, those with first attempts before those with only retries.
    *
-   * While the queue is full, those alone of whom nothing is in it.
+   * A full process must not block a webhook that has nothing queued: such queues are returned even then.
    */
   claimable(now: Instant, most: number): readonly Lane[]
-  /** When the earliest work that was not due at an instant is due; null when there is none. */
+  /** The earliest due time after an instant; null when there is none. */
   nextDue(at: Instant): Instant | null
-  /** When the next of the queued deliveries that are paced may be sent; null when none waits for that. */
+  /** When the rate limit permits the next queued delivery; null when none waits for it. */
   nextTurn(now: Instant): Instant | null
 }
 
 export interface LaneLimits {
-  /** Sends under way in the process. */
+  /** Maximum concurrent sends of the process. */
   readonly total: number
-  /** Sends under way to one webhook. */
+  /** Maximum concurrent sends to one webhook. */
   readonly perWebhook: number
 }
 
-/** Deliveries that are claimed and wait for a slot. */
+/** Maximum claimed deliveries that wait for a slot. */
 const MOST_QUEUED = 1500
-/** Of large bodies fewer wait: nothing more is claimed once they have so many bytes. */
+/** Bytes of queued bodies from which on nothing more is claimed. */
 const MOST_BYTES = 67_108_864
-/** How many times its own limit a webhook may hold of its backlog, so that sends never wait for a claim. */
+/** A webhook may have this many times its concurrency claimed, so that sends never wait for a claim. */
 const READ_AHEAD = 6
-/** What a paced webhook may hold, so that the queue is not filled with what may not be sent yet. */
+/** A rate-limited webhook may have the deliveries of this span claimed, so that they do not fill the queue. */
 const PACED_AHEAD: Millis = SECOND
-/** Parked for longer is parked by a calendar that was set back since. */
+/** Maximum pause of a webhook. A longer one means that the wall clock was set back. */
 export const LONGEST_PARK: Millis = MINUTE
 
 export function createLanes(limits: LaneLimits): Lanes {
@@ -101,17 +100,17 @@ export function createLanes(limits: LaneLimits): Lanes {
     if (due) pending.add(lane)
     else pending.delete(lane)
     const idle = held(lane) === 0 && !lane.asked
-    // A paced lane is kept: a new one would begin its pace anew.
+    // A rate-limited queue is kept: a new one would restart its rate.
     if (!due && idle && !lane.pace.isLimited()) lanes.delete(lane.webhook_id)
   }
 
-  /** Of who does not answer in time nothing is held beyond what may be under way. */
+  /** A webhook that timed out gets nothing beyond what may be in progress. */
   const ahead = (lane: Lane, times: number): number =>
     Math.min((isTrusted(lane) ? times : 1) * slots.limitOf(lane), lane.pace.within(PACED_AHEAD))
   const isDue = (lane: Lane, now: Instant): boolean => (earliest(lane) ?? Infinity) <= now
-  // What nobody answers would fill the queue, and wait there for a slot.
+  // Deliveries of an unresponsive webhook would fill the process while they wait for a slot.
   const mayHold = (lane: Lane): boolean => isTrusted(lane) || slots.hasRoom(lane, Infinity)
-  // Asked for early enough that the sends go on while a claim is under way.
+  // Early enough that sends continue during the claim.
   const isHungry = (lane: Lane): boolean => held(lane) < ahead(lane, READ_AHEAD / 2)
   const appetite = (lane: Lane): number => ahead(lane, READ_AHEAD) - held(lane)
   const left = (): number => {
@@ -224,17 +223,17 @@ export function createLanes(limits: LaneLimits): Lanes {
   }
 }
 
-/** A full queue is no reason to let those wait of whom nothing is in it. */
+/** A full process must not block a webhook that has nothing queued. */
 function mayQueue(lane: Lane, left: number): boolean {
   return left > 0 || (held(lane) === 0 && left > -MOST_QUEUED)
 }
 
-/** What it has of the process: under way, queued, or being born. */
+/** Deliveries of a webhook in this process: in progress, queued and reserved. */
 function held({ busy, queue, expected }: Lane): number {
   return busy + queue.length + expected
 }
 
-/** When a lane that may not be served now may be. */
+/** When a paused or rate-limited queue may be served. */
 const restsUntil = ({ parked_until, pace }: Lane, now: Instant): Instant =>
   Math.max(parked_until > now + LONGEST_PARK ? 0 : parked_until, pace.readyAt(now))
 

@@ -2,17 +2,17 @@ import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { Clock } from './ports.ts'
 
-/** Whether the calendar was set forward. */
+/** Detects that the wall clock was set forward. */
 export interface Leaps {
-  /** Looks at what the calendar shows; between two looks it may be set there and back unseen. */
+  /** Compares the wall clock with the monotonic one. A jump there and back between two calls is not seen. */
   look(now: Instant): void
-  /** Whether it was set forward since this was last asked. */
+  /** Whether the clock jumped forward since the last call. */
   take(): boolean
-  /** Lets `take` say so once more: what was done about it failed. */
+  /** Makes the next `take` return true again, after the reaction to a jump failed. */
   putBack(): void
 }
 
-/** By how much the calendar may outrun the steady clock: more, and it was set forward. */
+/** Maximum lead of the wall clock over the monotonic one that still counts as slewing. */
 const SLEWED: Millis = SECOND / 5
 
 export function createLeaps(clock: Pick<Clock, 'now' | 'steady'>): Leaps {

@@ -4,49 +4,49 @@ import type { Change, OwnChanges } from './changes.ts'
 import { createChanges } from './changes.ts'
 import type { Clock } from './ports.ts'
 
-/** How long a process may go by what it keeps without having asked the store. */
+/** How long a process may use its caches without contacting the store. */
 export const LEASE: Millis = 2 * SECOND
-/** A process asks this often, so that a few lost answers cost nothing. */
+/** Interval of renewals: a few lost responses do not end a lease. */
 export const RENEW_EVERY: Millis = LEASE / 4
-/** Clocks that measure a lease may run this much apart. */
+/** Maximum difference of the clocks that measure one lease. */
 const DRIFT: Millis = 20 + LEASE / 100
-/** By how much the calendar may outrun the steady clock: more, and this machine was asleep. */
+/** Maximum lead of the wall clock over the monotonic one. A larger one means that the machine was suspended. */
 const SLEPT: Millis = 200
 
-/** What one question to the shared store answers. */
+/** The response of the shared store to a renewal. */
 export interface Round {
   /** The number of the last change. */
   readonly seq: number
-  /** Changes beyond the one asked from, in their order. */
+  /** Changes after the last known one, in order. */
   readonly changes: readonly Change[]
 }
 
-/** The shared store, as a process that caches sees it. */
+/** A caching process's view of the shared store. */
 export interface LeasePort {
   /**
-   * Grants this process a lease of `LEASE` from some moment after the call, and answers every change
-   * beyond `seq` that was committed before the grant: whoever commits one later sees the grant.
+   * Grants this process a lease of `LEASE` from some moment after the call, and returns every change after
+   * `seq` that was committed before the grant. A later commit sees the grant.
    */
   renew(seq: number): Promise<Round>
-  /** Says that every change up to `seq` is known here. */
+  /** Acknowledges every change up to `seq`. */
   acknowledge(seq: number): Promise<void>
 }
 
-/** A process's leave to go by what it keeps. */
+/** The permission of a process to use its caches. */
 export interface Lease {
   readonly changes: OwnChanges
-  /** Asks the store once, and takes in what changed. Called every `RENEW_EVERY` and at every hint. */
+  /** Renews the lease and emits changes. To be called every `RENEW_EVERY` and at every notification. */
   renew(): Promise<void>
-  /** Gives it up for good: from here on nothing kept is used, and the store is asked no more. */
+  /** Ends the lease for good: from now on no cache is used and the store is not contacted. */
   end(): void
 }
 
 /**
- * The reading side of changes that hold at once in every process.
+ * The reading side of changes that take effect at once in every process.
  *
- * The lease is counted from before the store was asked, so it ends here before the store believes it
- * does; whoever changes something waits until each process has acknowledged it, or can no longer have a
- * lease. A process whose lease ended forgets everything, since what it missed may not be kept any more.
+ * The lease is measured from before the request, so it expires here before it does in the store. A writer
+ * waits until each process has acknowledged its change or has lost its lease. A process whose lease
+ * expired drops all caches, since the store may no longer have the changes that it missed.
  */
 export function createLease(port: LeasePort, clock: Pick<Clock, 'now' | 'steady'>): Lease {
   let until = -Infinity

@@ -1,15 +1,15 @@
 import type { EngineEvents } from './ports.ts'
 
 /**
- * Keeps what listeners throw away from the engine's own steps, so that a defect in somebody's metrics
- * leaks no slot and repeats no send; `listenerFailed` is told.
+ * Wraps listeners so that an error in one, such as a defect in metrics, leaks no slot and repeats no send.
+ * It emits `listenerFailed` instead.
  */
 export function guardListeners(events: Partial<EngineEvents>): EngineEvents {
   const listenerFailed = (cause: unknown): void => {
     try {
       events.listenerFailed?.(cause)
     } catch {
-      // Nobody is left to tell.
+      // There is no listener for this error.
     }
   }
   const tell = (listen: () => void): void => {

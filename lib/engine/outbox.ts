@@ -21,26 +21,26 @@ import type { AccountTargets, Target, Targets } from './targets.ts'
 import type { WaitingCall, WaitingLimits } from './waiting-calls.ts'
 import { createWaitingCalls } from './waiting-calls.ts'
 
-/** The dispatcher as the outbox sees it: it may take a delivery over in memory, without reading it back. */
+/** The outbox's view of the dispatcher: it accepts new deliveries in memory, without a read from the store. */
 export interface Handover {
   /**
-   * A claim token when this webhook can be sent to and its queue has a place, which is now held; else
-   * undefined.
+   * Reserves capacity in a webhook's queue. Returns a claim token, or undefined when the webhook cannot be
+   * sent to or has no capacity.
    */
   reserve(target: Target): string | undefined
-  /** Gives a held place back unused. */
+  /** Releases a reservation unused. */
   cancel(webhookId: string): void
-  /** Sends a delivery whose birth is committed, from the place that was reserved for it. */
+  /** Sends a committed delivery, using its reservation. */
   send(claimed: ClaimedDelivery): void
 }
 
 export interface Outbox {
   /**
-   * Publishes events of one account together; resolves after the commit, one outcome per event.
+   * Publishes events of one account together. Resolves after the commit with one outcome per event.
    *
-   * @throws KeyhookError `unavailable` when they are not, or cannot be known to be, committed;
-   * `rate_limited` when they are not committed, since too many events of the account wait; TypeError for
-   * events of several accounts
+   * @throws KeyhookError `unavailable` when the commit failed or its result is unknown
+   * @throws KeyhookError `rate_limited` when too many events of the account wait; none is committed
+   * @throws TypeError for events of several accounts
    */
   publish(events: readonly NewEvent[]): Promise<readonly PublishOutcome[]>
 }
@@ -52,26 +52,26 @@ export interface OutboxOptions {
   readonly handover: Handover
   readonly woken: Signal<Woken>
   readonly clock: Clock
-  /** Time-ordered ids for deliveries. */
+  /** Creates time-ordered ids of deliveries. */
   readonly newId: () => string
-  /** How long a delivery that is born claimed stays claimed. */
+  /** Duration of the claim of a delivery that is created claimed. */
   readonly lease: Millis
   readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
-  /** What a group takes and what may wait. */
+  /** Limits of a group and of the waiting calls. */
   readonly waiting?: WaitingLimits
 }
 
-/** One call's events, waiting for a commit. */
+/** One call to `publish`, waiting for its commit. */
 interface Call extends WaitingCall {
   readonly events: readonly NewEvent[]
-  /** The account's webhooks, if they were read after the call came. */
+  /** The account's webhooks, when they were read after the call arrived. */
   read: AccountTargets | undefined
   matched: Matched | undefined
   readonly resolve: (outcomes: readonly PublishOutcome[]) => void
 }
 
-/** The webhooks that each event of a call goes to, among those of an account. */
+/** The receivers of each event of a call, among the webhooks of its account. */
 interface Matched {
   readonly among: AccountTargets
   readonly targets: readonly (readonly Target[])[]
@@ -79,15 +79,15 @@ interface Matched {
   readonly rows: number
 }
 
-/** Accounts whose webhooks are read at once. The store has connections left for the commits. */
+/** Maximum accounts whose webhooks are read concurrently, so that connections are left for commits. */
 const LOADS_AT_ONCE = 4
 
 /**
- * Commits concurrent publishes in groups: one fsync for many.
+ * Commits concurrent calls in groups, with one fsync per group (group commit).
  *
- * While one group commits the next collects, and each takes in what has arrived already. No timer: a
- * window would only add its own length to every answer. Accounts take turns in the groups. A group takes
- * the calls whose account's webhooks are known; those of the others are read meanwhile.
+ * While one group commits, the next one collects the calls that arrive. There is no timer: it would only
+ * delay every response. Accounts take turns in the groups. A group contains only calls of accounts whose
+ * webhooks are known; the others are read concurrently.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, targets, changes, handover, woken, clock, newId, lease, isBuiltIn } = options
@@ -101,7 +101,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (!running) void drain()
   }
 
-  /** Ends when only calls are left whose webhooks are being read: each read starts it again. */
+  /** Ends when only calls are left whose webhooks are being read. The end of a read starts it again. */
   async function drain(): Promise<void> {
     running = true
     do {
@@ -113,7 +113,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     running = false
   }
 
-  /** Reads beside the commits: a slow read delays its own account alone. */
+  /** Reads concurrently with the commits, so that a slow read delays only its own account. */
   function loadUnknown(account: string): void {
     if (loading.has(account) || targets.peek(account) !== undefined) return
     if (waiting.of(account).every((call) => targetsOf(call) !== undefined)) return
@@ -135,8 +135,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   /**
-   * The account's webhooks for a call: the cached ones, or, while the cache may miss changes, those read
-   * after the call came. Undefined until they are read, and after a change made them stale.
+   * The account's webhooks for a call: the cached ones, or, while the cache may miss changes, those that
+   * were read after the call arrived. Undefined before they are read and after a change.
    */
   function targetsOf(call: Call): AccountTargets | undefined {
     return changes.isCurrent() ? targets.peek(call.account) : call.read
@@ -168,7 +168,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       })
     } catch (cause) {
       for (const birth of births) leave(birth)
-      // The store may fail before it asks for the group: then no call was taken yet.
+      // When the store failed before it built the group, no call was taken yet.
       refuse(calls.length === 0 ? waiting.take() : calls, cause)
       return
     }
@@ -178,7 +178,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     answer(calls, outcomes)
   }
 
-  /** A failed commit may still have been made: then its deliveries are due when their lease ends. */
+  /** A commit whose result is unknown may have happened: then its deliveries are due when their lease expires. */
   function leave(birth: Publication): void {
     cancel(birth)
     const due = clock.now() + lease
@@ -187,7 +187,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     }
   }
 
-  /** A fault of the machine refuses the whole group; any other may be one event's, so each goes alone. */
+  /** A failed store rejects the whole group. One event may cause any other error, so each call is retried alone. */
   function refuse(calls: readonly Call[], cause: unknown): void {
     if (calls.length > 1 && !(cause instanceof KeyhookError)) {
       waiting.putBack(calls.map((call) => ({ ...call, alone: true })))
@@ -247,7 +247,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 }
 
-/** The targets of each event; events of one type and app share them. */
+/** The receivers of each event; events of one type and app share a list. */
 export function receiversOf(
   events: readonly NewEvent[],
   all: readonly Target[],

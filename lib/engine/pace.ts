@@ -1,32 +1,32 @@
 import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 
-/** How fast one webhook is sent to: evenly, at most so many a second. */
+/** Rate limiter of one webhook: spreads sends evenly. */
 export interface Pace {
-  /** @param perSecond null for as fast as it goes */
+  /** @param perSecond maximum sends per second; null for no limit */
   set(perSecond: number | null): void
   isLimited(): boolean
-  /** When the next send may begin; 0 when one may begin at once. */
+  /** When the next send may begin; 0 for at once. */
   readyAt(now: Instant): Instant
-  /** Notes that a send begins. */
+  /** Records that a send begins. */
   take(now: Instant): void
-  /** Takes back that the last one began. */
+  /** Undoes the last `take`. */
   giveBack(): void
-  /** Sends that may begin within a span; Infinity without a limit. */
+  /** Number of sends that may begin within a span; Infinity without a limit. */
   within(span: Millis): number
 }
 
 /**
- * Paces by the generic cell rate algorithm: one instant is all it remembers.
+ * Limits a rate with the generic cell rate algorithm (GCRA): its only state is one instant.
  *
- * Every send moves the instant at which the next is expected by one interval; a send may begin a tenth
- * of a second early, so that fast rates are not bound to the grain of timers.
+ * Every send moves the instant of the next one by one interval. A send may begin a tenth of a second
+ * early, so that high rates do not depend on the resolution of timers.
  */
 export function createPace(): Pace {
   let interval: Millis | null = null
   let expected: Instant = 0
   const early = (): Millis => Math.max(0, SECOND / 10 - (interval ?? 0))
-  /** No send that began by this calendar moved it so far: the calendar was set back since. */
+  /** Whether the instant is later than any send could have set it: the wall clock was set back. */
   const isForeign = (now: Instant): boolean => expected > now + early() + (interval ?? 0)
   return {
     set(perSecond) {

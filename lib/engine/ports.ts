@@ -1,8 +1,8 @@
 /**
- * What the engine needs from the outside: time, randomness, a store and a sender.
+ * Ports of the engine: time, randomness, a store and a sender.
  *
- * The engine reads no clock and opens no socket of its own, so the same code runs in production and
- * under a virtual clock with a faulty store.
+ * The engine reads no clock and opens no socket itself, so that the same code runs in production and in
+ * a simulation with a virtual clock and a faulty store.
  *
  * @module
  */
@@ -15,23 +15,23 @@ import type { WebhookRecord } from '../webhook/record.ts'
 import type { Changes } from './changes.ts'
 
 export interface Clock {
-  /** What the calendar shows: it may be set, forward and back. */
+  /** Wall clock: it may be set forward and back. */
   now(): Instant
-  /** Milliseconds that never go back or jump, whatever becomes of the calendar. */
+  /** Monotonic clock: milliseconds since an arbitrary point; never goes back or jumps. */
   steady(): Millis
   /**
-   * Runs `run` once after `delay`; the answer cancels it.
+   * Runs `run` once after `delay`. The returned function cancels it.
    *
    * @param kind `background` does not keep the process alive
    */
   after(delay: Millis, run: () => void, kind?: 'background'): () => void
-  /** Resolves once what has arrived by now was taken in; it waits for nothing else. */
+  /** Resolves once all input that has arrived by now was processed; it waits for nothing else. */
   taken(): Promise<void>
 }
 
 export type RandomBytes = (length: number) => Uint8Array
 
-/** An event as it is kept: its bytes are made once and sent unchanged for ever. */
+/** A stored event. Its body is serialized once and sent unchanged in every attempt. */
 export interface EventRecord {
   readonly id: string
   readonly account_id: string
@@ -41,7 +41,7 @@ export interface EventRecord {
   readonly body: Uint8Array
 }
 
-/** One event on its way to one webhook. */
+/** A delivery: one event for one webhook. */
 export interface DeliveryRecord extends DeliveryState {
   readonly id: string
   readonly account_id: string
@@ -50,24 +50,24 @@ export interface DeliveryRecord extends DeliveryState {
   readonly event_type: string
   readonly app_id: string | null
   readonly created_at: Instant
-  /** When it became final. */
+  /** When it became final; null before. */
   readonly done_at: Instant | null
-  /** The fencing token of the claim under which it is being delivered. */
+  /** Fencing token of the claim that is delivering it; null when there is none. */
   readonly claim: string | null
 }
 
-/** An event to publish; `supplied` when its id came from the caller and so may have been seen before. */
+/** An event to publish. `supplied`: its id came from the caller, so it may already be stored. */
 export interface NewEvent extends EventRecord {
   readonly supplied: boolean
 }
 
-/** An event with the deliveries that are born with it. */
+/** An event with the deliveries that are created with it. */
 export interface Publication {
   readonly event: NewEvent
   readonly deliveries: readonly DeliveryRecord[]
 }
 
-/** `duplicate`: the same id and bytes are kept already. `conflict`: the same id with other bytes. */
+/** `duplicate`: the same event is already stored. `conflict`: another event with the same id is stored. */
 export type PublishOutcome = 'stored' | 'duplicate' | 'conflict'
 
 export interface ClaimedDelivery {
@@ -75,11 +75,11 @@ export interface ClaimedDelivery {
   readonly body: Uint8Array
 }
 
-/** The earliest due work of one webhook, first attempts and retries apart. */
+/** The earliest due times of one webhook's queue, separately for first attempts and retries. */
 export interface LaneHead {
   readonly webhook_id: string
   readonly account_id: string
-  /** Due time of its earliest first attempt; null when there is none. */
+  /** Due time of the earliest first attempt; null when there is none. */
   readonly first_due: Instant | null
   readonly retry_due: Instant | null
 }
@@ -88,7 +88,7 @@ export interface Claim {
   readonly lanes: readonly { readonly webhook_id: string; readonly limit: number }[]
   readonly now: Instant
   readonly lease_until: Instant
-  /** First every claim of this process's own is put off to `lease_until`: the calendar was set forward. */
+  /** Extends all claims of this process to `lease_until` first, since the wall clock was set forward. */
   readonly renews: boolean
   readonly token: string
 }
@@ -106,90 +106,89 @@ export interface SettledAttempt extends HeldClaim {
   readonly attempt: Attempt
 }
 
-/** The health of a webhook that just failed. */
+/** The health of a webhook after a failure. */
 export interface FailedWebhook extends WebhookHealth {
   readonly webhook_id: string
   readonly account_id: string
 }
 
-/** What the engine changes together with other rows, inside one unit of work. */
+/** The engine's part of a unit of work, which other rows may share. */
 export interface EngineTx {
-  /** The webhooks of an account, disabled ones included, as this unit of work sees them. */
+  /** The webhooks of an account, including disabled ones, as this unit of work sees them. */
   webhooksOf(accountId: string): Promise<readonly WebhookRecord[]>
   insertPublished(group: readonly Publication[]): Promise<readonly PublishOutcome[]>
   /**
-   * Disables a webhook and ends its pending deliveries: those that failed are exhausted, those never
-   * tried are skipped. False, changing nothing, when it was not
-   * active any more: of two callers one wins.
+   * Disables a webhook and ends its pending deliveries: those with a failed attempt are exhausted, the
+   * others are skipped. False, changing nothing, when it was no longer active: of two callers one wins.
    */
   disableWebhook(
     id: string,
     reason: NonNullable<WebhookRecord['disabled_reason']>,
     now: Instant,
   ): Promise<boolean>
-  /** Notes that `webhook.failing` was told. False when it was told before in this run of failures. */
+  /** Records that `webhook.failing` is published. False when it already was in this run of failures. */
   markFailing(id: string, now: Instant): Promise<boolean>
-  /** Runs after the commit, before the caller of the unit of work goes on; never after a rollback. */
+  /** Runs after the commit and before the unit of work resolves; never after a rollback. */
   afterCommit(run: () => void): void
 }
 
 export interface EngineStore {
-  /** Every unit of work that changes what caches hold is told of here before it is answered. */
+  /** Emits every change of cached data before the unit of work that made it resolves. */
   readonly changes: Changes
 
   write<T>(work: (tx: EngineTx) => Promise<T>): Promise<T>
 
   /**
-   * Commits a group of events with their deliveries, all or none, and answers per event.
+   * Commits a group of events with their deliveries, all or none, and returns one outcome per event.
    *
-   * `build` is called when it is this group's turn to write, so that it takes in whatever has arrived
-   * by then. A duplicate's deliveries are dropped.
+   * Calls `build` when it is this group's turn to write, so that the group contains everything that has
+   * arrived by then. Drops the deliveries of duplicates.
    */
   publish(build: () => readonly Publication[]): Promise<readonly PublishOutcome[]>
 
   webhooksOf(accountId: string): Promise<readonly WebhookRecord[]>
 
-  /** Begins every claim of this process. */
+  /** Prefix of every claim token of this process. */
   readonly claimant: string
-  /** Tells the dispatchers of other processes of work. */
+  /** Notifies the dispatchers of other processes of available work. */
   announce?(webhookIds: readonly string[]): void
 
   /**
-   * Gives back claims of processes that are known to be gone, due now, and never this one's own. Answers
-   * how many.
+   * Releases the claims of processes that are known to have ended, due now; never those of this process.
+   * Returns their number.
    */
   recover(now: Instant): Promise<number>
-  /** The heads of every lane that holds work, or of the lanes named. */
+  /** The heads of all queues that contain work, or of the named ones. */
   lanes(webhookIds?: readonly string[]): Promise<readonly LaneHead[]>
   /**
-   * Leases due deliveries of the named lanes, first attempts before retries, oldest first.
+   * Leases due deliveries of the named queues, first attempts before retries, oldest first.
    *
-   * `ask` is called when it is this claim's turn to write, so that it reads the clock no sooner.
+   * Calls `build` when it is this claim's turn to write, so that the claim reads the clock no sooner.
    *
-   * Of concurrent callers each delivery is handed to exactly one; the others do not see it.
+   * Under concurrent callers each delivery goes to exactly one; the others do not see it.
    */
   claim(ask: () => Claim): Promise<readonly ClaimedDelivery[]>
   /**
-   * Hands claimed deliveries back unsent: due now, exhausted or skipped when their webhook is disabled, or canceled
-   * when it was deleted. Those
-   * that bear another claim are left alone.
+   * Releases claimed deliveries unsent: due now, exhausted or skipped when their webhook is disabled, or
+   * canceled when it was deleted. Ignores deliveries that have another claim.
    */
   release(claims: readonly HeldClaim[], now: Instant): Promise<void>
-  /** Hands back, as `release` does, whatever a claim took: for one whose answer never came. */
+  /** Releases everything that a claim leased, for a claim whose response was lost. See `release`. */
   disclaim(claim: Claim, now: Instant): Promise<void>
   /**
-   * Records outcomes, all or none, and what they tell of their webhooks' health, in their order. A
-   * delivery that no longer bears the claim keeps its state, gets no attempt, and tells nothing; one that
-   * would be tried again is exhausted when its webhook was disabled. The instants of the last success and
-   * the last delivery may lag a second behind.
+   * Records outcomes and updates the health of their webhooks, in order, all or none.
    *
-   * Answers the health of the active webhooks of which failures that count, or a 410, were among them.
+   * Ignores a delivery that no longer has the claim: no state, attempt or health changes. Exhausts a
+   * delivery that would be retried when its webhook is disabled. `last_success_at` and
+   * `last_delivery_at` may lag by a second.
+   *
+   * Returns the health of the active webhooks that had a counted failure or a 410.
    */
   settle(attempts: readonly SettledAttempt[]): Promise<readonly FailedWebhook[]>
 }
 
 export interface KeyStore {
-  /** The chain behind a hash, whatever its state; undefined when nobody holds that value. */
+  /** The chain of the value with a hash, whatever its state; undefined for an unknown hash. */
   findChain(hash: string): Promise<KeyChain | undefined>
 }
 
@@ -207,7 +206,7 @@ export interface Sender {
   send(request: SendRequest): Promise<SendResult>
 }
 
-/** What an attempt belongs to. */
+/** The delivery of an attempt. */
 export interface AttemptedDelivery {
   readonly delivery_id: string
   readonly webhook_id: string
@@ -216,19 +215,19 @@ export interface AttemptedDelivery {
   readonly after: Pick<DeliveryState, 'status'>
 }
 
-/** Typed moments of the engine, for metrics and logs. What a listener throws changes nothing. */
+/** Events of the engine, for metrics and logs. An error that a listener throws has no other effect. */
 export interface EngineEvents {
   /** A group was committed. */
   committed(events: number): void
   attempted(attempt: Attempt, of: AttemptedDelivery): void
   settled(attempts: number): void
-  /** Outcomes could not be recorded; they wait in memory and are tried again. */
+  /** Outcomes could not be recorded; they stay in memory and are retried. */
   settleFailed(waiting: number, cause: unknown): void
-  /** Due deliveries could not be claimed, sent or handed back; they are tried again. */
+  /** Due deliveries could not be claimed, sent or released; this is retried. */
   claimFailed(cause: unknown): void
   disabled(webhookId: string): void
-  /** A webhook's health could not be acted on; its next failure tries again. */
+  /** The health of a webhook could not be judged; the next failure retries it. */
   healthFailed(webhookId: string, cause: unknown): void
-  /** One of these listeners threw. */
+  /** A listener threw. */
   listenerFailed(cause: unknown): void
 }

@@ -1,37 +1,37 @@
 import type { ClaimedDelivery } from './ports.ts'
 
-/** Whose deliveries wait: a lane. */
+/** A queue of one webhook among those of its account. */
 export interface Waiter {
   readonly account_id: string
-  /** Claimed and waiting for a slot, first attempts before retries. */
+  /** Claimed deliveries that wait for a slot, first attempts before retries. */
   readonly queue: ClaimedDelivery[]
 }
 
-/** What is claimed and waits for a slot, served account by account, and of each lane by lane. */
+/** Claimed deliveries that wait for a slot, served round robin by account, then by webhook. */
 export interface Queue<Lane extends Waiter> {
   readonly size: number
-  /** Of the bodies that wait. */
+  /** Bytes of the waiting bodies. */
   readonly bytes: number
   add(lane: Lane, claimed: readonly ClaimedDelivery[]): void
-  /** Takes the first of the next lane that may begin a send; undefined when none may. */
+  /** Removes the first delivery of the next member that may send; undefined when none may. */
   next(mayBegin: (lane: Lane) => boolean): { lane: Lane; claimed: ClaimedDelivery } | undefined
-  /** Empties it, for handing claims back. */
+  /** Removes all deliveries, so that their claims can be released. */
   drain(): readonly ClaimedDelivery[]
 }
 
 export function createQueue<Lane extends Waiter>(): Queue<Lane> {
-  // Insertion order is the turn, of accounts and of the lanes of each: who was served goes to the end.
+  // Insertion order is the order of turns, of accounts and of their members: a served one moves to the end.
   const waiting = new Map<string, Set<Lane>>()
   let size = 0
   let bytes = 0
 
-  /** Puts it behind the others of its account, and the account behind the others. */
+  /** Adds a member behind the others of its account. A new account is added behind the others. */
   function enlist(lane: Lane): void {
     const lanesOf = waiting.get(lane.account_id) ?? new Set()
     waiting.set(lane.account_id, lanesOf.add(lane))
   }
 
-  /** Who has nothing left waits no more. To move somebody behind nobody would cost most of a turn. */
+  /** Moves a served member and its account to the end, or removes them when empty. A single one stays. */
   function giveTurn(account: string, lanesOf: Set<Lane>, lane: Lane): void {
     const isEmpty = lane.queue.length === 0
     if (!isEmpty && waiting.size === 1 && lanesOf.size === 1) return

@@ -4,15 +4,15 @@ import type { FinishedAttempt } from './attempt.ts'
 import type { Clock, EngineEvents, EngineStore, FailedWebhook } from './ports.ts'
 import type { Signal } from './signal.ts'
 
-/** Records finished attempts in groups; what could not be recorded waits and is never dropped. */
+/** Records finished attempts in groups. Failed groups are retried and not dropped, except by `finish`. */
 export interface Recorder {
-  /** @param recorded called after the commit */
+  /** Adds a finished attempt; `recorded` is called after its commit. */
   add(finished: FinishedAttempt, recorded?: () => void): void
-  /** True while recording fails: nothing new may be sent that could not be recorded. */
+  /** True while recording fails: no send may begin, since its outcome could not be recorded. */
   readonly stuck: boolean
   /**
-   * Resolves once everything added so far is recorded. What is not within `patience` is dropped, which is
-   * only for what others may take over by then.
+   * Resolves once everything added so far is recorded. After `timeout` it drops the rest: use a timeout
+   * after which other processes may take the deliveries over.
    */
   finish(patience: Millis): Promise<void>
 }
@@ -21,9 +21,9 @@ export interface RecorderOptions {
   readonly store: Pick<EngineStore, 'settle'>
   readonly clock: Clock
   readonly events?: Partial<EngineEvents>
-  /** Told after each commit. */
+  /** Emitted after each commit. */
   readonly settled: Signal<SettledGroup>
-  /** Told when recording works again. */
+  /** Emitted when recording works again. */
   readonly recovered: Signal<void>
 }
 
@@ -54,11 +54,11 @@ export function createRecorder(options: RecorderOptions): Recorder {
       await clock.taken()
       const group = waiting.slice(0, MAX_GROUP)
       if (await settle(group)) {
-        // What was dropped meanwhile does not stand before what came since.
+        // `finish` may have dropped the group meanwhile.
         if (waiting[0] === group[0]) waiting = waiting.slice(group.length)
       } else await new Promise<void>((resolve) => clock.after(RETRY_DELAY, resolve))
-      // Not before all are recorded: a lease may have ended meanwhile, and what is claimed anew then
-      // would be sent again.
+      // Only once all are recorded: a lease may have expired meanwhile, and a new claim would send the
+      // same delivery again.
       if (waiting.length === 0) leaveStuck()
     }
     running = false

@@ -1,4 +1,4 @@
-/** Tells listeners something happened, so that who tells need not know who listens. */
+/** An event with any number of listeners. */
 export interface Signal<T> {
   emit(value: T): void
   listen(listener: (value: T) => void): void

@@ -1,35 +1,35 @@
 import type { Instant } from '../time.ts'
 import type { Pace } from './pace.ts'
 
-/** Who may send: one webhook, as it has answered so far. */
+/** The concurrency of one webhook, which adapts to its responses. */
 export interface Holder {
-  /** Slots it holds: what it has under way. */
+  /** Sends in progress. */
   busy: number
-  /** Sends that its owner, or the process, lets it have under way at once. */
+  /** Maximum concurrent sends: the lower limit of the webhook and the process. */
   room: number
-  /** Sends that it is trusted with: one after it gave no answer in time, twice as many with each it gives. */
+  /** Adaptive maximum: 1 after a timeout, doubled by every response in time. */
   trusted: number
   readonly pace: Pace
 }
 
-/** How the sends that a process has under way at once are shared out. */
+/** The concurrent sends of a process, shared by its webhooks. */
 export interface Slots {
   readonly busy: number
-  /** Whether it may begin one more send. */
+  /** Whether a webhook may begin one more send. */
   hasRoom(holder: Holder, now: Instant): boolean
   take(holder: Holder, now: Instant): void
   free(holder: Holder): void
-  /** How many it may have under way, were nobody else there. */
+  /** Maximum concurrent sends of a webhook when no other one is sending. */
   limitOf(holder: Holder): number
 }
 
-/** Of every 32 slots 8 are for whoever has nothing under way, and answers in time. */
+/** Of every 32 slots 8 are reserved for responsive webhooks without a send in progress. */
 const KEPT_BACK = { of: 32, slots: 8 }
 
 /**
- * Receivers that hang hold their slots for a whole attempt, and a large backlog would hold all of them.
- * So a part is kept back for those who have nothing under way, and who gives no answer in time has one
- * send at a time, of the part that is not.
+ * A receiver that hangs occupies its slots until the timeout, and one with a large backlog would occupy
+ * all of them. Therefore some slots are reserved for webhooks without a send in progress, and a webhook
+ * that timed out has one send at a time, outside of the reserved slots.
  */
 export function createSlots(total: number): Slots {
   const shared = total - Math.floor(total / KEPT_BACK.of) * KEPT_BACK.slots
@@ -60,12 +60,12 @@ export function createSlots(total: number): Slots {
   }
 }
 
-/** Whether it has not just left a send without an answer. */
+/** Whether the last send was answered in time. */
 export function isTrusted({ trusted }: Holder): boolean {
   return trusted > 1
 }
 
-/** Takes in how a send went. */
+/** Adapts the limit of a webhook to the result of a send. */
 export function learnFrom(holder: Holder, answeredInTime: boolean): void {
   holder.trusted = answeredInTime ? 2 * holder.trusted : 1
 }

@@ -5,12 +5,12 @@ import { createAccountCache } from './account-cache.ts'
 import type { Keyring } from './keyring.ts'
 import type { EngineStore } from './ports.ts'
 
-/** A webhook ready to be sent to: its record with its secrets opened. */
+/** A webhook with its secrets and headers decrypted. */
 export interface Target {
   readonly webhook: WebhookRecord
-  /** Undefined when one, or a header, cannot be opened: then nothing is sent, rather than sent unsigned. */
+  /** Undefined when a secret or a header cannot be decrypted: then nothing is sent. */
   readonly secrets: readonly OpenSecret[] | undefined
-  /** The owner's own headers. */
+  /** Custom headers. */
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -19,25 +19,25 @@ export interface OpenSecret {
   readonly not_after: Instant | null
 }
 
-/** The webhooks of an account by their ids, oldest first. */
+/** The webhooks of an account by id, oldest first. */
 export type AccountTargets = ReadonlyMap<string, Target>
 
 export interface Targets extends Pick<AccountCache<AccountTargets>, 'peek' | 'get'> {
-  /** The webhook as it is now, at once where it is known; undefined when it was deleted. */
+  /** The current webhook, without a promise when it is cached; undefined when it was deleted. */
   find(accountId: string, webhookId: string): Target | undefined | Promise<Target | undefined>
 }
 
-/** Where a webhook's secret is sealed to. */
+/** Associated data of an encrypted webhook secret. */
 export function secretPlace(secretId: string): string {
   return `webhook_secret|${secretId}`
 }
 
-/** Where a webhook's own headers are sealed to. */
+/** Associated data of the encrypted headers of a webhook. */
 export function headersPlace(webhookId: string): string {
   return `webhook_headers|${webhookId}`
 }
 
-/** The webhooks of each account, opened once and kept until one of them changes. */
+/** Caches the webhooks of each account, decrypted, until one of them changes. */
 export function createTargets(
   { webhooksOf, changes }: Pick<EngineStore, 'webhooksOf' | 'changes'>,
   keyring: Keyring,
@@ -76,7 +76,7 @@ function openTarget(webhook: WebhookRecord, keyring: Keyring): Target {
   }
 }
 
-/** Seals headers to their webhook. */
+/** Encrypts the custom headers of a webhook; null for none. */
 export function sealHeaders(
   webhookId: string,
   headers: Readonly<Record<string, string>>,
@@ -95,7 +95,7 @@ function openHeaders(
   return JSON.parse(keyring.open(headers.sealed, headersPlace(id))) as Record<string, string>
 }
 
-/** The secrets that sign at an instant, the current one first. */
+/** The values of the secrets that sign at an instant, the current one first. */
 export function liveSecrets(secrets: readonly OpenSecret[], now: Instant): readonly string[] {
   return secrets
     .filter(({ not_after }) => not_after === null || now < not_after)

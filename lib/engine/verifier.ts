@@ -11,52 +11,51 @@ import type { Instant } from '../time.ts'
 import type { Change, Changes } from './changes.ts'
 import type { Clock, KeyStore } from './ports.ts'
 
-/** A value that was verified: whose it is and what it may do right now. */
+/** A verified value: its key and its current authority. */
 export interface VerifiedKey {
   readonly key: KeyRecord
-  /** The meet over the key and all its ancestors. */
+  /** The intersection over the key and all its ancestors. */
   readonly authority: Authority
   /** `previous`: a replaced value in its grace period. */
   readonly secret: 'current' | 'previous'
-  /** The version of the value itself; `key.version` is the current one's. */
+  /** Version of this value; `key.version` is that of the current one. */
   readonly secret_version: number
 }
 
-/** Verifies developer keys, from memory where it can. */
+/** Verifies developer keys, from a cache when possible. */
 export interface Verifier {
   /**
-   * @param value any other type than a string is refused as a key that is none
-   * @throws KeyhookError `invalid_key` for whatever the caller does not hold; `key_expired`,
-   *   `key_revoked`, `key_rotated`, `account_suspended` for who holds the value; `unavailable` when the state cannot
-   *   be known
+   * @param value of any type; only a string can be valid
+   * @throws KeyhookError `invalid_key` for a value of no key; `key_expired`, `key_revoked`, `key_rotated` and
+   *   `account_suspended` only for a value of a key; `unavailable` when the state cannot be read
    */
   verify(value: string): Promise<VerifiedKey>
-  /** The same from what is kept, at once; undefined when it must be read. */
+  /** As `verify`, from the cache and without a promise; undefined when the key must be read. */
   verifyKept(value: string): VerifiedKey | undefined
   /**
-   * Goes up with every change that was told: what was verified under the same number stands still, but
-   * for what ends by the clock. Undefined while changes may go unheard.
+   * Invalidation counter: cached results remain valid while it is unchanged, except for expiry. Undefined
+   * while changes may be missed.
    */
   edition(): number | undefined
-  /** The latest use of each key since this was last asked. */
+  /** The latest use of each key since the last call. */
   takeUses(): readonly { readonly id: string; readonly at: Instant }[]
-  /** The latest use of a key that its record may not show yet; undefined when there is none. */
+  /** The latest use of a key that may not be stored yet; undefined when there is none. */
   lastUse(id: string): Instant | undefined
 }
 
-/** Verifications so far, by whether what they went by was kept or had to be read. */
+/** Numbers of verifications from the cache and from the store. */
 export interface VerifierCounts {
   cache: number
   store: number
 }
 
-/** What is kept of a value, which is never its whole chain: a key has any number of values that are refused. */
+/** The cached result of a value, without its chain: there may be many refused values. */
 interface Entry {
-  /** The account and the keys of its chain, as changes name them. */
+  /** Cache keys of the account and of the keys in the chain: a change of any invalidates the entry. */
   readonly places: readonly string[]
-  /** Each from when on; where several hold, the first counts. */
+  /** The refusals with their beginnings; the first one that has begun applies. */
   readonly refusals: readonly Refusal[]
-  /** Forgotten once it is refused. */
+  /** Undefined after a refusal. */
   verified: VerifiedKey | undefined
 }
 
@@ -71,15 +70,14 @@ const NEVER: Instant = Infinity
 const MAX_ENTRIES = 50_000
 
 /**
- * A cache of verified values in front of the store.
+ * Creates a verifier with an LRU cache in front of the store.
  *
- * A change takes a key and everything below it out; a fill that a change overtook is not kept. While
- * changes may go unheard, every verification reads. When it is full, the value that was used least
- * recently is evicted.
+ * A change evicts a key and all keys below it. A read that a change overtook is not cached. While changes
+ * may be missed, every verification reads the store.
  *
- * @param prefix what values of this service begin with
- * @param maxEntries values that are kept. Default 50,000.
- * @param counts counted up by every verification
+ * @param prefix prefix of the values of this service
+ * @param maxEntries maximum cached values. Default 50,000.
+ * @param counts incremented by every verification
  */
 export function createVerifier(options: {
   readonly store: KeyStore
@@ -93,18 +91,18 @@ export function createVerifier(options: {
   const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
   const entries = new LRUCache<string, Entry>({ max: maxEntries, dispose: unlist })
-  /** Hashes under every key of their chain, and under their account. */
+  /** Cached hashes by the cache keys of their entries. */
   const holders = new Map<string, Set<string>>()
   let uses = new Map<string, Instant>()
-  /** Those that were taken last: they are being written. */
+  /** The uses of the last `takeUses`, which are being written. */
   let taken: ReadonlyMap<string, Instant> = new Map()
   let generation = 0
 
-  /** Judged in the tick in which it is asked: no change that was answered before is missed. */
+  /** Checks the changes in the same tick, so that it misses none that was acknowledged before. */
   const known = (hash: string): Entry | undefined =>
     changes.isCurrent() ? entries.get(hash) : undefined
 
-  /** What is kept under its hash has the right checksum; it costs more than the hash. */
+  /** Checks the checksum only here: a cached hash implies it, and it costs more than the hash. */
   async function fill(hash: string, value: string): Promise<VerifiedKey> {
     if (!isToken(prefix, value)) throw kernelError('invalid_key')
     const before = generation
@@ -135,7 +133,7 @@ export function createVerifier(options: {
     }
   }
 
-  /** Called by the cache for every entry that leaves it. */
+  /** Called by the cache for every evicted entry. */
   function unlist(entry: Entry, hash: string): void {
     for (const place of entry.places) {
       const hashes = holders.get(place)
@@ -155,9 +153,9 @@ export function createVerifier(options: {
   changes.listen(drop)
 
   /**
-   * Undefined where it was refused before, and the calendar was set back since.
+   * Undefined when the value was refused before and the clock was set back since.
    *
-   * @throws KeyhookError how it is refused right now
+   * @throws KeyhookError the refusal that applies now
    */
   function judge(entry: Entry): VerifiedKey | undefined {
     const now = clock.now()
@@ -205,7 +203,7 @@ function placeOf({ kind, id }: Change): string {
   return `${kind} ${id}`
 }
 
-/** A key lives only while every ancestor does; its holder is told which end it met. */
+/** The refusals of a value, which include those of every ancestor of its key. */
 function refusalsOf({ account, chain, secret }: KeyChain, key: KeyRecord): readonly Refusal[] {
   const isRevoked = chain.some(({ revoked_at }) => revoked_at !== null)
   const expiries = chain.map(({ expires_at }) => expires_at ?? NEVER)
@@ -219,7 +217,7 @@ function refusalsOf({ account, chain, secret }: KeyChain, key: KeyRecord): reado
   return refusals.filter(({ from }) => from < NEVER)
 }
 
-/** What it may do unless it is refused. */
+/** The result of a value that is not refused. */
 function verifiedBy({ chain, secret }: KeyChain, key: KeyRecord): VerifiedKey {
   return {
     key,
@@ -229,7 +227,7 @@ function verifiedBy({ chain, secret }: KeyChain, key: KeyRecord): VerifiedKey {
   }
 }
 
-/** Apart from what ends by the clock. */
+/** The status of a value without expiry and grace, which are checked at every verification. */
 function standingOf(key: KeyRecord, secret: KeySecret): SecretStanding {
   return secretStanding(key, secret, key.version, ALWAYS)
 }

@@ -1,13 +1,13 @@
 import type { KeyhookError } from '../errors.ts'
 import { kernelError } from '../errors.ts'
 
-/** A call to publish, waiting for its commit. */
+/** A call to `publish` that waits for its commit. */
 export interface WaitingCall {
   readonly account: string
   readonly events: readonly unknown[]
   /** Bytes of the events' bodies. */
   readonly bytes: number
-  /** Whether the call needs a group of its own, since its last group failed. */
+  /** Whether the call needs a group of its own, because its last group failed. */
   readonly alone: boolean
   reject(reason: unknown): void
 }
@@ -15,7 +15,7 @@ export interface WaitingCall {
 /** Publish calls that wait, by account. */
 export interface WaitingCalls<Call extends WaitingCall> {
   readonly isEmpty: boolean
-  /** Whether `take` returns a call. */
+  /** Whether `take` would return a call. */
   readonly hasReady: boolean
   readonly accounts: readonly string[]
   of(account: string): readonly Call[]
@@ -24,9 +24,9 @@ export interface WaitingCalls<Call extends WaitingCall> {
    * `rate_limited`; the added call may be one of them.
    */
   add(call: Call): void
-  /** Removes calls that still wait. */
+  /** Removes waiting calls. */
   remove(calls: readonly Call[]): void
-  /** Puts calls that were taken before the other calls of their accounts. */
+  /** Puts taken calls back before the other calls of their accounts. */
   putBack(calls: readonly Call[]): void
   /**
    * Removes the calls of the next group, one of each account in turn, while they fit. The first call
@@ -57,9 +57,9 @@ interface Queue<Call> {
 const MIB = 1_048_576
 const MESSAGE =
   'Too many events of this account wait to be stored. None of these was stored: publish them again shortly.'
-/** Memory of an event that waits, beside its body. */
+/** Memory of a waiting event, in addition to its body. */
 export const EVENT_BYTES = 512
-/** A delivery takes no memory before its event is committed; it counts as work that waits. */
+/** A delivery takes no memory before its event is committed; this counts it as work. */
 const DELIVERY_BYTES = 32
 /** Seconds. */
 const RETRY_AFTER = 1
@@ -75,13 +75,13 @@ export function createWaitingCalls<Call extends WaitingCall>(
   limits: WaitingLimits = {},
 ): WaitingCalls<Call> {
   const { groupRows = 512, groupBytes = 4 * MIB, waitingBytes = 64 * MIB } = limits
-  /** In the order of their turns. */
+  /** In the order of turns. */
   const queues = new Map<string, Queue<Call>>()
-  /** The accounts of the last group, in the order in which they were served last. */
+  /** The accounts of the last group, in the order of their last turn. */
   let served: readonly string[] = []
   let waiting = 0
 
-  /** A call counts half of the limit at most, so that it fits beside another account's. */
+  /** A call counts as at most half of the limit, so that a call of another account fits too. */
   function toEntry(call: Call): Entry<Call> {
     const { length } = call.events
     const deliveries = (rowsOf(call) ?? length) - length
@@ -108,7 +108,7 @@ export function createWaitingCalls<Call extends WaitingCall>(
     queues.set(account, queue)
   }
 
-  /** Rejects the newest call of the account that has most; of equal accounts, the last in turn. */
+  /** Rejects the newest call of the largest account; of equal ones, of the last in turn. */
   function dropOne(): void {
     let [heaviest] = queues
     for (const entry of queues) if (entry[1].size >= (heaviest?.[1].size ?? 0)) heaviest = entry

@@ -1,4 +1,4 @@
-/** Runs so many pieces of work at once; the others wait in their order. */
+/** Runs work with limited concurrency, in the order of the calls. */
 export type Lanes = <T>(work: () => Promise<T>) => Promise<T>
 
 export function createLanes(most: number): Lanes {

@@ -1,9 +1,9 @@
 /**
- * The core store: accounts, keys, webhooks, events, deliveries and what protects them, in one unit of work.
+ * The core store: accounts, keys, webhooks, events, deliveries, idempotency records, audit and encrypted
+ * secrets, in one unit of work.
  *
- * What changes together commits together: state, outbox event, idempotency record and audit row.
- * Methods are atomic verbs; each says who wins a race and what the loser sees. An implementation
- * proves itself with `conformance`.
+ * State, outbox event, idempotency record and audit row commit together. Methods are atomic; each
+ * documents who wins a race and what the loser sees. Verify an implementation with `conformance`.
  *
  * @module
  */
@@ -18,12 +18,12 @@ import type { SealReads, SealWrites } from './contract/seals.ts'
 import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
 
 /**
- * Rows that expire, in the order in which they must be deleted: an attempt before its delivery, a delivery
- * before its event.
+ * Kinds of rows that expire, in the order in which they must be deleted: an attempt before its delivery, a
+ * delivery before its event.
  *
- * Deliveries and attempts are as old as their event, whatever their state; secrets, sessions and idempotency
- * records count from their end. A key is deleted, with its secrets, once it and every key below it ended
- * before the instant, unless a key below it is left or a webhook names it.
+ * The age of deliveries and attempts is that of their event, whatever their state. The age of secrets,
+ * sessions and idempotency records counts from their end. A key is deleted, with its secrets, once it and
+ * every key below it ended before the instant, unless a key below it is left or a webhook names it.
  */
 export const PURGE_KINDS = [
   'attempts',
@@ -50,12 +50,12 @@ export interface StoreTx extends EngineTx {
   readonly seals: SealWrites
 }
 
-/** A unit of work inside a transaction that somebody else began and will end. */
+/** A unit of work inside a transaction that the embedder began and will end. */
 export interface JoinedUnit {
   readonly tx: StoreTx
   /**
-   * Runs what waits for the commit. For whoever ends the transaction to call, right after it committed:
-   * a connection does not tell. Where nobody calls it, only `watch` hears of the commit.
+   * Runs the `afterCommit` functions. Call it right after the commit, which the store cannot observe.
+   * Otherwise only `watch` reports the commit.
    */
   committed(): void
 }
@@ -72,28 +72,26 @@ export interface Store extends Omit<EngineStore, 'write'> {
   /**
    * Runs `work` as one unit: commits when it resolves, rolls back when it rejects.
    *
-   * Units are as if one after another. Keep them short: no network, no password hashing inside.
+   * Units are serializable. Keep them short: no network, no password hashing inside.
    *
    * @throws KeyhookError `unavailable` when it cannot be known whether it committed
    */
   write<T>(work: (tx: StoreTx) => Promise<T>): Promise<T>
 
   /**
-   * Deletes up to `limit` of the oldest rows of one kind from before an instant, and answers how many:
+   * Deletes up to `limit` of the oldest rows of one kind from before an instant. Returns their number:
    * fewer than `limit` when no more are left.
    */
   purge(kind: PurgeKind, before: Instant, limit: number): Promise<number>
 
   /**
-   * Joins a transaction of the embedder's own: what is done through it commits and rolls back with
-   * that, on that very connection.
+   * Joins a transaction of the embedder: the unit uses its connection, commits and rolls back with it.
    *
-   * It is not one of the units that run one after another. What it reads may change before it commits;
-   * a deed that races with it either waits for it or does not see it, so an id that it publishes makes
-   * another publisher of that id wait until it ends. It holds nothing of `write`, and must not wait
-   * for `write`: on a database with one writer that would wait for itself.
+   * A joined unit is not serialized with the units of `write`. Its reads may change before it commits. A
+   * concurrent change waits for it or does not see it: a publisher of the same event id waits until it
+   * ends. It must not wait for `write`: on a database with one writer that is a deadlock.
    *
-   * A unit is one transaction's: the next one on the same connection is joined anew.
+   * Join every transaction separately, also on the same connection.
    *
    * @param transaction a raw connection on which one is open, or a transaction of Sequelize
    * @throws TypeError for anything else
@@ -101,19 +99,20 @@ export interface Store extends Omit<EngineStore, 'write'> {
   join?(transaction: unknown): JoinedUnit
 
   /**
-   * Calls `listener` when another process announced work, after a commit of a joined unit, and whenever
-   * one may have gone unheard, such as after a reconnect; never for what rolled back. Calls may be more
-   * than commits: whoever is called reads anew, the lanes named or all of them. The answer ends it.
+   * Calls `listener` when another process announced work, after the commit of a joined unit, and when a
+   * notification may have been lost, such as after a reconnect; never after a rollback. There may be more
+   * calls than commits. The listener reads the named queues again, or all. The returned function removes
+   * it.
    */
   watch?(listener: (webhookIds?: readonly string[]) => void): () => void
 
   /**
-   * Gives `work` the one writer's turn: until it ends, nothing of this process writes, so that a
-   * transaction of the embedder's own can.
+   * Runs `work` while nothing else in this process writes, so that a transaction of the embedder can, on a
+   * database with one writer.
    *
-   * After `maxAge` it is given up: `aged` aborts, for the work to roll back, and others write again.
+   * After `maxAge` the signal `aged` aborts, so that the work rolls back, and other writes continue.
    *
-   * @throws KeyhookError `unavailable` when it took longer
+   * @throws KeyhookError `unavailable` when the work took longer
    */
   hold?<T>(
     work: (aged: AbortSignal) => Promise<T>,
@@ -125,18 +124,18 @@ export interface Store extends Omit<EngineStore, 'write'> {
   close(): Promise<void>
 
   /**
-   * Several processes may share this store. Default `false`: the daemon then refuses to split its roles.
-   * A change of what caches hold is then known to every process, or those that do not answer can no
-   * longer go by what they keep, before `write` resolves.
+   * Whether several processes may share this store. Default `false`: the daemon then refuses to split its
+   * roles. If true, `write` resolves only after every process has acknowledged the changes of cached data
+   * or its cache lease expired.
    */
   readonly manyProcesses?: boolean
 
   /**
-   * Calls `listener` when a change was answered only because others could no longer go by what they
-   * keep: with the processes that did not acknowledge it.
+   * Calls `listener` with the ids of processes that did not acknowledge a change before their cache leases
+   * expired.
    */
   onSilence?(listener: (processes: readonly string[]) => void): void
 
-  /** The time that all processes of the store go by. Default: this machine's. */
+  /** The clock shared by all processes of the store. Default: the clock of this machine. */
   now?(): Instant
 }

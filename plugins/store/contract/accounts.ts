@@ -3,7 +3,7 @@ import type { Page, PageQuery } from './page.ts'
 
 export type Plan = 'free' | 'pro'
 
-/** Who owns things. */
+/** An account: the tenant that owns resources. */
 export interface AccountRecord {
   readonly id: string
   readonly name: string
@@ -31,9 +31,9 @@ export interface SessionRecord {
   readonly user_id: string
   readonly created_at: Instant
   readonly expires_at: Instant
-  /** Its last use, to within a minute. */
+  /** Its last use, accurate to a minute. */
   readonly seen_at: Instant
-  /** When its user last proved who they are. */
+  /** When its user last authenticated. */
   readonly authenticated_at: Instant
 }
 
@@ -41,12 +41,12 @@ export interface AccountReads {
   get(id: string): Promise<AccountRecord | undefined>
   list(query: PageQuery): Promise<Page<AccountRecord>>
   userByEmail(email: string): Promise<UserRecord | undefined>
-  /** The session and its user; whether it has expired is the caller's to judge. */
+  /** The session and its user. The caller checks whether it has expired. */
   session(hash: string): Promise<{ session: SessionRecord; user: UserRecord } | undefined>
   anyUser(): Promise<boolean>
   /** Ids of accounts that have a user, each once, ascending, at most `limit`. */
   withUsers(limit: number): Promise<readonly string[]>
-  /** A value kept under a name since the first start, such as the brand. */
+  /** A named value of the installation, such as the brand. */
   meta(name: string): Promise<string | undefined>
 }
 
@@ -55,7 +55,7 @@ export interface AccountWrites extends AccountReads {
   setPlan(id: string, plan: Plan, now: Instant): Promise<boolean>
   /** False, changing nothing, for an unknown account. Keys beyond a lower limit stay. */
   setKeyLimit(id: string, limit: number | null, now: Instant): Promise<boolean>
-  /** Suspends an account, or lets it go on. False, changing nothing, when it was so already. */
+  /** Suspends or resumes an account. False, changing nothing, when it already was. */
   setSuspended(id: string, suspended: boolean, now: Instant): Promise<boolean>
   /** False, changing nothing, when the address is taken. */
   insertUser(user: UserRecord): Promise<boolean>
@@ -67,10 +67,10 @@ export interface AccountWrites extends AccountReads {
   ): Promise<void>
   deleteSession(hash: string): Promise<void>
   deleteSessionsOf(userId: string): Promise<void>
-  /** Replaces every setup link by this one. */
+  /** Replaces all setup links by this one. */
   putSetupLink(hash: string, expiresAt: Instant): Promise<void>
-  /** Uses a link up. Of concurrent callers exactly one gets true; an expired link is nobody's. */
+  /** Consumes a link. Of concurrent callers exactly one gets true; none for an expired link. */
   takeSetupLink(hash: string, now: Instant): Promise<boolean>
-  /** Keeps the first value given under a name, and answers the one that is kept. */
+  /** Stores a value under a name unless there is one, and returns the stored value. */
   putMetaOnce(name: string, value: string): Promise<string>
 }

@@ -1,6 +1,6 @@
 import type { Change } from '../../../lib/engine/changes.ts'
 
-/** Where a unit of work notes what it changed of what caches hold. */
+/** Collects the changes of cached data that a unit of work made. */
 export interface ChangeSink {
   push(change: Change): unknown
 }

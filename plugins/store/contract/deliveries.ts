@@ -14,8 +14,8 @@ export interface DeliveryListQuery extends SizedPageQuery {
 }
 
 /**
- * Deliveries of a webhook that ended without success, of events between two instants; without those that
- * have had `MOST_ATTEMPTS`.
+ * Deliveries of a webhook that ended without success, of events between two instants, except those with
+ * `MOST_ATTEMPTS` attempts.
  */
 export interface FailedQuery {
   readonly account_id: string
@@ -28,29 +28,29 @@ export interface FailedQuery {
   readonly types: readonly string[] | null
 }
 
-/** Where a step through failed deliveries begins. */
+/** The start of a step through failed deliveries. */
 export interface FailedStep extends FailedQuery {
   /** The `next` of the step before; null for the first one. */
   readonly after: string | null
 }
 
-/** One step through many rows, such that no connection is held for long. */
+/** One step through many rows, bounded so that it holds a connection only briefly. */
 export interface Step {
   /** Where the next step begins; null after the last one. */
   readonly next: string | null
 }
 
-/** What a caller may receive; null where there is no limit. */
+/** The event types and apps that a caller may receive; null for no limit. */
 export interface DeliveryLimits {
   readonly types: readonly string[] | null
-  /** A delivery of an event without an app is beyond any list of apps. */
+  /** An event without an app is outside any list of apps. */
   readonly apps: readonly string[] | null
 }
 
-/** Statuses that a bulk retry leads on from. */
+/** Statuses to which a bulk retry applies. */
 export const FAILED_STATUSES: readonly DeliveryStatus[] = ['exhausted', 'blocked', 'skipped']
 
-/** Attempts of a delivery: one that has had as many is not retried, since its attempts are read as one record. */
+/** Maximum attempts of a delivery: its attempts are read as one record, so further retries are refused. */
 export const MOST_ATTEMPTS = 100
 
 /** A delivery with its attempts, first to last. */
@@ -64,17 +64,17 @@ export interface DeliveryReads {
   /** @param most deliveries that a page looks at; default `MOST_LOOKED_AT` */
   list(query: DeliveryListQuery, most?: number): Promise<Page<InspectedDelivery>>
   /**
-   * One step of a count, oldest first from beyond the id `after`.
+   * One step of a count, oldest first, starting after the id `after`.
    *
    * @param most failed deliveries that a step looks at; default `MOST_LOOKED_AT`
    */
   countFailed(query: FailedStep, most?: number): Promise<Step & { readonly count: number }>
-  /** Whether the webhook has an unfinished delivery beyond these limits. */
+  /** Whether the webhook has an unfinished delivery outside these limits. */
   hasUnfinishedBeyond(webhookId: string, limits: DeliveryLimits): Promise<boolean>
   /**
-   * Which of these events the webhook has no delivery of, by their ids.
+   * The ids of those events of which the webhook has no delivery.
    *
-   * Ids of deliveries are UUIDv7, made at most an hour after their event or at its very instant.
+   * Ids of deliveries are UUIDv7 of at most an hour after their event, or of its exact instant.
    *
    * @param most deliveries that are looked at in one read, of which it may take several; default
    *   `MOST_LOOKED_AT`
@@ -93,8 +93,8 @@ export interface DeliveryWrites extends DeliveryReads {
    */
   requestRetry(id: string, now: Instant): Promise<boolean>
   /**
-   * One step of making failed deliveries pending, due now behind first attempts, oldest first from
-   * beyond the id `after`. Answers the ids of those that were, at most `limit`.
+   * One step of making failed deliveries pending, due now behind first attempts, oldest first, starting
+   * after the id `after`. Returns the ids of those that were, at most `limit`.
    *
    * @param most failed deliveries that a step looks at; default `MOST_LOOKED_AT`
    */
@@ -103,6 +103,6 @@ export interface DeliveryWrites extends DeliveryReads {
     now: Instant,
     most?: number,
   ): Promise<Step & { readonly ids: readonly string[] }>
-  /** Inserts deliveries; one whose id is kept already is left alone. Answers how many were inserted. */
+  /** Inserts deliveries, except those whose ids exist. Returns the number of inserted ones. */
   insertReplayed(deliveries: readonly DeliveryRecord[]): Promise<number>
 }

@@ -2,13 +2,13 @@ import type { EventRecord } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, SizedPageQuery } from './page.ts'
 
-/** A type of event that an account, or the operator for all, declared. */
+/** An event type that an account declared, or the operator for all accounts. */
 export interface EventTypeRecord {
   /** Empty for a type of the operator's. */
   readonly account_id: string
   readonly type: string
   readonly description: string | null
-  /** JSON text, kept as documentation. */
+  /** JSON text, stored as documentation. */
   readonly schema: string | null
   /** JSON text. */
   readonly sample: string | null
@@ -31,48 +31,48 @@ export interface EventListQuery {
   /** Only events of these apps. */
   readonly apps: readonly string[] | null
   /**
-   * `asc` is the feed: an event is shown once nothing can be committed before it any more, so who goes
-   * on after the last place misses none. `desc` shows whatever is committed now.
+   * `asc` is the feed: it contains an event once no other can be committed before it, so that a reader who
+   * continues after the last cursor misses none. `desc` contains every committed event.
    */
   readonly order: 'asc' | 'desc'
-  /** False leaves bodies empty, for who needs to know of the events alone. */
+  /** False leaves bodies empty. */
   readonly bodies: boolean
-  /** Events beyond this place, in the order asked for. */
+  /** Only events after this cursor, in `order`. */
   readonly after: string | null
   readonly limit: number
   /** As in `SizedPageQuery`, of bodies. */
   readonly bytes?: number
 }
 
-/** An event with its place in the order of commits: opaque, at most 80 of [A-Za-z0-9_-]. */
+/** An event with its cursor, the position in the order of commits: opaque, at most 80 of [A-Za-z0-9_-]. */
 export interface PlacedEvent extends EventRecord {
   readonly place: string
 }
 
 export interface EventReads {
-  /** Names of the types that an account may publish: its own and the operator's. Nothing else of them is read. */
+  /** Names of the types that an account may publish: its own and the operator's. */
   typeNames(accountId: string): Promise<readonly string[]>
-  /** The same types, each name once: the account's own declaration hides that of the operator. */
+  /** The declarations of these types, each name once: that of the account overrides the operator's. */
   types(query: EventTypeListQuery): Promise<Page<EventTypeRecord>>
   get(accountId: string, id: string): Promise<PlacedEvent | undefined>
   /** @param most events that a page looks at; default `MOST_LOOKED_AT` */
   list(query: EventListQuery, most?: number): Promise<Page<PlacedEvent>>
   /**
-   * Whether a text, which may be forged, is such as this store's places are: `after` must be one.
+   * Whether a text, which may be forged, is a well-formed cursor of this store, as `after` requires.
    *
-   * @param last a place that it must not be beyond
+   * @param last a cursor that it must not be after
    */
   isPlace(text: string, last?: string): boolean
-  /** A place that no event committed so far is beyond, also when none is kept any more. */
+  /** A cursor after every event that is committed now, also when all were deleted. */
   lastPlace(): Promise<string>
 }
 
 export interface EventWrites extends EventReads {
   /**
-   * Declares a type, or replaces its declaration; answers what is kept. Undefined, declaring nothing, for
-   * a new type of an account that has `most`.
+   * Declares a type or replaces its declaration, and returns the stored one. Undefined, changing nothing,
+   * for a new type when the account has `most`.
    *
-   * @param most types that the account itself may declare; default no limit
+   * @param most maximum types that the account itself declares; default no limit
    */
   putType(type: EventTypeRecord, most?: number): Promise<EventTypeRecord | undefined>
 }

@@ -6,9 +6,9 @@ import type { Page, PageQuery } from './page.ts'
 
 export interface KeyListQuery extends PageQuery {
   readonly account_id: string
-  /** Leave out keys that are expired or revoked at this instant, or lie below one that is. */
+  /** Only keys that are live at this instant: neither they nor an ancestor are expired or revoked. */
   readonly live_at: Instant | null
-  /** Only keys whose every pin is among these. */
+  /** Only keys whose pins are all among these. */
   readonly within: readonly string[] | null
 }
 
@@ -19,16 +19,16 @@ export interface KeyTree {
 
 export interface KeyReads {
   /**
-   * The chain behind a value's hash, whatever its state; undefined when nobody holds that value. A value
-   * that has ended for ever is found by its own row: its key does not list it.
+   * The chain of the value with a hash, whatever its state; undefined for an unknown hash. It also finds
+   * values that have ended for good, which their key no longer lists.
    */
   findChain(hash: string): Promise<KeyChain | undefined>
   /** The chain of a key of this account, root first; empty when there is no such key. */
   chain(accountId: string, id: string): Promise<readonly KeyRecord[]>
   get(accountId: string, id: string): Promise<KeyRecord | undefined>
-  /** A page with `within` and without `live_at` examines `most` keys at most, by default `MOST_LOOKED_AT`. */
+  /** @param most keys that a page with `within` and without `live_at` looks at; default `MOST_LOOKED_AT` */
   list(query: KeyListQuery, most?: number): Promise<Page<KeyRecord>>
-  /** The key, and every key below it that is live: the first `limit` in order of id, and how many there are. */
+  /** The key and all live keys below it: the first `limit` by id, and their total. */
   descendants(id: string, limit: number, now: Instant): Promise<KeyTree>
 }
 
@@ -42,7 +42,7 @@ export interface KeyRotation {
   readonly id: string
   /** The new current secret; its version is one above the current. */
   readonly secret: KeySecret
-  /** When the value that was current until now ends; 0 ends it at once. */
+  /** When the replaced value ends; 0 ends it at once. */
   readonly previous_not_after: Instant
   readonly now: Instant
 }
@@ -58,31 +58,31 @@ export type RotationOutcome = 'rotated' | 'conflict' | 'limit_reached'
 
 export interface KeyWrites extends KeyReads {
   /**
-   * Inserts the key with its secrets unless its account holds as many live keys as it may: its `key_limit`,
-   * else the default. False, inserting nothing, at the limit; of two callers for the last place one wins.
-   * A key below one that has ended is not live.
+   * Inserts the key with its secrets. False, inserting nothing, when the account has its maximum of live
+   * keys: its `key_limit`, otherwise the default. Of two callers for the last one, one wins. A key below
+   * one that has ended is not live.
    *
-   * @param limit where absent, an account may hold any number
+   * @param limit default: no limit
    */
   insert(key: KeyRecord, limit?: LiveKeyLimit): Promise<boolean>
   /**
-   * Changes the named columns alone, of a key that is live and still bears the scopes and expiry that
-   * the change was judged against. False, changing nothing, when it does not: the caller reads again.
+   * Changes only the named columns, of a live key that still has the scopes and expiry of `judged`. False,
+   * changing nothing, otherwise: the caller reads it again.
    */
   update(judged: KeyRecord, changes: KeyChanges, now: Instant): Promise<boolean>
   /**
-   * Adds a secret and makes it the current one; earlier previous values keep their own ends, and those
-   * whose grace period is over by now stay ended whatever the clock shows later: the key lists them no
-   * longer. The cost does not depend on how many those are.
+   * Adds a secret and makes it the current one. Earlier previous values keep their own ends. Those whose
+   * grace period is over stay ended whatever the clock shows later, and are no longer listed. The cost
+   * does not depend on their number.
    *
    * `conflict`, changing nothing: the key is no longer live or was rotated meanwhile; of two callers one
    * wins. `limit_reached`, changing nothing: more than `MAX_LIVE_SECRETS` would be live.
    */
   rotate(rotation: KeyRotation): Promise<RotationOutcome>
-  /** Ends all previous values for ever, whatever the clock shows. False when none is live. */
+  /** Ends all previous values for good, whatever the clock shows. False when none is live. */
   endPrevious(id: string, now: Instant): Promise<boolean>
-  /** Revokes for ever. False, changing nothing, when it was revoked before. */
+  /** Revokes the key for good. False, changing nothing, when it already was. */
   revoke(id: string, now: Instant): Promise<boolean>
-  /** Notes uses in a group; an instant only ever moves forward. */
+  /** Records uses in a group. `last_used_at` only moves forward. */
   touch(uses: readonly { readonly id: string; readonly at: Instant }[]): Promise<void>
 }

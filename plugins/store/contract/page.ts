@@ -7,9 +7,8 @@ export interface PageQuery {
 /** A page of records that may be large: it ends by bytes as well as by count. */
 export interface SizedPageQuery extends PageQuery {
   /**
-   * Bytes of text after which the page ends, with `more` set where records are left. The record that
-   * reaches it is still on the page, so one always fits; larger ones behind it are not read. Default: no
-   * limit.
+   * Bytes of text at which the page ends; `more` is then set if records are left. The record that reaches
+   * it is still on the page, so that one always fits; those after it are not read. Default: no limit.
    */
   readonly bytes?: number
 }
@@ -17,12 +16,12 @@ export interface SizedPageQuery extends PageQuery {
 export interface Page<T> {
   readonly rows: readonly T[]
   readonly more: boolean
-  /** Where the next page begins, for a filtered list that stopped before it had a full page. */
+  /** Start of the next page, for a filtered list that ended before the page was full. */
   readonly next?: string
 }
 
 /**
- * Rows that one page of a filtered list looks at, at most.
+ * Maximum rows that one page of a filtered list looks at.
  *
  * A filter that no index answers may match few rows of a large list, or none. Such a page ends after
  * that many rows: it may be short or empty while `more` is true, and `next` says where the next page
@@ -31,7 +30,7 @@ export interface Page<T> {
  */
 export const MOST_LOOKED_AT = 10_000
 
-/** Ends a page at the last row it looked at, where rows are left and the page is not full. */
+/** Adds the start of the next page to a page that is not full although rows are left. */
 export function leadOn<T>(page: Page<T>, last: string | undefined): Page<T> {
   return page.more || last === undefined ? page : { ...page, more: true, next: last }
 }

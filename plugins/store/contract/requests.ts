@@ -2,25 +2,25 @@ import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from './page.ts'
 
-/** What was answered to a request that carried an `Idempotency-Key`. */
+/** A request with an `Idempotency-Key`, and its response. */
 export interface IdempotencyRecord {
-  /** Who asked what: credential, method and path. */
+  /** Credential, method and path of the request. */
   readonly scope: string
   readonly key: string
-  /** A keyed mark of the request's body. */
+  /** Keyed fingerprint of the request body. */
   readonly fingerprint: string
-  /** The answer, without secrets that are shown once; null while the work is under way. */
+  /** The response, without secrets that are shown once; null while the request is in progress. */
   readonly answer: { readonly status: number; readonly body: string } | null
   readonly created_at: Instant
   readonly expires_at: Instant
 }
 
-/** The same, once it is answered. */
+/** A request that has its response. */
 export interface AnsweredRequest extends Omit<IdempotencyRecord, 'created_at'> {
   readonly answer: NonNullable<IdempotencyRecord['answer']>
 }
 
-/** One change, kept for the account's owners. Append-only. */
+/** One change, for the account's owners. Append-only. */
 export interface AuditRecord {
   readonly id: string
   readonly account_id: string
@@ -32,9 +32,9 @@ export interface AuditRecord {
   readonly target_id: string
   readonly app_id: string | null
   readonly request_id: string
-  /** Where the request came from; null when it came over the control socket. */
+  /** Client address; null for the control socket. */
   readonly ip: string | null
-  /** Of a webhook: who created it and who last set a part of it; null for any other target. */
+  /** For a webhook: who created it and who last set a part of it; null for any other target. */
   readonly origins: AuditOrigins | null
 }
 
@@ -53,29 +53,29 @@ export interface AuditQuery extends PageQuery {
 export interface RequestReads {
   /** @param most records that a page looks at; default `MOST_LOOKED_AT` */
   audit(query: AuditQuery, most?: number): Promise<Page<AuditRecord>>
-  /** Undefined when there is none, or it has expired. */
+  /** Undefined when there is none or it has expired. */
   idempotency(scope: string, key: string, now: Instant): Promise<IdempotencyRecord | undefined>
 }
 
 export interface RequestWrites extends RequestReads {
   /**
-   * Claims a key. False, changing nothing, when another request holds it or was answered under it: of
-   * concurrent twins exactly one gets true. A claim that was never answered ends at its expiry.
+   * Claims a key. False, changing nothing, when another request has claimed it or has its response: of
+   * concurrent callers exactly one gets true. A claim without a response ends at its expiry.
    */
   claimIdempotency(record: IdempotencyRecord): Promise<boolean>
   /**
-   * Keeps the answer of a claimed key, from now on until it expires, and the mark of what was asked, which
-   * may be known no sooner. What was answered stays: of two whose claims followed each other the first.
+   * Stores the response of a claimed key, with its expiry and the fingerprint of the request, which may be
+   * known only now. A stored response is never replaced: of two successive claims the first one wins.
    */
   answerIdempotency(answered: AnsweredRequest): Promise<void>
   /**
-   * Extends a claim that is not answered yet. Leaves a later claim alone, as `dropIdempotency` does.
+   * Extends a claim without a response. Does not change a later claim, see `dropIdempotency`.
    */
   renewIdempotency(
     claim: Pick<IdempotencyRecord, 'scope' | 'key' | 'created_at' | 'expires_at'>,
   ): Promise<void>
   /**
-   * Gives a claimed key back, for work that failed. Leaves a later claim alone, which was made once this
+   * Releases a claimed key after the work failed. Does not change a later claim, which was made after this
    * one had expired.
    */
   dropIdempotency(claim: Pick<IdempotencyRecord, 'scope' | 'key' | 'created_at'>): Promise<void>

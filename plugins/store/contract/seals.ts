@@ -1,35 +1,35 @@
 import type { Instant } from '../../../lib/time.ts'
 
-/** Kinds of values that the core store keeps encrypted: a column of a table, or a value kept under a name. */
+/** Kinds of encrypted values in the core store: columns of tables, and named values. */
 export const SEAL_KINDS = ['webhook_secret', 'webhook_headers', 'named_value'] as const
 
-/** One of `SEAL_KINDS`, or a kind of tables that are kept beside the core's. */
+/** One of `ENCRYPTED_KINDS`, or a kind of other tables in the same database. */
 export type SealKind = string
 
-/** The names under which a sealed value is kept. */
+/** The names of encrypted named values. */
 export const SEALED_NAMES: readonly string[] = ['master_key_check']
 
-/** A sealed text and where it is: the id of its secret, the id of its webhook, or its name. */
+/** An encrypted text with its location: the id of its secret, the id of its webhook, or its name. */
 export interface SealedText {
   readonly id: string
   readonly sealed: string
 }
 
-/** What bears the mark of a master key: what is sealed, and answers that are kept for a while. */
+/** The number of texts under one master key: encrypted values, and fingerprints of stored responses. */
 export interface SealCount {
   readonly kind: SealKind
   readonly key_id: string
   readonly count: number
-  /** When the last of them ends by itself; null for what stays. */
+  /** When the last of them expires; null for texts that do not expire. */
   readonly until: Instant | null
 }
 
 export interface SealReads {
-  /** Every kind that this store keeps. */
+  /** Every kind in this store. */
   readonly kinds: readonly SealKind[]
-  /** How many there are under each master key, without those of none and those that ended. */
+  /** Numbers by kind and master key, without expired texts. */
   count(now: Instant): Promise<readonly SealCount[]>
-  /** Texts of one kind that are sealed under another key than this, by their ids from beyond `after`. */
+  /** Texts of one kind that are encrypted under another key than `keyId`, by id, starting after `after`. */
   sealedElsewhere(
     kind: SealKind,
     keyId: string,
@@ -39,8 +39,8 @@ export interface SealReads {
 
 export interface SealWrites extends SealReads {
   /**
-   * Puts `to` in the place of `from`, each only where `from` still is: what was changed meanwhile, or is
-   * being changed, is left alone. Answers how many were replaced.
+   * Replaces each `from` by `to`. Skips texts that were changed meanwhile or are being changed. Returns the
+   * number of replaced texts.
    */
   reseal(
     kind: SealKind,

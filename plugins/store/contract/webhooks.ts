@@ -3,11 +3,11 @@ import type { Instant } from '../../../lib/time.ts'
 import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { Page, SizedPageQuery } from './page.ts'
 
-/** As in `SizedPageQuery`, of events, apps and sealed headers. */
+/** As `SizedPageQuery`; the bytes are those of events, apps and encrypted headers. */
 export interface WebhookListQuery extends SizedPageQuery {
   readonly account_id: string
   readonly status: WebhookRecord['status'] | null
-  /** Only webhooks whose every app is among these. */
+  /** Only webhooks whose apps are all among these. */
   readonly within: readonly string[] | null
 }
 
@@ -15,8 +15,8 @@ export interface WebhookReads {
   get(accountId: string, id: string): Promise<WebhookRecord | undefined>
   list(query: WebhookListQuery): Promise<Page<WebhookRecord>>
   /**
-   * The webhooks of the account that a key, or any key below it, created or set a part of: whatever
-   * became of those keys, in order of id.
+   * The webhooks of the account that a key, or any key below it, created or set a part of, by id. Ended
+   * keys are included.
    */
   fromKey(accountId: string, keyId: string): Promise<readonly WebhookRecord[]>
 }
@@ -36,14 +36,13 @@ export interface WebhookWrites extends WebhookReads {
   /** Inserts the webhook with its secrets. */
   insert(webhook: WebhookRecord): Promise<void>
   /**
-   * Changes the named columns alone; url, events and apps, where named, are set by `by` from then on.
-   * False when there is no such webhook.
+   * Changes only the named columns; `by` becomes the origin of url, events and apps, if named. False when
+   * there is no such webhook.
    */
   update(id: string, changes: WebhookChanges, by: Creator, now: Instant): Promise<boolean>
   /**
-   * Adds a secret, set by `by`, and makes it the current one; every older one ends at `olderNotAfter` or before. What
-   * has ended by `now` is deleted, so that a webhook that is rotated over and over keeps none of it.
-   * False when there is no such webhook.
+   * Adds a secret, set by `by`, and makes it the current one. Every older one ends at `olderNotAfter` or
+   * before; those that have ended by `now` are deleted. False when there is no such webhook.
    */
   rotateSecret(
     id: string,
@@ -52,8 +51,8 @@ export interface WebhookWrites extends WebhookReads {
     by: Creator,
     now: Instant,
   ): Promise<boolean>
-  /** Makes it active and clears its counters; a webhook that is active keeps them cleared too. */
+  /** Makes the webhook active and resets its failure counters. */
   enable(id: string, now: Instant): Promise<void>
-  /** Deletes it and cancels what is pending or under way; its deliveries stay readable until retention. */
+  /** Deletes the webhook and cancels its unfinished deliveries, which stay readable until retention. */
   delete(id: string, now: Instant): Promise<boolean>
 }

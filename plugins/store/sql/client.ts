@@ -15,22 +15,22 @@ export type Query = <Row extends object = Record<string, unknown>>(
   bind?: readonly unknown[],
 ) => Promise<Row[]>
 
-/** What the SQL store stands on: the same few calls over SQLite and PostgreSQL. */
+/** The database client of the SQL store, common to SQLite and PostgreSQL. */
 export interface SqlClient {
   readonly dialect: Dialect
   /** Reads what is committed. */
   readonly read: Query
-  /** The same for searches, which take long: other reads do not wait for them. */
+  /** As `read`, for long searches: other reads do not wait for them. */
   readonly search: Query
-  /** One transaction: all of it or nothing. Concurrent calls never see each other's middle. */
+  /** Runs one transaction. Transactions are serialized. */
   transaction<T>(work: (query: Query) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Single statements, each its own commit. Calls of one purpose follow one another; on a database with
-   * one writer all calls do, and transactions too.
+   * Runs single statements, each with its own commit. Calls of one purpose are serialized; on a database
+   * with one writer all calls are, and transactions too.
    */
   exclusive<T>(purpose: Purpose, work: (statement: Query) => Promise<T>): Promise<T>
   readonly changes: OwnChanges
-  /** What the claims of this process begin with; what follows is the caller's. */
+  /** Prefix of the claim tokens of this process. */
   readonly claimant: string
   /** As in the store's contract. */
   now?(): Instant
@@ -39,9 +39,9 @@ export interface SqlClient {
   /** As in the store's contract. */
   onSilence?(listener: (processes: readonly string[]) => void): void
   /**
-   * Statements on the connection of a transaction that somebody else began and will end.
+   * Statements on the connection of a transaction that the embedder began and will end.
    *
-   * @throws TypeError for what is no such connection
+   * @throws TypeError for anything else
    */
   join(transaction: unknown): Query
   /** As in the store's contract. */
@@ -57,22 +57,22 @@ export interface SqlClient {
 export type Purpose = 'publish' | 'claim' | 'settle' | 'purge' | 'ping'
 
 export interface TransactionOptions {
-  /** Changes of what caches hold, asked for before the commit and told before the call resolves. */
+  /** Changes of cached data. Read before the commit and emitted before the call resolves. */
   changes?(): readonly Change[]
   /** Runs right after the commit, before the call resolves. */
   committed?(): void
-  /** How long it waits for its turn; default 5 s where others may have it. */
+  /** Maximum wait for the lock. Default: 5 s on a shared database. */
   readonly patience?: Millis
 }
 
-/** Where the two databases differ; statements are written once with these pieces. */
+/** SQL fragments in which the two databases differ; statements are written once with them. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /** Column type of raw bytes. */
   readonly bytes: string
   /** Column type of identifiers, compared bytewise. */
   readonly id: string
-  /** A position that only grows. */
+  /** Column type of a position that only increases. */
   readonly serial: string
   /** Storage clause for tables that are their primary key. */
   readonly clustered: string
@@ -81,23 +81,23 @@ export interface Dialect {
   /** A condition: every element of the JSON array in `column` is among that bound at `parameter`. */
   within(column: string, parameter: string): string
   /**
-   * A table named `alias` of the JSON array of arrays bound at `parameter`: `alias.value ->> 0` is the
-   * first element of a row, to be cast to what it is.
+   * A table named `alias` of the JSON array of arrays bound at `parameter`. `alias.value ->> 0` is the
+   * first element of a row, as text.
    */
   each(parameter: string, alias: string): string
   /** A value: the JSON array, as text, of an array of these columns for each row of a group, in no order. */
   gather(columns: readonly string[]): string
   /** The text of a field of the JSON object in `column`. */
   field(column: string, name: string): string
-  /** The id of the master key that a text was sealed or marked under; empty for what is no such text. */
+  /** The id of the master key of a ciphertext or fingerprint; empty for any other text. */
   sealedUnder(text: string): string
-  /** A condition on a claimed delivery: who claimed it is gone. The id of this process is bound at `id`. */
+  /** A condition on a claimed delivery: its process has ended. The id of this process is bound at `id`. */
   abandoned(t: Tables, id: string): string
-  /** Ends a SELECT whose rows are about to change: those that another process changes are passed over. */
+  /** Suffix of a SELECT before an update: locks its rows and skips rows that others have locked. */
   readonly passOver: string
   /**
-   * Runs a statement of a unit that a unique index may refuse, because of what another process commits
-   * meanwhile: then it answers nothing, changes nothing, and the unit goes on.
+   * Runs a statement of a unit that may violate a unique index because of a concurrent commit. On a
+   * conflict it returns no rows, changes nothing, and the unit continues.
    */
   unlessRefused(query: Query, sql: string, bind: readonly unknown[]): Promise<readonly Row[]>
   readonly feed: Feed
@@ -106,37 +106,37 @@ export interface Dialect {
 
 export type Way = 'asc' | 'desc'
 
-/** The order of events, in which nothing is committed before a place that a reader has passed. */
+/** The order of events: nothing is committed before a cursor that a reader has passed. */
 export interface Feed {
-  /** Columns of the events' table that only their place needs. */
+  /** Columns of the table of events that only the cursor needs. */
   readonly columns: string
   /** The columns that order it, first to last. */
   readonly key: readonly string[]
-  /** A condition: nothing can be committed before it any more. */
+  /** A condition: no event can be committed before this one any more. */
   settled(t: Tables): string
-  /** A condition: beyond the place bound at `parameter`. */
+  /** A condition: after the cursor bound at `parameter`. */
   beyond(way: Way, parameter: string): string
-  /** A condition: at or before the place bound at `parameter`. */
+  /** A condition: at or before the cursor bound at `parameter`. */
   upTo(way: Way, parameter: string): string
-  /** A place that each event is beyond, and one that none is beyond, when read in this order. */
+  /** A cursor before all events, and one after all, in this order. */
   readonly ends: Readonly<Record<Way, { readonly first: string; readonly last: string }>>
-  /** The place of an event. */
+  /** The cursor of an event. */
   print(row: Row): string
-  /** An expression: a place that no event committed so far is beyond. */
+  /** An expression: a cursor after every committed event. */
   last(t: Tables): string
-  /** What `print` may answer: numbers with hyphens between them. */
+  /** The format of `print`: numbers separated by hyphens. */
   readonly format: RegExp
 }
 
-/** Statements over many rows at once, whose shapes differ too much to share pieces. */
+/** Statements over many rows, which differ too much to share fragments. */
 export interface Groups {
   /**
-   * Commits events with their deliveries in one statement. Answers the events that were kept already,
-   * by somebody who was not seen before, as their publications: of those nothing was inserted.
+   * Commits events with their deliveries in one statement. Returns the publications whose events were
+   * committed concurrently by another publisher: of those nothing was inserted.
    */
   publish(query: Query, t: Tables, group: readonly Publication[]): Promise<readonly Publication[]>
-  /** Leases due deliveries, first attempts before retries; answers them in no order. */
+  /** Leases due deliveries, first attempts before retries; returns them in no order. */
   claim(query: Query, t: Tables, claim: Claim): Promise<readonly DeliveryRecord[]>
-  /** Records outcomes and folds health; answers the rows of active webhooks that failed. */
+  /** Records outcomes and updates health; returns the rows of active webhooks that failed. */
   settle(query: Query, t: Tables, attempts: readonly SettledAttempt[]): Promise<readonly Row[]>
 }

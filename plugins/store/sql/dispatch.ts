@@ -19,7 +19,7 @@ type DispatchStore = Pick<
   'recover' | 'lanes' | 'claim' | 'release' | 'disclaim' | 'settle'
 >
 
-/** The due side of the store: every statement carries its own guard and is its own commit. */
+/** Statements of the dispatcher: each has its own guard and its own commit. */
 export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
   const { dialect, read, exclusive, claimant } = client
   const { groups } = dialect
@@ -27,7 +27,7 @@ export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
     recover: (now) =>
       exclusive('claim', (statement) => recover(statement, t, dialect, now, claimant)),
     lanes: (webhookIds) => lanes(read, t, dialect, webhookIds),
-    // A claimed row stays in the index of due work, due when its lease ends: then it is claimed anew.
+    // A claimed row stays in the index of due work, due when its lease expires: then it is claimed again.
     async claim(ask) {
       const claimed = await exclusive('claim', async (statement) => {
         const claim = ask()
@@ -80,9 +80,9 @@ async function renew(
 }
 
 /**
- * Hops from lane to lane over the index of due work, so that its cost is the lanes, not the rows. A
- * lane's account is that of any of its rows: asked for in the index's order, or a planner that hopes to
- * meet one early reads the table, where what is due lies behind all that is done.
+ * Skips from webhook to webhook over the index of due work, so that the cost depends on the number of
+ * webhooks, not of rows. The account of a webhook is that of its first row in the order of the index:
+ * without that order a planner reads the table, where due rows come after all finished ones.
  */
 async function lanes(
   query: Query,
@@ -120,7 +120,7 @@ async function lanes(
     }))
 }
 
-/** Claimed in no order, they are put in that of their ids, which is that of time. */
+/** Adds the bodies to claimed deliveries and sorts them by id, which is the order of creation. */
 async function withBodies(
   query: Query,
   t: Tables,
@@ -169,7 +169,7 @@ async function release(
   )
 }
 
-/** What a claim took is due when its lease ends, and found by that. */
+/** The deliveries of a claim, which are due when its lease expires. */
 async function takenBy(
   query: Query,
   t: Tables,

@@ -22,7 +22,7 @@ import { BEFORE_ALL, cutPage, integer, textOrNull } from './rows.ts'
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
-/** What is known of an event without its body, beside its place. */
+/** Columns of an event without its body, besides those of the cursor. */
 const OUTLINE = ['account_id', 'id', 'app_id', 'type', 'created_at'] as const
 const NO_BODY = new Uint8Array()
 
@@ -108,12 +108,12 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
   }
 }
 
-/** Whether every event is asked for. */
+/** Whether a query has no filter. */
 function takesAll({ types, since, until, apps }: EventListQuery): boolean {
   return [types, since, until, apps].every((one) => one === null)
 }
 
-/** Whether a place is beyond another; its numbers order it, the first one first. */
+/** Whether a cursor is after another: compares their numbers, the first one first. */
 function isBeyond(place: string, other: string): boolean {
   const others = other.split('-').map(BigInt)
   for (const [index, number] of place.split('-').map(BigInt).entries()) {
@@ -162,10 +162,10 @@ export function eventWrites(
 }
 
 /**
- * Commits a group of events with their deliveries, those of a duplicate or a conflict dropped.
+ * Commits a group of events with their deliveries, without those of duplicates and conflicts.
  *
- * Ids that came from callers are looked up first. Where somebody else may commit one of them in
- * between, those are judged anew.
+ * Ids from callers are looked up first. When another process commits one of them in between, that
+ * publication is judged again.
  */
 export async function insertGroup(
   query: Query,
@@ -189,7 +189,7 @@ export async function insertGroup(
 const placeOf = ({ account_id, id }: Pick<NewEvent, 'account_id' | 'id'>): string =>
   `${account_id}\n${id}`
 
-/** Ids made here are new; those of callers may be kept already, or stand twice in the group. */
+/** Generated ids are new; ids from callers may exist already, or twice in the group. */
 async function judgeIds(
   query: Query,
   t: Tables,
@@ -216,10 +216,10 @@ async function judgeIds(
   })
 }
 
-/** The same event may be longer by its instant alone: a longer one is another, and its body is not read. */
+/** The same event may differ in length only by its instant. A longer body is not read: it is another event. */
 const INSTANT_BYTES = 64
 
-/** Each id once, with the bytes of the longest body that may be the same event. */
+/** Each id once, with the maximum length of a body that may be the same event. */
 function longestOf(events: readonly NewEvent[]): readonly (readonly [string, string, number])[] {
   const longest = new Map<string, readonly [string, string, number]>()
   for (const { account_id, id, body } of events) {

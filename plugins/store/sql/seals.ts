@@ -4,34 +4,34 @@ import type { Dialect, Query } from './client.ts'
 import { integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** A column of texts that are encrypted under a master key. */
+/** A column of encrypted texts. */
 export interface EncryptedColumn {
-  /** As the database knows it. */
+  /** Full name, with the prefix. */
   readonly table: string
   readonly id: string
   readonly column: string
 }
 
-/** Encrypted columns of tables beside the core's, by their kinds. */
+/** Encrypted columns of other tables in the same database, by kind. */
 export type EncryptedColumns = Readonly<Record<SealKind, EncryptedColumn>>
 
 interface Place extends EncryptedColumn {
-  /** The sealed text in a column's value. */
+  /** SQL of the encrypted text in the column. */
   sealed(column: string, dialect: Dialect): string
-  /** The column's value with `to` in the place of `from`. */
+  /** SQL of the column's value with `from` replaced by `to`. */
   replaced(column: string, from: string, to: string): string
-  /** Which rows hold one. */
+  /** A condition: the row has an encrypted text. */
   readonly holds: string
 }
 
-/** The column holds nothing but the text, in every row. */
+/** A column that contains only the text, in every row. */
 const WHOLE: Pick<Place, 'sealed' | 'replaced' | 'holds'> = {
   sealed: (column) => column,
   replaced: (_column, _from, to) => to,
   holds: 'TRUE',
 }
 
-/** Names are ours and hold no quote. */
+/** The names are constants without quotes. */
 const NAMES = SEALED_NAMES.map((name) => `'${name}'`).join(', ')
 
 const OWN: Readonly<
@@ -48,7 +48,7 @@ const OWN: Readonly<
     id: 'id',
     column: 'headers',
     sealed: (column, { field }) => field(column, 'sealed'),
-    // A sealed text has no character that JSON escapes.
+    // A ciphertext contains no character that JSON escapes.
     replaced: (column, from, to) => `replace(${column}, ${from}, ${to})`,
     holds: 'headers IS NOT NULL',
   },
@@ -62,7 +62,7 @@ const OWN: Readonly<
   },
 }
 
-/** Every kind, those of the core first. */
+/** Every kind with its location, those of the core first. */
 function placesOf(t: Tables, beside: EncryptedColumns): ReadonlyMap<SealKind, Place> {
   const own = SEAL_KINDS.map((kind) => [kind, { ...OWN[kind], table: t[OWN[kind].table] }] as const)
   const others = Object.entries(beside).map(
@@ -134,7 +134,7 @@ export function sealWrites(
     async reseal(kind, texts) {
       if (texts.length === 0) return 0
       const { table, id, column, replaced, sealed } = placeOf(places, kind)
-      // What somebody holds is passed over: two that waited for each other's rows would fail.
+      // Locked rows are skipped: two processes that waited for each other's rows would deadlock.
       const own = `${table}.${column}`
       const free = `SELECT ${id} FROM ${table} WHERE ${dialect.among(id, '$2')}
         ORDER BY ${id} ${dialect.passOver}`

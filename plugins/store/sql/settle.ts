@@ -4,7 +4,7 @@ import type { SettledAttempt } from '../../../lib/engine/ports.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 
-/** What is told of an outcome, each by its type, in the order of `toValues`. */
+/** The values of an outcome with their types, in the order of `toValues`. */
 export const OUTCOME = {
   delivery_id: 'text',
   claim: 'text',
@@ -24,7 +24,7 @@ export const OUTCOME = {
   done_at: 'bigint',
 } as const
 
-/** Written out: it is made for every attempt. */
+/** Written out for speed: it runs for every attempt. */
 export function toValues(settled: SettledAttempt): readonly unknown[] {
   const { delivery_id, claim, webhook_id, verdict, after, done_at, attempt } = settled
   return [
@@ -47,17 +47,17 @@ export function toValues(settled: SettledAttempt): readonly unknown[] {
   ]
 }
 
-/** A healthy webhook's row is written once in a while, not with every group of outcomes. */
+/** The row of a healthy webhook is updated at most this often. */
 const LAG: Millis = SECOND
 
-/** A condition: what failed was an attempt whose failures count. */
+/** A condition: the attempt is a failure that counts. */
 export function isCountedFailure(verdict: string, cause: string): string {
   const counted = COUNTED.map((trigger) => `'${trigger}'`).join(', ')
   return `(${verdict} <> 'succeeded' AND ${cause} IN (${counted}))`
 }
 
 /**
- * A condition on the row of a webhook: what outcomes tell of it is worth writing.
+ * A condition on the row of a webhook: outcomes require an update.
  *
  * @param failed a condition: not all of them were successes
  * @param at when the last of them ended
@@ -67,7 +67,7 @@ export function isWorthWriting(failed: string, at: string): string {
     OR COALESCE(last_success_at, 0) < ${at} - ${LAG})`
 }
 
-/** One column holds both: `connect`, or `connect.refused`. */
+/** The stored form of error and reason: `connect` or `connect.refused`. */
 function storedError({ error, error_reason }: Attempt): string | null {
   return error === null || error_reason === undefined ? error : `${error}.${error_reason}`
 }

@@ -8,25 +8,25 @@ import { integer } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
-/** How long walks go on where the last one ended, before one begins at the first row again. */
+/** How long index scans continue where the last one ended, before one starts at the first row again. */
 const ONWARDS: Millis = SECOND
-/** Webhooks whose walks are remembered. */
+/** Maximum webhooks whose scans are remembered. */
 const MOST_WALKS = 10_000
 
 interface Walk {
-  /** When the last first attempt that was taken had been due. */
+  /** Due time of the last first attempt that was claimed. */
   readonly reached: Instant
-  /** When a walk last began at the first row. */
+  /** When a scan last started at the first row. */
   readonly begun: Millis
 }
 
 /**
  * Claims due work, for one process.
  *
- * What was claimed leaves its entry in the index until the table is vacuumed, and each walk would step
- * over all of them: with 100,000 due that took longer than the claim itself. So a webhook that gave all
- * that was asked of it is gone on with where it ended. What was committed before that place meanwhile is
- * found a second later, or once there is less than is asked for.
+ * A claimed row leaves a dead entry in the index until the table is vacuumed, and each scan would step over
+ * all of them: with 100,000 due deliveries that took longer than the claim itself. Therefore, after a
+ * claim that found its limit, the next one continues where it ended. Work that was committed before that
+ * point meanwhile is found a second later, or once a claim finds less than its limit.
  */
 export function createClaimDue(steady = (): Millis => performance.now()): Groups['claim'] {
   const walks = new Map<string, Walk>()
@@ -64,14 +64,14 @@ export function createClaimDue(steady = (): Millis => performance.now()): Groups
 }
 
 /**
- * Each lane is two walks over the index of due work, past rows that another claim holds; of what they
- * find, first attempts are taken before retries.
+ * Each queue is two scans over the index of due work that skip locked rows. Of the rows found, first
+ * attempts are claimed before retries.
  *
- * They are updated by their place, which the walk's lock keeps: joined by their ids alone, the planner
- * reads the whole table once its statistics say that thousands are due.
+ * Rows are updated by `ctid`, which stays valid under the lock: joined by id only, the planner reads the
+ * whole table once its statistics say that thousands are due.
  *
- * Nobody waits for the disk: a claim that a crash of the server undoes leaves its deliveries due, to be
- * sent again.
+ * The commit is asynchronous: a claim that a crash of the server undoes leaves its deliveries due, and they
+ * are sent again.
  */
 function claimRows(
   query: Query,

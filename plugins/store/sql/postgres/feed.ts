@@ -8,8 +8,8 @@ const compare = (operator: '<' | '<=' | '>' | '>=', parameter: string): string =
     split_part(${parameter}, '-', 2)::xid8, split_part(${parameter}, '-', 3)::bigint)`
 
 /**
- * A place is (era, transaction, position): positions are drawn long before their transaction commits,
- * so a reader sees only transactions older than every one that still runs on this server.
+ * A cursor is (epoch, transaction, position). A position is drawn long before its transaction commits, so
+ * the feed contains only transactions older than every one that still runs on this server.
  */
 export const FEED: Feed = {
   columns: `era INTEGER NOT NULL DEFAULT 0,
@@ -33,10 +33,10 @@ const ERA = 'feed_era'
 const CLUSTER = 'feed_cluster'
 
 /**
- * Begins a new era when the database lies in another cluster than at the opening before.
+ * Begins a new epoch when the database is in another cluster than at the last opening.
  *
- * Transactions of a cluster that it was restored into may be numbered below those of the one it came
- * from: without eras, readers would be past what is published from now on.
+ * After a restore into another cluster, transaction numbers may be lower than before: without epochs,
+ * readers would already have passed what is published from now on. The column is named `era`.
  */
 export async function keepEra(query: Query, t: Tables): Promise<void> {
   const [here] = await query('SELECT system_identifier AS cluster FROM pg_control_system()')

@@ -3,9 +3,10 @@ import type { PgClient, PgSource } from './source.ts'
 import { asReason } from './statement.ts'
 
 /**
- * Lends a connection to `work`; one that broke, or was left unclear, is never used again.
+ * Runs `work` with a connection from the pool. A connection that broke or is in an unknown state is not
+ * used again.
  *
- * @throws KeyhookError `unavailable` when there is none
+ * @throws KeyhookError `unavailable` when there is no connection
  */
 export async function lend<T>(
   source: PgSource,
@@ -15,7 +16,7 @@ export async function lend<T>(
     throw asReason(cause)
   })
   let broken: Error | undefined
-  // A connection may break while nothing is asked of it; unheard, that would end the process.
+  // A connection may break between queries. Without a listener that would end the process.
   const note = (cause?: Error): void => {
     broken = cause
   }

@@ -1,24 +1,24 @@
 import type { Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 
-/** What processes tell each other; only hints, since messages may be lost. */
+/** Notifications between processes. They may be lost, so nothing depends on them but speed. */
 export type News =
   | { readonly kind: 'committed' }
   | { readonly kind: 'lanes'; readonly from: string; readonly webhookIds?: readonly string[] }
   | { readonly kind: 'changed' }
   | { readonly kind: 'known'; readonly id: string; readonly seq: number }
 
-/** Where they are told, named after the prefix of the tables. */
+/** The channel of NOTIFY, named after the prefix of the tables. */
 export function channelOf(t: Tables): string {
   return `${t.meta}_committed`
 }
 
-/** Work on lanes; none named: anywhere. */
+/** Formats a notification of available work of these webhooks; of any webhook when none is named. */
 export function printNews(from: string, webhookIds: readonly string[]): string {
   return ['lanes', from, ...webhookIds].join(' ')
 }
 
-/** What is not understood, be it of a newer version, says that something was committed. */
+/** Parses a notification. An unknown one, such as of a newer version, means that something was committed. */
 export function readNews(payload: string): News {
   const [kind, id = '', ...more] = payload.split(' ')
   if (kind === 'changed') return { kind }
@@ -27,13 +27,13 @@ export function readNews(payload: string): News {
   return more.length === 0 ? { kind, from: id } : { kind, from: id, webhookIds: more }
 }
 
-/** The number of an advisory lock of these tables, as SQL. */
+/** SQL of the key of an advisory lock of these tables. */
 export function lockOf(t: Tables, purpose: 'serving' | 'writing'): string {
   return `hashtextextended(current_schema() || ' ${t.meta} ${purpose}', 0)`
 }
 
 /**
- * Version 0.1 served a database alone, by an exclusive lock; later ones share it.
+ * Takes a shared lock. A process of version 0.1 serves a database alone, under an exclusive one.
  *
  * @throws Error while such a process runs
  */

@@ -24,26 +24,26 @@ import { kernelError } from '../../../../lib/errors.ts'
 import { queryOn } from './statement.ts'
 import { lend } from './lend.ts'
 
-/** One of the processes that share a database, as the others know it. */
+/** The membership of this process among those that share a database. */
 export interface Presence {
   readonly id: string
   readonly changes: OwnChanges
-  /** The database's time, as well as it is known here. */
+  /** Estimate of the database's clock. */
   now(): Instant
-  /** Joins the others; from here on it keeps its place by itself. */
+  /** Joins; from then on the membership renews itself. */
   start(): Promise<void>
-  /** Calls `listener` when work was told of: on lanes that are named, or anywhere. */
+  /** Calls `listener` on notifications of available work: of the named webhooks, or of any. */
   watch(listener: (webhookIds?: readonly string[]) => void): () => void
-  /** Tells the others of work. */
+  /** Notifies the other processes of available work. */
   announce(webhookIds: readonly string[]): void
-  /** Records what a unit of work changed, as the last thing before its commit. */
+  /** Records the changes of a unit of work, as its last statement before the commit. */
   record(query: Query, changes: readonly Change[]): Promise<RecordedChange>
   /**
-   * After the commit: resolves once every other process knows, or can no longer go by what it keeps;
-   * answers those that did not say so.
+   * After the commit: resolves once every other process acknowledged the changes, or its cache lease
+   * expired; returns the ids that did not acknowledge.
    */
   known(recorded: RecordedChange): Promise<readonly string[]>
-  /** The same for what was committed before: whoever made it may have died before all knew. */
+  /** As `known`, for the last committed change: its process may have ended before all acknowledged it. */
   allKnown(): Promise<readonly string[]>
   end(): Promise<void>
 }
@@ -51,33 +51,33 @@ export interface Presence {
 const FIRST_DELAY: Millis = 50
 const LONGEST_DELAY: Millis = SECOND
 const SWEEP_EVERY: Millis = MINUTE
-/** Announcements of lanes are gathered for this long: telling takes a lock of the whole server. */
+/** Notifications of work are collected for this long: NOTIFY takes a lock of the whole server. */
 const GATHER: Millis = 20
-/** A message holds at most 8,000 bytes; beyond this many lanes it names none. */
+/** A payload has at most 8,000 bytes; with more webhooks than this it names none. */
 const MOST_NAMED = 100
 
 const ignore = (): void => undefined
 
-/** What the database's clock said when the steady one stood at `at`, to within so much. */
+/** A reading of the database's clock at the monotonic time `at`, with its maximum error. */
 interface Reading {
   readonly now: Instant
   readonly at: Millis
   readonly within: Millis
 }
 
-/** By how much clocks drift apart in a millisecond, at most. */
+/** Maximum drift of two clocks, in milliseconds per millisecond. */
 const DRIFT = 1 / 1000
 
-/** An answer that came quickly says more than one that waited, until it is too long ago. */
+/** The more accurate of two readings; the error of the older one grows with its age. */
 function better(kept: Reading, next: Reading): Reading {
   return next.within <= kept.within + (next.at - kept.at) * DRIFT ? next : kept
 }
 
 /**
- * Keeps this process's lease over a connection of its own, on which it also hears of news.
+ * Keeps the lease of this process over a dedicated connection, which also receives notifications.
  *
- * While that is broken nothing kept is used and nothing is told, but reads and writes go on: each
- * statement carries its own guard.
+ * While that connection is broken no cache is used and no notification is sent, but reads and writes
+ * continue: each statement has its own guard.
  */
 export function createPresence(source: PgSource, t: Tables): Presence {
   const id = randomUUID()
@@ -89,7 +89,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   let isEnded = false
   let beat: NodeJS.Timeout | undefined
   let rejoining: Promise<void> = Promise.resolve()
-  /** Ends the rest between two tries to join: its timer keeps no process alive, and nobody else's may. */
+  /** Ends the pause between two attempts to join, whose timer does not keep the process alive. */
   let wake = (): void => undefined
   let announcing: NodeJS.Timeout | undefined
   let swept = -Infinity
@@ -150,7 +150,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   async function join(): Promise<void> {
     const taken = await source.borrow()
     const query = queryOn(taken.client)
-    // A connection may break at any moment; unheard, that would end the process.
+    // A connection may break at any moment. Without a listener that would end the process.
     taken.client.on('error', ignore)
     try {
       await lockAgainstOlder(query, t)
@@ -159,7 +159,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
       await lease.renew()
     } catch (cause) {
       loan = undefined
-      // Closed rather than lent again: it listens, and holds a lock.
+      // Closed, not reused: it listens and holds a lock.
       taken.giveBack(new Error('not joined', { cause }))
       throw cause
     }
@@ -181,7 +181,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
     client.off('error', lose)
   }
 
-  /** A renewal that is not answered within a lease has lost its connection. */
+  /** A renewal without a response within a lease means that the connection is lost. */
   function keepRenewing(): void {
     beat = setTimeout(() => {
       beat = setTimeout(lose, LEASE, new Error('the connection does not answer')).unref()
@@ -209,7 +209,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
         () => false,
       )
       if (isJoined) {
-        // The server may have been moved, and news may have gone unheard.
+        // The database may have moved to another cluster, and notifications may have been lost.
         await lend(source, (client) => keepEra(queryOn(client), t)).catch(() => undefined)
         tell()
         return
@@ -228,7 +228,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
     gathered.clear()
     if (loan === undefined) return
     const named = webhookIds.length > MOST_NAMED ? [] : webhookIds
-    // Not over the connection that is held, which may be renewing the lease.
+    // Not over the dedicated connection, which may be renewing the lease.
     await lend(source, (client) =>
       queryOn(client)('SELECT pg_notify($1, $2)', [channel, printNews(id, named)]),
     )
@@ -245,7 +245,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
     },
     announce(webhookIds) {
       for (const webhookId of webhookIds) gathered.add(webhookId)
-      // The others look by themselves now and then, so that what fails here costs time alone.
+      // The other processes also poll, so a failure here only costs time.
       announcing ??= setTimeout(() => void tellOthers().catch(() => undefined), GATHER).unref()
     },
     record: (query, changes) => recordChange(query, t, { id, changes, channel }),
@@ -261,7 +261,7 @@ export function createPresence(source: PgSource, t: Tables): Presence {
       wake()
       await rejoining
       const last = loan
-      // Whoever changes something need not wait for this process any more.
+      // Writers need not wait for this process any more.
       await (last && leave(last.client, t, id).catch(() => undefined))
       drop(new Error('left'))
     },

@@ -9,20 +9,20 @@ export interface PgClient {
   off(event: 'error' | 'end' | 'notification', listener: OnError | OnNotification): unknown
 }
 
-/** Without a cause it ended as it was asked to. */
+/** Without a cause the connection ended as requested. */
 type OnError = (cause?: Error) => void
 type OnNotification = (message: PgNotification) => void
 
 export interface PgStatement {
   readonly text: string
   readonly values?: unknown[]
-  /** How long an answer is waited for. */
+  /** Maximum wait for the response. */
   readonly query_timeout?: Millis
   readonly types?: { getTypeParser(type: number): (text: string) => unknown }
 }
 
 export interface PgAnswer {
-  /** The tag of what was done, such as `COMMIT`. */
+  /** The command tag, such as `COMMIT`. */
   readonly command: string
   readonly rows: object[]
 }
@@ -49,21 +49,21 @@ export interface PgSequelize {
   }
 }
 
-/** A connection of somebody's pool, to be given back. */
+/** A connection from a pool, to be released. */
 export interface Loan {
   readonly client: PgClient
   /** @param broken why it must not be used again */
   giveBack(broken?: Error): void
 }
 
-/** Where connections come from. */
+/** A source of connections. */
 export interface PgSource {
   borrow(): Promise<Loan>
-  /** Closes what was opened for the store alone. */
+  /** Closes what was opened for the store only. */
   end(): Promise<void>
 }
 
-/** One is held to serve, and a unit of work may read beside itself. */
+/** One for the membership, one for a unit of work, and one for its concurrent reads. */
 const LEAST_CONNECTIONS = 3
 
 /** @throws TypeError for a pool that is too small */
@@ -102,17 +102,16 @@ export function fromSequelize({ config, connectionManager }: PgSequelize): PgSou
   }
 }
 
-/** How long a connection is waited for, be it a new one or one that others use. */
+/** Maximum wait for a connection, new or from the pool. */
 const CONNECT_WAIT: Millis = 5 * SECOND
 
 /** A pool of its own, closed with the store. */
 export async function fromUrl(url: string): Promise<PgSource> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: CONNECT_WAIT })
-  // A connection that breaks while idle is replaced; unheard, it would end the process.
+  // A connection that breaks while idle is replaced. Without a listener it would end the process.
   pool.on('error', () => undefined)
-  // A server that goes down may say so in one breath with that it is ready, before who asked for the
-  // connection can listen.
+  // A server that shuts down may send the error together with its readiness, before the caller can listen.
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
   })

@@ -4,7 +4,7 @@ import { codeOf } from './statement.ts'
 
 const UNIQUE_VIOLATION = '23505'
 
-/** After a statement that failed, only what came after a savepoint is lost. */
+/** Runs a statement after a savepoint, so that a conflict undoes only this statement. */
 export async function unlessRefused(
   query: Query,
   sql: string,
