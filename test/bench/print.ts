@@ -1,15 +1,17 @@
 /**
- * Puts the JSON of runs into docs/benchmarks.md, in place of what stands below its heading of results:
- * `node dist/test/bench/print.js results.json`. Of several runs each has a table of its own, and a figure
- * stands in that of the last which measured it.
+ * Prints the JSON of runs as two documents: `node dist/test/bench/print.js results.json`. All values go into
+ * results.md beside this file, one table for each run; the judged ones into docs/benchmarks.md. Both replace
+ * what follows the heading of results. A figure is printed from the last run that measured it.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import * as prettier from 'prettier'
 import { printGoal } from './figure.ts'
+import { FIGURES } from './figures/index.ts'
 import type { FailedFigure, MeasuredFigure, Report, Spread } from './report.ts'
 
 const PAGE = fileURLToPath(new URL('../../../docs/benchmarks.md', import.meta.url))
+const DETAILS = fileURLToPath(new URL('../../../test/bench/results.md', import.meta.url))
 const HEADING = '## Results\n'
 
 function printNumber(value: number): string {
@@ -24,18 +26,56 @@ function isMeasured(figure: MeasuredFigure | FailedFigure): figure is MeasuredFi
   return 'values' in figure
 }
 
+/** The values that a figure is judged by, or the others. */
+function printValues(figure: MeasuredFigure, judged: boolean): string {
+  const names = new Set(['ratio', ...figure.goals.map(({ value }) => value)])
+  return Object.entries(figure.values)
+    .filter(([name]) => names.has(name) === judged)
+    .map(([name, spread]) => `${name} ${printSpread(spread)}`)
+    .join('; ')
+}
+
+function printTitle({ title, baseline }: MeasuredFigure | FailedFigure): string {
+  return baseline === null ? title : `${title}; compared with ${baseline}`
+}
+
 function rowOf(figure: MeasuredFigure | FailedFigure): string {
-  const baseline = figure.baseline === null ? '' : `; beside ${figure.baseline}`
-  const cells = [`${figure.title}${baseline}`, figure.goals.map(printGoal).join('; ')]
+  const cells = [figure.name, printTitle(figure), figure.goals.map(printGoal).join('; ')]
   if (!isMeasured(figure)) return row([...cells, `not measured: ${figure.error}`, '', 'no'])
   const met = figure.goals.length === 0 ? '' : figure.met ? 'yes' : 'no'
-  const judged = new Set(['ratio', ...figure.goals.map(({ value }) => value)])
-  const print = (isJudged: boolean): string =>
-    Object.entries(figure.values)
-      .filter(([name]) => judged.has(name) === isJudged)
-      .map(([name, spread]) => `${name} ${printSpread(spread)}`)
-      .join('; ')
-  return row([...cells, print(true), print(false), met])
+  return row([...cells, printValues(figure, true), printValues(figure, false), met])
+}
+
+/** The first value that is not judged, such as events per second beside a ratio. */
+function printAbsolute(figure: MeasuredFigure): string {
+  return printValues(figure, false).split(' (', 1)[0] ?? ''
+}
+
+/** The table of docs/benchmarks.md, in the order of `FIGURES`. */
+function summaryOf(reports: readonly Report[]): string {
+  const order = FIGURES.map(({ name }) => name)
+  const rows = reports
+    .flatMap(({ commit, figures }) =>
+      figures.filter(isMeasured).map((figure) => ({ commit, figure })),
+    )
+    .toSorted((a, b) => order.indexOf(a.figure.name) - order.indexOf(b.figure.name))
+    .map(({ commit, figure }) =>
+      row([
+        printTitle(figure),
+        figure.goals.map(printGoal).join('; '),
+        printValues(figure, true),
+        printAbsolute(figure),
+        figure.goals.length === 0 ? '' : figure.met ? 'yes' : 'no',
+        String(figure.n),
+        commit,
+      ]),
+    )
+  return [
+    row(['figure', 'goal', 'median (min to max)', 'absolute', 'met', 'n', 'commit']),
+    row(Array.from({ length: 7 }, () => '---')),
+    ...rows,
+    '',
+  ].join('\n')
 }
 
 function row(cells: readonly string[]): string {
@@ -51,8 +91,8 @@ function printReport(report: Report): string {
     `${rounds} rounds of ${seconds} s, a backlog of ${printNumber(backlog)}, ${connections} connections,`,
     `${payload_bytes} bytes a request; median (min to max).`,
     '',
-    row(['figure', 'goal', 'measured', 'absolute', 'met']),
-    row(['---', '---', '---', '---', '---']),
+    row(['name', 'figure', 'goal', 'judged', 'other values', 'met']),
+    row(['---', '---', '---', '---', '---', '---']),
     ...report.figures.map(rowOf),
     '',
     ...notes.map((note) => `- ${note}`),
@@ -75,13 +115,12 @@ if (files.length === 0) throw new Error('name the files that hold the JSON of ru
 const reports = await Promise.all(
   files.map(async (file) => JSON.parse(await readFile(file, 'utf8')) as Report),
 )
-const page = await readFile(PAGE, 'utf8')
-const head = page.split(HEADING, 1)[0] ?? ''
-const options = await prettier.resolveConfig(PAGE)
-await writeFile(
-  PAGE,
-  await prettier.format(head + HEADING + latest(reports).map(printReport).join('\n'), {
-    ...options,
-    filepath: PAGE,
-  }),
-)
+await replaceResults(DETAILS, latest(reports).map(printReport).join('\n'))
+await replaceResults(PAGE, summaryOf(latest(reports)))
+
+async function replaceResults(file: string, results: string): Promise<void> {
+  const [head = ''] = (await readFile(file, 'utf8')).split(HEADING, 1)
+  const options = await prettier.resolveConfig(file)
+  const text = `${head}${HEADING}\n${results}`
+  await writeFile(file, await prettier.format(text, { ...options, filepath: file }))
+}

@@ -1,5 +1,4 @@
 import type { Figure, Values } from '../figure.ts'
-import { CONNECTIONS } from '../figure.ts'
 import { TYPE, publishing, publishingBatch } from '../payload.ts'
 import type { Database } from '../place.ts'
 import type { Made } from '../roles/daemon.ts'
@@ -74,12 +73,12 @@ async function measureBatches(round: Round): Promise<Values> {
   }
 }
 
-const BARE_KOA = 'a bare Koa + router POST with the same byte reader'
+const BARE_KOA = 'Koa and its router with the same body reader'
 
 export const accept: readonly Figure[] = [
   {
     name: 'accept-sqlite',
-    title: `accepted/s, one event per request, ${CONNECTIONS} connections, every check on, SQLite FULL`,
+    title: 'events accepted per second, one per request, SQLite',
     baseline: BARE_KOA,
     goals: [{ value: 'ratio', at_least: 0.5 }],
     takes: 8,
@@ -87,7 +86,7 @@ export const accept: readonly Figure[] = [
   },
   {
     name: 'accept-postgres',
-    title: `accepted/s, one event per request, ${CONNECTIONS} connections, every check on, PostgreSQL`,
+    title: 'events accepted per second, one per request, PostgreSQL',
     baseline: BARE_KOA,
     goals: [{ value: 'ratio', at_least: 0.4 }],
     takes: 9,
@@ -95,8 +94,8 @@ export const accept: readonly Figure[] = [
   },
   {
     name: 'accept-batches',
-    title: `accepted events/s, ${BATCH} per request, SQLite FULL`,
-    baseline: 'raw multi-row inserts of the same rows',
+    title: `events accepted per second, ${BATCH} per request, SQLite`,
+    baseline: 'multi-row inserts of the same rows',
     goals: [{ value: 'ratio', at_least: 0.5 }],
     takes: 8,
     measure: measureBatches,

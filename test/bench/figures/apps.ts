@@ -107,14 +107,14 @@ async function measureRead(round: Round): Promise<Values> {
   return compare(own, await round.load({ ...reading, origin: await bare.call('startRow', row) }))
 }
 
-const BARE_POST = 'a bare Koa + router POST with the same byte reader that answers the same record'
-const DATABASES = { sqlite: 'SQLite FULL', postgres: 'PostgreSQL' } as const
+const BARE_POST = 'Koa and its router, the same record, not stored'
+const DATABASES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
 export const apps: readonly Figure[] = [
   ...(['sqlite', 'postgres'] as const).flatMap((database): readonly Figure[] => [
     {
       name: `app-create-${database}`,
-      title: `apps created/s from a template, ${CONNECTIONS} connections, ${DATABASES[database]}`,
+      title: `apps created per second from a template, ${DATABASES[database]}`,
       baseline: BARE_POST,
       goals: [],
       takes: 9,
@@ -122,7 +122,7 @@ export const apps: readonly Figure[] = [
     },
     {
       name: `edit-${database}`,
-      title: `structured edits/s, ${CONNECTIONS} apps and connections, ${DATABASES[database]}`,
+      title: `structured edits per second, each connection in its own app, ${DATABASES[database]}`,
       baseline: BARE_POST,
       goals: [],
       takes: 9,
@@ -131,8 +131,8 @@ export const apps: readonly Figure[] = [
   ]),
   {
     name: 'app-read',
-    title: `GET /v1/apps/{id}, which reads one row, ${CONNECTIONS} connections, SQLite`,
-    baseline: 'a bare Koa + router GET that makes the same raw query',
+    title: 'GET /v1/apps/{id} per second, one row, SQLite',
+    baseline: 'Koa and its router, the same query',
     goals: [],
     takes: 8,
     measure: measureRead,

@@ -83,7 +83,7 @@ const STEADY = [
 export const both: readonly Figure[] = [
   {
     name: 'both',
-    title: 'accepted and delivered at once, at saturation, SQLite FULL',
+    title: 'events accepted and delivered per second, at saturation, SQLite',
     baseline: 'the harmonic sum of the two bare loops',
     goals: [{ value: 'ratio', at_least: 0.4 }],
     takes: 12,
@@ -91,7 +91,7 @@ export const both: readonly Figure[] = [
   },
   {
     name: 'latency-200',
-    title: 'from accept to arrival at 200/s, SQLite FULL',
+    title: 'time from request to arrival at 200 events/s, SQLite',
     baseline: null,
     goals: STEADY,
     takes: 14,
@@ -99,7 +99,7 @@ export const both: readonly Figure[] = [
   },
   {
     name: 'latency-1000',
-    title: 'from accept to arrival at 1,000/s, SQLite FULL',
+    title: 'time from request to arrival at 1,000 events/s, SQLite',
     baseline: null,
     goals: STEADY,
     takes: 14,
@@ -107,7 +107,7 @@ export const both: readonly Figure[] = [
   },
   {
     name: 'latency-saturation',
-    title: 'from accept to arrival at saturation, SQLite FULL',
+    title: 'time from request to arrival at saturation, SQLite',
     baseline: null,
     goals: [{ value: 'p99 ms', at_most: 40 }],
     takes: 8,

@@ -31,8 +31,8 @@ async function measure(round: Round): Promise<Values> {
 
 export const daemons: Figure = {
   name: 'two-daemons',
-  title: 'delivered/s by two daemons on one PostgreSQL database, a backlog read from the table',
-  baseline: 'the same by one',
+  title: 'deliveries per second from a backlog, two daemons on one PostgreSQL database',
+  baseline: 'one daemon',
   goals: [{ value: 'ratio', at_least: 1.5 }],
   takes: 12,
   measure,

@@ -67,7 +67,7 @@ function originsStock(backlog: number): Stock {
 export const deliver: readonly Figure[] = [
   {
     name: 'deliver-memory-sqlite',
-    title: 'delivered/s, handed over in memory, outcomes recorded, SQLite FULL',
+    title: 'deliveries per second, handed over in memory, SQLite',
     baseline: LOOP,
     goals: [{ value: 'ratio', at_least: 0.7 }, IN_MEMORY],
     takes: 8,
@@ -75,7 +75,7 @@ export const deliver: readonly Figure[] = [
   },
   {
     name: 'deliver-memory-postgres',
-    title: 'delivered/s, handed over in memory, outcomes recorded, PostgreSQL',
+    title: 'deliveries per second, handed over in memory, PostgreSQL',
     baseline: LOOP,
     goals: [{ value: 'ratio', at_least: 0.5 }, IN_MEMORY],
     takes: 8,
@@ -83,7 +83,7 @@ export const deliver: readonly Figure[] = [
   },
   {
     name: 'deliver-backlog-sqlite',
-    title: 'delivered/s, a backlog read from the table, SQLite FULL',
+    title: 'deliveries per second from a backlog, SQLite',
     baseline: LOOP,
     goals: [{ value: 'ratio', at_least: 0.55 }],
     takes: 12,
@@ -91,7 +91,7 @@ export const deliver: readonly Figure[] = [
   },
   {
     name: 'deliver-backlog-postgres',
-    title: 'delivered/s, a backlog read from the table, PostgreSQL',
+    title: 'deliveries per second from a backlog, PostgreSQL',
     baseline: LOOP,
     goals: [{ value: 'ratio', at_least: 0.4 }],
     takes: 18,
@@ -99,7 +99,7 @@ export const deliver: readonly Figure[] = [
   },
   {
     name: 'deliver-origins-sqlite',
-    title: `delivered/s, a backlog over ${ORIGINS} origins, SQLite FULL`,
+    title: `deliveries per second from a backlog for ${ORIGINS} origins, SQLite`,
     baseline: LOOP,
     goals: [{ value: 'ratio', at_least: 0.5 }],
     takes: 14,

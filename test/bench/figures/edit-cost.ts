@@ -75,8 +75,8 @@ async function measure(round: Round): Promise<Values> {
 
 export const editCost: Figure = {
   name: 'edit-cost',
-  title: 'p50 of one structured edit that writes one file of an app of 10^4, SQLite FULL',
-  baseline: 'the same in an app of 10',
+  title: 'p50 of a structured edit of one file in an app of 10^4 files, SQLite',
+  baseline: 'an app of 10 files',
   goals: [],
   takes: 20,
   measure,

@@ -61,7 +61,7 @@ async function measure(round: Round): Promise<Values> {
 
 export const hanging: Figure = {
   name: 'half-hanging',
-  title: `healthy p99 from accept to arrival while half of ${WEBHOOKS} webhooks hang, ${RATE}/s, SQLite FULL`,
+  title: `p99 from request to arrival at healthy webhooks while half of ${WEBHOOKS} hang, ${RATE} events/s, SQLite`,
   baseline: 'the same webhooks while none hangs',
   goals: [{ value: 'ratio', at_most: 1.2 }],
   takes: 21,

@@ -74,8 +74,8 @@ async function measureLarge(round: Round): Promise<Values> {
 export const hosted: readonly Figure[] = [
   {
     name: 'hosted-small',
-    title: 'a file of 4 KiB of an app, over and over; and of 10,000 apps in turn',
-    baseline: 'sirv, which knows one folder',
+    title: 'requests per second for a 4 KiB file of one app, and of 10,000 apps in turn',
+    baseline: 'sirv over one folder',
     goals: [
       { value: 'ratio', at_least: 0.9 },
       { value: 'ratio of 10,000 apps', at_least: 0.7 },
@@ -85,8 +85,8 @@ export const hosted: readonly Figure[] = [
   },
   {
     name: 'hosted-large',
-    title: 'a file of 1 MiB of an app, read from the folder and checked',
-    baseline: 'a bare stream of Node from a file',
+    title: 'requests per second for a 1 MiB file of an app, read and checked',
+    baseline: 'a bare file stream',
     goals: [{ value: 'ratio', at_least: 0.9 }],
     takes: 15,
     measure: measureLarge,

@@ -65,7 +65,7 @@ export async function peakResident(pid: number): Promise<number> {
 
 export const restart: Figure = {
   name: 'restart',
-  title: 'restart on a backlog, until all of it is sent, SQLite FULL',
+  title: 'restart with a backlog, SQLite',
   baseline: null,
   goals: [
     { value: 'ready s', at_most: 5 },

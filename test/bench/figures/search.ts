@@ -50,7 +50,7 @@ const DATABASES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const
 
 export const search: readonly Figure[] = (['sqlite', 'postgres'] as const).map((database) => ({
   name: `search-${database}`,
-  title: `search over 10^5 passages of one app, from the request to the answer, one after the other, ${DATABASES[database]}`,
+  title: `search in an app of 10^5 passages, one request at a time, ${DATABASES[database]}`,
   baseline: null,
   goals: [],
   takes: 24,

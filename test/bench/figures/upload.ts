@@ -56,8 +56,8 @@ async function measure(round: Round): Promise<Values> {
 
 export const upload: Figure = {
   name: 'file-upload',
-  title: `MB/s of text/plain files of 20 MiB by multipart, ${UPLOADERS} connections, SQLite, bytes in a folder`,
-  baseline: 'a bare Koa + router POST that streams the same bytes to a file and syncs it',
+  title: `MB/s of 20 MiB text files by multipart, ${UPLOADERS} connections, SQLite`,
+  baseline: 'Koa and its router, the same bytes streamed to a synced file',
   goals: [],
   takes: 12,
   measure,
