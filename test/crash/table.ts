@@ -1,4 +1,4 @@
-/** `node dist/test/crash/table.js FILE…`: prints the runs of results files as the tables of the document. */
+/** `node dist/test/crash/table.js FILE…`: prints the runs of results files as the tables of README.md. */
 import { readFileSync } from 'node:fs'
 import { INVARIANTS } from './ledger.ts'
 import type { CrashLine, DiskLine } from './result-line.ts'

@@ -1,4 +1,4 @@
-/** `node dist/test/fleet/table.js FILE…`: prints the runs of results files as the tables of the document. */
+/** `node dist/test/fleet/table.js FILE…`: prints the runs of results files as the tables of README.md. */
 import { readFileSync } from 'node:fs'
 import type { Row } from '../crash/ledger.ts'
 import { INVARIANTS } from './invariants.ts'

@@ -1,4 +1,4 @@
-/** `node dist/test/hosting/cycles/table.js FILE…`: prints the runs of results files as the tables of the document. */
+/** `node dist/test/hosting/cycles/table.js FILE…`: prints the runs of results files as the tables of README.md. */
 import { readFileSync } from 'node:fs'
 import type { Row } from '../../crash/ledger.ts'
 import type { Spread } from '../../fleet/result-line.ts'
