@@ -8,7 +8,7 @@ import type { Replacements } from '../support/page.ts'
 import { blocksFor, blocksOf, freePort, openShell, settingsOf, walk } from '../support/page.ts'
 import type { Command } from '../support/receivers/languages.ts'
 import { LANGUAGES } from '../support/receivers/languages.ts'
-import { filesOfPage } from '../support/receivers/page.ts'
+import { filesOfPages } from '../support/receivers/page.ts'
 import type { ReceiverProcess } from '../support/receivers/process.ts'
 import { run, send, serve, versionOf } from '../support/receivers/process.ts'
 import type { SignatureCase } from '../vectors/signature.ts'
@@ -97,7 +97,7 @@ for (const { name, version, builds, judge, perRequest = [], receivers } of LANGU
   ran.push(name)
   await t.test(`${name} (${installed})`, async (t) => {
     const port = await freePort()
-    const folder = t.testdir(filesOfPage(port))
+    const folder = t.testdir(filesOfPages(port))
     for (const build of builds) await run(build, folder)
 
     await t.test(`its verifier judges ${cases.length} published vectors as we do`, async (t) => {
@@ -134,8 +134,12 @@ for (const [brand, changes] of Object.entries(BRANDS)) {
   await t.test(`the page leads from nothing to a delivery with the brand ${brand}`, async (t) => {
     const python = ran.includes('Python')
     const [port, receiver] = [await freePort(), await freePort()]
-    const blocks = blocksOf('receivers.md', { 8080: receiver, ...changes })
-    const files = blocks.flatMap(({ kind, text }) => {
+    const replacements = { 8080: receiver, ...changes }
+    const blocks = blocksOf('receivers.md', replacements)
+    const shown = ['receivers/node.md', 'receivers/python.md'].flatMap((page) =>
+      blocksOf(page, replacements),
+    )
+    const files = shown.flatMap(({ kind, text }) => {
       const [, name] = /^\w+ (\S+\.\w+)$/.exec(kind) ?? []
       return name === undefined ? [] : [[name, text] as const]
     })

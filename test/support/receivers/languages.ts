@@ -1,7 +1,7 @@
-/** A program and its arguments, run in a folder that holds the page's files and this folder's. */
+/** A program and its arguments, run in a folder that holds the pages' files and this folder's. */
 export type Command = readonly [program: string, ...args: readonly string[]]
 
-/** How to run what docs/receivers.md shows. */
+/** How to run what a page of docs/receivers shows. */
 export interface Language {
   readonly name: string
   /** Prints the runtime's version, and fails where it is not installed or older than the page says. */

@@ -2,16 +2,17 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../../arch/source.ts'
 
-const PAGE = join(ROOT, 'docs/receivers.md')
+const PAGES = join(ROOT, 'docs/receivers')
 const PROGRAMS = join(ROOT, 'test/support/receivers/programs')
-const PORT_OF_THE_PAGE = '8080'
+const PORT_OF_THE_PAGES = '8080'
 
 /**
- * The files that docs/receivers.md shows, under the names it gives them, and the programs that drive
- * them; all listen on `port`.
+ * The files that the pages of docs/receivers show, under the names they give them, and the programs that
+ * drive them; all listen on `port`.
  */
-export function filesOfPage(port: number): Record<string, string> {
-  const shown = [...readFileSync(PAGE, 'utf8').matchAll(/^```\w+ (\S+\.\w+)\n([\s\S]*?)^```$/gm)]
+export function filesOfPages(port: number): Record<string, string> {
+  const pages = readdirSync(PAGES).map((name) => readFileSync(join(PAGES, name), 'utf8'))
+  const shown = pages.flatMap((page) => [...page.matchAll(/^```\w+ (\S+\.\w+)\n([\s\S]*?)^```$/gm)])
   const files = [
     ...shown.map(([, name = '', text = '']) => [name, text] as const),
     ...readdirSync(PROGRAMS).map(
@@ -19,6 +20,6 @@ export function filesOfPage(port: number): Record<string, string> {
     ),
   ]
   return Object.fromEntries(
-    files.map(([name, text]) => [name, text.replaceAll(PORT_OF_THE_PAGE, String(port))]),
+    files.map(([name, text]) => [name, text.replaceAll(PORT_OF_THE_PAGES, String(port))]),
   )
 }
