@@ -8,7 +8,7 @@ import { SPEC_SCOPES, createUniverse } from '../../lib/scope/syntax.ts'
 import { isEventType } from '../../lib/webhook/event.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
 import { email, newPassword } from '../families/accounts/schema.ts'
-import { MODEL_NAME } from '../families/edits/operation-schema.ts'
+import { MODEL_NAME } from '../families/wire.ts'
 import { isHostName } from '../hosting/target.ts'
 
 export function parseBaseUrl(text: string): string {

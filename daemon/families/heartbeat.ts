@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import { cleanCount, cleanText } from './edits/clean.ts'
+import { cleanCount, cleanText } from './clean.ts'
 
 /** Progress is noted at most this often. */
 const SOON: Millis = SECOND

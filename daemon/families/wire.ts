@@ -172,3 +172,15 @@ export function pageOf<T extends z.ZodType>(
     next_cursor: z.string().nullable(),
   })
 }
+
+export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
+
+/** The form of a model's name. */
+export const MODEL_NAME = /^[A-Za-z0-9_.:/@+-]{1,100}$/
+
+export const model = z
+  .string()
+  .regex(MODEL_NAME, 'A model is 1 to 100 letters, digits or _ . : / @ + -')
+  .meta({
+    description: 'One that the operator allows. Default: KEYHOOK_LLM_MODEL.',
+  })

@@ -2,7 +2,7 @@ import { KeyhookError } from '../../lib/errors.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { Manifest, ServedFile } from '../../plugins/deploy/contract.ts'
 import { plainManifest, readManifest } from '../../plugins/deploy/contract.ts'
-import { readTree } from '../families/apps/tree.ts'
+import { readTree } from '../trees/tree.ts'
 import type { Site } from './site.ts'
 
 /** What an app serves, as it was read. */

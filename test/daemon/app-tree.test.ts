@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { foldPath, foldersOf, judgePath } from '../../daemon/families/apps/path.ts'
-import type { Tree } from '../../daemon/families/apps/tree.ts'
-import { judgeTree, printTree, readTree } from '../../daemon/families/apps/tree.ts'
+import { foldPath, foldersOf, judgePath } from '../../daemon/trees/path.ts'
+import type { Tree } from '../../daemon/trees/tree.ts'
+import { judgeTree, printTree, readTree } from '../../daemon/trees/tree.ts'
 import { runAtOnce } from '../support/steps.ts'
 
 const treeOf = (...paths: readonly string[]): Tree => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { judgePath } from '../../daemon/families/apps/path.ts'
+import { judgePath } from '../../daemon/trees/path.ts'
 import { readHostname } from '../../daemon/families/settings/domains/hostname.ts'
 import { createUniverse, parseScope, SPEC_SCOPES } from '../../lib/scope/syntax.ts'
 import { judgeUrl, parseAllowList } from '../../lib/egress/url.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Tree } from '../../daemon/families/apps/tree.ts'
-import { digestOf } from '../../daemon/families/apps/tree.ts'
-import { applyOperations } from '../../daemon/families/edits/apply.ts'
-import { findMatch } from '../../daemon/families/edits/find-match.ts'
+import type { Tree } from '../../daemon/trees/tree.ts'
+import { digestOf } from '../../daemon/trees/tree.ts'
+import { applyOperations } from '../../daemon/trees/apply.ts'
+import { findMatch } from '../../daemon/trees/find-match.ts'
 import { runAtOnce } from '../support/steps.ts'
 
 const MIB = 1_048_576

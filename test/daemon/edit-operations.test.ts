@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Tree, TreeFile } from '../../daemon/families/apps/tree.ts'
-import { digestOf, judgeTree } from '../../daemon/families/apps/tree.ts'
-import type { AppliedEdit, GivenOperation } from '../../daemon/families/edits/apply.ts'
-import { applyOperations } from '../../daemon/families/edits/apply.ts'
+import type { Tree, TreeFile } from '../../daemon/trees/tree.ts'
+import { digestOf, judgeTree } from '../../daemon/trees/tree.ts'
+import type { AppliedEdit, GivenOperation } from '../../daemon/trees/apply.ts'
+import { applyOperations } from '../../daemon/trees/apply.ts'
 import { runAtOnce } from '../support/steps.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Tree } from '../../daemon/families/apps/tree.ts'
-import { printTree } from '../../daemon/families/apps/tree.ts'
-import { repeatChanges } from '../../daemon/families/edits/repeat.ts'
+import type { Tree } from '../../daemon/trees/tree.ts'
+import { printTree } from '../../daemon/trees/tree.ts'
+import { repeatChanges } from '../../daemon/trees/repeat.ts'
 import { createApp, createHeldEditor, editWorld, readFile, type Edit } from '../support/edits.ts'
 import type { AnyBody, World } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MAX_FILE_BYTES } from '../../daemon/families/apps/tree.ts'
+import { MAX_FILE_BYTES } from '../../daemon/trees/tree.ts'
 import { createApp, editWorld, eventsOf, readFile, type Edit } from '../support/edits.ts'
 import type { AnyBody, Asker, World } from '../support/world.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { digestOf } from '../../daemon/families/apps/tree.ts'
+import { digestOf } from '../../daemon/trees/tree.ts'
 import type { FileRecord } from '../../plugins/platform/contract/files.ts'
 import type { Knowledge } from '../support/knowledge.ts'
 import { createKnowledge } from '../support/knowledge.ts'

@@ -4,17 +4,10 @@ import type { Platform } from '../../platform.ts'
 import { accountOf, creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { createAppId, createPreview } from './id.ts'
-import { keepEach } from './keep-each.ts'
-import {
-  bytesOf,
-  keepTree,
-  loadTree,
-  noteChange,
-  requireFreeAlias,
-  requireRoom,
-} from './service.ts'
-import type { Tree, TreeFile } from './tree.ts'
-import { sizeOf } from './tree.ts'
+import { bytesOf, keepEach, keepTree, loadTree } from '../../trees/keep.ts'
+import { noteChange, requireFreeAlias, requireRoom } from './service.ts'
+import type { Tree, TreeFile } from '../../trees/tree.ts'
+import { sizeOf } from '../../trees/tree.ts'
 
 /** The bytes of an app that is about to be: kept already, and named by nothing yet. */
 export interface KeptApp {

@@ -4,7 +4,7 @@ import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { PlatformStore } from '../../../plugins/platform/contract.ts'
 import type { RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import { namedByReleases } from '../deploy/kept.ts'
-import { loadTree } from './service.ts'
+import { loadTree } from '../../trees/keep.ts'
 
 /** What nobody names yet may be named soon: bytes come before the row that names them. */
 export const UNNAMED: Millis = HOUR

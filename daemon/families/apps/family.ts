@@ -1,4 +1,5 @@
 import { defineFamily } from '../../operations/family.ts'
+import { treeError } from '../../trees/errors.ts'
 import { appError } from './errors.ts'
 import { appEvents } from './events.ts'
 import { archiveApp } from './operations/archive.ts'
@@ -19,7 +20,7 @@ export const appsFamily = defineFamily({
   name: 'apps',
   scopes: { apps: ['read', 'write'] },
   events: appEvents,
-  errors: appError,
+  errors: { rows: { ...appError.rows, ...treeError.rows } },
   operations: [
     listApps,
     createApp,

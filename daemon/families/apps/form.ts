@@ -1,7 +1,7 @@
 import { JsonError, locationOf, parseJson } from '../../../lib/internal/json.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { FormInput, PartSpec } from '../../operations/parts.ts'
-import { MAX_FILE_BYTES } from './tree.ts'
+import { MAX_FILE_BYTES } from '../../trees/tree.ts'
 
 /** Bytes of the longest text: more than any that is taken. */
 const MAX_TEXT = 131_072

@@ -2,13 +2,7 @@ import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import { fault } from '../../operations/faults.ts'
-import {
-  fileContent,
-  hasOneContent,
-  model,
-  ONE_CONTENT,
-  prompt,
-} from '../edits/operation-schema.ts'
+import { fileContent, hasOneContent, ONE_CONTENT } from './given-file.ts'
 import {
   anyText,
   changesOf,
@@ -16,9 +10,11 @@ import {
   exactlyOne,
   instant,
   isoOrNull,
+  model,
   namesOf,
   pageOf,
   plainText,
+  prompt,
   text,
 } from '../wire.ts'
 import { APP_ID, isLikeAppId } from './id.ts'

@@ -1,14 +1,11 @@
 import { kernelError } from '../../../lib/errors.ts'
 import { holdsApp } from '../../../lib/grant/authority.ts'
-import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type {
   AliasAsked,
   AppReads,
   AppRecord,
   RevisionRecord,
 } from '../../../plugins/platform/contract/apps.ts'
-import { httpError } from '../../operations/errors.ts'
-import type { Call } from '../../operations/family.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../authority/principal.ts'
 import { accountOf } from '../../authority/principal.ts'
@@ -16,8 +13,6 @@ import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { appError } from './errors.ts'
 import { isReservedAlias } from './reserved-names.ts'
-import type { Tree } from './tree.ts'
-import { printTree, readTree } from './tree.ts'
 
 /** Apps that one account may have, archived ones not counted. */
 export const MAX_APPS = 200
@@ -27,12 +22,6 @@ export const MAX_KEPT_APPS = 2 * MAX_APPS
 
 const MANY_APPS = `The account has ${MAX_APPS} apps, as many as it may. Archive one first.`
 const MANY_ARCHIVED = `The account has ${MAX_KEPT_APPS} apps with the archived ones, as many as it may. Restore an archived app and use it, or wait: an archived app is deleted after 30 days.`
-
-/** Where the bytes of apps are kept. @throws KeyhookError `capability_unavailable` where nothing keeps them */
-export function bytesOf({ appBytes }: Pick<Platform, 'appBytes'>): AppBytes {
-  if (appBytes === undefined) throw httpError('capability_unavailable')
-  return appBytes
-}
 
 /** An app that the principal may see, archived or not. */
 export async function findApp(
@@ -68,49 +57,6 @@ export async function findRevision(
   const revision = await apps.revision(app.id, wanted)
   if (revision === undefined) throw appError('revision_not_found')
   return revision
-}
-
-/** The files of a revision. */
-export async function loadTree(bytes: AppBytes, revision: RevisionRecord): Promise<Tree> {
-  const kept = await bytes.get(revision.app_id, revision.tree)
-  if (kept === undefined) throw treeIsGone(revision)
-  return readTree(Buffer.from(kept).toString())
-}
-
-/** The least that a file of a tree takes where it is listed. */
-const LISTED_FILE_BYTES = 100
-
-/**
- * The files of a revision, for who only reads them: the size of their list is counted while it is read.
- *
- * @throws KeyhookError `too_many_bytes`
- */
-export async function loadCountedTree(
-  bytes: AppBytes,
-  revision: RevisionRecord,
-  reserve: Call['reserve'],
-): Promise<Tree> {
-  reserve(revision.files * LISTED_FILE_BYTES)
-  const kept = await bytes.open(revision.app_id, revision.tree)
-  if (kept === undefined) throw treeIsGone(revision)
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of kept) {
-    pieces.push(piece)
-    size += piece.length
-    reserve(size)
-  }
-  return readTree(Buffer.concat(pieces).toString())
-}
-
-function treeIsGone({ number }: RevisionRecord): Error {
-  return new Error(`the tree of revision ${number} is gone`)
-}
-
-/** Keeps a tree whose files are kept already; answers its digest. */
-export async function keepTree(bytes: AppBytes, appId: string, tree: Tree): Promise<string> {
-  const { sha256 } = await bytes.put(appId, Buffer.from(printTree(tree)))
-  return sha256
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
-import type { Tree } from '../apps/tree.ts'
+import type { Tree } from '../../trees/tree.ts'
 
 /** An edit that is being carried out, and the claim under which it is. */
 export interface Held {

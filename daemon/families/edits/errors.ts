@@ -10,19 +10,6 @@ export const editError = defineErrors({
     status: 400,
     text: 'The operator does not allow this model. details.allowed_models lists those that are.',
   },
-  path_not_allowed: {
-    status: 400,
-    text: 'A path is none that a file of an app may have. Choose another.',
-  },
-  patch_not_applied: {
-    status: 400,
-    text: 'An operation does not fit the files of its base. Read them and write it anew.',
-  },
-  config_not_allowed: {
-    status: 400,
-    text: 'A key or value of configuration is none that an app may have.',
-  },
-  app_too_large: { status: 400, text: 'The app would hold more than an app may.' },
   revision_conflict: {
     status: 409,
     text: 'The app has another revision by now. Read that, and base the edit on it.',

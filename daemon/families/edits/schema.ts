@@ -3,8 +3,8 @@ import { toIso } from '../../../lib/time.ts'
 import type { EditLine, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import { EDIT_KNOWLEDGE, EDIT_STATUSES } from '../../../plugins/platform/contract/edits.ts'
 import { exampleApp, revisionNumber } from '../apps/schema.ts'
-import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts'
-import { model, operations, prompt } from './operation-schema.ts'
+import { creator, instant, isoOrNull, model, pageOf, plainText, prompt, text } from '../wire.ts'
+import { operations } from './operation-schema.ts'
 
 export const editParams = z.strictObject({ app_id: plainText, edit_id: plainText })
 

@@ -1,15 +1,10 @@
-import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { EditReads, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { Call } from '../../operations/family.ts'
 import { accountOf } from '../../authority/principal.ts'
-import { STEP_BYTES, inPieces } from '../../queues/steps.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
-import { keepEach } from '../apps/keep-each.ts'
-import { findApp, keepTree } from '../apps/service.ts'
-import type { Tree } from '../apps/tree.ts'
-import { sizeOf } from '../apps/tree.ts'
+import { findApp } from '../apps/service.ts'
 import { editError } from './errors.ts'
 
 type Asked = Pick<Call, 'principal'> & {
@@ -42,28 +37,6 @@ export async function placeOf(
   { id, app_id, status }: EditRecord,
 ): Promise<number | null> {
   return status === 'queued' ? ((await placesOf(edits, app_id)).get(id) ?? null) : null
-}
-
-/** A tree all of whose bytes are kept, about to become a revision. */
-export interface KeptTree {
-  readonly tree: string
-  readonly files: number
-  readonly bytes: number
-}
-
-/** Bytes come before the row that names them: of an edit that is refused after all, they are collected. */
-export async function keepMade(
-  bytes: AppBytes,
-  appId: string,
-  { tree, fresh }: { readonly tree: Tree; readonly fresh: readonly Uint8Array[] },
-): Promise<KeptTree> {
-  const [digest] = await Promise.all([
-    keepTree(bytes, appId, tree),
-    keepEach(fresh, async (one) => {
-      await bytes.put(appId, one.length > STEP_BYTES ? inPieces(one) : one)
-    }),
-  ])
-  return { tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }
 }
 
 /** Notes what was done to an edit for the account's owners. */

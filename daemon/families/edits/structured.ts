@@ -6,7 +6,7 @@ import { findLiveApp } from '../apps/service.ts'
 import { tellEnd } from './end.ts'
 import { editError } from './errors.ts'
 import { newEdit } from './queue.ts'
-import type { KeptTree } from './service.ts'
+import type { KeptTree } from '../../trees/keep.ts'
 import { noteEdit, requireCurrent } from './service.ts'
 
 /** What a structured edit makes of the app, all but committed. */

@@ -1,16 +1,16 @@
 import type { EditOperation, EditTools, OperationFault } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
-import { bytesOf, findRevision, loadTree } from '../apps/service.ts'
+import { bytesOf, loadTree, readKept } from '../../trees/keep.ts'
+import { findRevision } from '../apps/service.ts'
 import { findPassages } from '../files/find.ts'
 import type { Platform } from '../../platform.ts'
-import type { OperationRefusal } from './apply.ts'
+import type { OperationRefusal } from '../../trees/apply.ts'
 import { isStillAllowed } from '../standing.ts'
-import { applyOperations, pathsOf } from './apply.ts'
+import { applyOperations, pathsOf } from '../../trees/apply.ts'
 import type { Base, Held } from './claimed.ts'
 import { ClaimLost } from './claimed.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
-import { readKept } from './read.ts'
-import { turnOfWorker } from '../apps/turn.ts'
+import { turnOfWorker } from '../../trees/turn.ts'
 
 /**
  * Takes the app's current revision as the base of a claimed edit, and gives its editor what it may use.

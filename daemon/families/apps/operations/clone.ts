@@ -5,7 +5,7 @@ import { bear, copyTree, dropKept } from '../birth.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
 import { showApp } from '../show.ts'
-import { applyInTurn } from '../turn.ts'
+import { applyInTurn } from '../../../trees/turn.ts'
 
 const input = { params: appParams, body: appClone }
 

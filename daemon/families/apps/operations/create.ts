@@ -3,10 +3,10 @@ import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type { Call, WriteCall } from '../../../operations/family.ts'
 import { writeOperation } from '../../../operations/family.ts'
 import { accountOf } from '../../../authority/principal.ts'
-import { applyOperations } from '../../edits/apply.ts'
-import { EDIT_BODY_LIMIT, toWrite } from '../../edits/operation-schema.ts'
+import { applyOperations } from '../../../trees/apply.ts'
+import { toWrite, FILES_BODY_LIMIT } from '../given-file.ts'
 import { enqueue, requireEditor } from '../../edits/queue.ts'
-import { toRefusal } from '../../edits/refusals.ts'
+import { toRefusal } from '../../../trees/errors.ts'
 import type { KeptApp } from '../birth.ts'
 import { bear, dropKept, keepFiles } from '../birth.ts'
 import { appError } from '../errors.ts'
@@ -18,8 +18,8 @@ import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
 import { waitUntil } from '../../wait.ts'
 import { wait } from '../../wire.ts'
-import { digestOf } from '../tree.ts'
-import { applyInTurn } from '../turn.ts'
+import { digestOf } from '../../../trees/tree.ts'
+import { applyInTurn } from '../../../trees/turn.ts'
 
 const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 
@@ -68,7 +68,7 @@ export const createApp = writeOperation({
     },
   },
   command: 'app create',
-  bodyLimit: EDIT_BODY_LIMIT,
+  bodyLimit: FILES_BODY_LIMIT,
   /** Bytes come before the row that names them; when the app is refused after all, they are deleted. */
   async prepare(call) {
     const { template_id, prompt, files, model } = call.body

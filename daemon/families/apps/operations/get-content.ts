@@ -4,7 +4,8 @@ import { readOperation } from '../../../operations/family.ts'
 import { printedBytes } from '../../../operations/print-json.ts'
 import { appError } from '../errors.ts'
 import { appParams, exampleApp } from '../schema.ts'
-import { bytesOf, findApp, findRevision, loadCountedTree } from '../service.ts'
+import { bytesOf, loadCountedTree } from '../../../trees/keep.ts'
+import { findApp, findRevision } from '../service.ts'
 import { givenRevision } from './get-tree.ts'
 
 const content = z

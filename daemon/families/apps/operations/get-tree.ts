@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { readOperation } from '../../../operations/family.ts'
 import { appParams, exampleApp } from '../schema.ts'
-import { bytesOf, findApp, findRevision, loadCountedTree } from '../service.ts'
+import { bytesOf, loadCountedTree } from '../../../trees/keep.ts'
+import { findApp, findRevision } from '../service.ts'
 
 /** A revision as a query gives it. */
 export const givenRevision = z

@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import type { Call, WriteCall } from '../../../operations/family.ts'
 import { writeOperation } from '../../../operations/family.ts'
-import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
+import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
+import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { appParams } from '../../apps/schema.ts'
 import { wait } from '../../wire.ts'
-import { applyOperations } from '../apply.ts'
+import { applyOperations } from '../../../trees/apply.ts'
 import { editError } from '../errors.ts'
-import { EDIT_BODY_LIMIT, toOperation } from '../operation-schema.ts'
+import { FILES_BODY_LIMIT } from '../../apps/given-file.ts'
+import { toOperation } from '../operation-schema.ts'
 import { enqueue, requireEditor } from '../queue.ts'
-import { readKept } from '../read.ts'
-import { toRefusal } from '../refusals.ts'
+import { toRefusal } from '../../../trees/errors.ts'
 import {
   editCreation,
   editRecord,
@@ -18,10 +19,10 @@ import {
   pathOfEdit,
   toWireEdit,
 } from '../schema.ts'
-import { keepMade, placeOf, requireCurrent } from '../service.ts'
+import { placeOf, requireCurrent } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { applyInTurn } from '../../apps/turn.ts'
+import { applyInTurn } from '../../../trees/turn.ts'
 import { hasEnded, waitForEnd } from '../wait.ts'
 
 const input = {
@@ -69,7 +70,7 @@ export const createEdit = writeOperation({
     accepted: examplePrompt,
   },
   command: 'edit create',
-  bodyLimit: EDIT_BODY_LIMIT,
+  bodyLimit: FILES_BODY_LIMIT,
   async prepare(call) {
     const { prompt, operations, base_revision, model } = call.body
     const isPrompt = prompt !== undefined && operations === undefined && base_revision === undefined

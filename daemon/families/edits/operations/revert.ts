@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import type { Call } from '../../../operations/family.ts'
 import { writeOperation } from '../../../operations/family.ts'
-import { bytesOf, findLiveApp, findRevision, loadTree } from '../../apps/service.ts'
-import { changesOf } from '../apply.ts'
+import { bytesOf, loadTree, keepMade } from '../../../trees/keep.ts'
+import { findLiveApp, findRevision } from '../../apps/service.ts'
+import { changesOf } from '../../../trees/apply.ts'
 import { editError } from '../errors.ts'
-import { repeatChanges } from '../repeat.ts'
+import { repeatChanges } from '../../../trees/repeat.ts'
 import { editParams, editRecord, exampleEdit, message, toWireEdit } from '../schema.ts'
-import { findEdit, keepMade } from '../service.ts'
+import { findEdit } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { applyInTurn } from '../../apps/turn.ts'
+import { applyInTurn } from '../../../trees/turn.ts'
 
 const input = {
   params: editParams,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { bytesOperation } from '../../../operations/family.ts'
-import { bytesOf, findApp } from '../../apps/service.ts'
+import { bytesOf } from '../../../trees/keep.ts'
+import { findApp } from '../../apps/service.ts'
 import { exampleFile, fileParams } from '../schema.ts'
 import { findFile } from '../service.ts'
 

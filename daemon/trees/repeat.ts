@@ -1,6 +1,6 @@
-import { runInSteps } from '../../queues/steps.ts'
-import type { Tree } from '../apps/tree.ts'
-import { judgeTree } from '../apps/tree.ts'
+import { runInSteps } from '../queues/steps.ts'
+import type { Tree } from './tree.ts'
+import { judgeTree } from './tree.ts'
 
 /** What keeps changes from being made in another tree. */
 export interface RepeatConflict {

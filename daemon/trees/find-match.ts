@@ -1,5 +1,5 @@
-import type { Steps } from '../../queues/steps.ts'
-import { STEP_BYTES } from '../../queues/steps.ts'
+import type { Steps } from '../queues/steps.ts'
+import { STEP_BYTES } from '../queues/steps.ts'
 
 /**
  * Finds the offset at which bytes occur once in others, in time that is linear in their lengths (Knuth,

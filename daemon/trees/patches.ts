@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { giveWay, runInSteps } from '../../queues/steps.ts'
+import { giveWay, runInSteps } from '../queues/steps.ts'
 import type { Draft, DraftFile, Patch, ReadBytes } from './draft.ts'
 import { findMatch } from './find-match.ts'
 

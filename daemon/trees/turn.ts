@@ -1,7 +1,7 @@
-import type { Call } from '../../operations/family.ts'
-import type { FairQueue, Turn } from '../../queues/fair-queue.ts'
-import { createFairQueue } from '../../queues/fair-queue.ts'
-import { accountOf } from '../../authority/principal.ts'
+import type { Call } from '../operations/family.ts'
+import type { FairQueue, Turn } from '../queues/fair-queue.ts'
+import { createFairQueue } from '../queues/fair-queue.ts'
+import { accountOf } from '../authority/principal.ts'
 
 /** Edits, clones and apps from files that are made at once: each may hold 200 MiB of files. */
 const AT_ONCE = 2

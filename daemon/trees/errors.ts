@@ -1,9 +1,26 @@
-import type { KeyhookError } from '../../../lib/errors.ts'
-import { PATH_FAULTS } from '../apps/path.ts'
+import type { KeyhookError } from '../../lib/errors.ts'
+import { defineErrors } from '../../lib/errors.ts'
+import { PATH_FAULTS } from './path.ts'
 import type { OperationRefusal } from './apply.ts'
-import { editError } from './errors.ts'
 
-type Code = 'path_not_allowed' | 'patch_not_applied' | 'config_not_allowed' | 'app_too_large'
+/** Codes of the apps family: why operations make no tree. */
+export const treeError = defineErrors({
+  path_not_allowed: {
+    status: 400,
+    text: 'A path is none that a file of an app may have. Choose another.',
+  },
+  patch_not_applied: {
+    status: 400,
+    text: 'An operation does not fit the files of its base. Read them and write it anew.',
+  },
+  config_not_allowed: {
+    status: 400,
+    text: 'A key or value of configuration is none that an app may have.',
+  },
+  app_too_large: { status: 400, text: 'The app would hold more than an app may.' },
+})
+
+type Code = keyof typeof treeError.rows
 
 /** What each fault of an operation is to its caller; what is not named does not fit the files. */
 const CODES: Readonly<Record<string, Code>> = {
@@ -22,7 +39,7 @@ const CODES: Readonly<Record<string, Code>> = {
 /** One error for everything that stands against operations, under the code of the first. */
 export function toRefusal(refusals: readonly OperationRefusal[], place: string): KeyhookError {
   const code = CODES[refusals[0]?.code ?? ''] ?? 'patch_not_applied'
-  return editError(code, {
+  return treeError(code, {
     errors: refusals.map(({ index, code, path, message }) => ({
       location: index === null ? place : `${place}[${index}]`,
       code,

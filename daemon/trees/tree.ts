@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Steps } from '../../queues/steps.ts'
-import { STEP_BYTES } from '../../queues/steps.ts'
+import type { Steps } from '../queues/steps.ts'
+import { STEP_BYTES } from '../queues/steps.ts'
 import { foldPath, foldersOf } from './path.ts'
 
 export interface TreeFile {
