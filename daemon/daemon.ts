@@ -1,14 +1,18 @@
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SECOND } from '../lib/time.ts'
-import type { AppBytes } from '../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
-import type { PlatformStore } from '../plugins/platform/contract.ts'
 import type { Config } from './config/config.ts'
 import { SETTINGS } from './config/settings.ts'
 import { rateLimitsOf } from './config/config.ts'
 import type { DataFolder } from './machine/data-folder.ts'
 import { takeDataFolder } from './machine/data-folder.ts'
+import type { Closers } from './composition/closers.ts'
+import { openInOrder } from './composition/closers.ts'
+import type { Inspect, Opened, Place } from './composition/open.ts'
+import { openPlatform } from './composition/open.ts'
+import type { Roles } from './composition/work.ts'
+import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
@@ -25,8 +29,6 @@ import { fitConnections, readDescriptorLimit } from './listener/descriptors.ts'
 import type { Listener } from './listener/listener.ts'
 import { openListener } from './listener/listener.ts'
 import { API_LIMITS, reportRefusals } from './listener/refusals.ts'
-import type { Opened, Roles, Work } from './open.ts'
-import { inspectStored, openPlatform, prepare, startWork } from './open.ts'
 import { apiPages } from './openapi/pages.ts'
 import type { Platform } from './platform.ts'
 import { servePages } from './studio/setup-page.ts'
@@ -53,96 +55,98 @@ export interface DaemonRoles extends Roles {
   readonly api: boolean
 }
 
+export interface DaemonOptions extends DaemonRoles {
+  /** What is served. Default: all families of the product. */
+  readonly families: readonly Family[]
+}
+
 /** Serves: opens the store, migrates it, listens, and sends what is due. */
 export async function startDaemon(
   given: Config,
   log: Log,
-  { api = true, dispatch = true }: Partial<DaemonRoles> = {},
+  options: Partial<DaemonOptions> = {},
 ): Promise<Daemon> {
+  const { api = true, dispatch = true, families = FAMILIES } = options
   if (api) requireTwoPorts(given)
+  const { close: stop, ...daemon } = await openInOrder((closers) =>
+    serve(given, log, { api, dispatch, families }, closers),
+  )
+  return { ...daemon, stop }
+}
+
+async function serve(
+  given: Config,
+  log: Log,
+  { api, dispatch, families }: DaemonOptions,
+  closers: Closers,
+): Promise<Omit<Daemon, 'stop'>> {
   const folder = await takeDataFolder(given.dataDir, 'create')
+  closers.push(() => folder.release())
   const config = fitToProcess(given, log)
   const leaving = new AbortController()
-  let local: Local | undefined
-  let work: Work | undefined
-  let listener: Listener | undefined
-  let apps: Listener | undefined
-  let hosting: ReturnType<typeof startHosting> | undefined
-
-  async function stop(): Promise<void> {
-    leaving.abort()
-    listener?.announceClose()
-    apps?.announceClose()
-    // Whoever balances load sees that it is not ready before it stops answering.
-    if (work !== undefined) await delay(config.stopDelay * SECOND)
-    await hosting?.stop()
-    await Promise.all([listener?.close(CLOSE_GRACE), apps?.close(CLOSE_GRACE)])
-    await work?.stop()
-    await local?.close()
-    await folder.release()
+  const listeners: Listener[] = []
+  const listening = closers.push(() => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE))))
+  // Before anything else is touched, so that a port that is taken changes nothing.
+  const listener = await openApiListener(config)
+  listeners.push(listener)
+  const apps = api && config.apps === 'on' ? await openAppsListener(config) : undefined
+  if (apps !== undefined) listeners.push(apps)
+  const { address } = listener
+  const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
+  const local = await openLocal(config, log, folder, baseUrl, ownHostsOf(baseUrl, listeners), {
+    appsPort: apps?.address.port,
+    families,
+    leaving: leaving.signal,
+  })
+  closers.push(() => local.close())
+  const { platform, metrics } = local
+  const { ownerEmail: email, ownerPassword: password } = config
+  const owner = { email, password, baseUrl }
+  const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
+  const pages = [
+    frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
+    documents(apiPages(families, errorRows(families), baseUrl)),
+    servePages(),
+  ]
+  const app = createApp({
+    platform,
+    families: api ? families : [],
+    traffic: local.traffic,
+    resolve: createResolver({ platform, operatorToken: config.operatorToken }),
+    rateLimits: rateLimitsOf(config),
+    trustedProxies: config.trustedProxies,
+    hosts: acceptedHosts(baseUrl, address.port),
+    operatorToken: config.operatorToken,
+    pages: api ? pages : [],
+    log,
+    metrics,
+    leaving: leaving.signal,
+  })
+  const { observer } = await local.start({ dispatch })
+  // Requests that are under way need all of this.
+  listening.toTop()
+  if (apps !== undefined) {
+    const { trustedProxies } = config
+    const options = { listener: apps, observer, trustedProxies, log, metrics }
+    const hosting = startHosting(platform, options)
+    closers.push(() => hosting.stop())
   }
-
-  try {
-    // Before anything else is touched, so that a port that is taken changes nothing.
-    listener = await openApiListener(config)
-    const { address } = listener
-    if (api && config.apps === 'on') apps = await openAppsListener(config)
-    const baseUrl = config.baseUrl ?? `http://${printAddress(address)}`
-    const listeners = [address, ...(apps === undefined ? [] : [apps.address])]
-    const ownHosts = [
-      listenerOf(baseUrl),
-      ...listeners.flatMap((one) => [printAddress(one), ...ownAddresses(one.port)]),
-    ]
-    local = await openLocal(config, log, folder, baseUrl, ownHosts, {
-      appsPort: apps?.address.port,
-      leaving: leaving.signal,
-    })
-    const { platform, metrics } = local
-    const { ownerEmail: email, ownerPassword: password } = config
-    const owner = { email, password, baseUrl }
-    const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
-    const families = api ? FAMILIES : []
-    const pages = [
-      frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
-      documents(apiPages(FAMILIES, errorRows(FAMILIES), baseUrl)),
-      servePages(),
-    ]
-    const app = createApp({
-      platform,
-      families,
-      traffic: local.traffic,
-      resolve: createResolver({ platform, operatorToken: config.operatorToken }),
-      rateLimits: rateLimitsOf(config),
-      trustedProxies: config.trustedProxies,
-      hosts: acceptedHosts(baseUrl, address.port),
-      operatorToken: config.operatorToken,
-      pages: api ? pages : [],
-      log,
-      metrics,
-      leaving: leaving.signal,
-    })
-    work = await startWork(local, config, log, { dispatch })
-    if (apps !== undefined) {
-      const { observer } = work
-      const { trustedProxies } = config
-      hosting = startHosting(platform, { listener: apps, observer, trustedProxies, log, metrics })
-    }
-    const handler = app.callback()
-    const { clock } = platform
-    listener.serve(
-      (request, response) => void handler(request, response),
-      reportRefusals(local.metrics.clients, log, clock, API_LIMITS),
-    )
-    return {
-      url: baseUrl,
-      platform,
-      setupLink,
-      metrics: async () => (await metrics.print()).text,
-      stop,
-    }
-  } catch (cause) {
-    await stop()
-    throw cause
+  const handler = app.callback()
+  closers.push(async () => {
+    leaving.abort()
+    for (const one of listeners) one.announceClose()
+    // Whoever balances load sees that it is not ready before it stops answering.
+    await delay(config.stopDelay * SECOND)
+  })
+  listener.serve(
+    (request, response) => void handler(request, response),
+    reportRefusals(metrics.clients, log, platform.clock, API_LIMITS),
+  )
+  return {
+    url: baseUrl,
+    platform,
+    setupLink,
+    metrics: async () => (await metrics.print()).text,
   }
 }
 
@@ -180,13 +184,15 @@ function fitToProcess(given: Config, log: Log): Config {
   return config
 }
 
+/** The daemon without its listeners. */
 export interface Local extends Opened {
   readonly migrated: readonly string[]
-  close(): Promise<void>
 }
 
-/** What is known of the listeners, when there are any. */
+/** What is served, and where, when it is. */
 export interface Serving {
+  /** Default: all families of the product. */
+  readonly families?: readonly Family[]
   readonly appsPort?: number | undefined
   /** Aborts when the process stops. */
   readonly leaving?: AbortSignal
@@ -199,70 +205,65 @@ export async function openLocal(
   folder: DataFolder,
   baseUrl: string,
   ownHosts: readonly string[] = [],
-  { appsPort = appsPortOf(config), leaving }: Serving = {},
+  { families = FAMILIES, appsPort = appsPortOf(config), leaving }: Serving = {},
 ): Promise<Local> {
-  const place = config.databaseUrl ?? folder.file('keyhook.db')
-  const isPostgres = place.startsWith('postgres')
-  const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
-  const prepared = await prepare(config, FAMILIES)
-  let appBytes: AppBytes | undefined
-  let store: PlatformStore | undefined
-  try {
-    const database = await openDatabase(place, {
-      inspect: (stored) => inspectStored(stored, config, masterKeyFile),
-    })
-    const { migrated, client } = database
-    store = database.store
-    if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
-    const clock = clockOf(store)
-    // Several daemons may share the database, and none of them a folder.
-    appBytes = isPostgres
-      ? await APP_BYTES.database({ client, clock })
-      : await APP_BYTES.disk({ folder: folder.file('apps'), clock })
+  return openInOrder(async (closers) => {
+    let migrated: readonly string[] = []
     const opened = await openPlatform({
-      ...prepared,
       config,
       log,
-      families: FAMILIES,
-      store,
-      appBytes,
-      masterKeyFile,
+      families,
+      async openPlace(inspect) {
+        const place = await openFolder(config, folder, inspect)
+        migrated = place.migrated
+        if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
+        return place
+      },
       appsPlace: appsPlaceOf(config, appsPort),
       baseUrl,
       ownHosts,
-      ...(leaving !== undefined && { leaving }),
+      leaving,
     })
-    const control = await openControl(opened, log, folder)
-    return {
-      ...opened,
-      migrated,
-      async close() {
-        await closeServer(control, CLOSE_GRACE)
-        await opened.platform.deployer?.close()
-        await opened.platform.editor.close?.()
-        await opened.platform.fileProcessor?.close()
-        await opened.platform.embedder?.close?.()
-        await opened.platform.egress.close()
-        await appBytes?.close()
-        await database.store.close()
-      },
-    }
-  } catch (cause) {
-    await prepared.fileProcessor.close()
-    await appBytes?.close()
-    await store?.close()
-    throw cause
-  }
+    closers.push(() => opened.close())
+    const control = await openControl(opened, families, log, folder)
+    closers.push(() => closeServer(control, CLOSE_GRACE))
+    return { ...opened, migrated }
+  })
+}
+
+/** The database, and beside it the bytes of apps. */
+function openFolder(
+  config: Config,
+  folder: DataFolder,
+  inspect: Inspect,
+): Promise<Place & { readonly migrated: readonly string[] }> {
+  return openInOrder(async (closers) => {
+    const place = config.databaseUrl ?? folder.file('keyhook.db')
+    const isPostgres = place.startsWith('postgres')
+    const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
+    const { store, client, migrated } = await openDatabase(place, {
+      inspect: (stored) => inspect(stored, masterKeyFile),
+    })
+    closers.push(() => store.close())
+    const clock = clockOf(store)
+    // Several daemons may share the database, and none of them a folder.
+    const appBytes = isPostgres
+      ? await APP_BYTES.database({ client, clock })
+      : await APP_BYTES.disk({ folder: folder.file('apps'), clock })
+    closers.push(() => appBytes.close())
+    return { store, appBytes, masterKeyFile, migrated }
+  })
 }
 
 function openControl(
   { platform, metrics, traffic }: Opened,
+  families: readonly Family[],
   log: Log,
   folder: DataFolder,
 ): ReturnType<typeof listenLocally> {
   const app = createApp({
     platform,
-    families: FAMILIES,
+    families,
     traffic,
     resolve: createControlResolver(platform),
     rateLimits: { reads: 0, writes: 0 },
@@ -282,6 +283,14 @@ function openControl(
 function acceptedHosts(baseUrl: string, port: number): ReadonlySet<string> {
   const base = new URL(baseUrl)
   return new Set([base.host, `127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+}
+
+/** Addresses that lead back to the service itself. */
+function ownHostsOf(baseUrl: string, listeners: readonly Listener[]): readonly string[] {
+  return [
+    listenerOf(baseUrl),
+    ...listeners.flatMap(({ address }) => [printAddress(address), ...ownAddresses(address.port)]),
+  ]
 }
 
 function ownAddresses(port: number): readonly string[] {

@@ -171,6 +171,7 @@ const FAMILY = recordOf({
     accepts: (value) => (typeof value === 'function' || isObject(value)) && 'rows' in value,
   },
   operations: { allowed: 'a list', accepts: Array.isArray },
+  needs: optional({ allowed: 'a list', accepts: Array.isArray }),
 })
 
 const EMBEDDED = (Object.keys(SETTINGS) as (keyof typeof SETTINGS)[]).filter(

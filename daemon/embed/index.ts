@@ -11,8 +11,8 @@ import { createApp } from '../http/app.ts'
 import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
 import type { PrincipalResolver } from '../http/state.ts'
-import type { Opened } from '../open.ts'
-import { openPlatform, prepare, startWork } from '../open.ts'
+import type { Opened } from '../composition/open.ts'
+import { openPlatform } from '../composition/open.ts'
 import { apiPages } from '../openapi/pages.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
@@ -72,39 +72,36 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
   const config = readGiven(given)
   const log = createLog(config.logLevel)
   const served = [...EMBEDDED_FAMILIES, ...families]
-  const prepared = await prepare(config, served)
-  const place = await openPlace(config, database, tablePrefix === undefined ? {} : { tablePrefix })
-  if (database === undefined && given.dataDir === undefined && given.databaseUrl === undefined) {
-    // A misspelt source of the database must not go unseen.
-    process.emitWarning(
-      `createKeyhook: neither database nor dataDir is given: records are kept in ${place.folder}`,
-    )
-  }
-  const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`
+  const opened = await openPlatform({
+    config,
+    log,
+    families: served,
+    async openPlace(inspect) {
+      const naming = tablePrefix === undefined ? {} : { tablePrefix }
+      const place = await openPlace(config, database, naming, inspect)
+      if (
+        database === undefined &&
+        given.dataDir === undefined &&
+        given.databaseUrl === undefined
+      ) {
+        // A misspelt source of the database must not go unseen.
+        process.emitWarning(
+          `createKeyhook: neither database nor dataDir is given: records are kept in ${place.folder}`,
+        )
+      }
+      return place
+    },
+    baseUrl: config.baseUrl ?? `http://${config.host}:${config.port}`,
+    // It listens nowhere itself: where the embedder's server leads is the embedder's to say.
+    ownHosts: [],
+  })
   try {
-    const opened = await openPlatform({
-      ...place,
-      ...prepared,
-      config,
-      log,
-      families: served,
-      baseUrl,
-      // It listens nowhere itself: where the embedder's server leads is the embedder's to say.
-      ownHosts: [],
-    })
-    const work = await startWork(opened, config, log, { dispatch })
-    return assemble(opened, { config, log, served, database }, async () => {
-      await work.stop()
-      await opened.platform.deployer?.close()
-      await opened.platform.editor.close?.()
-      await opened.platform.embedder?.close?.()
-      await opened.platform.egress.close()
-      await place.close()
-    })
+    await opened.start({ dispatch })
   } catch (cause) {
-    await place.close()
+    await opened.close()
     throw cause
   }
+  return assemble(opened, { config, log, served, database })
 }
 
 interface Setting {
@@ -114,11 +111,7 @@ interface Setting {
   readonly database: unknown
 }
 
-function assemble(
-  opened: Opened,
-  { config, log, served, database }: Setting,
-  stop: () => Promise<void>,
-): Keyhook {
+function assemble(opened: Opened, { config, log, served, database }: Setting): Keyhook {
   const { platform, metrics, traffic } = opened
   const { verifier, universe, engine, store } = platform
   const toNeed = createNeeds(universe)
@@ -240,7 +233,7 @@ function assemble(
     },
     stop() {
       isStopped = true
-      return stop()
+      return opened.close()
     },
   }
 }

@@ -1,19 +1,17 @@
-import type { OpenOptions, StoredFacts } from '../../plugins/registry.ts'
+import type { OpenOptions } from '../../plugins/registry.ts'
 import { isSequelize, openDatabase } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
 import { holdFile } from '../machine/lock-file.ts'
-import { inspectStored } from '../open.ts'
-import type { Platform } from '../platform.ts'
 import { DATABASE_FORMS, isSqliteUri } from '../config/values.ts'
+import type { Closers } from '../composition/closers.ts'
+import { openInOrder } from '../composition/closers.ts'
+import type { Inspect, Place } from '../composition/open.ts'
 
 /** Where an embedded Keyhook keeps its records. */
-export interface Place {
-  readonly store: Platform['store']
+export interface EmbeddedPlace extends Place {
   /** The data folder, where there is one. */
   readonly folder?: string
-  readonly masterKeyFile: string | undefined
-  close(): Promise<void>
 }
 
 /**
@@ -21,52 +19,50 @@ export interface Place {
  *
  * @throws ConfigError when another process holds it; TypeError for an address of another database
  */
-export async function openPlace(
+export function openPlace(
   config: Config,
   given: unknown,
   naming: OpenOptions,
-): Promise<Place> {
-  if (given === undefined) return openFolder(config, naming)
-  const database = typeof given === 'string' ? readAddress(given) : given
-  const release = await hold(database, naming)
-  try {
-    const inspect = (stored: StoredFacts): Promise<void> => inspectStored(stored, config, undefined)
-    const { store } = await openDatabase(database, { ...naming, inspect })
-    return {
-      store,
-      masterKeyFile: undefined,
-      async close() {
-        await store.close()
-        await release()
-      },
-    }
-  } catch (cause) {
-    await release()
-    throw cause
-  }
+  inspect: Inspect,
+): Promise<EmbeddedPlace> {
+  return openInOrder((closers) =>
+    given === undefined
+      ? openFolder(config, naming, inspect, closers)
+      : openGiven(typeof given === 'string' ? readAddress(given) : given, naming, inspect, closers),
+  )
 }
 
-async function openFolder(config: Config, naming: OpenOptions): Promise<Place> {
+async function openGiven(
+  database: unknown,
+  naming: OpenOptions,
+  inspect: Inspect,
+  closers: Closers,
+): Promise<Omit<EmbeddedPlace, 'close'>> {
+  const release = await hold(database, naming)
+  closers.push(release)
+  const { store } = await openDatabase(database, {
+    ...naming,
+    inspect: (stored) => inspect(stored, undefined),
+  })
+  closers.push(() => store.close())
+  return { store, masterKeyFile: undefined }
+}
+
+async function openFolder(
+  config: Config,
+  naming: OpenOptions,
+  inspect: Inspect,
+  closers: Closers,
+): Promise<Omit<EmbeddedPlace, 'close'>> {
   const folder = await takeDataFolder(config.dataDir, 'create')
-  try {
-    const masterKeyFile = folder.file('master-key')
-    const { store } = await openDatabase(config.databaseUrl ?? folder.file('keyhook.db'), {
-      ...naming,
-      inspect: (stored) => inspectStored(stored, config, masterKeyFile),
-    })
-    return {
-      store,
-      folder: folder.path,
-      masterKeyFile,
-      async close() {
-        await store.close()
-        await folder.release()
-      },
-    }
-  } catch (cause) {
-    await folder.release()
-    throw cause
-  }
+  closers.push(() => folder.release())
+  const masterKeyFile = folder.file('master-key')
+  const { store } = await openDatabase(config.databaseUrl ?? folder.file('keyhook.db'), {
+    ...naming,
+    inspect: (stored) => inspect(stored, masterKeyFile),
+  })
+  closers.push(() => store.close())
+  return { store, folder: folder.path, masterKeyFile }
 }
 
 /** The file of `sqlite:<file>`, or the address itself. It may hold a password, and is not repeated. */

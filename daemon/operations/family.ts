@@ -6,7 +6,7 @@ import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { Access } from '../authority/access.ts'
 import type { BuiltInEvent } from '../events/types.ts'
 import type { FormInput, GivenPart, PartsInput } from './parts.ts'
-import type { Platform } from '../platform.ts'
+import type { AppExtension, Platform } from '../platform.ts'
 import type { Principal } from '../authority/principal.ts'
 
 export interface OperationInput {
@@ -323,11 +323,15 @@ export const READS: ReadonlySet<Operation['effect']> = new Set(['read', 'bytes',
 /** A noun of the API: everything it adds, in one value. Removing a family is removing its folder. */
 export interface Family {
   readonly name: string
+  /** Families that it stands on: it is not served without them. Default none. */
+  readonly needs?: readonly Family[]
   readonly scopes: Readonly<Record<string, readonly string[]>>
   readonly events: readonly BuiltInEvent[]
   /** Its own codes, each with what a caller sees. */
   readonly errors: { readonly rows: Readonly<Record<string, ErrorRow>> }
   readonly operations: readonly Operation[]
+  /** What it adds to apps, where another family keeps them. */
+  readonly extendsApps?: AppExtension
 }
 
 /** A family that knows the types of its operations. */

@@ -61,16 +61,16 @@ export function keepClearing(platform: Platform, log: Log): { stop(): Promise<vo
     }
   }
 
-  wake.bytes = (appId) => {
+  const leave = wake.bytes.listen((appId) => {
     const known = told.get(appId)
     // What came since then cannot be judged yet when its turn comes.
     if (known !== undefined) known.again = true
     else if (told.size < MOST_APPS) told.set(appId, { at: clock.steady(), again: false })
     wait()
-  }
+  })
   return {
     async stop() {
-      wake.bytes = () => undefined
+      leave()
       isStopped = true
       cancel()
       await looking

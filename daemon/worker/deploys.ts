@@ -35,13 +35,13 @@ export function keepDeploying(
     clock,
     log,
   })
-  wake.deploys = () => {
+  const leave = wake.deploys.listen(() => {
     loop.wake()
     carrier.look()
-  }
+  })
   return {
     async stop() {
-      wake.deploys = () => undefined
+      leave()
       await loop.stop()
     },
   }

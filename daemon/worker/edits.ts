@@ -2,13 +2,11 @@ import type { Millis } from '../../lib/time.ts'
 import { EditError } from '../../plugins/edits/contract.ts'
 import { createCarrier } from '../families/edits/carry-out.ts'
 import type { WorkTimes } from '../families/under-claim.ts'
+import { EDITS_AT_ONCE } from '../limits/amounts.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from './work-loop.ts'
 import { keepWorking } from './work-loop.ts'
-
-/** Edits that one process carries out at once. */
-export const EDITS_AT_ONCE = 4
 
 /**
  * Carries out prompts as they come, until it is stopped; what is under way is then handed back.
@@ -39,13 +37,13 @@ export function keepEditing(
     clock,
     log,
   })
-  wake.edits = () => {
+  const leave = wake.edits.listen(() => {
     loop.wake()
     carrier.look()
-  }
+  })
   return {
     async stop() {
-      wake.edits = () => undefined
+      leave()
       await loop.stop()
     },
   }

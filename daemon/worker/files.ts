@@ -1,13 +1,11 @@
 import type { Millis } from '../../lib/time.ts'
 import type { FileTimes } from '../families/files/process.ts'
 import { processNext } from '../families/files/process.ts'
+import { FILES_AT_ONCE } from '../limits/amounts.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from './work-loop.ts'
 import { keepWorking } from './work-loop.ts'
-
-/** Files that one process has read at once. */
-export const FILES_AT_ONCE = 2
 
 /**
  * Processes files as they come, until it is stopped; what is under way is then given back.
@@ -36,10 +34,10 @@ export function keepProcessing(
     clock,
     log,
   })
-  wake.files = () => loop.wake()
+  const leave = wake.files.listen(() => loop.wake())
   return {
     async stop() {
-      wake.files = () => undefined
+      leave()
       await loop.stop()
     },
   }

@@ -1,5 +1,5 @@
 import { HOUR } from '../../lib/time.ts'
-import { PASSAGES_AT_ONCE } from '../families/files/claim.ts'
+import { PASSAGES_AT_ONCE } from '../../plugins/platform/contract/files.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from './work-loop.ts'
@@ -25,10 +25,10 @@ export function keepRemoving(
     clock,
     log,
   })
-  wake.removed = () => loop.wake()
+  const leave = wake.removed.listen(() => loop.wake())
   return {
     async stop() {
-      wake.removed = () => undefined
+      leave()
       await loop.stop()
     },
   }

@@ -3,7 +3,7 @@ import { SECOND } from '../../lib/time.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { SealedText, SealKind } from '../../plugins/store/contract/seals.ts'
 import { standingsOf } from '../families/seals/standing.ts'
-import { serviceSecretPlace } from '../families/settings/services/seal.ts'
+import { serviceSecretPlace } from '../../plugins/platform/contract/services.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 

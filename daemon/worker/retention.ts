@@ -4,7 +4,7 @@ import { DAY } from '../../lib/time.ts'
 import type { PlatformPurgeKind, PlatformStore } from '../../plugins/platform/contract.ts'
 import { ALL_PURGE_KINDS } from '../../plugins/platform/contract.ts'
 import type { PurgeKind } from '../../plugins/store/contract.ts'
-import { PASSAGES_AT_ONCE } from '../families/files/claim.ts'
+import { PASSAGES_AT_ONCE } from '../../plugins/platform/contract/files.ts'
 
 type Kind = PurgeKind | PlatformPurgeKind
 

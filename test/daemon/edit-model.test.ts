@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readConfig } from '../../daemon/config/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
-import { openEditor } from '../../daemon/editor.ts'
+import { openEditor } from '../../daemon/composition/editor.ts'
 import { clockOf, createRandom } from '../../daemon/machine/ports.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { until } from '../support/daemon.ts'

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import t from 'tap'
 import { readConfig } from '../../daemon/config/config.ts'
-import { allowedModels, openEditor } from '../../daemon/editor.ts'
+import { allowedModels, openEditor } from '../../daemon/composition/editor.ts'
 import { clockOf, createRandom } from '../../daemon/machine/ports.ts'
 import type { Log } from '../../daemon/telemetry/log.ts'
 import { describeError } from '../../daemon/telemetry/log.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
-import { openEmbedder } from '../../daemon/embedder.ts'
+import { openEmbedder } from '../../daemon/composition/embedder.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { clockOf } from '../../daemon/machine/ports.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'

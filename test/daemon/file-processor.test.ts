@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
-import { openFileProcessor } from '../../daemon/file-processor.ts'
+import { openFileProcessor } from '../../daemon/composition/file-processor.ts'
 
 const MADE = `{ sniff: () => 'text/x-own', process: async () => undefined, close: async () => undefined }`
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openModelServer } from '../../daemon/model-server.ts'
+import { openModelServer } from '../../daemon/composition/model-server.ts'
 import { BASE, createWorld, sampleTask } from '../../plugins/edits/conformance/world.ts'
 import type { EditOperation, EditTask, EditTools } from '../../plugins/edits/contract.ts'
 import {

@@ -1,36 +1,22 @@
 import { join } from 'node:path'
 import type { AppIds } from '../../daemon/authority/app-directory.ts'
-import { APP_DIRECTORIES } from '../../daemon/authority/app-directory.ts'
-import { catalogueOf } from '../../daemon/operations/catalogue.ts'
-import { openEventPositions } from '../../daemon/events/positions.ts'
-import { createEventTypes } from '../../daemon/events/types.ts'
-import { createPageQueue } from '../../daemon/families/cursor.ts'
-import { createPollQueue } from '../../daemon/families/polling.ts'
-import { createApplyingQueue } from '../../daemon/trees/turn.ts'
-import { createReplayQueue } from '../../daemon/families/webhooks/again.ts'
 import type { Family } from '../../daemon/operations/family.ts'
-import { clockOf, createRandom } from '../../daemon/machine/ports.ts'
-import type { Platform } from '../../daemon/platform.ts'
-import { createSearchQueue } from '../../daemon/queues/reads.ts'
-import { createWriteQueue } from '../../daemon/queues/writes.ts'
+import { clockOf } from '../../daemon/machine/ports.ts'
+import type { Opened } from '../../daemon/composition/open.ts'
+import { openPlatform } from '../../daemon/composition/open.ts'
+import { readConfig } from '../../daemon/config/config.ts'
+import type { TrafficLimits } from '../../daemon/http/traffic.ts'
+import { createLog } from '../../daemon/telemetry/log.ts'
 import type { DisablingRule } from '../../lib/delivery/health.ts'
 import type { RetrySchedule } from '../../lib/delivery/schedule.ts'
 import { parseAllowList } from '../../lib/egress/url.ts'
-import { createEngine } from '../../lib/engine/engine.ts'
-import { createKeyring } from '../../lib/engine/keyring.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
-import { createVerifier } from '../../lib/engine/verifier.ts'
-import { createUuid7 } from '../../lib/internal/uuid7.ts'
-import { createUniverse, SPEC_SCOPES } from '../../lib/scope/syntax.ts'
-import { SECOND } from '../../lib/time.ts'
-import { brandNames } from '../../lib/webhook/headers.ts'
+import { HOUR, SECOND } from '../../lib/time.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import type { Billing } from '../../plugins/billing/contract.ts'
-import { createNoBilling } from '../../plugins/billing/none.ts'
 import type { Deployer } from '../../plugins/deploy/contract.ts'
 import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 import type { Editor } from '../../plugins/edits/contract.ts'
-import { createNoEditor } from '../../plugins/edits/none.ts'
 import type { Embedder } from '../../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
@@ -68,6 +54,8 @@ export interface PlatformOptions {
   readonly embedder?: Embedder
   /** Default: nothing is metered. */
   readonly billing?: Billing
+  /** What requests and responses may hold. Default: as in production. */
+  readonly traffic?: TrafficLimits
 }
 
 const EMPTY_DNS: NameLookup = {
@@ -76,92 +64,56 @@ const EMPTY_DNS: NameLookup = {
   addresses: async () => [],
 }
 
-/** A platform over a SQLite file of its own, whose webhooks reach loopback alone. */
+const KEY = { id: 'k1', key: new Uint8Array(32).fill(7) }
+
+/** A platform over a SQLite file of its own, whose webhooks reach loopback alone; composed as the daemon's. */
 export async function createPlatform(
   folder: string,
   options: PlatformOptions & { readonly baseUrl: string; readonly families: readonly Family[] },
-): Promise<Platform> {
-  const { baseUrl, families } = options
-  const { store } = await openPlatformStore(join(folder, 'keyhook.sqlite'))
-  const clock = options.clock ?? clockOf(store)
-  const random = createRandom()
-  const newId = createUuid7(() => clock.now(), random)
-  const keyring = createKeyring([{ id: 'k1', key: random(32) }], random)
-  const names = brandNames('service')
+): Promise<Opened> {
+  const { baseUrl, families, clock, billing, embedder, editor, traffic } = options
   const domain = options.appsDomain ?? 'apps.example.net'
-  const egress = createEgressClient({
-    policy: {
-      schemes: ['https'],
-      allow: parseAllowList(options.allow ?? '127.0.0.1'),
-      ownHosts: [new URL(baseUrl).host],
+  const disabling = options.disabling ?? { failures: 3, span: 0 }
+  const allow = parseAllowList(options.allow ?? '127.0.0.1')
+  const ownHosts = [new URL(baseUrl).host]
+  return openPlatform({
+    config: {
+      ...readConfig({}),
+      masterKey: [KEY],
+      webhookAllow: allow,
+      webhookRetrySchedule: options.schedule ?? [SECOND, 2 * SECOND, 4 * SECOND],
+      webhookDisableFailures: disabling.failures,
+      webhookDisableHours: disabling.span / HOUR,
+      webhookTimeoutMs: 5 * SECOND,
+      dispatchConcurrency: 64,
+      webhookConcurrency: 8,
+      webhookStandardHeaders: options.standardHeaders === true ? 'on' : 'off',
+      appIds: options.appIds ?? 'any',
+      llmModels: options.models ?? [],
     },
-    resolve: (name) => Promise.resolve(options.names?.[name] ?? []),
-  })
-  const eventTypes = createEventTypes(
-    families.flatMap((family) => family.events),
-    store,
-  )
-  const engine = createEngine({
-    store,
-    sender: egress,
-    clock,
-    random,
-    newId,
-    keyring,
-    names,
-    schedule: options.schedule ?? [SECOND, 2 * SECOND, 4 * SECOND],
-    disabling: options.disabling ?? { failures: 3, span: 0 },
-    limits: { total: 64, perWebhook: 8 },
-    timeout: 5 * SECOND,
-    isBuiltIn: eventTypes.isBuiltIn,
-  })
-  const scopes = Object.fromEntries(
-    [SPEC_SCOPES, ...families.map((family) => family.scopes)].flatMap(Object.entries),
-  )
-  return {
-    store,
-    engine,
-    verifier: createVerifier({
-      store: store.keys,
-      changes: store.changes,
-      clock,
-      prefix: names.keyPrefix,
-    }),
-    keyLimit: 100,
-    egress,
-    nameLookup: options.nameLookup ?? EMPTY_DNS,
-    appBytes: createMemoryBytes({ clock }),
-    billing: options.billing ?? createNoBilling(),
+    log: createLog('silent'),
+    families,
+    async openPlace() {
+      const { store } = await openPlatformStore(join(folder, 'keyhook.sqlite'))
+      const appBytes = createMemoryBytes({ clock: clock ?? clockOf(store) })
+      return { store, appBytes, masterKeyFile: undefined, close: () => store.close() }
+    },
     appsPlace: { domain, urlOf: (name) => `https://${name}.${domain}` },
-    deployer: options.deployer ?? createMemoryDeployer(),
-    applying: createApplyingQueue(),
-    largePages: createPageQueue(),
-    polls: createPollQueue(),
-    writes: createWriteQueue(store),
-    replays: createReplayQueue(),
-    searches: createSearchQueue(),
-    editor: options.editor ?? createNoEditor(),
-    models: options.models ?? [],
-    fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
-    embedder: options.embedder,
-    wake: {
-      deploys: () => undefined,
-      edits: () => undefined,
-      files: () => undefined,
-      removed: () => undefined,
-      bytes: () => undefined,
-    },
-    appDirectory: APP_DIRECTORIES[options.appIds ?? 'any'],
-    eventTypes,
-    eventPositions: await openEventPositions(store, random),
-    keyring,
-    clock,
-    random,
-    newId,
-    universe: createUniverse(scopes),
-    catalogue: catalogueOf('service', families),
-    names,
-    standardHeaders: options.standardHeaders ?? false,
     baseUrl,
-  }
+    ownHosts,
+    rooms: {
+      egress: createEgressClient({
+        policy: { schemes: ['https'], allow, ownHosts },
+        resolve: (name) => Promise.resolve(options.names?.[name] ?? []),
+      }),
+      nameLookup: options.nameLookup ?? EMPTY_DNS,
+      deployer: options.deployer ?? createMemoryDeployer(),
+      fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
+      ...(billing !== undefined && { billing }),
+      ...(editor !== undefined && { editor }),
+      ...(embedder !== undefined && { embedder }),
+    },
+    clock,
+    traffic,
+  })
 }

@@ -3,14 +3,14 @@ import type { RequestListener, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
+import type { Opened } from '../../daemon/composition/open.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import type { Family } from '../../daemon/operations/family.ts'
 import { mountAlone } from './mounted.ts'
 import type { RateLimits } from '../../daemon/http/rates.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import { fetchFrom } from '../../daemon/embed/in-process.ts'
-import type { Traffic, TrafficLimits } from '../../daemon/http/traffic.ts'
-import { createTraffic } from '../../daemon/http/traffic.ts'
+import type { Traffic } from '../../daemon/http/traffic.ts'
 import type { Platform } from '../../daemon/platform.ts'
 import type {
   OperatorPrincipal,
@@ -38,8 +38,6 @@ export interface WorldOptions extends PlatformOptions {
   readonly trustedProxies?: readonly Cidr[]
   /** Default none. */
   readonly rateLimits?: RateLimits
-  /** What requests and responses may hold. Default: as in production. */
-  readonly traffic?: TrafficLimits
   /** Replaces how callers are told from each other; undefined leaves the request to the world. */
   readonly resolve?: (platform: Platform) => PrincipalResolver
 }
@@ -114,17 +112,14 @@ export async function createWorld(t: Scope, options: WorldOptions = {}): Promise
   const { port } = server.address() as AddressInfo
   const mounting = currentMounting()
   const baseUrl = `http://127.0.0.1:${port}${mounting.prefix}`
-  const platform = await createPlatform(t.testdir(), { ...options, baseUrl, families })
+  const opened = await createPlatform(t.testdir(), { ...options, baseUrl, families })
+  const { platform, traffic } = opened
   const principals = new Map<string, Principal>()
   const defects = new Map<string, unknown>()
-  const traffic = createTraffic(
-    { clock: platform.clock, changes: platform.store.changes },
-    options.traffic,
-  )
   const api = apiOf(platform, families, principals, defects, { ...options, traffic })
   server.on('request', await mounting.serve(api))
   await platform.engine.dispatcher.start()
-  t.teardown(() => close(server, platform))
+  t.teardown(() => close(server, opened))
 
   const addAccount: World['addAccount'] = (changes) =>
     insertAccount(platform, { plan: options.plan ?? 'pro', ...changes })
@@ -265,10 +260,9 @@ async function insertAccount(
   return account
 }
 
-async function close(server: Server, { engine, egress, store }: Platform): Promise<void> {
+async function close(server: Server, opened: Opened): Promise<void> {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
-  await engine.dispatcher.stop()
-  await egress.close()
-  await store.close()
+  await opened.platform.engine.dispatcher.stop()
+  await opened.close()
 }

@@ -1,4 +1,5 @@
 import type { Millis } from '../../../lib/time.ts'
+import { PASSAGES_AT_ONCE } from '../../../plugins/platform/contract/files.ts'
 import type { FilePlace, FileRecord } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 
@@ -12,12 +13,6 @@ export interface Held {
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
-
-/**
- * Passages that one unit of work deletes: others that write wait for it. SQLite's index of words merges its parts
- * as it loses rows, which took up to 0.2 s for 500 of them.
- */
-export const PASSAGES_AT_ONCE = 50
 
 export interface KeptClaim {
   /** Aborts once the claim is another's, or the file is gone. */

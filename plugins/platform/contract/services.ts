@@ -47,3 +47,12 @@ export interface ServiceWrites extends ServiceReads {
 export function secretIdOf(appId: string, service: string, name: string): string {
   return `${appId}/${service}/${name}`
 }
+
+/**
+ * Where a secret of a service is sealed to: it opens as that of this app, service and name alone.
+ *
+ * @param secretId what `secretIdOf` answers
+ */
+export function serviceSecretPlace(secretId: string): string {
+  return `service_secret|${secretId}`
+}

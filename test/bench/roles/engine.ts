@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import type { Config } from '../../../daemon/config/config.ts'
 import { readConfig } from '../../../daemon/config/config.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
-import type { Opened, Work } from '../../../daemon/open.ts'
-import { openPlatform, prepare, startWork } from '../../../daemon/open.ts'
+import type { Opened } from '../../../daemon/composition/open.ts'
+import { openPlatform } from '../../../daemon/composition/open.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
@@ -19,16 +18,13 @@ import { addWebhooks } from '../webhooks.ts'
 
 /** All that a daemon is but its listener, with its store's calls counted. */
 interface Running extends Opened {
-  readonly config: Config
   readonly counts: StoreCounts
-  close(): Promise<void>
 }
 
 /** The outbox commits at most so many together. */
 const GROUP = 256
 const log = createLog('error')
 let running: Running | undefined
-let work: Work | undefined
 
 function required(): Running {
   if (running === undefined) throw new Error('not opened')
@@ -37,25 +33,23 @@ function required(): Running {
 
 async function open(env: Readonly<Record<string, string>>): Promise<void> {
   const config = readConfig(env, true)
-  const prepared = await prepare(config, FAMILIES)
   const { store } = await openDatabase(config.databaseUrl ?? join(config.dataDir, 'keyhook.db'))
   const counts = countStore(store)
   const opened = await openPlatform({
-    ...prepared,
     config,
     log,
     families: FAMILIES,
-    store: counts.store,
-    masterKeyFile: undefined,
+    async openPlace() {
+      return { store: counts.store, masterKeyFile: undefined, close: () => store.close() }
+    },
     baseUrl: 'http://127.0.0.1:8420',
     ownHosts: [],
   })
-  running = { ...opened, config, counts, close: () => store.close() }
+  running = { ...opened, counts }
 }
 
 async function startSending(): Promise<void> {
-  const { config } = required()
-  work = await startWork(required(), config, log, { dispatch: true })
+  await required().start({ dispatch: true })
 }
 
 function webhooks(asked: readonly BenchWebhook[]): Promise<readonly string[]> {
@@ -137,8 +131,6 @@ async function handOver(input: {
 }
 
 async function close(): Promise<void> {
-  await work?.stop()
-  await running?.platform.egress.close()
   await running?.close()
 }
 

@@ -1,14 +1,5 @@
 import type { Keyring } from '../../../../lib/engine/keyring.ts'
-import { secretIdOf } from '../../../../plugins/platform/contract/services.ts'
-
-/**
- * Where a secret of a service is sealed to: it opens as that of this app, service and name alone.
- *
- * @param secretId what `secretIdOf` answers
- */
-export function serviceSecretPlace(secretId: string): string {
-  return `service_secret|${secretId}`
-}
+import { secretIdOf, serviceSecretPlace } from '../../../../plugins/platform/contract/services.ts'
 
 /** Seals what is given of a service's secrets; null stays, for those that are to go. */
 export function sealSecrets(

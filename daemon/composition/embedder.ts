@@ -1,10 +1,10 @@
-import type { Clock } from '../lib/engine/ports.ts'
-import type { Embedder } from '../plugins/embeddings/contract.ts'
-import { EmbeddingError } from '../plugins/embeddings/contract.ts'
-import { EMBEDDERS } from '../plugins/registry.ts'
-import type { Config } from './config/config.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Embedder } from '../../plugins/embeddings/contract.ts'
+import { EmbeddingError } from '../../plugins/embeddings/contract.ts'
+import { EMBEDDERS } from '../../plugins/registry.ts'
+import type { Config } from '../config/config.ts'
 import { openModelServer } from './model-server.ts'
-import type { Log } from './telemetry/log.ts'
+import type { Log } from '../telemetry/log.ts'
 
 /** Maximum concurrent requests, for files and searches together. */
 const AT_ONCE = 8

@@ -1,9 +1,9 @@
-import type { Clock, RandomBytes } from '../lib/engine/ports.ts'
-import type { Editor } from '../plugins/edits/contract.ts'
-import { EDITORS } from '../plugins/registry.ts'
-import type { Config } from './config/config.ts'
+import type { Clock, RandomBytes } from '../../lib/engine/ports.ts'
+import type { Editor } from '../../plugins/edits/contract.ts'
+import { EDITORS } from '../../plugins/registry.ts'
+import type { Config } from '../config/config.ts'
 import { openModelServer } from './model-server.ts'
-import { EDITS_AT_ONCE } from './worker/edits.ts'
+import { EDITS_AT_ONCE } from '../limits/amounts.ts'
 
 /** Above the limit of the editor for one response. */
 const MAX_ANSWER = 32 * 1_048_576

@@ -1,10 +1,10 @@
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { FileProcessor } from '../plugins/files/contract.ts'
-import { FILE_PROCESSORS } from '../plugins/registry.ts'
-import type { Config } from './config/config.ts'
-import { ConfigError } from './config/config.ts'
-import { FILES_AT_ONCE } from './worker/files.ts'
+import type { FileProcessor } from '../../plugins/files/contract.ts'
+import { FILE_PROCESSORS } from '../../plugins/registry.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
+import { FILES_AT_ONCE } from '../limits/amounts.ts'
 
 /**
  * What reads knowledge files, as the operator configured it: a built-in one, or what a module makes.

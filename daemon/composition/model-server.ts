@@ -1,6 +1,6 @@
-import { parseAllowList } from '../lib/egress/allow-list.ts'
-import type { EgressClient, EgressFailure } from '../plugins/egress/contract.ts'
-import { EGRESS } from '../plugins/registry.ts'
+import { parseAllowList } from '../../lib/egress/allow-list.ts'
+import type { EgressClient, EgressFailure } from '../../plugins/egress/contract.ts'
+import { EGRESS } from '../../plugins/registry.ts'
 
 /** A retry cannot help: the operator must change the configuration. */
 const FINAL: ReadonlySet<string> = new Set(['refused_address', 'tls'])

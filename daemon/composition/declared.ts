@@ -1,0 +1,52 @@
+import type { Platform } from '../platform.ts'
+import { ConfigError } from '../config/config.ts'
+import type { Family } from '../operations/family.ts'
+import { SERVICE_ACCOUNT } from '../authority/principal.ts'
+
+/**
+ * Refuses types of the service's own among those that the configuration declares.
+ *
+ * @throws ConfigError
+ */
+export function requireOwnTypes(types: readonly string[], families: readonly Family[]): void {
+  const builtIn = new Set(families.flatMap(({ events }) => events.map(({ type }) => type)))
+  const type = types.find((one) => builtIn.has(one))
+  if (type === undefined) return
+  throw new ConfigError(`KEYHOOK_EVENT_TYPES names ${type}, which the service itself publishes`)
+}
+
+/** Declares the operator's types that the configuration names; what the API said of them stays. */
+export async function declareEventTypes(
+  { store, clock }: Pick<Platform, 'store' | 'clock'>,
+  types: readonly string[],
+): Promise<void> {
+  const known = new Set(await store.events.typeNames(SERVICE_ACCOUNT))
+  const missing = types.filter((type) => !known.has(type))
+  if (missing.length === 0) return
+  const now = clock.now()
+  const declared = {
+    description: null,
+    schema: null,
+    sample: null,
+    created_at: now,
+    updated_at: now,
+  }
+  await store.write(async (tx) => {
+    for (const type of missing) {
+      await tx.events.putType({ ...declared, account_id: SERVICE_ACCOUNT, type })
+    }
+  })
+}
+
+/**
+ * Refuses families without those that they stand on.
+ *
+ * @throws TypeError
+ */
+export function requireNeeded(families: readonly Family[]): void {
+  for (const { name, needs = [] } of families) {
+    const missing = needs.find((needed) => !families.includes(needed))
+    if (missing === undefined) continue
+    throw new TypeError(`the family ${name} needs ${missing.name}, which is not served`)
+  }
+}

@@ -1,0 +1,117 @@
+import type { Attempt } from '../../lib/delivery/state.ts'
+import { isFinal } from '../../lib/delivery/state.ts'
+import { createEngine } from '../../lib/engine/engine.ts'
+import type { Keyring } from '../../lib/engine/keyring.ts'
+import type { AttemptedDelivery, EngineEvents } from '../../lib/engine/ports.ts'
+import { createVerifier } from '../../lib/engine/verifier.ts'
+import { requiredScope } from '../../lib/scope/cover.ts'
+import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
+import { SPEC_SCOPES, createUniverse } from '../../lib/scope/syntax.ts'
+import { HOUR } from '../../lib/time.ts'
+import { brandNames } from '../../lib/webhook/headers.ts'
+import type { EgressClient } from '../../plugins/egress/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import type { Config } from '../config/config.ts'
+import { openEventPositions } from '../events/positions.ts'
+import { createEventTypes } from '../events/types.ts'
+import type { Family } from '../operations/family.ts'
+import type { Kernel, Machine } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+interface Parts extends Machine {
+  readonly config: Config
+  readonly families: readonly Family[]
+  readonly store: PlatformStore
+  readonly keyring: Keyring
+  readonly egress: EgressClient
+  readonly metrics: Metrics
+  readonly log: Log
+}
+
+/** Makes keys and webhooks work over a store; nothing is sent yet. */
+export async function createKernel(parts: Parts): Promise<Kernel> {
+  const { config, families, store, keyring, egress, clock, random, newId, metrics } = parts
+  const names = brandNames(config.brand)
+  const universe = universeOf(config, families)
+  const eventTypes = createEventTypes(
+    families.flatMap((family) => family.events),
+    store,
+  )
+  const engine = createEngine({
+    store,
+    sender: egress,
+    clock,
+    random,
+    newId,
+    keyring,
+    names,
+    schedule: config.webhookRetrySchedule,
+    disabling: { failures: config.webhookDisableFailures, span: config.webhookDisableHours * HOUR },
+    limits: { total: config.dispatchConcurrency, perWebhook: config.webhookConcurrency },
+    timeout: config.webhookTimeoutMs,
+    lease: config.webhookTimeoutMs + config.webhookLeaseMarginMs,
+    isBuiltIn: eventTypes.isBuiltIn,
+    events: watchedBy(metrics, parts.log),
+  })
+  const verifier = createVerifier({
+    store: store.keys,
+    changes: store.changes,
+    clock,
+    prefix: names.keyPrefix,
+    counts: metrics.verifications,
+  })
+  const eventPositions = await openEventPositions(store, random)
+  return { engine, verifier, keyring, universe, names, eventTypes, eventPositions }
+}
+
+function universeOf({ scopes }: Config, families: readonly Family[]): ScopeUniverse {
+  const declared = families.map((family) => family.scopes)
+  const universe = createUniverse(
+    Object.assign({}, SPEC_SCOPES, ...declared, scopes) as Record<string, readonly string[]>,
+  )
+  // A type whose scope nobody can hold is a defect of its family.
+  for (const { scope } of families.flatMap(({ events }) => events)) requiredScope(scope, universe)
+  return universe
+}
+
+function watchedBy({ engine: counted }: Metrics, log: Log): Partial<EngineEvents> {
+  return {
+    ...counted,
+    attempted(attempt, of) {
+      counted.attempted?.(attempt, of)
+      if (attempt.error !== null) logFailure(log, attempt, of)
+    },
+    settleFailed(waiting, cause) {
+      counted.settleFailed?.(waiting, cause)
+      log.error({ waiting, err: cause }, 'outcomes could not be recorded and are tried again')
+    },
+    claimFailed(cause) {
+      log.error({ err: cause }, 'due deliveries could not be claimed and are tried again')
+    },
+    disabled(webhookId) {
+      counted.disabled?.(webhookId)
+      log.warn({ webhook_id: webhookId }, 'webhook disabled')
+    },
+    healthFailed(webhookId, cause) {
+      log.error({ webhook_id: webhookId, err: cause }, 'webhook health could not be acted on')
+    },
+  }
+}
+
+/** One line for each failed attempt, of ids and codes: what was sent and answered, and where, is not logged. */
+function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
+  const { status } = of.after
+  const fields = {
+    delivery_id: of.delivery_id,
+    webhook_id: of.webhook_id,
+    account_id: of.account_id,
+    attempt: attempt.number,
+    error: attempt.error,
+    status_code: attempt.status_code,
+    duration_ms: attempt.duration,
+    delivery_status: status,
+  }
+  // Only what is not tried again needs somebody.
+  log[isFinal(status) ? 'warn' : 'info'](fields, 'delivery.failed')
+}

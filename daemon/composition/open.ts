@@ -1,0 +1,171 @@
+import { createUuid7 } from '../../lib/internal/uuid7.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import type { StoredFacts } from '../../plugins/registry.ts'
+import { APP_DIRECTORIES } from '../authority/app-directory.ts'
+import { catalogueOf } from '../operations/catalogue.ts'
+import type { Config } from '../config/config.ts'
+import { createPageQueue } from '../families/cursor.ts'
+import { createPollQueue } from '../families/polling.ts'
+import { createReplayQueue } from '../families/webhooks/again.ts'
+import type { Family } from '../operations/family.ts'
+import type { TrafficLimits, Traffic } from '../http/traffic.ts'
+import { bytesInProgress, createTraffic } from '../http/traffic.ts'
+import { clockOf, createRandom } from '../machine/ports.ts'
+import { openKeyring, requireMasterKey } from '../machine/master-key.ts'
+import type { AppsPlace, Machine, Platform, Queues, Service } from '../platform.ts'
+import { createSearchQueue } from '../queues/reads.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { createApplyingQueue } from '../trees/turn.ts'
+import { createWriteQueue } from '../queues/writes.ts'
+import { keepBrand, requireBrand } from './brand.ts'
+import type { Closable, Closers } from './closers.ts'
+import { openInOrder } from './closers.ts'
+import { declareEventTypes, requireNeeded, requireOwnTypes } from './declared.ts'
+import { allowedModels } from './editor.ts'
+import { createKernel } from './kernel.ts'
+import type { GivenRooms } from './rooms.ts'
+import { openNamed, openRooms } from './rooms.ts'
+import { createWake } from './wake.ts'
+import type { Roles, Work } from './work.ts'
+import { startWork } from './work.ts'
+
+/** Where records are kept, and the bytes of apps. */
+export interface Place extends Closable {
+  readonly store: PlatformStore
+  /** Where the files of apps are kept; without it there are none. */
+  readonly appBytes?: AppBytes | undefined
+  /** Where a master key is made for an empty database; undefined: one must be configured. */
+  readonly masterKeyFile: string | undefined
+}
+
+/** Judges what is stored before its schema is touched. @throws ConfigError */
+export type Inspect = (stored: StoredFacts, masterKeyFile: string | undefined) => Promise<void>
+
+export interface Opening {
+  readonly config: Config
+  readonly log: Log
+  readonly families: readonly Family[]
+  /** Opens the records, with a schema that is up to date. */
+  openPlace(inspect: Inspect): Promise<Place>
+  /** Where apps are seen; without it they are nowhere. */
+  readonly appsPlace?: AppsPlace | undefined
+  readonly baseUrl: string
+  /** Addresses of this process' own, which no webhook may reach. */
+  readonly ownHosts: readonly string[]
+  /** Aborts when the process stops. Default never. */
+  readonly leaving?: AbortSignal | undefined
+  /** What stands in for what settings name. Default nothing. */
+  readonly rooms?: GivenRooms
+  /** Default: the clock that every process of the store goes by. */
+  readonly clock?: Clock | undefined
+  /** What requests and responses may hold. Default: as in production. */
+  readonly traffic?: TrafficLimits | undefined
+}
+
+/** A platform that is open. Closing it ends its work first, and closes the records last. */
+export interface Opened extends Closable {
+  readonly platform: Platform
+  readonly metrics: Metrics
+  /** What the requests of this process share, on all its listeners and mounts. */
+  readonly traffic: Traffic
+  /** Begins what goes on by itself; to be called once at most. */
+  start(roles: Roles): Promise<Work>
+}
+
+/**
+ * Opens the platform: the only place where one is put together and taken apart. Nothing is sent yet.
+ *
+ * @throws ConfigError for a setting that cannot be used; then nothing stays open
+ */
+export function openPlatform(opening: Opening): Promise<Opened> {
+  return openInOrder((closers) => open(opening, closers))
+}
+
+async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'close'>> {
+  const { config, log, families, rooms: given = {} } = opening
+  requireNeeded(families)
+  requireOwnTypes(config.eventTypes, families)
+  const fileProcessor = await openNamed(config, given, closers)
+  const { store, appBytes, masterKeyFile } = await openPlace(opening, closers)
+  await keepBrand(store, config.brand)
+  const machine = machineOf(opening.clock ?? clockOf(store))
+  const keyring = await openKeyring(config.masterKey, masterKeyFile, store, machine.random)
+  const ports = { ...machine, log, ownHosts: opening.ownHosts }
+  const rooms = await openRooms(config, ports, given, closers)
+  const metrics = createMetrics()
+  store.onSilence?.((processes) => {
+    metrics.unacknowledged()
+    log.warn({ processes }, 'a change waited for processes that did not answer')
+  })
+  const parts = { ...machine, config, families, store, keyring, egress: rooms.egress, metrics, log }
+  const platform: Platform = {
+    ...machine,
+    ...(await createKernel(parts)),
+    ...rooms,
+    appBytes,
+    fileProcessor,
+    ...createQueues(store),
+    ...serviceOf(opening),
+    store,
+    wake: createWake(),
+  }
+  await declareEventTypes(platform, config.eventTypes)
+  const { clock } = machine
+  const { changes } = store
+  const traffic = createTraffic({ clock, changes, leaving: opening.leaving }, opening.traffic)
+  metrics.watchBytes(() => bytesInProgress(traffic))
+  return {
+    platform,
+    metrics,
+    traffic,
+    async start(roles) {
+      const work = await startWork({ platform, metrics, config, log, families }, roles)
+      closers.push(() => work.stop())
+      return work
+    },
+  }
+}
+
+async function openPlace({ openPlace: open, config }: Opening, closers: Closers): Promise<Place> {
+  const place = await open(async (stored, masterKeyFile) => {
+    await requireBrand(stored, config.brand)
+    await requireMasterKey(config.masterKey, masterKeyFile, stored, createRandom())
+  })
+  closers.push(() => place.close())
+  return place
+}
+
+function machineOf(clock: Clock): Machine {
+  const random = createRandom()
+  return { clock, random, newId: createUuid7(() => clock.now(), random) }
+}
+
+function createQueues(store: PlatformStore): Queues {
+  return {
+    applying: createApplyingQueue(),
+    largePages: createPageQueue(),
+    polls: createPollQueue(),
+    writes: createWriteQueue(store),
+    replays: createReplayQueue(),
+    searches: createSearchQueue(),
+  }
+}
+
+function serviceOf({ config, families, appsPlace, baseUrl }: Opening): Service {
+  // Who mounts no apps has none here.
+  const appIds = families.some(({ name }) => name === 'apps') ? config.appIds : 'any'
+  return {
+    catalogue: catalogueOf(config.brand, families),
+    baseUrl,
+    keyLimit: config.keyLimit,
+    standardHeaders: config.webhookStandardHeaders === 'on',
+    models: allowedModels(config),
+    appsPlace,
+    appDirectory: APP_DIRECTORIES[appIds],
+    appExtensions: families.flatMap(({ extendsApps = [] }) => extendsApps),
+  }
+}

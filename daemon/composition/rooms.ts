@@ -1,0 +1,71 @@
+import type { FileProcessor } from '../../plugins/files/contract.ts'
+import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../../plugins/registry.ts'
+import type { Config } from '../config/config.ts'
+import type { Machine, Rooms } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Closable, Closers } from './closers.ts'
+import { openEditor } from './editor.ts'
+import { openEmbedder } from './embedder.ts'
+import { openFileProcessor } from './file-processor.ts'
+
+interface Ports extends Machine {
+  /** Addresses of this process' own, which no webhook may reach. */
+  readonly ownHosts: readonly string[]
+  readonly log: Log
+}
+
+/** What stands in for what settings name; it is closed as that would be. */
+export type GivenRooms = Partial<Omit<Rooms, 'appBytes'>>
+
+/**
+ * Opens what a setting may name wrongly, so that this is known before a database is created or its schema
+ * touched.
+ *
+ * @throws ConfigError
+ */
+export async function openNamed(
+  config: Config,
+  given: GivenRooms,
+  closers: Closers,
+): Promise<FileProcessor> {
+  return closedWith(closers, given.fileProcessor ?? (await openFileProcessor(config)))
+}
+
+/** Opens what the platform stands on besides its records. */
+export async function openRooms(
+  config: Config,
+  { ownHosts, ...ports }: Ports,
+  given: GivenRooms,
+  closers: Closers,
+): Promise<Omit<Rooms, 'appBytes' | 'fileProcessor'>> {
+  const asked = { ...ports, ownHosts }
+  const egress = closedWith(closers, given.egress ?? (await openEgress(config, ownHosts)))
+  const editor = closedWith(closers, given.editor ?? (await openEditor(config, asked)))
+  const embedder = given.embedder ?? (await openEmbedder(config, asked))
+  if (embedder !== undefined) closedWith(closers, embedder)
+  return {
+    egress,
+    nameLookup: given.nameLookup ?? (await NAME_LOOKUPS.dns({ servers: config.dnsServers })),
+    billing: given.billing ?? (await BILLINGS[config.billing]()),
+    deployer: closedWith(closers, given.deployer ?? (await DEPLOYERS.hosted())),
+    editor,
+    embedder,
+  }
+}
+
+function closedWith<T extends Partial<Closable>>(closers: Closers, room: T): T {
+  closers.push(() => room.close?.())
+  return room
+}
+
+async function openEgress(config: Config, ownHosts: readonly string[]): Promise<Rooms['egress']> {
+  const createEgress = await EGRESS.undici()
+  return createEgress({
+    policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
+    // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
+    maxSocketsPerOrigin: config.dispatchConcurrency,
+    maxSockets: config.dispatchSockets,
+    // What takes longer than an attempt may serves nobody any more.
+    connectTimeout: config.webhookTimeoutMs,
+  })
+}

@@ -1,0 +1,196 @@
+import { DAY, SECOND } from '../../lib/time.ts'
+import type { Config } from '../config/config.ts'
+import { collectApps } from '../families/apps/collect.ts'
+import { DEPLOY_TIMES } from '../families/deploy/carry-out.ts'
+import { EDIT_TIMES } from '../families/edits/carry-out.ts'
+import { FILE_TIMES } from '../families/files/process.ts'
+import { publicAppsDomain } from '../families/settings/domains/records.ts'
+import type { Family } from '../operations/family.ts'
+import type { Observer } from '../hosting/site.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { keepClearing } from '../worker/clearing.ts'
+import { keepChecking } from '../worker/domains.ts'
+import { keepDeploying } from '../worker/deploys.ts'
+import { keepEditing } from '../worker/edits.ts'
+import { keepProcessing } from '../worker/files.ts'
+import { keepObserving } from '../worker/observations.ts'
+import { keepSealed } from '../worker/reseal.ts'
+import { keepRemoving } from '../worker/removed.ts'
+import { keepTimed, purgeExpired } from '../worker/retention.ts'
+
+const USES_EVERY = 30 * SECOND
+/** Work that nobody told of is found by then, and what processes that are gone had claimed. */
+const LOOK_EVERY = 5 * SECOND
+
+/** What a process does of the work on a store; who accepts without dispatching leaves sending to others. */
+export interface Roles {
+  readonly dispatch: boolean
+}
+
+/** Everything that goes on by itself: sending what is due, noting what was used and observed, retention. */
+export interface Work {
+  /** Hears of what is served of apps. */
+  readonly observer: Observer
+  /** Lets attempts under way end, hands claims back, and notes what is known. */
+  stop(): Promise<void>
+}
+
+interface Given {
+  readonly platform: Platform
+  readonly metrics: Metrics
+  readonly config: Config
+  readonly log: Log
+  readonly families: readonly Family[]
+}
+
+interface Stoppable {
+  stop(): Promise<void>
+}
+
+/** What a family has done besides its operations, where it is served. */
+const OF_FAMILIES: Readonly<Record<string, (given: Given, roles: Roles) => readonly Stoppable[]>> =
+  {
+    apps: ({ platform, log }) => [
+      keepClearing(platform, log),
+      { stop: keepTimed('collection', (isStopping) => collect(platform, log, isStopping)) },
+    ],
+    edits: (given, roles) => carrying(given, roles, keepEditing, EDIT_TIMES),
+    deploy: (given, roles) => carrying(given, roles, keepDeploying, DEPLOY_TIMES),
+    files: (given, roles) => [
+      ...carrying(given, roles, keepProcessing, FILE_TIMES),
+      keepRemoving(given.platform, given.log),
+    ],
+    settings({ platform, log }, roles) {
+      const isAsked = carries(platform, roles) && publicAppsDomain(platform) !== undefined
+      return isAsked ? [keepChecking(platform, log)] : []
+    },
+  }
+
+function carries({ appBytes }: Platform, { dispatch }: Roles): boolean {
+  return dispatch && appBytes !== undefined
+}
+
+function carrying<Times extends object>(
+  { platform, config, log }: Given,
+  roles: Roles,
+  keep: (platform: Platform, log: Log, times: Times, every: number) => Stoppable,
+  times: Times,
+): readonly Stoppable[] {
+  if (!carries(platform, roles)) return []
+  const lease = config.workLease * SECOND
+  const every = Math.min(lease, LOOK_EVERY)
+  return [keep(platform, log, { ...times, lease, beat: lease / 4 }, every)]
+}
+
+/** @throws when it cannot be found out what is due; then nothing goes on */
+export async function startWork(given: Given, roles: Roles): Promise<Work> {
+  const { platform, metrics, config, log, families } = given
+  const { dispatcher } = platform.engine
+  const stopWatching = keepWatch(platform, log)
+  try {
+    if (roles.dispatch) await dispatcher.start()
+  } catch (cause) {
+    stopWatching()
+    throw cause
+  }
+  const working = families.flatMap(({ name }) => OF_FAMILIES[name]?.(given, roles) ?? [])
+  const observing = keepObserving(platform, log, metrics.dropped)
+  const stopUses = keepUses(platform, log)
+  const stopSealing = keepSealed(platform, log)
+  const stopRetention = keepTimed('retention', (isStopping) =>
+    purge(platform, config, log, isStopping),
+  )
+  return {
+    observer: observing.observer,
+    async stop() {
+      stopWatching()
+      await Promise.all(working.map((one) => one.stop()))
+      await Promise.all([stopRetention(), stopUses(), stopSealing()])
+      await observing.stop()
+      await dispatcher.stop()
+    },
+  }
+}
+
+/**
+ * Looks for work that was committed where nobody could tell of it: when the store says so, and now and
+ * then, should nobody have said so. Then it also takes over what processes that are gone had claimed.
+ */
+function keepWatch({ store, engine, clock }: Platform, log: Log): () => void {
+  function look(webhookIds?: readonly string[]): void {
+    engine.dispatcher.refresh(webhookIds).catch(warn)
+  }
+  function warn(cause: unknown): void {
+    log.warn({ err: cause }, 'what was committed elsewhere could not be looked at yet')
+  }
+  const stop = store.watch?.(look)
+  if (stop === undefined) return () => undefined
+  const timer = setInterval(() => {
+    store.recover(clock.now()).then(() => {
+      look()
+    }, warn)
+  }, LOOK_EVERY)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    stop()
+  }
+}
+
+async function purge(
+  { store, clock }: Platform,
+  { retentionDays, auditDays, accessDays }: Config,
+  log: Log,
+  isStopping: () => boolean,
+): Promise<void> {
+  const days = (count: number) => (count === 0 ? null : count * DAY)
+  const access = accessDays * DAY
+  const retention = { events: days(retentionDays), audit: days(auditDays), access }
+  try {
+    const purged = await purgeExpired(store, retention, clock.now(), isStopping)
+    if (Object.keys(purged).length > 0) log.info({ purged }, 'what had expired was deleted')
+  } catch (cause) {
+    log.warn({ err: cause }, 'what has expired could not be deleted; the next hour tries again')
+  }
+}
+
+async function collect(
+  { store, appBytes, clock, wake }: Platform,
+  log: Log,
+  isStopping: () => boolean,
+): Promise<void> {
+  if (appBytes === undefined) return
+  try {
+    const collected = await collectApps(store, appBytes, clock.now(), {
+      isStopping,
+      failed: (app_id, err) => log.warn({ app_id, err }, 'an app could not be looked through'),
+    })
+    if (collected.apps > 0) wake.removed()
+    if (collected.apps + collected.bytes > 0) {
+      log.info({ collected }, 'what no app needs was deleted')
+    }
+  } catch (cause) {
+    log.warn({ err: cause }, 'what no app needs could not be deleted; the next day tries again')
+  }
+}
+
+/** Uses of keys are noted in groups, off the path of requests. */
+function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> {
+  async function flush(): Promise<void> {
+    const uses = verifier.takeUses()
+    if (uses.length === 0) return
+    await store
+      .write((tx) => tx.keys.touch(uses))
+      .catch((cause: unknown) => {
+        log.warn({ err: cause }, 'uses of keys could not be noted')
+      })
+  }
+  const timer = setInterval(() => void flush(), USES_EVERY)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await flush()
+  }
+}
