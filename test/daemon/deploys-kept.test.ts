@@ -1,6 +1,6 @@
 import t from 'tap'
 import { collectApps } from '../../daemon/families/apps/collect.ts'
-import { RELEASES_KEPT } from '../../daemon/families/deploy/kept.ts'
+import { RELEASES_KEPT } from '../../daemon/trees/releases.ts'
 import { HOUR, MINUTE } from '../../lib/time.ts'
 import { printManifest, readManifest } from '../../plugins/deploy/contract.ts'
 import { createHostedDeployer } from '../../plugins/deploy/hosted.ts'

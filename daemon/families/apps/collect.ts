@@ -3,7 +3,7 @@ import { HOUR } from '../../../lib/time.ts'
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
 import type { PlatformStore } from '../../../plugins/platform/contract.ts'
 import type { RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
-import { namedByReleases } from '../deploy/kept.ts'
+import { namedByReleases } from '../../trees/releases.ts'
 import { loadTree } from '../../trees/keep.ts'
 
 /** What nobody names yet may be named soon: bytes come before the row that names them. */

@@ -11,6 +11,14 @@ export const appError = defineErrors({
     status: 400,
     text: 'Give one of template_id and prompt; model and files go with a prompt.',
   },
+  model_not_allowed: {
+    status: 400,
+    text: 'The operator does not allow this model. details.allowed_models lists those that are.',
+  },
+  model_not_configured: {
+    status: 501,
+    text: 'No language model is set up here. The operator can set KEYHOOK_LLM_BASE_URL and KEYHOOK_LLM_MODEL; operations need none.',
+  },
   alias_taken: {
     status: 409,
     text: 'Another app has this alias, or had it lately. Choose another.',

@@ -1,6 +1,8 @@
 import { defineFamily } from '../../operations/family.ts'
+import { appsFamily } from '../apps/family.ts'
 import { deployError } from './errors.ts'
 import { deployEvents } from './events.ts'
+import { cancelInProgress, takeOffline } from './offline.ts'
 import { cancelDeployment } from './operations/cancel.ts'
 import { followDeployment } from './operations/follow.ts'
 import { getDeployment } from './operations/get.ts'
@@ -14,6 +16,7 @@ import { unpublishApp } from './operations/unpublish.ts'
 /** Deployments: what an app's address serves, and how that came about. */
 export const deployFamily = defineFamily({
   name: 'deploy',
+  needs: [appsFamily],
   scopes: { deploy: ['read', 'write'] },
   events: deployEvents,
   errors: deployError,
@@ -28,4 +31,10 @@ export const deployFamily = defineFamily({
     followDeployment,
     cancelDeployment,
   ],
+  extendsApps: {
+    async archiving(change, app) {
+      await cancelInProgress(change, app.id)
+      await takeOffline(change, app, { reason: 'archived', message: null })
+    },
+  },
 })

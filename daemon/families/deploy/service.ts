@@ -1,11 +1,9 @@
-import type { KeyhookError } from '../../../lib/errors.ts'
 import type { AppRecord, RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import type {
   DeploymentReads,
   DeploymentRecord,
   NewDeployment,
 } from '../../../plugins/platform/contract/deployments.ts'
-import type { SignInReads } from '../../../plugins/platform/contract/sign-in.ts'
 import type { Call } from '../../operations/family.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
@@ -38,39 +36,6 @@ export async function findDeployment(
 /** @throws KeyhookError `capability_unavailable` where nothing makes releases */
 export function requireDeployer({ deployer, appBytes }: Platform): void {
   if (deployer === undefined || appBytes === undefined) throw httpError('capability_unavailable')
-}
-
-/**
- * Refuses to publish an app whose visitors must sign in: nothing signs them in yet, so that it would be open
- * to everyone.
- *
- * @throws KeyhookError `capability_unavailable`
- */
-export async function requireNoSignIn(
-  signIn: Pick<SignInReads, 'get'>,
-  appId: string,
-): Promise<void> {
-  if ((await signIn.get(appId))?.enabled === true) throw signInUnavailable()
-}
-
-/**
- * Refuses to have visitors sign in to an app that is published, or about to be.
- *
- * @throws KeyhookError `capability_unavailable`
- */
-export async function requireUnpublished(
-  deployments: Pick<DeploymentReads, 'live' | 'inProgress'>,
-  appId: string,
-): Promise<void> {
-  const found = (await deployments.live(appId)) ?? (await deployments.inProgress(appId))
-  if (found !== undefined) throw signInUnavailable()
-}
-
-function signInUnavailable(): KeyhookError {
-  return httpError('capability_unavailable', {
-    message:
-      'This version cannot sign in visitors of apps, so an app with sign-in enabled cannot be published. Set enabled to false in settings/auth, or keep the app unpublished.',
-  })
 }
 
 /** @throws KeyhookError `deploy_in_progress` naming the one that is */

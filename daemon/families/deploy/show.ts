@@ -4,9 +4,9 @@ import type {
   DeploymentReads,
   DeploymentRecord,
 } from '../../../plugins/platform/contract/deployments.ts'
-import { productionUrl } from '../apps/address.ts'
+import { productionUrl } from '../../hosting/address.ts'
 import type { Platform } from '../../platform.ts'
-import { RELEASES_KEPT } from './kept.ts'
+import { RELEASES_KEPT } from '../../trees/releases.ts'
 import type { Action, deploymentRecord, WireAnswer } from './schema.ts'
 import { isInProgress, toWireDeployment } from './schema.ts'
 

@@ -6,7 +6,7 @@ import { bytesOf, loadTree } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
-import { loadManifest } from './kept.ts'
+import { loadManifest } from '../../trees/releases.ts'
 import { tellLive } from './tell.ts'
 
 /** A deployment that is being carried out, and the claim under which it is. */

@@ -4,7 +4,7 @@ import type {
   DeploymentRecord,
 } from '../../../plugins/platform/contract/deployments.ts'
 import type { Instant } from '../../../lib/time.ts'
-import { productionUrl } from '../apps/address.ts'
+import { productionUrl } from '../../hosting/address.ts'
 import type { Platform } from '../../platform.ts'
 
 type Telling = Pick<Platform, 'engine' | 'appsPlace'>

@@ -6,10 +6,6 @@ export const editError = defineErrors({
     status: 400,
     text: 'Give a prompt, or operations with the base_revision that they apply to, not both.',
   },
-  model_not_allowed: {
-    status: 400,
-    text: 'The operator does not allow this model. details.allowed_models lists those that are.',
-  },
   revision_conflict: {
     status: 409,
     text: 'The app has another revision by now. Read that, and base the edit on it.',
@@ -26,9 +22,5 @@ export const editError = defineErrors({
   edit_queue_full: {
     status: 409,
     text: 'As many edits of this app wait as may. Wait until one has ended, or cancel one.',
-  },
-  model_not_configured: {
-    status: 501,
-    text: 'No language model is set up here. The operator can set KEYHOOK_LLM_BASE_URL and KEYHOOK_LLM_MODEL; operations need none.',
   },
 })

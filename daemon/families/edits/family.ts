@@ -1,6 +1,8 @@
 import { defineFamily } from '../../operations/family.ts'
+import { appsFamily } from '../apps/family.ts'
 import { editError } from './errors.ts'
 import { editEvents } from './events.ts'
+import { cancelAll, enqueue, requireEditor } from './queue.ts'
 import { cancelEdit } from './operations/cancel.ts'
 import { followEdit } from './operations/follow.ts'
 import { createEdit } from './operations/create.ts'
@@ -13,6 +15,7 @@ import { revertEdit } from './operations/revert.ts'
 /** Edits: changes to an app's files, all of them or none. */
 export const editsFamily = defineFamily({
   name: 'edits',
+  needs: [appsFamily],
   scopes: { edits: ['read', 'write'] },
   events: editEvents,
   errors: editError,
@@ -26,4 +29,14 @@ export const editsFamily = defineFamily({
     cancelEdit,
     revertEdit,
   ],
+  extendsApps: {
+    archiving: (change, { id }) => cancelAll(change, id),
+    making: {
+      require: requireEditor,
+      async begin(change, app, { id, prompt, model }) {
+        const wish = { prompt, model, message: null }
+        await enqueue(change, app, wish, { operation: 'apps.create', id })
+      },
+    },
+  },
 })

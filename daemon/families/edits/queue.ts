@@ -4,6 +4,7 @@ import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Platform } from '../../platform.ts'
 import { creatorOf } from '../../authority/principal.ts'
+import { appError } from '../apps/errors.ts'
 import type { Change } from '../audit/note.ts'
 import { endQueued, endWithout } from './end.ts'
 import { editError } from './errors.ts'
@@ -28,10 +29,10 @@ export function requireEditor(
   { editor, models }: Pick<Platform, 'editor' | 'models'>,
   model: string | undefined,
 ): void {
-  if (!editor.available) throw editError('model_not_configured')
+  if (!editor.available) throw appError('model_not_configured')
   if (model === undefined || models.includes(model)) return
   const allowed = models.length === 0 ? 'Leave model out.' : `Allowed: ${models.join(', ')}.`
-  throw editError('model_not_allowed', {
+  throw appError('model_not_allowed', {
     message: `The operator does not allow this model. ${allowed}`,
     details: { allowed_models: models },
   })

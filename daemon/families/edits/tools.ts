@@ -2,7 +2,7 @@ import type { EditOperation, EditTools, OperationFault } from '../../../plugins/
 import { EditError } from '../../../plugins/edits/contract.ts'
 import { bytesOf, loadTree, readKept } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
-import { findPassages } from '../files/find.ts'
+import { findPassages } from '../passages.ts'
 import type { Platform } from '../../platform.ts'
 import type { OperationRefusal } from '../../trees/apply.ts'
 import { isStillAllowed } from '../standing.ts'

@@ -1,4 +1,5 @@
 import { defineFamily } from '../../operations/family.ts'
+import { appsFamily } from '../apps/family.ts'
 import { knowledgeError } from './errors.ts'
 import { fileEvents } from './events.ts'
 import { deleteFile } from './operations/delete.ts'
@@ -12,6 +13,7 @@ import { uploadFiles } from './operations/upload.ts'
 /** The knowledge of apps: files whose text is found by search, and given to whoever edits. */
 export const filesFamily = defineFamily({
   name: 'files',
+  needs: [appsFamily],
   scopes: { files: ['read', 'write'] },
   events: fileEvents,
   errors: knowledgeError,

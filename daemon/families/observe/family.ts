@@ -1,4 +1,5 @@
 import { defineFamily } from '../../operations/family.ts'
+import { appsFamily } from '../apps/family.ts'
 import { observeError } from './errors.ts'
 import { followLogs } from './operations/follow-logs.ts'
 import { getAppError } from './operations/get-error.ts'
@@ -10,6 +11,7 @@ import { resolveAppError } from './operations/resolve-error.ts'
 /** What is observed of apps: requests to them, errors in their pages, and whether they can be reached. */
 export const observeFamily = defineFamily({
   name: 'observe',
+  needs: [appsFamily],
   scopes: { observe: ['read'] },
   events: [],
   errors: observeError,

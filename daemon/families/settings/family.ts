@@ -1,4 +1,5 @@
 import { defineFamily } from '../../operations/family.ts'
+import { appsFamily } from '../apps/family.ts'
 import { settingsError } from './errors.ts'
 import { settingsEvents } from './events.ts'
 import { createDomain } from './operations/create-domain.ts'
@@ -17,6 +18,7 @@ import { verifyDomain } from './operations/verify-domain.ts'
 /** Settings of apps: hosts of their own, services that they need, and how their users sign in. */
 export const settingsFamily = defineFamily({
   name: 'settings',
+  needs: [appsFamily],
   scopes: { settings: ['read', 'write'] },
   events: settingsEvents,
   errors: settingsError,

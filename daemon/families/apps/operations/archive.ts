@@ -1,8 +1,6 @@
 import type { Millis } from '../../../../lib/time.ts'
 import { DAY, toIso } from '../../../../lib/time.ts'
 import { writeOperation } from '../../../operations/family.ts'
-import { cancelAll } from '../../edits/queue.ts'
-import { cancelInProgress, takeOffline } from '../../deploy/offline.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange } from '../service.ts'
 import { showApp } from '../show.ts'
@@ -36,9 +34,7 @@ export const archiveApp = writeOperation({
     const { platform, principal, tx, params, now } = call
     const app = await findApp(tx.apps, principal, params.app_id)
     if (app.archived_at === null) {
-      await cancelAll(call, app.id)
-      await cancelInProgress(call, app.id)
-      await takeOffline(call, app, { reason: 'archived', message: null })
+      for (const extension of platform.appExtensions) await extension.archiving?.(call, app)
     }
     const purgeAt = now + RESTORABLE
     if (!(await tx.apps.archive(app.id, now, purgeAt))) {

@@ -3,9 +3,10 @@ import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type { Call, WriteCall } from '../../../operations/family.ts'
 import { writeOperation } from '../../../operations/family.ts'
 import { accountOf } from '../../../authority/principal.ts'
+import { httpError } from '../../../operations/errors.ts'
+import type { AppMaking, Platform } from '../../../platform.ts'
 import { applyOperations } from '../../../trees/apply.ts'
 import { toWrite, FILES_BODY_LIMIT } from '../given-file.ts'
-import { enqueue, requireEditor } from '../../edits/queue.ts'
 import { toRefusal } from '../../../trees/errors.ts'
 import type { KeptApp } from '../birth.ts'
 import { bear, dropKept, keepFiles } from '../birth.ts'
@@ -115,7 +116,7 @@ function keep({ platform }: Pick<Call, 'platform'>, files: readonly TemplateFile
 
 async function prepareWished(call: Call<typeof input>, prompt: string): Promise<Prepared> {
   const { files, model } = call.body
-  requireEditor(call.platform, model)
+  makingOf(call.platform).require(call.platform, model)
   const name = nameOf(prompt)
   if (files === undefined) {
     return { name, kept: await keep(call, (await findTemplate('blank')).files) }
@@ -124,6 +125,13 @@ async function prepareWished(call: Call<typeof input>, prompt: string): Promise<
     name,
     kept: await applyInTurn(call, undefined, (signal) => keepGiven(call, files, signal)),
   }
+}
+
+/** What makes apps of prompts. @throws KeyhookError `capability_unavailable` where nothing does */
+function makingOf({ appExtensions }: Pick<Platform, 'appExtensions'>): AppMaking {
+  const making = appExtensions.find((one) => one.making !== undefined)?.making
+  if (making === undefined) throw httpError('capability_unavailable')
+  return making
 }
 
 /** Keeps the files that a prompt brings: up to 16 MiB to decode, judge and hash, as for an edit. */
@@ -179,7 +187,6 @@ async function createWished(call: Creation) {
   const source = { kind, template_id: null, cloned_from: null } as const
   const edit_id = call.platform.newId()
   const app = await bear(call, call.prepared.kept, { ...given(call), source }, edit_id)
-  const wish = { prompt, model, message: null }
-  await enqueue(call, app, wish, { operation: 'apps.create', id: edit_id })
+  await makingOf(call.platform).begin(call, app, { id: edit_id, prompt, model })
   return { ...(await showApp(call.platform, call.tx.deployments, app)), edit_id }
 }

@@ -21,9 +21,9 @@ import {
   planOf,
   requireDeployer,
   requireIdle,
-  requireNoSignIn,
   revisionOf,
 } from '../service.ts'
+import { requireNoSignIn } from '../../sign-in.ts'
 import { answerWith, isAccepted } from '../show.ts'
 import { answerLater } from '../wait.ts'
 

@@ -10,7 +10,7 @@ import { appParams } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { plainText, wait } from '../../wire.ts'
 import { deployError } from '../errors.ts'
-import { RELEASES_KEPT } from '../kept.ts'
+import { RELEASES_KEPT } from '../../../trees/releases.ts'
 import type { WireAnswer } from '../schema.ts'
 import {
   deploymentAnswer,
@@ -20,14 +20,8 @@ import {
   message,
   retireEarlier,
 } from '../schema.ts'
-import {
-  enqueue,
-  newDeployment,
-  planOf,
-  requireDeployer,
-  requireIdle,
-  requireNoSignIn,
-} from '../service.ts'
+import { enqueue, newDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
+import { requireNoSignIn } from '../../sign-in.ts'
 import { answerWith, isAccepted } from '../show.ts'
 import { answerLater } from '../wait.ts'
 

@@ -4,7 +4,7 @@ import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { plainText, text } from '../../wire.ts'
-import { SEARCH_MODES, findPassages } from '../find.ts'
+import { SEARCH_MODES, findPassages } from '../../passages.ts'
 import { exampleFile } from '../schema.ts'
 
 const DEFAULT_LIMIT = 10

@@ -1,5 +1,5 @@
 import { writeOperation } from '../../../operations/family.ts'
-import { requireUnpublished } from '../../deploy/service.ts'
+import { requireUnpublished } from '../../sign-in.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { authChanges, authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'

@@ -1,13 +1,13 @@
-import type { Clock } from '../../../lib/engine/ports.ts'
-import type { Lanes } from '../../../lib/internal/lanes.ts'
-import { orAborted } from '../../../lib/internal/until-aborted.ts'
-import type { Millis } from '../../../lib/time.ts'
-import { SECOND } from '../../../lib/time.ts'
-import type { Embedder } from '../../../plugins/embeddings/contract.ts'
-import { EmbeddingError } from '../../../plugins/embeddings/contract.ts'
-import type { FileSearch, FoundChunk } from '../../../plugins/platform/contract/files.ts'
-import type { Turn } from '../../queues/fair-queue.ts'
-import type { Platform } from '../../platform.ts'
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Lanes } from '../../lib/internal/lanes.ts'
+import { orAborted } from '../../lib/internal/until-aborted.ts'
+import type { Millis } from '../../lib/time.ts'
+import { SECOND } from '../../lib/time.ts'
+import type { Embedder } from '../../plugins/embeddings/contract.ts'
+import { EmbeddingError } from '../../plugins/embeddings/contract.ts'
+import type { FileSearch, FoundChunk } from '../../plugins/platform/contract/files.ts'
+import type { Turn } from '../queues/fair-queue.ts'
+import type { Platform } from '../platform.ts'
 
 /** What a search went by: words alone, or meaning too. */
 export const SEARCH_MODES = ['lexical', 'fused'] as const

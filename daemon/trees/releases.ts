@@ -1,7 +1,7 @@
-import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { Manifest } from '../../../plugins/deploy/contract.ts'
-import { DeployError, readManifest } from '../../../plugins/deploy/contract.ts'
-import type { DeploymentReads } from '../../../plugins/platform/contract/deployments.ts'
+import type { AppBytes } from '../../plugins/apps/contract.ts'
+import type { Manifest } from '../../plugins/deploy/contract.ts'
+import { DeployError, readManifest } from '../../plugins/deploy/contract.ts'
+import type { DeploymentReads } from '../../plugins/platform/contract/deployments.ts'
 
 /** Of so many of the last releases that were live all that they served is kept. */
 export const RELEASES_KEPT = 20

@@ -1,4 +1,4 @@
-import type { AppsPlace } from '../../platform.ts'
+import type { AppsPlace } from '../platform.ts'
 
 /** No alias holds two hyphens in a row: whoever learns a label cannot take its name. */
 const PREVIEW = 'preview--'
