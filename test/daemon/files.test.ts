@@ -1,5 +1,5 @@
 import t from 'tap'
-import { cleanName } from '../../daemon/families/files/name.ts'
+import { cleanName } from '../../daemon/families/files/keep.ts'
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import type { KnowledgeFile, Uploaded } from '../support/knowledge.ts'
 import { createKnowledge, formOf } from '../support/knowledge.ts'

@@ -6,6 +6,8 @@ import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { findApp } from '../apps/service.ts'
 import { editError } from './errors.ts'
+import type { Waiting } from '../wait.ts'
+import { waitUntil } from '../wait.ts'
 
 type Asked = Pick<Call, 'principal'> & {
   readonly params: { readonly app_id: string; readonly edit_id: string }
@@ -53,4 +55,18 @@ export async function noteEdit(
 export function requireCurrent({ revision }: AppRecord, base: number): void {
   if (revision === base) return
   throw editError('revision_conflict', { details: { current_revision: revision } })
+}
+
+export function hasEnded({ status }: Pick<EditRecord, 'status'>): boolean {
+  return status !== 'queued' && status !== 'running'
+}
+
+/** The edit once it has ended, or as it is when the time is over. */
+export function waitForEnd(
+  waiting: Waiting,
+  edit: EditRecord,
+  seconds: number,
+): Promise<EditRecord> {
+  const look = () => waiting.platform.store.edits.get(edit.app_id, edit.id)
+  return waitUntil(waiting, seconds, edit, hasEnded, look)
 }

@@ -6,11 +6,8 @@ import { holdsApp, withinPins } from '../../../lib/grant/authority.ts'
 import { refuseDelegation } from '../../../lib/grant/delegate.ts'
 import { suggestEach } from '../../../lib/internal/nearest.ts'
 import { EVERY_BUILT_IN, isFamily } from '../../../lib/webhook/match.ts'
-import type { WebhookRecord } from '../../../lib/webhook/record.ts'
-import type {
-  DeliveryReads,
-  InspectedDelivery,
-} from '../../../plugins/store/contract/deliveries.ts'
+import type { WebhookRecord, SealedSecret } from '../../../lib/webhook/record.ts'
+import type { DeliveryReads, InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
 import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../authority/principal.ts'
@@ -18,6 +15,12 @@ import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 import { accountOf } from '../../authority/principal.ts'
 import { webhookError } from './errors.ts'
+import { secretPlace } from '../../../lib/engine/targets.ts'
+import type { Instant } from '../../../lib/time.ts'
+import { mintSecret, secretDisplay } from '../../../lib/webhook/secret.ts'
+import type { FieldError } from '../../../lib/errors.ts'
+import { customHeaderProblem } from '../../../lib/webhook/headers.ts'
+import { httpError } from '../../operations/errors.ts'
 
 /** A webhook that the principal may see. */
 export async function findWebhook(
@@ -151,4 +154,34 @@ export async function noteChange(
   const { account_id, id } = webhook
   const origins = originsOf(webhook)
   await audit(call, { account_id, action, target_type: 'webhook', target_id: id, origins })
+}
+
+/** A new signing secret, and how it is kept. */
+export function sealNewSecret(
+  { newId, random, keyring }: Pick<Platform, 'newId' | 'random' | 'keyring'>,
+  now: Instant,
+): { readonly value: string; readonly sealed: SealedSecret } {
+  const id = newId()
+  const value = mintSecret(random)
+  const sealed = keyring.seal(value, secretPlace(id))
+  return {
+    value,
+    sealed: { id, sealed, display: secretDisplay(value), created_at: now, not_after: null },
+  }
+}
+
+/** @throws KeyhookError `invalid_request` naming every header that may not be sent */
+export function judgeHeaders(
+  { names }: Pick<Platform, 'names'>,
+  headers: Readonly<Record<string, string>> | null | undefined,
+): void {
+  const seen = new Set<string>()
+  const errors = Object.entries(headers ?? {}).flatMap(([name, value]): FieldError[] => {
+    const twice = seen.has(name.toLowerCase()) ? 'This header stands here twice.' : undefined
+    seen.add(name.toLowerCase())
+    const message = customHeaderProblem(name, value, names) ?? twice
+    const location = `body.headers.${name}`
+    return message === undefined ? [] : [{ location, code: 'invalid_header', message }]
+  })
+  if (errors.length > 0) throw httpError('invalid_request', { errors })
 }

@@ -11,8 +11,7 @@ import {
   pathOfEdit,
   toWireEdit,
 } from '../schema.ts'
-import { findEdit, noteEdit, placeOf } from '../service.ts'
-import { hasEnded } from '../wait.ts'
+import { findEdit, hasEnded, noteEdit, placeOf } from '../service.ts'
 
 const canceled = {
   ...examplePrompt,

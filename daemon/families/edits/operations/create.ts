@@ -19,11 +19,10 @@ import {
   pathOfEdit,
   toWireEdit,
 } from '../schema.ts'
-import { placeOf, requireCurrent } from '../service.ts'
+import { hasEnded, placeOf, requireCurrent, waitForEnd } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
 import { applyInTurn } from '../../../trees/turn.ts'
-import { hasEnded, waitForEnd } from '../wait.ts'
 
 const input = {
   params: appParams,

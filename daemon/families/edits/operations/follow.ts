@@ -3,8 +3,7 @@ import { streamOperation } from '../../../operations/family.ts'
 import { followLines } from '../../line-stream.ts'
 import type { EditNews } from '../schema.ts'
 import { editNews, editParams, exampleEdit, toWireLine, toWireState } from '../schema.ts'
-import { findEdit, placeOf } from '../service.ts'
-import { hasEnded } from '../wait.ts'
+import { findEdit, hasEnded, placeOf } from '../service.ts'
 
 export const followEdit = streamOperation({
   id: 'edits.follow',

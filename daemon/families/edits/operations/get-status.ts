@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { readOperation } from '../../../operations/family.ts'
 import { wait } from '../../wire.ts'
 import { editParams, editState, exampleEdit, toWireState } from '../schema.ts'
-import { findEdit, placeOf } from '../service.ts'
-import { waitForEnd } from '../wait.ts'
+import { findEdit, placeOf, waitForEnd } from '../service.ts'
 
 export const getEditStatus = readOperation({
   id: 'edits.status',

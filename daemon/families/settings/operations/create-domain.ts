@@ -14,7 +14,7 @@ import {
   toWireDomain,
 } from '../domains/schema.ts'
 import { settingsError } from '../errors.ts'
-import { noteSetting } from '../note.ts'
+import { noteSetting } from '../service.ts'
 
 /** Domains that one app may have, whatever their status. */
 const MAX_DOMAINS = 20

@@ -1,8 +1,7 @@
 import { writeOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
-import { findDomain } from '../find.ts'
+import { findDomain, noteSetting } from '../service.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
-import { noteSetting } from '../note.ts'
 
 export const deleteDomain = writeOperation({
   id: 'settings.delete_domain',

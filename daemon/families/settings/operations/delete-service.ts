@@ -1,7 +1,6 @@
 import { writeOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
-import { noteSetting } from '../note.ts'
-import { findService } from '../find.ts'
+import { findService, noteSetting } from '../service.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'
 
 export const deleteService = writeOperation({

@@ -1,6 +1,6 @@
 import { readOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
-import { findDomain } from '../find.ts'
+import { findDomain } from '../service.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
 
 export const getDomain = readOperation({

@@ -1,6 +1,6 @@
 import { readOperation } from '../../../operations/family.ts'
 import { findApp } from '../../apps/service.ts'
-import { findService } from '../find.ts'
+import { findService } from '../service.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'
 
 export const getService = readOperation({

@@ -2,8 +2,7 @@ import type { ServiceReads } from '../../../../plugins/platform/contract/service
 import { writeOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { settingsError } from '../errors.ts'
-import { noteSetting } from '../note.ts'
-import { findService } from '../find.ts'
+import { findService, noteSetting, sealSecrets } from '../service.ts'
 import {
   exampleService,
   MAX_ENTRIES,
@@ -12,7 +11,6 @@ import {
   serviceSetting,
   toWireService,
 } from '../services/schema.ts'
-import { sealSecrets } from '../services/seal.ts'
 
 /** Services that one app may have. */
 const MAX_SERVICES = 50

@@ -3,7 +3,7 @@ import { requireUnpublished } from '../../sign-in.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { authChanges, authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
-import { noteSetting } from '../note.ts'
+import { noteSetting } from '../service.ts'
 
 export const updateAuth = writeOperation({
   id: 'settings.update_auth',

@@ -1,6 +1,6 @@
 import { writeOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
-import { findDomain } from '../find.ts'
+import { findDomain, noteSetting } from '../service.ts'
 import {
   domainChanges,
   domainParams,
@@ -9,7 +9,6 @@ import {
   toWireDomain,
 } from '../domains/schema.ts'
 import { settingsError } from '../errors.ts'
-import { noteSetting } from '../note.ts'
 
 export const updateDomain = writeOperation({
   id: 'settings.update_domain',

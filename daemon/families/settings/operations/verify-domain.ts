@@ -6,10 +6,9 @@ import { httpError } from '../../../operations/errors.ts'
 import { ownOperation } from '../../../operations/family.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { checkDomain, newClaim } from '../domains/check.ts'
-import { findDomain } from '../find.ts'
+import { findDomain, noteSetting } from '../service.ts'
 import { requireAppsDomain } from '../domains/records.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
-import { noteSetting } from '../note.ts'
 
 /** From one look at a domain to the next that is asked for. */
 const LOOK_GAP: Millis = 10 * SECOND

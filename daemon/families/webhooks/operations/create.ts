@@ -9,9 +9,7 @@ import { accountOf, creatorOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
 import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '../schema.ts'
-import { judgeHeaders } from '../headers.ts'
-import { sealNewSecret } from '../secret.ts'
-import { grantApps, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
+import { grantApps, judgeHeaders, judgeTarget, noteChange, requireKnownTypes, sealNewSecret } from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
 /** Webhooks that one account may have, disabled ones included. */

@@ -10,8 +10,7 @@ import {
   toWireWebhook,
   webhookParams,
 } from '../schema.ts'
-import { sealNewSecret } from '../secret.ts'
-import { findWebhook, noteChange } from '../service.ts'
+import { findWebhook, noteChange, sealNewSecret } from '../service.ts'
 
 /** Secrets that may sign at once: each adds a signature to every delivery. */
 const MAX_LIVE_SECRETS = 5

@@ -7,7 +7,7 @@ import { requireReceivable } from '../../../events/authority.ts'
 import { writeOperation } from '../../../operations/family.ts'
 import type { Platform } from '../../../platform.ts'
 import { creatorOf } from '../../../authority/principal.ts'
-import { judgeHeaders } from '../headers.ts'
+import { findWebhook, grantApps, judgeHeaders, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
 import { changedTarget, requireRedirect } from '../redirect.ts'
 import {
   exampleWebhook,
@@ -16,7 +16,6 @@ import {
   webhookParams,
   webhookRecord,
 } from '../schema.ts'
-import { findWebhook, grantApps, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
 export const updateWebhook = writeOperation({
