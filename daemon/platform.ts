@@ -39,16 +39,16 @@ export interface Catalogue {
 
 /** Tells the workers of this process that something waits for them, while they listen. */
 export interface Wake {
-  readonly deploys: Waker
-  readonly edits: Waker
-  readonly files: Waker
+  readonly deploys: Notifier
+  readonly edits: Notifier
+  readonly files: Notifier
   /** Files were deleted, whose passages are left. */
-  readonly removed: Waker
+  readonly removed: Notifier
   /** Bytes of an app may be there that nothing names, or will. */
-  readonly bytes: Waker<readonly [appId: string]>
+  readonly bytes: Notifier<readonly [appId: string]>
 }
 
-export interface Waker<Told extends readonly unknown[] = readonly []> {
+export interface Notifier<Told extends readonly unknown[] = readonly []> {
   (...told: Told): void
   /** @returns a function that ends the listening */
   listen(heard: (...told: Told) => void): () => void
@@ -82,7 +82,7 @@ export interface Kernel {
 }
 
 /** What plugins do. */
-export interface Rooms {
+export interface Plugins {
   readonly egress: EgressClient
   /** Asks what the owners of hostnames put into the DNS. */
   readonly nameLookup: NameLookup
@@ -139,8 +139,9 @@ export interface Service {
 }
 
 /** What the families stand on; made once by the composition root. */
-export interface Platform extends Machine, Kernel, Rooms, Queues, Service {
+export interface Platform extends Machine, Kernel, Plugins, Service {
   readonly store: PlatformStore
+  readonly queues: Queues
   readonly wake: Wake
 }
 

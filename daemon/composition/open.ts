@@ -27,8 +27,8 @@ import { openInOrder } from './closers.ts'
 import { declareEventTypes, requireNeeded, requireOwnTypes } from './declared.ts'
 import { allowedModels } from './editor.ts'
 import { createKernel } from './kernel.ts'
-import type { GivenRooms } from './rooms.ts'
-import { openNamed, openRooms } from './rooms.ts'
+import type { GivenPlugins } from './plugins.ts'
+import { openNamed, openPlugins } from './plugins.ts'
 import { createWake } from './wake.ts'
 import type { Roles, Work } from './work.ts'
 import { startWork } from './work.ts'
@@ -59,7 +59,7 @@ export interface Opening {
   /** Aborts when the process stops. Default never. */
   readonly leaving?: AbortSignal | undefined
   /** What stands in for what settings name. Default nothing. */
-  readonly rooms?: GivenRooms
+  readonly plugins?: GivenPlugins
   /** Default: the clock that every process of the store goes by. */
   readonly clock?: Clock | undefined
   /** What requests and responses may hold. Default: as in production. */
@@ -86,7 +86,7 @@ export function openPlatform(opening: Opening): Promise<Opened> {
 }
 
 async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'close'>> {
-  const { config, log, families, rooms: given = {} } = opening
+  const { config, log, families, plugins: given = {} } = opening
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
   const fileProcessor = await openNamed(config, given, closers)
@@ -95,22 +95,31 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const machine = machineOf(opening.clock ?? clockOf(store))
   const keyring = await openKeyring(config.masterKey, masterKeyFile, store, machine.random)
   const ports = { ...machine, log, ownHosts: opening.ownHosts }
-  const rooms = await openRooms(config, ports, given, closers)
+  const plugins = await openPlugins(config, ports, given, closers)
   const metrics = createMetrics()
   store.onSilence?.((processes) => {
     metrics.unacknowledged()
     log.warn({ processes }, 'a change waited for processes that did not answer')
   })
-  const parts = { ...machine, config, families, store, keyring, egress: rooms.egress, metrics, log }
+  const parts = {
+    ...machine,
+    config,
+    families,
+    store,
+    keyring,
+    egress: plugins.egress,
+    metrics,
+    log,
+  }
   const platform: Platform = {
     ...machine,
     ...(await createKernel(parts)),
-    ...rooms,
+    ...plugins,
     appBytes,
     fileProcessor,
-    ...createQueues(store),
     ...serviceOf(opening),
     store,
+    queues: createQueues(store),
     wake: createWake(),
   }
   await declareEventTypes(platform, config.eventTypes)

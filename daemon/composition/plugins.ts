@@ -1,7 +1,7 @@
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
-import type { Machine, Rooms } from '../platform.ts'
+import type { Machine, Plugins } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Closable, Closers } from './closers.ts'
 import { openEditor } from './editor.ts'
@@ -15,7 +15,7 @@ interface Ports extends Machine {
 }
 
 /** What stands in for what settings name; it is closed as that would be. */
-export type GivenRooms = Partial<Omit<Rooms, 'appBytes'>>
+export type GivenPlugins = Partial<Omit<Plugins, 'appBytes'>>
 
 /**
  * Opens what a setting may name wrongly, so that this is known before a database is created or its schema
@@ -25,19 +25,19 @@ export type GivenRooms = Partial<Omit<Rooms, 'appBytes'>>
  */
 export async function openNamed(
   config: Config,
-  given: GivenRooms,
+  given: GivenPlugins,
   closers: Closers,
 ): Promise<FileProcessor> {
   return closedWith(closers, given.fileProcessor ?? (await openFileProcessor(config)))
 }
 
 /** Opens what the platform stands on besides its records. */
-export async function openRooms(
+export async function openPlugins(
   config: Config,
   { ownHosts, ...ports }: Ports,
-  given: GivenRooms,
+  given: GivenPlugins,
   closers: Closers,
-): Promise<Omit<Rooms, 'appBytes' | 'fileProcessor'>> {
+): Promise<Omit<Plugins, 'appBytes' | 'fileProcessor'>> {
   const asked = { ...ports, ownHosts }
   const egress = closedWith(closers, given.egress ?? (await openEgress(config, ownHosts)))
   const editor = closedWith(closers, given.editor ?? (await openEditor(config, asked)))
@@ -53,12 +53,12 @@ export async function openRooms(
   }
 }
 
-function closedWith<T extends Partial<Closable>>(closers: Closers, room: T): T {
-  closers.push(() => room.close?.())
-  return room
+function closedWith<T extends Partial<Closable>>(closers: Closers, plugin: T): T {
+  closers.push(() => plugin.close?.())
+  return plugin
 }
 
-async function openEgress(config: Config, ownHosts: readonly string[]): Promise<Rooms['egress']> {
+async function openEgress(config: Config, ownHosts: readonly string[]): Promise<Plugins['egress']> {
   const createEgress = await EGRESS.undici()
   return createEgress({
     policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },

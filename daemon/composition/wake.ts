@@ -1,17 +1,17 @@
-import type { Wake, Waker } from '../platform.ts'
+import type { Wake, Notifier } from '../platform.ts'
 
 /** Nobody is told until workers listen. */
 export function createWake(): Wake {
   return {
-    deploys: createWaker(),
-    edits: createWaker(),
-    files: createWaker(),
-    removed: createWaker(),
-    bytes: createWaker(),
+    deploys: createNotifier(),
+    edits: createNotifier(),
+    files: createNotifier(),
+    removed: createNotifier(),
+    bytes: createNotifier(),
   }
 }
 
-function createWaker<Told extends readonly unknown[]>(): Waker<Told> {
+function createNotifier<Told extends readonly unknown[]>(): Notifier<Told> {
   const listeners = new Set<(...told: Told) => void>()
   const tell = (...told: Told): void => {
     for (const heard of listeners) heard(...told)

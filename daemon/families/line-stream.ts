@@ -27,7 +27,7 @@ export interface Followed<Known, Line extends { readonly number: number }, News>
  * @param call.after the id of the last line that the client has
  */
 export async function* followLines<Known, Line extends { readonly number: number }, News>(
-  platform: Pick<Platform, 'clock' | 'polls'>,
+  platform: Pick<Platform, 'clock' | 'queues'>,
   call: Follower & { readonly after: string },
   followed: Followed<Known, Line, News>,
 ): AsyncGenerator<StreamEvent<News>> {

@@ -35,11 +35,12 @@ const RANK_OFFSET = 60
  * @throws KeyhookError `rate_limited` when too many searches wait, and the reason of the turn's signal
  */
 export function findPassages(
-  platform: Pick<Platform, 'store' | 'embedder' | 'clock' | 'searches'>,
+  platform: Pick<Platform, 'store' | 'embedder' | 'clock' | 'queues'>,
   search: FileSearch,
   turn: Omit<Turn, 'subject'>,
 ): Promise<Found> {
-  const { embedder, searches } = platform
+  const { embedder } = platform
+  const { searches } = platform.queues
   const read: Lanes = (work) =>
     searches.reads(async () => {
       turn.signal?.throwIfAborted()

@@ -14,6 +14,11 @@ export function createPollQueue(): FairQueue {
   return createReadQueue({ atOnce: POLLS_AT_ONCE, waiting: Infinity })
 }
 
+/** As much of the platform's queues as is read in. */
+interface PollQueue {
+  readonly queues: { readonly polls: FairQueue }
+}
+
 /** A client that waits for news. */
 export interface Follower {
   /** The account in whose turn reads are made. */
@@ -28,11 +33,11 @@ export interface Follower {
  * @throws the reason of `left` when the client leaves before the read begins
  */
 export function readInTurn<T>(
-  { polls }: Pick<Platform, 'polls'>,
+  { queues }: PollQueue,
   { holder, left }: Follower,
   read: () => Promise<T>,
 ): Promise<T> {
-  return polls({ holder, signal: left }, read)
+  return queues.polls({ holder, signal: left }, read)
 }
 
 /**
@@ -44,7 +49,7 @@ export function readInTurn<T>(
  * @throws the reason of `left` when the client leaves while a read waits for its turn
  */
 export async function* poll<Found extends { readonly more: boolean }>(
-  platform: Pick<Platform, 'clock' | 'polls'>,
+  platform: Pick<Platform, 'clock'> & PollQueue,
   every: Millis,
   follower: Follower,
   read: () => Promise<Found | undefined>,

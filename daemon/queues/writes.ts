@@ -35,7 +35,7 @@ export function writeInTurn<T>(
   work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const { signal, begin } = waiting()
-  return platform.writes({ holder: holderOf(principal, ip), signal }, async () => {
+  return platform.queues.writes({ holder: holderOf(principal, ip), signal }, async () => {
     await begin()
     return platform.store.write(work)
   })
@@ -50,5 +50,5 @@ export function writeBegun<T>(
   work: (tx: PlatformTx) => Promise<T>,
 ): Promise<T> {
   const turn = { holder: holderOf(principal, ip), kept: true }
-  return platform.writes(turn, () => platform.store.write(work))
+  return platform.queues.writes(turn, () => platform.store.write(work))
 }

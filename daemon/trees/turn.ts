@@ -28,7 +28,7 @@ export function applyInTurn<T>(
 ): Promise<T> {
   const { signal, begin } = waiting()
   const turn = { ...turnOf({ account_id: accountOf(principal), app_id: app }), signal }
-  return platform.applying(turn, async () => {
+  return platform.queues.applying(turn, async () => {
     await begin()
     return work(signal)
   })

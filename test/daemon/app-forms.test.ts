@@ -190,12 +190,12 @@ await t.test('a form that waits to be written gives way to another account', asy
   const world = await formWorld(t)
   const other = world.userOf(await world.addAccount())
   const { platform, traffic } = world
-  const { writes } = platform
+  const { writes } = platform.queues
   const { promise: released, resolve: release } = signal()
   t.teardown(async () => release())
   const busy = [1, 2].map(() => writes({ holder: 'busy' }, () => released))
   let asked = 0
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     writes: ((turn, work) => {
       asked += 1
       return writes(turn, work)

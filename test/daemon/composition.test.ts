@@ -41,10 +41,10 @@ await t.test('what was opened before a part that cannot be is closed', async (t)
   t.same(closed, ['a'])
 })
 
-/** Rooms that say when they are closed. */
-function roomsTelling(closed: string[]) {
-  const telling = <Room extends object>(name: string, room: Room) => ({
-    ...room,
+/** Plugins that say when they are closed. */
+function pluginsTelling(closed: string[]) {
+  const telling = <Plugin extends object>(name: string, plugin: Plugin) => ({
+    ...plugin,
     async close() {
       closed.push(name)
     },
@@ -67,11 +67,11 @@ const given = {
   ownHosts: [],
 }
 
-await t.test('a platform closes its work, then every room once, then its records', async (t) => {
+await t.test('a platform closes its work, then every plugin once, then its records', async (t) => {
   const closed: string[] = []
   const opened = await openPlatform({
     ...given,
-    rooms: roomsTelling(closed),
+    plugins: pluginsTelling(closed),
     async openPlace() {
       const { store } = await openPlatformStore(`${t.testdir()}/keyhook.sqlite`)
       const close = async () => {
@@ -92,15 +92,15 @@ await t.test('a platform closes its work, then every room once, then its records
   await opened.start({ dispatch: true })
   await opened.close()
   await opened.close()
-  const rooms = ['deployer', 'embedder', 'editor', 'egress']
-  t.same(closed, ['work', ...rooms, 'records', 'file processor'])
+  const plugins = ['deployer', 'embedder', 'editor', 'egress']
+  t.same(closed, ['work', ...plugins, 'records', 'file processor'])
 })
 
 await t.test('a database that cannot be opened leaves nothing open', async (t) => {
   const closed: string[] = []
   const opening = openPlatform({
     ...given,
-    rooms: roomsTelling(closed),
+    plugins: pluginsTelling(closed),
     openPlace: () => Promise.reject(new Error('held by another')),
   })
   await t.rejects(opening, { message: 'held by another' })

@@ -52,11 +52,11 @@ void t.test('a revert that cannot be is refused before it waits', async (t) => {
   const world = await editWorld(t, createHeldEditor().editor)
   const { id } = await createApp(world)
   const waiting: string[] = []
-  Object.assign(world.platform, {
+  Object.assign(world.platform.queues, {
     applying: (async ({ holder }) => {
       waiting.push(holder)
       throw new Error('it waits')
-    }) satisfies typeof world.platform.applying,
+    }) satisfies typeof world.platform.queues.applying,
   })
   const unfinished = (await edit(world, id, { prompt: 'Later' })).body
   for (const [app, of, status, code] of [

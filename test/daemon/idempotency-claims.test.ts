@@ -21,12 +21,12 @@ async function openReplays(t: Test) {
   const { promise: held, resolve: letGo } = signal()
   t.teardown(async () => letGo())
   let begun = 0
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     replays: (async (_turn, work) => {
       begun += 1
       if (begun === 1) await held
       return work()
-    }) satisfies typeof platform.replays,
+    }) satisfies typeof platform.queues.replays,
   })
   return {
     clock,
@@ -72,10 +72,10 @@ void t.test('a claim holds for as long as the work takes', async (t) => {
 void t.test('it begins once the claim is written, not before it waited for that', async (t) => {
   const { world, letGo, begun, replay, pass } = await openReplays(t)
   const { platform } = world
-  const { writes } = platform
+  const { writes } = platform.queues
   const { promise: mayWrite, resolve: write } = signal()
   let waits = 0
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     writes: (async (turn, work) => {
       waits += 1
       await mayWrite
@@ -99,10 +99,10 @@ void t.test('a claim that cannot be given back hides no error, and is logged', a
   const { store } = platform
   letGo()
   const { write } = store
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     replays: (async () => {
       throw httpError('rate_limited')
-    }) satisfies typeof platform.replays,
+    }) satisfies typeof platform.queues.replays,
   })
   Object.assign(store, {
     write: ((work: (tx: StoreTx) => Promise<unknown>) =>

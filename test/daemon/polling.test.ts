@@ -12,7 +12,9 @@ function createFollower() {
   const seen = { reads: 0, found: 0 }
   async function follow(read: (number: number) => { readonly more: boolean } | undefined) {
     const follower = { holder: 'a', left: leaving.signal }
-    const found = poll({ clock, polls }, SECOND, follower, async () => read(++seen.reads))
+    const found = poll({ clock, queues: { polls } }, SECOND, follower, async () =>
+      read(++seen.reads),
+    )
     for await (const _ of found) seen.found += 1
   }
   return { clock, polls, seen, follow, leave: () => leaving.abort(new Error('left')) }

@@ -229,13 +229,13 @@ await t.test('a replay that began is finished without its client', async (t) => 
   const webhook = await register(world, { url: receiver.url })
   const { key } = await world.mintKey({ scopes: ['webhooks:*'] })
   const { platform } = world
-  const { replays } = platform
+  const { replays } = platform.queues
   const asking = request(`${world.baseUrl}/v1/webhooks/${webhook.id}/replay`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   })
   asking.on('error', () => undefined)
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     replays: ((asked, work) =>
       replays(asked, async () => {
         asking.destroy()

@@ -101,7 +101,7 @@ export async function createPlatform(
     appsPlace: { domain, urlOf: (name) => `https://${name}.${domain}` },
     baseUrl,
     ownHosts,
-    rooms: {
+    plugins: {
       egress: createEgressClient({
         policy: { schemes: ['https'], allow, ownHosts },
         resolve: (name) => Promise.resolve(options.names?.[name] ?? []),

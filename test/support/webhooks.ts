@@ -54,8 +54,9 @@ export function shopWorld(t: Scope, options: WorldOptions = {}): Promise<World> 
 
 /** Revokes a key when the next replay or retry, of whomever, has its turn. */
 export function revokeInTurn({ platform }: World, keyId: string): void {
-  const { replays, store, clock } = platform
-  Object.assign(platform, {
+  const { store, clock, queues } = platform
+  const { replays } = queues
+  Object.assign(queues, {
     replays: ((turn, work) =>
       replays(turn, async () => {
         await store.write((tx) => tx.keys.revoke(keyId, clock.now()))

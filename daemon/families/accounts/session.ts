@@ -82,7 +82,7 @@ export async function openSession(
  * @throws KeyhookError `session_expired`, `account_suspended`
  */
 export async function resumeSession(
-  { store, writes }: Pick<Platform, 'store' | 'writes'>,
+  { store, queues }: Pick<Platform, 'store' | 'queues'>,
   value: string,
   now: Instant,
 ): Promise<UserPrincipal> {
@@ -94,7 +94,9 @@ export async function resumeSession(
   if (account.suspended_at !== null) throw kernelError('account_suspended')
   if (found.session.seen_at + SEEN_EVERY <= now) {
     const turn = { holder: `account ${account.id}`, kept: true }
-    await writes(turn, () => store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now })))
+    await queues.writes(turn, () =>
+      store.write((tx) => tx.accounts.touchSession(hash, { seen_at: now })),
+    )
   }
   return toUserPrincipal(found.user, found.session)
 }

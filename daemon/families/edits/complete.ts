@@ -38,7 +38,7 @@ export async function completeClaimed(
   signal: AbortSignal,
 ): Promise<void> {
   const turn = turnOfWorker(held.edit, signal)
-  await platform.applying(turn, () => complete(platform, held, base, outcome, signal))
+  await platform.queues.applying(turn, () => complete(platform, held, base, outcome, signal))
 }
 
 async function complete(

@@ -49,7 +49,7 @@ export async function openTools(
     },
     async check(operations) {
       const turn = turnOfWorker(edit, heard.signal)
-      const applied = await platform.applying(turn, () =>
+      const applied = await platform.queues.applying(turn, () =>
         applyOperations(tree, operations, read, heard.signal),
       )
       return 'tree' in applied ? [] : applied.map((refusal) => toFault(refusal, operations))

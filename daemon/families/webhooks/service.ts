@@ -7,7 +7,10 @@ import { refuseDelegation } from '../../../lib/grant/delegate.ts'
 import { suggestEach } from '../../../lib/internal/nearest.ts'
 import { EVERY_BUILT_IN, isFamily } from '../../../lib/webhook/match.ts'
 import type { WebhookRecord, SealedSecret } from '../../../lib/webhook/record.ts'
-import type { DeliveryReads, InspectedDelivery } from '../../../plugins/store/contract/deliveries.ts'
+import type {
+  DeliveryReads,
+  InspectedDelivery,
+} from '../../../plugins/store/contract/deliveries.ts'
 import type { WebhookReads } from '../../../plugins/store/contract/webhooks.ts'
 import type { Platform } from '../../platform.ts'
 import type { Principal } from '../../authority/principal.ts'

@@ -107,7 +107,7 @@ export const ACCOUNT_CHECKS: Checks = {
 
   async F62(t, saw) {
     const { platform, traffic } = await createWorld(t)
-    const { largePages, polls, applying, replays, writes } = platform
+    const { largePages, polls, applying, replays, writes } = platform.queues
     const queues = { largePages, polls, applying, replays, writes }
     const places = { largePages: 4, polls: 4, applying: 2, replays: 2, writes: 2 }
     for (const [name, queue] of Object.entries(queues)) {

@@ -27,13 +27,13 @@ async function leftOf(world: World): Promise<readonly string[]> {
 /** Lets so many clones copy their files before any of them is recorded. */
 function holdCopied({ platform }: World, count: number): void {
   let copied = 0
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     applying: (async (_turn, work) => {
       const result = await work()
       copied += 1
       await until('all are copied', () => copied >= count)
       return result
-    }) satisfies typeof platform.applying,
+    }) satisfies typeof platform.queues.applying,
   })
 }
 
@@ -43,7 +43,7 @@ export const CLONE_CHECKS: Checks = {
     const { platform, baseUrl, request } = world
     const app = await createApp(world)
     const path = `/v1/apps/${app.id}/clone`
-    const { applying } = platform
+    const { applying } = platform.queues
 
     holdCopied(world, 2)
     const named = await Promise.all(
@@ -73,7 +73,7 @@ export const CLONE_CHECKS: Checks = {
       const bytes = bytesOf(world)
       const { put } = bytes
       let ended = false
-      Object.assign(platform, {
+      Object.assign(platform.queues, {
         applying: (async (turn, work) => {
           if (when === 'while it copies') {
             Object.assign(bytes, {

@@ -53,8 +53,8 @@ async function openHeld(t: Test, ...names: readonly string[]) {
   let asked = 0
   const { promise: opened, resolve: open } = signal()
   const nameOf = new Map(accounts.map(({ as, name }) => [accountOf(as), name]))
-  const { applying } = platform
-  Object.assign(platform, {
+  const { applying } = platform.queues
+  Object.assign(platform.queues, {
     applying: ((turn, work) => {
       asked += 1
       return applying(turn, async () => {

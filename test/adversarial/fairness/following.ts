@@ -177,7 +177,7 @@ export const FOLLOW_CHECKS: Checks = {
     await untilLeft(world)
     open()
     // Reads of the account that waited for their turn come first.
-    await world.platform.polls({ holder: world.account.id }, async () => undefined)
+    await world.platform.queues.polls({ holder: world.account.id }, async () => undefined)
     saw(`${seen.reads} reads`)
   },
 

@@ -28,9 +28,9 @@ function holdReads({ platform }: World) {
 
 /** How many requests have asked for a page. */
 function countPages({ platform }: World): () => number {
-  const { largePages } = platform
+  const { largePages } = platform.queues
   let count = 0
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     largePages: ((turn, read) => {
       count += 1
       return largePages(turn, read)

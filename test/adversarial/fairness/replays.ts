@@ -25,9 +25,9 @@ async function openReplays(t: Test) {
   }
   let isEndless = false
   let ended = 0
-  const { replays } = world.platform
+  const { replays } = world.platform.queues
   Object.assign(world.platform.store, { events: { ...events, list } })
-  Object.assign(world.platform, {
+  Object.assign(world.platform.queues, {
     replays: ((turn, work) => {
       asked += 1
       return replays(turn, work).finally(() => (ended += 1))

@@ -173,10 +173,10 @@ export const SEARCH_CHECKS: Checks = {
       if (query.account_id === world.account.id) await opened
       return events.list(query)
     }
-    const { largePages } = world.platform
+    const { largePages } = world.platform.queues
     let asked = 0
     Object.assign(world.platform.store, { events: { ...events, list } })
-    Object.assign(world.platform, {
+    Object.assign(world.platform.queues, {
       largePages: ((turn, read) => {
         asked += 1
         return largePages(turn, read)

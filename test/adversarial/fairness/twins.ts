@@ -42,12 +42,12 @@ export const TWIN_CHECKS: Checks = {
   async F51(t, saw) {
     const world = await editWorld(t, createMemoryEditor())
     const { platform } = world
-    const { applying } = platform
+    const { applying } = platform.queues
     let running = 0
     let most = 0
     let turns = 0
     let asked = 0
-    Object.assign(platform, {
+    Object.assign(platform.queues, {
       applying: ((turn, work) => {
         asked += 1
         return applying(turn, async () => {
@@ -82,12 +82,12 @@ export const TWIN_CHECKS: Checks = {
     const { promise: held, resolve: letGo } = signal()
     t.teardown(async () => letGo())
     let begun = 0
-    Object.assign(platform, {
+    Object.assign(platform.queues, {
       replays: (async (_turn, work) => {
         begun += 1
         if (begun === 1) await held
         return work()
-      }) satisfies typeof platform.replays,
+      }) satisfies typeof platform.queues.replays,
     })
     const replay = () =>
       world.request('POST', `/v1/webhooks/${webhook.id}/replay`, {

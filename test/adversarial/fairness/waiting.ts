@@ -25,11 +25,11 @@ export async function sendTwins(
   state: () => Promise<unknown>,
 ) {
   const { platform } = world
-  const { applying } = platform
+  const { applying } = platform.queues
   const before = await state()
   let asked = 0
   let begun = 0
-  Object.assign(platform, {
+  Object.assign(platform.queues, {
     applying: ((turn, work) => {
       asked += 1
       return applying(turn, async () => {
@@ -44,7 +44,7 @@ export async function sendTwins(
   const answers = await Promise.all(
     Array.from({ length: TWINS }, () => world.request<Edit>('POST', path, { body, headers })),
   )
-  Object.assign(platform, { applying })
+  Object.assign(platform.queues, { applying })
   return answers
 }
 
@@ -81,10 +81,10 @@ export const WAITING_CHECKS: Checks = {
     const other = world.userOf(await world.addAccount())
     const { promise: released, resolve: release } = signal()
     t.teardown(async () => release())
-    const { applying } = platform
+    const { applying } = platform.queues
     let asked = 0
     let begun = 0
-    Object.assign(platform, {
+    Object.assign(platform.queues, {
       applying: ((turn, work) => {
         asked += 1
         return applying(turn, async () => {

@@ -21,8 +21,8 @@ async function openWrites(t: Test) {
   let isHeld = false
   const { promise: opened, resolve: open } = signal()
   t.teardown(async () => open())
-  const { writes } = platform
-  Object.assign(platform, {
+  const { writes } = platform.queues
+  Object.assign(platform.queues, {
     writes: ((turn, work) => {
       if (!isHeld) return writes(turn, work)
       asked += 1
@@ -90,7 +90,7 @@ export const WRITE_CHECKS: Checks = {
       `${status} ${(body['error'] as { code: string }).code}`
     const turn = { holder: first.holder }
     const flood = Array.from({ length: WAITING + AT_ONCE - 1 }, () =>
-      world.platform.writes(turn, async () => undefined),
+      world.platform.queues.writes(turn, async () => undefined),
     )
     const newest = first.change()
     await arrive(flood.length + 1)

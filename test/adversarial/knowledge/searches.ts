@@ -23,7 +23,7 @@ async function openSearches(t: Test, options: Parameters<typeof createKnowledge>
     chunks: [sampleChunk(0, 'alpha')],
   })
   const { files } = platform.store
-  const { accounts } = platform.searches
+  const { accounts } = platform.queues.searches
   const begun: string[] = []
   let asked = 0
   let ended = 0
@@ -35,7 +35,7 @@ async function openSearches(t: Test, options: Parameters<typeof createKnowledge>
     return files.search(query)
   }
   Object.assign(platform.store, { files: { ...files, search } })
-  Object.assign(platform.searches, {
+  Object.assign(platform.queues.searches, {
     accounts: ((turn, work) => {
       asked += 1
       return accounts(turn, work).finally(() => (ended += 1))

@@ -61,7 +61,7 @@ export const getContent = readOperation({
     const app = await findApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, query.revision)
     const bytes = bytesOf(platform)
-    const { files } = await platform.largePages(
+    const { files } = await platform.queues.largePages(
       { holder: app.account_id, signal: abandoned() },
       () => loadCountedTree(bytes, revision, reserve),
     )

@@ -45,7 +45,7 @@ export const getTree = readOperation({
     const { apps } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, query.revision)
-    const { files, config } = await platform.largePages(
+    const { files, config } = await platform.queues.largePages(
       { holder: app.account_id, signal: abandoned() },
       () => loadCountedTree(bytesOf(platform), revision, reserve),
     )

@@ -44,7 +44,7 @@ export const listApps = readOperation({
     const pages = paging(query, { list: 'apps', account, ...filters })
     const { limit, after, bytes } = pages
     const { apps, deployments } = platform.store
-    return platform.largePages({ holder: account, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
       const page = await apps.list({ account_id: account, ...filters, limit, after, bytes })
       const show = await showApps(platform, deployments, page.rows)
       return pages.answer(page, placeOfApp, show)

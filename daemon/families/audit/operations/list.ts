@@ -36,7 +36,7 @@ export const listAudit = readOperation({
     const pages = paging(query, { list: 'audit', ...filters })
     const { limit, after } = pages
     const turn = { holder: filters.account_id, signal: abandoned() }
-    return platform.largePages(turn, async () => {
+    return platform.queues.largePages(turn, async () => {
       const page = await platform.store.requests.audit({ ...filters, limit, after })
       return pages.answer(page, ({ id }) => id, toWireAudit)
     })

@@ -44,7 +44,7 @@ export const listEdits = readOperation({
     }
     const pages = paging(query, { list: 'edits', ...filters })
     const { limit, after, bytes } = pages
-    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
       const page = await edits.list({ ...filters, limit, after, bytes })
       const waits = page.rows.some(({ status }) => status === 'queued')
       const places = waits ? await placesOf(edits, app.id) : undefined

@@ -25,7 +25,7 @@ export const listTypes = readOperation({
     const account_id = principal.account_id ?? SERVICE_ACCOUNT
     const pages = paging(query, { list: 'event-types', account_id })
     const { limit, after, bytes } = pages
-    return platform.largePages({ holder: account_id, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: account_id, signal: abandoned() }, async () => {
       const declared = await store.events.types({ account_id, limit, after, bytes })
       const page = addBuiltIn(declared, eventTypes, { limit, after })
       return pages.answer(

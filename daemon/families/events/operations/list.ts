@@ -50,7 +50,7 @@ export const listEvents = readOperation({
     const position = query.after ?? pages.after
     const after = position === null ? null : eventPositions.read(account_id, position)
     if (after === undefined) throw httpError('invalid_cursor')
-    return platform.largePages({ holder: account_id, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: account_id, signal: abandoned() }, async () => {
       const page = await store.events.list({
         account_id,
         types: type === null ? null : [type],

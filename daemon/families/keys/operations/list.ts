@@ -32,7 +32,7 @@ export const listKeys = readOperation({
     const pages = paging(query, { list: 'keys', account, status })
     const { keys } = platform.store
     // Each key is read with its whole line.
-    return platform.largePages({ holder: account, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
       const page = await keys.list({
         account_id: account,
         live_at: status === 'live' ? now : null,

@@ -46,7 +46,7 @@ export const listAppErrors = readOperation({
     }
     const pages = paging(query, { list: 'app-errors', ...filters })
     const { limit, after } = pages
-    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
       const page = await observations.problems({ ...filters, limit, after })
       return pages.answer(page, placeOfProblem, toWireError)
     })

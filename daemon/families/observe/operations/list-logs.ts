@@ -52,7 +52,7 @@ export const listLogs = readOperation({
     }
     const pages = paging(query, { list: 'logs', ...filters })
     const { limit, after } = pages
-    return platform.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
       const page = await observations.lines({ ...filters, limit, after })
       return pages.answer(page, ({ id }) => id, toWireLine)
     })

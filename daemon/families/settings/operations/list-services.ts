@@ -27,7 +27,7 @@ export const listServices = readOperation({
     const { id: app_id, account_id } = await findApp(apps, principal, params.app_id)
     const pages = paging(query, { list: 'services', app_id })
     const { limit, after, bytes } = pages
-    return platform.largePages({ holder: account_id, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: account_id, signal: abandoned() }, async () => {
       const page = await services.list({ app_id, limit, after, bytes })
       return pages.answer(page, ({ name }) => name, toWireService)
     })

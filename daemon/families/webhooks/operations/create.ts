@@ -9,7 +9,14 @@ import { accountOf, creatorOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
 import { createdWebhook, exampleWebhook, toWireWebhook, webhookCreation } from '../schema.ts'
-import { grantApps, judgeHeaders, judgeTarget, noteChange, requireKnownTypes, sealNewSecret } from '../service.ts'
+import {
+  grantApps,
+  judgeHeaders,
+  judgeTarget,
+  noteChange,
+  requireKnownTypes,
+  sealNewSecret,
+} from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
 /** Webhooks that one account may have, disabled ones included. */

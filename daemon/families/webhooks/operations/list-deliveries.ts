@@ -46,7 +46,7 @@ export const listDeliveries = readOperation({
     }
     const pages = paging(query, { list: 'deliveries', ...filters })
     const turn = { holder: webhook.account_id, signal: abandoned() }
-    return platform.largePages(turn, async () => {
+    return platform.queues.largePages(turn, async () => {
       const page = await deliveries.list({
         ...filters,
         account_id: webhook.account_id,

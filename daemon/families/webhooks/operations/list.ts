@@ -30,7 +30,7 @@ export const listWebhooks = readOperation({
     const status = query.status ?? null
     const pages = paging(query, { list: 'webhooks', account, status })
     const { limit, after, bytes } = pages
-    return platform.largePages({ holder: account, signal: abandoned() }, async () => {
+    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
       const page = await platform.store.webhooks.list({
         account_id: account,
         status,

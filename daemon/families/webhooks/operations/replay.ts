@@ -54,7 +54,7 @@ export const replayEvents = ownOperation({
     const types = await typesOf(platform, webhook.account_id, asked)
     const span = { ...spanOf(body, now), types }
     const turn = replayTurn(call)
-    return platform.replays(turn, async () => {
+    return platform.queues.replays(turn, async () => {
       let queued = 0
       for await (const events of pastEvents(platform, webhook, span)) {
         if (dry_run) await requireAsking(call, turn)

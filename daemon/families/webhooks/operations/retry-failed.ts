@@ -55,7 +55,7 @@ export const retryFailed = ownOperation({
     }
     const dry_run = body.dry_run === true
     const turn = replayTurn(call)
-    return platform.replays(turn, async () => {
+    return platform.queues.replays(turn, async () => {
       let queued = 0
       let after: string | null = null
       do {

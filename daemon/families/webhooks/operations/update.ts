@@ -7,7 +7,14 @@ import { requireReceivable } from '../../../events/authority.ts'
 import { writeOperation } from '../../../operations/family.ts'
 import type { Platform } from '../../../platform.ts'
 import { creatorOf } from '../../../authority/principal.ts'
-import { findWebhook, grantApps, judgeHeaders, judgeTarget, noteChange, requireKnownTypes } from '../service.ts'
+import {
+  findWebhook,
+  grantApps,
+  judgeHeaders,
+  judgeTarget,
+  noteChange,
+  requireKnownTypes,
+} from '../service.ts'
 import { changedTarget, requireRedirect } from '../redirect.ts'
 import {
   exampleWebhook,
