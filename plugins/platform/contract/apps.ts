@@ -1,51 +1,15 @@
-import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant, Millis } from '../../../lib/time.ts'
 import { DAY } from '../../../lib/time.ts'
 import type { Page, SizedPageQuery } from '../../store/contract/page.ts'
+import type { RecordOf } from '../model/define.ts'
+import { placeOf } from '../model/pages.ts'
+import type { APPS, REVISIONS } from '../models/apps.ts'
 
-export type AppStatus = 'creating' | 'ready' | 'failed'
+export type AppRecord = RecordOf<typeof APPS>
 
-/** What an app was made from. */
-export interface AppSource {
-  readonly kind: 'template' | 'prompt' | 'prompt_files' | 'clone'
-  readonly template_id: string | null
-  readonly cloned_from: string | null
-}
+export type AppSource = AppRecord['source']
 
-export interface AppRecord {
-  readonly id: string
-  readonly account_id: string
-  readonly name: string
-  /** Of the apps that are not archived, no two have the same. */
-  readonly alias: string | null
-  readonly status: AppStatus
-  readonly source: AppSource
-  /** The number of its current revision; null until it has one. */
-  readonly revision: number | null
-  readonly metadata: Readonly<Record<string, string>>
-  readonly created_by: Creator
-  readonly created_at: Instant
-  readonly updated_at: Instant
-  /** Archived apps answer reads and nothing else, until they are restored or purged. */
-  readonly archived_at: Instant | null
-  readonly purge_at: Instant | null
-}
-
-/** What an app's files were at one time. It never changes. */
-export interface RevisionRecord {
-  readonly app_id: string
-  /** 1, 2, … in the order in which they became the current one. */
-  readonly number: number
-  /** The SHA-256, in hex, of the tree that names its files. */
-  readonly tree: string
-  readonly files: number
-  readonly bytes: number
-  readonly message: string | null
-  /** The edit that made it; null for what an app was made with. */
-  readonly edit_id: string | null
-  readonly created_by: Creator
-  readonly created_at: Instant
-}
+export type RevisionRecord = RecordOf<typeof REVISIONS>
 
 /**
  * Newest first; `after` is what `placeOfApp` answers of the last app of the page before, `bytes` those of
@@ -57,7 +21,7 @@ export interface AppListQuery extends SizedPageQuery {
   readonly ids: readonly string[] | null
   /** Without archived apps, with them, or those alone. */
   readonly archived: 'exclude' | 'include' | 'only'
-  readonly status: AppStatus | null
+  readonly status: AppRecord['status'] | null
   readonly alias: string | null
 }
 
@@ -118,7 +82,12 @@ export interface AppWrites extends AppReads {
    */
   update(id: string, changes: AppChanges, now: Instant): Promise<boolean>
   /** Ends its creation. False, changing nothing, when it does not stand in `from`, or is archived. */
-  move(id: string, from: AppStatus, to: AppStatus, now: Instant): Promise<boolean>
+  move(
+    id: string,
+    from: AppRecord['status'],
+    to: AppRecord['status'],
+    now: Instant,
+  ): Promise<boolean>
   /**
    * Makes a revision the current one. False, changing nothing, when `base` is not the current one any
    * more, or the app is archived: of two callers with the same base one wins.
@@ -146,12 +115,5 @@ export const ALIAS_KEPT: Millis = 30 * DAY
 export const MOST_ALIASES_KEPT = 200
 
 /** Where an app stands in a list. */
-export function placeOfApp({ created_at, id }: Pick<AppRecord, 'created_at' | 'id'>): string {
-  return `${created_at}_${id}`
-}
-
-/** What `placeOfApp` answered; of what it never answers, a place before every app. */
-export function readPlaceOfApp(place: string): { readonly at: Instant; readonly id: string } {
-  const [, at = '0', id = ''] = /^(\d{1,15})_(.*)$/.exec(place) ?? []
-  return { at: Number(at), id }
-}
+export const placeOfApp = ({ created_at, id }: Pick<AppRecord, 'created_at' | 'id'>): string =>
+  placeOf(created_at, id)

@@ -1,16 +1,8 @@
 import type { Instant } from '../../../lib/time.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { SITES } from '../models/sites.ts'
 
-/** What an app serves. */
-export interface SiteRecord {
-  readonly app_id: string
-  readonly account_id: string
-  /** What is live; null while nothing is. */
-  readonly deployment_id: string | null
-  /** Rises with each switch and each time that it goes offline; 0 until the first. */
-  readonly turn: number
-  /** Begins the address under which its files are seen before they are published; nobody guesses it. */
-  readonly preview: string
-}
+export type SiteRecord = RecordOf<typeof SITES>
 
 /** What an app serves, as its owner sees it. */
 export interface SiteStanding extends SiteRecord {

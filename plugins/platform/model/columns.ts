@@ -1,9 +1,9 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { integer, toCreator } from '../../store/sql/rows.ts'
+import { integer } from '../../store/sql/rows.ts'
 
 /** As the migrations spell it; `id` is text that is compared bytewise. */
-export type ColumnType = 'id' | 'text' | 'smallint' | 'integer' | 'bigint' | 'bytes'
+export type ColumnType = 'id' | 'text' | 'smallint' | 'integer' | 'bigint' | 'serial' | 'bytes'
 
 /** One column, and what its values mean. */
 export interface Column<T> {
@@ -26,6 +26,11 @@ export interface Field<T> {
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Declared = Readonly<Record<string, Column<any> | Field<any>>>
 
+/** What a column or field holds. */
+export type ValueOf<T> = T extends Column<infer V> | Field<infer V> ? V : never
+
+export type RecordOfDeclared<D extends Declared> = { readonly [Name in keyof D]: ValueOf<D[Name]> }
+
 const column = <T>(type: ColumnType, read: (value: unknown) => T): Column<T> => ({
   type,
   nullable: false,
@@ -34,12 +39,16 @@ const column = <T>(type: ColumnType, read: (value: unknown) => T): Column<T> => 
 })
 
 /** Compared bytewise. */
-export const id = (): Column<string> => column('id', String)
+export const id = <T extends string = string>(): Column<T> =>
+  column('id', (value) => String(value) as T)
 export const text = <T extends string = string>(): Column<T> =>
   column('text', (value) => String(value) as T)
+export const small = (): Column<number> => column('smallint', integer)
 export const int = (): Column<number> => column('integer', integer)
 /** Counters, and instants in milliseconds. */
 export const big = (): Column<number> => column('bigint', integer)
+/** A place that only grows, given out by the database. */
+export const serial = (): Column<number> => column('serial', integer)
 
 /** Kept as 0 or 1. */
 export function flag(): Column<boolean> {
@@ -79,11 +88,38 @@ export function named<T>(name: string, of: Column<T>): Field<T> {
   }
 }
 
-/** Who made a record. */
-export function creator(): Field<Creator> {
+/** An object of properties, those of a record or of one of its properties. Only what is given is written. */
+export function group<const D extends Declared>(declared: D): Field<RecordOfDeclared<D>> {
+  const properties = Object.entries(declared)
+  const columns = properties.map(([name, one]) =>
+    'columns' in one ? one.columns : { [name]: one },
+  )
   return {
-    columns: { created_by_type: text(), created_by_id: orNull(text()) },
-    read: toCreator,
-    write: (value) => ({ created_by_type: value.type, created_by_id: value.id }),
+    columns: Object.assign({}, ...columns) as Field<unknown>['columns'],
+    read(row) {
+      const record: Record<string, unknown> = {}
+      for (const [name, one] of properties) {
+        record[name] = 'columns' in one ? one.read(row) : one.read(row[name])
+      }
+      return record as RecordOfDeclared<D>
+    },
+    write(values) {
+      const given: Readonly<Record<string, unknown>> = values
+      const row: Record<string, unknown> = {}
+      for (const [name, one] of properties) {
+        const value = given[name]
+        if (value === undefined) continue
+        if ('columns' in one) Object.assign(row, one.write(value))
+        else row[name] = one.write(value)
+      }
+      return row
+    },
   }
 }
+
+/** Who made a record. */
+export const creator = (): Field<Creator> =>
+  group({
+    type: named('created_by_type', text<Creator['type']>()),
+    id: named('created_by_id', orNull(text())),
+  })

@@ -33,6 +33,7 @@ const TYPES: Readonly<Record<ColumnType, () => unknown>> = {
   smallint: () => DataTypes.SMALLINT,
   integer: () => DataTypes.INTEGER,
   bigint: () => DataTypes.BIGINT,
+  serial: () => DataTypes.BIGINT,
   bytes: () => DataTypes.BLOB,
 }
 

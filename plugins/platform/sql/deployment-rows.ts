@@ -4,7 +4,6 @@ import type {
   DeploymentRecord,
   NewDeployment,
 } from '../contract/deployments.ts'
-import type { EarlierRelease, HostedApp, SiteStanding } from '../contract/sites.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, jsonOrNull, textOrNull, toCreator } from '../../store/sql/rows.ts'
 
@@ -91,34 +90,4 @@ export function toLine(row: Row): DeploymentLine {
     step: textOrNull(row['step']),
     message: String(row['message']),
   }
-}
-
-export function toStanding(row: Row): SiteStanding {
-  return {
-    app_id: String(row['app_id']),
-    account_id: String(row['account_id']),
-    deployment_id: textOrNull(row['deployment_id']),
-    turn: integer(row['turn']),
-    preview: String(row['preview']),
-    in_progress: integer(row['in_progress']) === 1,
-    suspended: integerOrNull(row['suspended_at']) !== null,
-  }
-}
-
-export function toHosted(row: Row): Omit<HostedApp, 'earlier'> {
-  return {
-    app_id: String(row['app_id']),
-    account_id: String(row['account_id']),
-    archived: integerOrNull(row['archived_at']) !== null,
-    suspended: integerOrNull(row['suspended_at']) !== null,
-    sign_in: integerOrNull(row['sign_in']) === 1,
-    deployment_id: textOrNull(row['deployment_id']),
-    artifact: textOrNull(row['artifact']),
-    tree: textOrNull(row['tree']),
-    turning: integer(row['turning']) === 1,
-  }
-}
-
-export function toEarlier(row: Row): EarlierRelease {
-  return { artifact: String(row['artifact']), replaced_at: integer(row['replaced_at']) }
 }

@@ -7,8 +7,8 @@ import type {
 import { secretIdOf } from '../contract/services.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { BEFORE_ALL, integer } from '../../store/sql/rows.ts'
-import { readSizedPage } from '../../store/sql/sized-page.ts'
+import { readPage } from '../model/pages.ts'
+import { recordsOf } from '../model/records.ts'
 import type { ModelRows } from '../model/sequelize.ts'
 import { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
 import type { PlatformTables } from './tables.ts'
@@ -28,26 +28,18 @@ export function serviceReads(query: Query, t: PlatformTables, dialect: Dialect):
       )
       return row && toService(row, toSealed)
     },
-    async list({ app_id, limit, after, bytes }) {
-      const { rows, more } = await readSizedPage(query, {
-        table: t.services,
-        key: ['app_id', 'name'],
+    async list({ app_id, ...listed }) {
+      const { rows, ...more } = await readPage(query, t, SERVICES, {
+        of: { app_id },
+        key: ['name'],
         order: 'asc',
         also: gathered(['s.name']),
-        size: 'octet_length(config)',
-        where: 'app_id = $1 AND name > $2',
-        bind: [app_id, after ?? BEFORE_ALL],
-        limit,
-        bytes,
+        wide: ['config'],
+        ...listed,
       })
-      return { rows: rows.map((row) => toService(row, ([name]) => ({ name }))), more }
+      return { ...more, rows: rows.map((row) => toService(row, ([name]) => ({ name }))) }
     },
-    async count(appId) {
-      const [row] = await query(`SELECT count(*) AS count FROM ${t.services} WHERE app_id = $1`, [
-        appId,
-      ])
-      return integer(row?.['count'])
-    },
+    count: (app_id) => recordsOf(query, t, SERVICES).count({ app_id }),
   }
 }
 
@@ -92,12 +84,6 @@ export function serviceWrites(
       return removed.length > 0
     },
   }
-}
-
-/** Deletes every service of an app, with its secrets. */
-export async function purgeServices(query: Query, t: PlatformTables, appId: string): Promise<void> {
-  await query(`DELETE FROM ${t.services} WHERE app_id = $1`, [appId])
-  await query(`DELETE FROM ${t.service_secrets} WHERE app_id = $1`, [appId])
 }
 
 type GatheredSecret = readonly [name: string, sealed: string]

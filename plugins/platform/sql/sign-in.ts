@@ -3,16 +3,12 @@ import type { SignInReads, SignInWrites } from '../contract/sign-in.ts'
 import { NO_SIGN_IN } from '../contract/sign-in.ts'
 import type { Query } from '../../store/sql/client.ts'
 import { insertion } from '../../store/sql/rows.ts'
+import { recordsOf } from '../model/records.ts'
 import { SIGN_IN } from '../models/sign-in.ts'
 import type { PlatformTables } from './tables.ts'
 
 export function signInReads(query: Query, t: PlatformTables): SignInReads {
-  return {
-    async get(appId) {
-      const [row] = await query(`SELECT * FROM ${t.sign_in} WHERE app_id = $1`, [appId])
-      return row && SIGN_IN.toRecord(row)
-    },
-  }
+  return { get: (app_id) => recordsOf(query, t, SIGN_IN).get({ app_id }) }
 }
 
 export function signInWrites(query: Query, t: PlatformTables, sink: ChangeSink): SignInWrites {
@@ -30,9 +26,4 @@ export function signInWrites(query: Query, t: PlatformTables, sink: ChangeSink):
       sink.push({ kind: 'site', id: app_id })
     },
   }
-}
-
-/** Deletes how the users of an app sign in. */
-export async function purgeSignIn(query: Query, t: PlatformTables, appId: string): Promise<void> {
-  await query(`DELETE FROM ${t.sign_in} WHERE app_id = $1`, [appId])
 }

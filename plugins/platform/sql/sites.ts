@@ -1,9 +1,10 @@
 import type { DeploymentReads } from '../contract/deployments.ts'
-import type { HostedApp } from '../contract/sites.ts'
+import type { EarlierRelease, HostedApp, SiteStanding } from '../contract/sites.ts'
 import { EARLIER } from '../contract/sites.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { toEarlier, toHosted, toStanding } from './deployment-rows.ts'
 import type { Row } from '../../store/sql/rows.ts'
+import { integer, integerOrNull, textOrNull } from '../../store/sql/rows.ts'
+import { SITES } from '../models/sites.ts'
 import type { PlatformTables } from './tables.ts'
 
 /** Among how many releases it is looked for what was live before. */
@@ -71,4 +72,30 @@ export function siteReads(
     siteByPreview: async (preview) =>
       withEarlier(await query(`${hosted} WHERE site.preview = $1`, [preview])),
   }
+}
+
+function toStanding(row: Row): SiteStanding {
+  return {
+    ...SITES.toRecord(row),
+    in_progress: integer(row['in_progress']) === 1,
+    suspended: integerOrNull(row['suspended_at']) !== null,
+  }
+}
+
+function toHosted(row: Row): Omit<HostedApp, 'earlier'> {
+  return {
+    app_id: String(row['app_id']),
+    account_id: String(row['account_id']),
+    archived: integerOrNull(row['archived_at']) !== null,
+    suspended: integerOrNull(row['suspended_at']) !== null,
+    sign_in: integerOrNull(row['sign_in']) === 1,
+    deployment_id: textOrNull(row['deployment_id']),
+    artifact: textOrNull(row['artifact']),
+    tree: textOrNull(row['tree']),
+    turning: integer(row['turning']) === 1,
+  }
+}
+
+function toEarlier(row: Row): EarlierRelease {
+  return { artifact: String(row['artifact']), replaced_at: integer(row['replaced_at']) }
 }

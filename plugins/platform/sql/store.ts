@@ -48,7 +48,7 @@ export function createPlatformStore(
   function writesOf(query: Query, changes: ChangeSink): PlatformWrites {
     const rows = models.rowsOn(query)
     return {
-      apps: appWrites(query, t, dialect, changes),
+      apps: appWrites(query, t, dialect, changes, rows),
       deployments: deploymentWrites(query, t, dialect, changes),
       domains: domainWrites(query, t, dialect, changes, rows),
       edits: editWrites(query, t, dialect),

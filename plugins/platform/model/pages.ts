@@ -1,0 +1,105 @@
+import type { Page } from '../../store/contract/page.ts'
+import { leadOn } from '../../store/contract/page.ts'
+import type { Query, Way } from '../../store/sql/client.ts'
+import type { IndexedRows } from '../../store/sql/looked-at.ts'
+import { lastLookedAt } from '../../store/sql/looked-at.ts'
+import type { Row } from '../../store/sql/rows.ts'
+import { cutPage } from '../../store/sql/rows.ts'
+import { readSizedPage } from '../../store/sql/sized-page.ts'
+import type { PlatformTables } from '../sql/tables.ts'
+import type { Condition, Key } from './conditions.ts'
+import { allOf, equal, takesAll } from './conditions.ts'
+import type { Model } from './define.ts'
+
+/** One page of a list. */
+export interface Listed {
+  /** Values that columns have in all of it. */
+  readonly of: Key
+  /** What an index answers of it besides. */
+  readonly within?: readonly Condition[]
+  /** Columns that order it, no two rows the same: one, or a number before an id. Default: `id`. */
+  readonly key?: readonly string[]
+  /** Default: `desc`. */
+  readonly order?: Way
+  /** Where the page before ended: the value of the key, or what `placeOf` answers of two. */
+  readonly after: string | number | null
+  readonly limit: number
+  /** What is asked for beside, which no index answers. */
+  readonly filters?: readonly Condition[]
+  /** Rows that a page looks at where such a thing is asked for, as of `MOST_LOOKED_AT`. Default: all. */
+  readonly most?: number
+  /** Columns that may be large, whose bytes end the page. */
+  readonly wide?: readonly string[]
+  /** Default: no limit. */
+  readonly bytes?: number | undefined
+  /** SQL: what is answered of a row of wide columns beside them, which are those of `kept`. */
+  readonly also?: string
+}
+
+/** Where a row stands in a list that two columns order. */
+export const placeOf = (number: unknown, id: unknown): string => `${String(number)}_${String(id)}`
+
+/** What `placeOf` answered; of what it never answers, a place before every row. */
+function readPlace(place: string): readonly [number, string] {
+  const [, number = '0', id = ''] = /^(\d{1,15})_(.*)$/.exec(place) ?? []
+  return [Number(number), id]
+}
+
+/** Rows of one page, and whether more are left. */
+export async function readPage(
+  query: Query,
+  t: PlatformTables,
+  model: Model,
+  listed: Listed,
+): Promise<Page<Row>> {
+  const { of, within = [], key = ['id'], order = 'desc', after, filters = [], most } = listed
+  const [beyond, upTo] = order === 'desc' ? ['<', '>='] : ['>', '<=']
+  const first = key.length === 1 ? [after] : readPlace(String(after))
+  const rest = after === null ? [] : [compare(model, key, beyond, first)]
+  const { sql: where, bind } = allOf([equal(of), ...within, ...rest])
+  const indexed = { table: t[model.table], key, order, where, bind }
+  const read = (conditions: readonly Condition[]) => {
+    const all = allOf([{ sql: where, bind }, ...conditions])
+    return readRows(query, listed, { ...indexed, where: all.sql, bind: all.bind })
+  }
+
+  if (most === undefined || takesAll(filters)) return read(filters)
+  const last = await lastLookedAt(query, indexed, most)
+  if (last === undefined) return read(filters)
+  const end = key.map((column) => last[column])
+  const page = await read([compare(model, key, upTo, end), ...filters])
+  return leadOn(page, key.length === 1 ? String(end[0]) : placeOf(end[0], end[1]))
+}
+
+async function readRows(
+  query: Query,
+  { of, limit, wide, bytes, also }: Listed,
+  rows: IndexedRows,
+): Promise<Page<Row>> {
+  if (wide !== undefined) {
+    const key = [...Object.keys(of), ...rows.key]
+    const size = wide.map((column) => `COALESCE(octet_length(${column}), 0)`).join(' + ')
+    const more = { size, limit, bytes, ...(also !== undefined && { also }) }
+    return readSizedPage(query, { ...rows, key, ...more })
+  }
+  const { table, key, order, where, bind } = rows
+  const found = await query(
+    `SELECT * FROM ${table} WHERE ${where}
+     ORDER BY ${key.map((column) => `${column} ${order}`).join(', ')} LIMIT $${bind.length + 1}`,
+    [...bind, limit + 1],
+  )
+  return cutPage(found, limit)
+}
+
+function compare(
+  { schema }: Model,
+  key: readonly string[],
+  how: string,
+  bind: readonly unknown[],
+): Condition {
+  const places = key.map((column, index) => {
+    const isText = ['id', 'text'].includes(schema.get(column)?.type ?? '')
+    return isText ? `$${index + 1}` : `CAST($${index + 1} AS BIGINT)`
+  })
+  return { sql: `(${key.join(', ')}) ${how} (${places.join(', ')})`, bind }
+}

@@ -1,0 +1,46 @@
+import type { Page } from '../../store/contract/page.ts'
+import type { Query } from '../../store/sql/client.ts'
+import { integer } from '../../store/sql/rows.ts'
+import type { PlatformTables } from '../sql/tables.ts'
+import type { Declared, RecordOfDeclared } from './columns.ts'
+import type { Key } from './conditions.ts'
+import { equal } from './conditions.ts'
+import type { Model } from './define.ts'
+import type { Listed } from './pages.ts'
+import { readPage } from './pages.ts'
+
+/** The records of a model, as they are read. */
+export interface Records<R> {
+  get(key: Key): Promise<R | undefined>
+  count(key: Key): Promise<number>
+  /** @param rest SQL: what follows WHERE */
+  select(rest: string, bind: readonly unknown[]): Promise<readonly R[]>
+  page(listed: Listed): Promise<Page<R>>
+}
+
+export function recordsOf<D extends Declared>(
+  query: Query,
+  t: PlatformTables,
+  model: Model<D>,
+): Records<RecordOfDeclared<D>> {
+  const table = t[model.table]
+  const select = async (rest: string, bind: readonly unknown[]) =>
+    (await query(`SELECT * FROM ${table} WHERE ${rest}`, bind)).map(model.toRecord)
+  return {
+    select,
+    async get(key) {
+      const { sql, bind } = equal(key)
+      const [record] = await select(sql, bind)
+      return record
+    },
+    async count(key) {
+      const { sql, bind } = equal(key)
+      const [row] = await query(`SELECT count(*) AS count FROM ${table} WHERE ${sql}`, bind)
+      return integer(row?.['count'])
+    },
+    async page(listed) {
+      const { rows, ...more } = await readPage(query, t, model, listed)
+      return { ...more, rows: rows.map(model.toRecord) }
+    },
+  }
+}

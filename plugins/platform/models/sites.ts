@@ -1,0 +1,14 @@
+import { id, int, orNull } from '../model/columns.ts'
+import { defineModel } from '../model/define.ts'
+
+/** What an app serves. */
+export const SITES = defineModel('sites', {
+  app_id: id(),
+  account_id: id(),
+  /** What is live; null while nothing is. */
+  deployment_id: orNull(id()),
+  /** Rises with each switch and each time that it goes offline; 0 until the first. */
+  turn: int(),
+  /** Begins the address under which its files are seen before they are published; nobody guesses it. */
+  preview: id(),
+})
