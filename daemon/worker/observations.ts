@@ -1,7 +1,8 @@
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { AccessLine, ToldProblem } from '../../plugins/platform/contract/observations.ts'
+import type { ToldErrors } from '../../plugins/platform/contract/error-groups.ts'
+import type { AccessLine } from '../../plugins/platform/contract/observations.ts'
 import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -87,18 +88,18 @@ export function keepObserving(
 
   function withoutTexts(batch: Batch): Batch {
     dropped.access_lines += batch.lines.length
-    dropped.problems += batch.problems.length
-    return { ...batch, lines: [], problems: [] }
+    dropped.problems += batch.groups.length
+    return { ...batch, lines: [], groups: [] }
   }
 
-  async function write({ number, as_of, lines, usage, problems }: Batch): Promise<void> {
-    const told: ToldProblem[] = []
-    for (const problem of problems) told.push(await edits.complete(problem))
+  async function write({ number, as_of, lines, usage, groups }: Batch): Promise<void> {
+    const told: ToldErrors[] = []
+    for (const group of groups) told.push(await edits.complete(group))
     const left = await store.write(async ({ observations }) => {
       if (!(await observations.beginBatch(source, number, clock.now()))) return 0
       for (const chunk of chunksOf(lines)) await observations.addLines(chunk)
       if (usage.length > 0) await observations.addUsage(usage, as_of)
-      return told.length - (await observations.recordProblems(told))
+      return told.length - (await observations.recordErrors(told))
     })
     dropped.problems += left
   }

@@ -1,15 +1,29 @@
 import type { Model } from './model/define.ts'
 import { APPS, LEFT_ALIASES, REVISIONS } from './models/apps.ts'
 import { DOMAINS } from './models/domains.ts'
+import { ERROR_GROUPS } from './models/error-groups.ts'
+import {
+  ACCESS_LINES,
+  APP_CHECKS,
+  APP_PROBES,
+  APP_USAGE,
+  OBSERVERS,
+} from './models/observations.ts'
 import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
 import { SITES } from './models/sites.ts'
 
 /** Every noun that is declared as a model. */
 export const MODELS: readonly Model[] = [
+  ACCESS_LINES,
   APPS,
+  APP_CHECKS,
+  APP_PROBES,
+  APP_USAGE,
   DOMAINS,
+  ERROR_GROUPS,
   LEFT_ALIASES,
+  OBSERVERS,
   REVISIONS,
   SERVICES,
   SERVICE_SECRETS,

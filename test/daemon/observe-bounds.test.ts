@@ -1,7 +1,10 @@
 import t from 'tap'
 import { createGathering } from '../../daemon/worker/observations/gather.ts'
 import { MOST_LINES, MOST_LINES_OF_APP } from '../../daemon/worker/observations/lines.ts'
-import { MOST_PROBLEMS, MOST_PROBLEMS_OF_APP } from '../../daemon/worker/observations/problems.ts'
+import {
+  MOST_ERROR_GROUPS,
+  MOST_ERROR_GROUPS_OF_APP,
+} from '../../daemon/worker/observations/error-groups.ts'
 import { report, request } from '../support/observed.ts'
 
 const NOON = Date.UTC(2026, 0, 31, 12)
@@ -92,26 +95,27 @@ void t.test('of a path that led nowhere the beginning is kept', (t) => {
   t.end()
 })
 
-void t.test('one app leaves room for the problems of others, and all have an end', (t) => {
+void t.test('one app leaves room for the error groups of others, and all have an end', (t) => {
   const { take, dropped, tell } = gather()
-  for (let made = 0; made <= MOST_PROBLEMS_OF_APP; made += 1) tell('loud', word(made))
+  for (let made = 0; made <= MOST_ERROR_GROUPS_OF_APP; made += 1) tell('loud', word(made))
   t.equal(dropped.problems, 1)
   tell('loud', word(0))
   t.equal(dropped.problems, 1, 'what is known counts on')
-  for (let made = MOST_PROBLEMS_OF_APP; made < MOST_PROBLEMS; made += 1) tell(`app_${made}`, 'x')
+  for (let made = MOST_ERROR_GROUPS_OF_APP; made < MOST_ERROR_GROUPS; made += 1)
+    tell(`app_${made}`, 'x')
   t.equal(dropped.problems, 1)
   tell('late', 'x')
   tell('late', 'y')
   t.equal(dropped.problems, 3, 'what finds a place takes that of another')
-  const { problems = [] } = take() ?? {}
-  t.equal(problems.length, MOST_PROBLEMS)
-  const of = (app: string) => problems.filter(({ app_id }) => app_id === app)
+  const { groups = [] } = take() ?? {}
+  t.equal(groups.length, MOST_ERROR_GROUPS)
+  const of = (app: string) => groups.filter(({ app_id }) => app_id === app)
   t.equal(of('late').length, 2)
-  t.equal(of('loud').length, MOST_PROBLEMS_OF_APP - 2)
+  t.equal(of('loud').length, MOST_ERROR_GROUPS_OF_APP - 2)
   t.equal(of('loud').find(({ title }) => title === word(0))?.count, 2, 'the rarest went')
-  for (let made = 0; made < MOST_PROBLEMS; made += 1) tell(`app_${made}`, 'x')
+  for (let made = 0; made < MOST_ERROR_GROUPS; made += 1) tell(`app_${made}`, 'x')
   tell('late', 'x')
   t.equal(dropped.problems, 4, 'where all have one none gives it')
-  t.equal(take()?.problems.length, MOST_PROBLEMS)
+  t.equal(take()?.groups.length, MOST_ERROR_GROUPS)
   t.end()
 })

@@ -4,7 +4,7 @@ import { createLog } from '../../daemon/telemetry/log.ts'
 import { keepObserving } from '../../daemon/worker/observations.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { SECOND, toIso } from '../../lib/time.ts'
-import { ALL_LINES, ALL_PROBLEMS, TAIL } from '../platform/observation-samples.ts'
+import { ALL_ERROR_GROUPS, ALL_LINES, TAIL } from '../platform/observation-samples.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { createClock } from '../support/clock.ts'
 import { until } from '../support/daemon.ts'
@@ -107,7 +107,7 @@ void t.test(
         '2026-01-31 published egress_bytes': 200,
       })
       t.same(await pathsOf(store, id), ['/first', '/second'])
-      const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })
+      const { rows } = await store.observations.errorGroups({ ...ALL_ERROR_GROUPS, app_id: id })
       t.match(rows, [{ title: 'one', count: 1 }])
       t.same(dropped, { access_lines: 0, problems: 0 })
       await stop()
@@ -146,7 +146,7 @@ void t.test('texts that no database takes are kept as others', async (t) => {
   observer.reported({ app_id: id, kind: 'preview', deployment_id: null }, [odd], NOON, 'net')
   t.equal(await flush(), true)
   t.same(await pathsOf(store, id), ['/a\ufffdb\ufffd'])
-  const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })
+  const { rows } = await store.observations.errorGroups({ ...ALL_ERROR_GROUPS, app_id: id })
   t.match(rows, [{ title: 'x\ufffdy\ufffd' }])
   await stop()
 })
@@ -184,7 +184,7 @@ void t.test(
     const tail = await store.observations.tail({ ...TAIL, app_id: id, limit: 2000 })
     t.equal(new Set(tail.map(({ path }) => path)).size, 1000)
     t.equal(tail.length, 1000)
-    const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })
+    const { rows } = await store.observations.errorGroups({ ...ALL_ERROR_GROUPS, app_id: id })
     t.same(rows.map(({ title, count }) => `${title} ${count}`).sort(), [
       'own a 10',
       'own b 10',
@@ -256,7 +256,7 @@ void t.test('when it stops it tries again, and then lets go', async (t) => {
   t.equal(faulty.units, 6)
 })
 
-void t.test('a problem bears the deployment that brought it, and that one’s edit', async (t) => {
+void t.test('a group has the deployment that brought it, and that one’s edit', async (t) => {
   const world: World = await observedWorld(t)
   const { store } = world.platform
   const id = await publishedApp(world)
@@ -280,7 +280,7 @@ void t.test('a problem bears the deployment that brought it, and that one’s ed
     'net',
   )
   t.equal(await flush(), true)
-  const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, app_id: id })
+  const { rows } = await store.observations.errorGroups({ ...ALL_ERROR_GROUPS, app_id: id })
   const brought = Object.fromEntries(
     rows.map(({ title, deployment_id, edit_id }) => [title, [deployment_id, edit_id]]),
   )

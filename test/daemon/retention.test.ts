@@ -173,7 +173,7 @@ for (const [name, open] of Object.entries(STORES)) {
           await tx.observations.addChecks([sampleCheck(after)])
         }
         const seen = [31 * DAY, 29 * DAY].map((ago) => sampleTold(`${ago}`, now - BORN - ago))
-        await tx.observations.recordProblems(seen)
+        await tx.observations.recordErrors(seen)
         await tx.observations.addUsage([sampleUsage(1)], BORN)
         await tx.observations.beginBatch('gone', 1, now - 31 * DAY)
       })

@@ -16,7 +16,7 @@ import type { PlatformCase } from './harness.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
 import { probeCases } from './probes.ts'
-import { problemCases } from './problems.ts'
+import { errorGroupCases } from './error-groups.ts'
 import { secretCases } from './secrets.ts'
 import { siteLookupCases } from './site-lookups.ts'
 import { siteCases } from './sites.ts'
@@ -42,6 +42,6 @@ export const platformCases: readonly PlatformCase[] = [
   ...secretCases,
   ...observationCases,
   ...probeCases,
-  ...problemCases,
+  ...errorGroupCases,
   ...lookedAtCases,
 ]

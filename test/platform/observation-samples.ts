@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto'
 import { uuid7Of } from '../../lib/internal/uuid7.ts'
 import type { Instant } from '../../lib/time.ts'
 import type {
+  ErrorGroupQuery,
+  ErrorGroupRecord,
+  ToldErrors,
+} from '../../plugins/platform/contract/error-groups.ts'
+import type {
   AccessLine,
   CheckRecord,
   LineQuery,
   ProbesDue,
-  ProblemQuery,
-  ProblemRecord,
   TailQuery,
-  ToldProblem,
   UsageAddition,
 } from '../../plugins/platform/contract/observations.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
@@ -72,12 +74,12 @@ export function sampleUsage(amount: number, changes: Partial<UsageAddition> = {}
   }
 }
 
-/** Told once of `app_1`, so long after the samples were made; its name makes it the problem that it is. */
+/** Told once of `app_1`, so long after the samples were made; its name makes it the error group that it is. */
 export function sampleTold(
   name: string,
   after: number,
-  changes: Partial<ToldProblem> = {},
-): ToldProblem {
+  changes: Partial<ToldErrors> = {},
+): ToldErrors {
   const at = BORN + after
   const digest = createHash('sha256').update(name).digest()
   return {
@@ -99,13 +101,13 @@ export function sampleTold(
   }
 }
 
-/** What is kept of a problem that was told of once. */
-export function openedBy(told: ToldProblem): ProblemRecord {
+/** What is kept of an error group that was told of once. */
+export function openedBy(told: ToldErrors): ErrorGroupRecord {
   const { reporter: _, ...kept } = told
   return { ...kept, status: 'open', resolved_at: null, reopened_at: null }
 }
 
-export const ALL_PROBLEMS: ProblemQuery = {
+export const ALL_ERROR_GROUPS: ErrorGroupQuery = {
   app_id: 'app_1',
   kind: null,
   status: null,
@@ -138,8 +140,8 @@ export async function insertObserved(
 export const addLines = (store: PlatformStore, ...lines: readonly AccessLine[]): Promise<void> =>
   store.write((tx) => tx.observations.addLines(lines))
 
-export const tell = (store: PlatformStore, ...told: readonly ToldProblem[]): Promise<number> =>
-  store.write((tx) => tx.observations.recordProblems(told))
+export const tell = (store: PlatformStore, ...told: readonly ToldErrors[]): Promise<number> =>
+  store.write((tx) => tx.observations.recordErrors(told))
 
 /** Which of these apps are given, to be asked next at an instant. */
 export const claimProbes = (

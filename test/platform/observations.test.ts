@@ -32,13 +32,15 @@ await t.test('SQLite: what is observed is found by an index, however much there 
   const statements: Parameters<Query>[] = []
   const { observations, purge } = await platformOver(noting(client, statements))
   const byApp = 'SEARCH access_lines USING INDEX access_lines_by_app'
+  const between = { ...ALL_LINES, since: 7, until: 9, after: 'line_9' }
   const tail = { app_id: 'app_1', kind: null, after: 7, limit: 9 } as const
   const byKind = 'SEARCH access_lines USING INDEX access_lines_by_kind'
   const afterOne = `${byKind} (app_id=? AND kind=? AND <expr>>?)`
   const reads: Readonly<Record<string, readonly [() => Promise<unknown>, RegExp | string]>> = {
-    lines: [() => observations.lines(ALL_LINES), `${byApp} (app_id=? AND id>? AND id<?)`],
+    'all lines': [() => observations.lines(ALL_LINES), `${byApp} (app_id=?)`],
+    lines: [() => observations.lines(between), `${byApp} (app_id=? AND id>? AND id<?)`],
     'filtered lines': [
-      () => observations.lines({ ...ALL_LINES, path: '/' }),
+      () => observations.lines({ ...between, path: '/' }),
       /SEARCH access_lines USING (COVERING )?INDEX access_lines_by_app \(app_id=\? AND id>\? AND id<\?\)/,
     ],
     'the newest lines': [() => observations.tail({ ...tail, after: null }), afterOne],

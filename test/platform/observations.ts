@@ -6,7 +6,7 @@ import { assertOneWon, readPages } from '../../plugins/store/conformance/harness
 import { openRacers } from './harness.ts'
 import {
   ALL_LINES,
-  ALL_PROBLEMS,
+  ALL_ERROR_GROUPS,
   TAIL,
   addLines,
   idAt,
@@ -266,7 +266,7 @@ const endCases: readonly PlatformCase[] = [
       const { rows } = await store.observations.lines(ALL_LINES)
       assert.deepEqual(rows, [sampleLine(9), sampleLine(3)])
       assert.equal(await store.purge('problems', BORN + 8, 9), 1)
-      const left = await store.observations.problems(ALL_PROBLEMS)
+      const left = await store.observations.errorGroups(ALL_ERROR_GROUPS)
       assert.deepEqual(left.rows, [openedBy(seenLate)])
     },
   },
@@ -299,7 +299,7 @@ const endCases: readonly PlatformCase[] = [
         for (const app_id of ['app_1', 'app_2']) {
           await tx.observations.addLines([sampleLine(1, { app_id })])
           await tx.observations.addUsage([sampleUsage(1, { app_id })], BORN)
-          await tx.observations.recordProblems([
+          await tx.observations.recordErrors([
             sampleTold('one', 1, { app_id, id: idAt(BORN, Number(app_id.at(-1))) }),
           ])
           await tx.observations.addChecks([sampleCheck(1, { app_id })])
@@ -310,7 +310,7 @@ const endCases: readonly PlatformCase[] = [
         return [
           (await observations.lines({ ...ALL_LINES, app_id })).rows.length,
           (await observations.usage(app_id, '2026-01-01', '2026-02-01')).length,
-          (await observations.problems({ ...ALL_PROBLEMS, app_id })).rows.length,
+          (await observations.errorGroups({ ...ALL_ERROR_GROUPS, app_id })).rows.length,
           (await observations.checks(app_id, 9)).length,
         ]
       }

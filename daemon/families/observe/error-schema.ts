@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
-import type { ProblemRecord } from '../../../plugins/platform/contract/observations.ts'
-import { PROBLEM_STATUSES } from '../../../plugins/platform/contract/observations.ts'
+import type { ErrorGroupRecord } from '../../../plugins/platform/contract/error-groups.ts'
+import { ERROR_GROUP_STATUSES } from '../../../plugins/platform/contract/error-groups.ts'
 import { exampleApp } from '../apps/schema.ts'
 import { instant, isoOrNull, pageOf, plainText } from '../wire.ts'
 import { env, exampleLine } from './log-schema.ts'
@@ -17,7 +17,7 @@ export const appError = z
     type: z.string(),
     title: z.string(),
     culprit: z.string().meta({ description: 'Where it happened: the call and the file.' }),
-    status: z.enum(PROBLEM_STATUSES),
+    status: z.enum(ERROR_GROUP_STATUSES),
     env,
     count: z.int(),
     first_seen: instant,
@@ -43,30 +43,30 @@ export const resolvedError = appError
   .pick({ id: true, error_id: true, app_id: true, status: true, resolved_at: true })
   .meta({ id: 'ResolvedAppError' })
 
-export function toResolved(problem: ProblemRecord): z.input<typeof resolvedError> {
-  const { id, error_id, app_id, status, resolved_at } = toWireError(problem)
+export function toResolved(group: ErrorGroupRecord): z.input<typeof resolvedError> {
+  const { id, error_id, app_id, status, resolved_at } = toWireError(group)
   return { id, error_id, app_id, status, resolved_at }
 }
 
-export function toWireError(problem: ProblemRecord): z.input<typeof appError> {
+export function toWireError(group: ErrorGroupRecord): z.input<typeof appError> {
   return {
-    id: problem.id,
-    error_id: problem.id,
-    app_id: problem.app_id,
-    fingerprint: problem.fingerprint,
-    type: problem.type,
-    title: problem.title,
-    culprit: problem.culprit,
-    status: problem.status,
-    env: problem.kind,
-    count: problem.count,
-    first_seen: toIso(problem.first_seen),
-    last_seen: toIso(problem.last_seen),
-    resolved_at: isoOrNull(problem.resolved_at),
-    reopened_at: isoOrNull(problem.reopened_at),
-    deployment_id: problem.deployment_id,
-    edit_id: problem.edit_id,
-    sample: { ...problem.sample },
+    id: group.id,
+    error_id: group.id,
+    app_id: group.app_id,
+    fingerprint: group.fingerprint,
+    type: group.type,
+    title: group.title,
+    culprit: group.culprit,
+    status: group.status,
+    env: group.kind,
+    count: group.count,
+    first_seen: toIso(group.first_seen),
+    last_seen: toIso(group.last_seen),
+    resolved_at: isoOrNull(group.resolved_at),
+    reopened_at: isoOrNull(group.reopened_at),
+    deployment_id: group.deployment_id,
+    edit_id: group.edit_id,
+    sample: { ...group.sample },
   }
 }
 

@@ -1,8 +1,6 @@
 import type { AppReads } from '../../../plugins/platform/contract/apps.ts'
-import type {
-  ObservationReads,
-  ProblemRecord,
-} from '../../../plugins/platform/contract/observations.ts'
+import type { ErrorGroupRecord } from '../../../plugins/platform/contract/error-groups.ts'
+import type { ObservationReads } from '../../../plugins/platform/contract/observations.ts'
 import type { Call } from '../../operations/family.ts'
 import { findApp } from '../apps/service.ts'
 import { observeError } from './errors.ts'
@@ -12,18 +10,18 @@ type Asked = Pick<Call, 'principal'> & {
 }
 
 /** An error of an app that the caller may see. */
-export async function findProblem(
+export async function findErrorGroup(
   {
     apps,
     observations,
   }: {
     readonly apps: Pick<AppReads, 'get'>
-    readonly observations: Pick<ObservationReads, 'problem'>
+    readonly observations: Pick<ObservationReads, 'errorGroup'>
   },
   { principal, params }: Asked,
-): Promise<ProblemRecord> {
+): Promise<ErrorGroupRecord> {
   const app = await findApp(apps, principal, params.app_id)
-  const problem = await observations.problem(app.id, params.error_id)
-  if (problem === undefined) throw observeError('error_not_found')
-  return problem
+  const group = await observations.errorGroup(app.id, params.error_id)
+  if (group === undefined) throw observeError('error_not_found')
+  return group
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ToldProblem } from '../../../plugins/platform/contract/observations.ts'
+import type { ToldErrors } from '../../../plugins/platform/contract/error-groups.ts'
 import type { BrowserReport } from '../../hosting/site.ts'
 import { beginningOf, redact, wellFormed } from './redact.ts'
 
@@ -10,17 +10,17 @@ const MAX_URL = 1024
 /** Of each text this much is looked at. */
 const MAX_READ = 8192
 
-/** Frames that tell one problem from another: below them the callers differ. */
+/** Frames that tell one error group from another: below them the callers differ. */
 const TOP_FRAMES = 3
 const MAX_FRAME = 300
 
-type Described = Pick<ToldProblem, 'fingerprint' | 'type' | 'title' | 'culprit' | 'sample'>
+type Described = Pick<ToldErrors, 'fingerprint' | 'type' | 'title' | 'culprit' | 'sample'>
 
 /**
  * What a report says, without what may tell of the visitor, and the fingerprint of what is the same
  * each time that it happens.
  */
-export function describeProblem(report: BrowserReport): Described {
+export function describeError(report: BrowserReport): Described {
   const message = tidy(report.message, MAX_MESSAGE)
   const stack = report.stack === null ? null : tidy(report.stack, MAX_STACK)
   const url = tidy(report.url, MAX_URL)

@@ -1,13 +1,13 @@
 import type { DeploymentReads } from '../../../plugins/platform/contract/deployments.ts'
-import type { ToldProblem } from '../../../plugins/platform/contract/observations.ts'
-import type { GatheredProblem } from './problems.ts'
+import type { ToldErrors } from '../../../plugins/platform/contract/error-groups.ts'
+import type { GatheredErrors } from './error-groups.ts'
 
 /** Deployments whose edits are remembered: they never change. */
 const MOST_KNOWN = 1000
 
-/** Finds which deployment and which edit brought a problem. */
+/** Finds which deployment and which edit brought an error group. */
 export function createEdits(deployments: Pick<DeploymentReads, 'get'>): {
-  complete(problem: GatheredProblem): Promise<ToldProblem>
+  complete(group: GatheredErrors): Promise<ToldErrors>
 } {
   const known = new Map<string, string | null>()
 
@@ -24,14 +24,14 @@ export function createEdits(deployments: Pick<DeploymentReads, 'get'>): {
   }
 
   return {
-    async complete({ said, ...problem }) {
-      const { app_id, deployment_id } = problem
-      if (deployment_id === null) return { ...problem, edit_id: null }
+    async complete({ said, ...group }) {
+      const { app_id, deployment_id } = group
+      if (deployment_id === null) return { ...group, edit_id: null }
       // A tab may be open since an earlier release. A page says what it likes: it is looked up.
       const edit = said === null ? undefined : await find(app_id, said)
       return edit === undefined
-        ? { ...problem, edit_id: (await find(app_id, deployment_id)) ?? null }
-        : { ...problem, deployment_id: said, edit_id: edit }
+        ? { ...group, edit_id: (await find(app_id, deployment_id)) ?? null }
+        : { ...group, deployment_id: said, edit_id: edit }
     },
   }
 }

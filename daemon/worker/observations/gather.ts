@@ -9,8 +9,8 @@ import type {
 import { METERS } from '../../../plugins/platform/contract/observations.ts'
 import type { Observer, Served } from '../../hosting/site.ts'
 import { createLines } from './lines.ts'
-import type { GatheredProblem } from './problems.ts'
-import { createProblems } from './problems.ts'
+import type { GatheredErrors } from './error-groups.ts'
+import { createErrorGroups } from './error-groups.ts'
 
 /** What is written at once. */
 export interface Batch {
@@ -19,7 +19,7 @@ export interface Batch {
   readonly as_of: Instant
   readonly lines: readonly AccessLine[]
   readonly usage: readonly UsageAddition[]
-  readonly problems: readonly GatheredProblem[]
+  readonly groups: readonly GatheredErrors[]
 }
 
 /** How much was left out. */
@@ -43,7 +43,7 @@ export function createGathering(random: RandomBytes, dropped: Dropped): Gatherin
   let asOf: Instant = 0
   let usage = new Map<string, Counted>()
   const lines = createLines(random, dropped)
-  const problems = createProblems(random, dropped)
+  const groups = createErrorGroups(random, dropped)
 
   function count({ app_id, kind, at, status, bytes }: Served): void {
     const key = `${Math.floor(at / DAY)} ${kind} ${app_id}`
@@ -67,10 +67,10 @@ export function createGathering(random: RandomBytes, dropped: Dropped): Gatherin
       lines.add(request)
     },
     reported(site, reports, at, network) {
-      for (const report of reports) problems.add(site, report, at, network)
+      for (const report of reports) groups.add(site, report, at, network)
     },
     take() {
-      const told = problems.take()
+      const told = groups.take()
       if (usage.size === 0 && told.length === 0) return undefined
       number += 1
       const batch = {
@@ -78,7 +78,7 @@ export function createGathering(random: RandomBytes, dropped: Dropped): Gatherin
         as_of: asOf,
         lines: lines.take(),
         usage: [...usage.values()].flatMap(toAdditions),
-        problems: told,
+        groups: told,
       }
       usage = new Map()
       return batch

@@ -1,46 +1,43 @@
 import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
-import type {
-  AccessLine,
-  LineQuery,
-  ObservationReads,
-  ObservationWrites,
-} from '../contract/observations.ts'
+import type { ObservationReads, ObservationWrites } from '../contract/observations.ts'
 import { OBSERVED_KINDS } from '../contract/observations.ts'
-import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
+import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { LINE, castEach, toCheck, toLine, toUsage } from './observation-rows.ts'
-import { problemReads, recordProblems, resolveProblem } from './problems.ts'
-import type { Row } from '../../store/sql/rows.ts'
-import { lastIdLookedAt } from '../../store/sql/looked-at.ts'
-import { BEFORE_ALL, BEHIND_ALL, cutPage, integer } from '../../store/sql/rows.ts'
+import { integer } from '../../store/sql/rows.ts'
+import type { Batch } from '../model/batches.ts'
+import { batchOf } from '../model/batches.ts'
+import { asked, having } from '../model/conditions.ts'
+import { recordsOf } from '../model/records.ts'
+import type { ModelRows } from '../model/sequelize.ts'
+import {
+  ACCESS_LINES,
+  APP_CHECKS,
+  APP_PROBES,
+  APP_USAGE,
+  USAGE_ADDITION,
+} from '../models/observations.ts'
+import { errorGroupReads, errorGroupWrites } from './error-groups.ts'
 import type { PlatformTables } from './tables.ts'
 
 export function observationReads(query: Query, t: PlatformTables): ObservationReads {
+  const accessLines = recordsOf(query, t, ACCESS_LINES)
   return {
-    ...problemReads(query, t),
-    async lines(asked, most = MOST_LOOKED_AT) {
-      const { app_id, kind, status_class, since, until, path, deployment_id, limit, after } = asked
+    ...errorGroupReads(query, t),
+    lines({ app_id, kind, status_class, since, until, path, deployment_id, ...page }, most) {
       // By their ids, which are as old as the lines: the index leads to the page, however far behind it is.
-      const from = since === null ? BEFORE_ALL : uuid7Floor(since)
-      const ends = [after ?? BEHIND_ALL, until === null ? BEHIND_ALL : uuid7Floor(until)]
-      const [before = BEHIND_ALL] = ends.sort()
-      const lines = {
-        table: t.access_lines,
-        order: 'desc',
-        where: 'app_id = $1 AND id >= $2 AND id < $3',
-        bind: [app_id, from, before],
-      } as const
-      const last = takesAll(asked) ? undefined : await lastIdLookedAt(query, lines, most)
-      const rows = await query(
-        `SELECT * FROM ${t.access_lines} WHERE app_id = $1 AND id >= $2 AND id < $3
-           AND (CAST($4 AS TEXT) IS NULL OR kind = $4)
-           AND (CAST($5 AS INTEGER) IS NULL OR status / 100 = $5)
-           AND (CAST($6 AS TEXT) IS NULL OR substr(path, 1, length($6)) = $6)
-           AND (CAST($7 AS TEXT) IS NULL OR deployment_id = $7)
-         ORDER BY id DESC LIMIT $8`,
-        [app_id, last ?? from, before, kind, status_class, path, deployment_id, limit + 1],
-      )
-      return leadOn(cutPage(rows.map(withoutPlace), limit), last)
+      const from = since === null ? [] : [{ sql: 'id >= $1', bind: [uuid7Floor(since)] }]
+      const before = until === null ? [] : [{ sql: 'id < $1', bind: [uuid7Floor(until)] }]
+      return accessLines.page({
+        of: { app_id },
+        within: [...from, ...before],
+        filters: [
+          ...having(ACCESS_LINES, { kind, deployment_id }),
+          asked('integer', status_class, 'status / 100 = $1'),
+          asked('text', path, 'substr(path, 1, length($1)) = $1'),
+        ],
+        most: most ?? MOST_LOOKED_AT,
+        ...page,
+      })
     },
     async tail({ app_id, kind, after, limit }) {
       const kinds = kind === null ? OBSERVED_KINDS : [kind]
@@ -56,7 +53,10 @@ export function observationReads(query: Query, t: PlatformTables): ObservationRe
         `SELECT * FROM (${each.join(' UNION ALL ')}) lines ORDER BY position ${order} LIMIT $3`,
         [app_id, after ?? 0, limit, ...kinds],
       )
-      const lines = rows.map(toLine)
+      const lines = rows.map((row) => ({
+        ...ACCESS_LINES.toRecord(row),
+        position: integer(row['position']),
+      }))
       return after === null ? lines.reverse() : lines
     },
     async rate(appId, kind, since, most) {
@@ -69,21 +69,16 @@ export function observationReads(query: Query, t: PlatformTables): ObservationRe
       )
       return { requests: integer(row?.['requests']), errors: integer(row?.['errors']) }
     },
-    async usage(appId, from, before) {
-      const rows = await query(
-        `SELECT * FROM ${t.app_usage} WHERE app_id = $1 AND day >= $2 AND day < $3
-         ORDER BY day, kind, meter`,
+    usage: (appId, from, before) =>
+      recordsOf(query, t, APP_USAGE).select(
+        'app_id = $1 AND day >= $2 AND day < $3 ORDER BY day, kind, meter',
         [appId, from, before],
-      )
-      return rows.map(toUsage)
-    },
-    async checks(appId, limit) {
-      const rows = await query(
-        `SELECT * FROM ${t.app_checks} WHERE app_id = $1 ORDER BY at DESC LIMIT $2`,
-        [appId, limit],
-      )
-      return rows.map(toCheck)
-    },
+      ),
+    checks: (appId, limit) =>
+      recordsOf(query, t, APP_CHECKS).select('app_id = $1 ORDER BY at DESC LIMIT $2', [
+        appId,
+        limit,
+      ]),
     async uptime(appId, since) {
       const [row] = await query(
         `SELECT count(*) AS checks,
@@ -107,26 +102,19 @@ export function observationReads(query: Query, t: PlatformTables): ObservationRe
   }
 }
 
-/** Whether whatever is looked at is asked for. */
-function takesAll({ kind, status_class, path, deployment_id }: LineQuery): boolean {
-  return [kind, status_class, path, deployment_id].every((one) => one === null)
-}
-
-function withoutPlace(row: Row): AccessLine {
-  const { position: _, ...line } = toLine(row)
-  return line
-}
-
 export function observationWrites(
   query: Query,
   t: PlatformTables,
   dialect: Dialect,
+  rows: ModelRows,
 ): ObservationWrites {
-  const isThere = (id: string): string =>
-    `EXISTS (SELECT 1 FROM ${t.apps} app WHERE app.id = ${id})`
+  /** Of the batch, what apps are there of. */
+  const ofApps = ({ rows: added }: Batch<never>): string =>
+    `FROM (${added}) added WHERE EXISTS (SELECT 1 FROM ${t.apps} app WHERE app.id = added.app_id)`
 
   return {
     ...observationReads(query, t),
+    ...errorGroupWrites(query, t, dialect, rows),
     async beginBatch(source, number, now) {
       const rows = await query(
         `INSERT INTO ${t.observers} (source, batch, at) VALUES ($1, $2, $3)
@@ -137,69 +125,44 @@ export function observationWrites(
       return rows.length > 0
     },
     async addLines(lines) {
-      const columns = Object.keys(LINE) as (keyof typeof LINE)[]
+      const batch = batchOf(dialect, ACCESS_LINES.record)
       await query(
-        `INSERT INTO ${t.access_lines} (${columns.join(', ')})
-         SELECT ${columns.join(', ')}
-         FROM (SELECT ${castEach(LINE, 'line')} FROM ${dialect.each('$1', 'line')}) added
-         WHERE ${isThere('added.app_id')} ORDER BY id
+        `INSERT INTO ${t.access_lines} (${batch.columns})
+         SELECT ${batch.columns} ${ofApps(batch)} ORDER BY id
          ON CONFLICT (app_id, id) DO NOTHING`,
-        [JSON.stringify(lines.map((line) => columns.map((column) => line[column])))],
+        [batch.value(lines)],
       )
     },
     async addUsage(additions, asOf) {
+      const batch = batchOf(dialect, USAGE_ADDITION)
       await query(
         `INSERT INTO ${t.app_usage} (app_id, day, kind, meter, total, as_of)
-         SELECT app_id, day, kind, meter, sum(amount), CAST($2 AS BIGINT)
-         FROM (SELECT ${castEach(ADDITION, 'one')} FROM ${dialect.each('$1', 'one')}) added
-         WHERE ${isThere('added.app_id')} GROUP BY app_id, day, kind, meter
+         SELECT app_id, day, kind, meter, sum(amount), CAST($2 AS BIGINT) ${ofApps(batch)}
+         GROUP BY app_id, day, kind, meter
          ON CONFLICT (app_id, day, kind, meter) DO UPDATE SET
            total = ${t.app_usage}.total + excluded.total,
            as_of = CASE WHEN excluded.as_of > ${t.app_usage}.as_of THEN excluded.as_of
              ELSE ${t.app_usage}.as_of END`,
-        [
-          JSON.stringify(
-            additions.map(({ app_id, day, kind, meter, amount }) => [
-              app_id,
-              day,
-              kind,
-              meter,
-              amount,
-            ]),
-          ),
-          asOf,
-        ],
+        [batch.value(additions), asOf],
       )
     },
-    recordProblems: (told) => recordProblems(query, t, dialect, told),
-    resolveProblem: (appId, id, now) => resolveProblem(query, t, appId, id, now),
     async addChecks(checks) {
+      const batch = batchOf(dialect, APP_CHECKS.record)
       await query(
-        `INSERT INTO ${t.app_checks} (at, app_id, status, latency_ms, message)
-         SELECT at, app_id, status, latency_ms, message
-         FROM (SELECT ${castEach(CHECK, 'one')} FROM ${dialect.each('$1', 'one')}) added
-         WHERE ${isThere('added.app_id')} ON CONFLICT (at, app_id) DO NOTHING`,
-        [
-          JSON.stringify(
-            checks.map(({ at, app_id, status, latency_ms, message }) => [
-              at,
-              app_id,
-              status,
-              latency_ms,
-              message,
-            ]),
-          ),
-        ],
+        `INSERT INTO ${t.app_checks} (${batch.columns}) SELECT ${batch.columns} ${ofApps(batch)}
+         ON CONFLICT (at, app_id) DO NOTHING`,
+        [batch.value(checks)],
       )
     },
     async claimProbes(next, { now, furthest }) {
+      const batch = batchOf(dialect, APP_PROBES.record)
       const claimed = await query<{ app_id: string }>(
         `UPDATE ${t.app_probes} SET due_at = asked.due_at
-         FROM (SELECT ${castEach(PROBE, 'one')} FROM ${dialect.each('$1', 'one')}) asked
+         FROM (${batch.rows}) asked
          WHERE ${t.app_probes}.app_id = asked.app_id
            AND (${t.app_probes}.due_at <= $2 OR ${t.app_probes}.due_at > $3)
          RETURNING ${t.app_probes}.app_id`,
-        [JSON.stringify(next.map(({ app_id, at }) => [app_id, at])), now, furthest],
+        [batch.value(next), now, furthest],
       )
       const served = await query<{ app_id: string }>(
         `SELECT site.app_id FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
@@ -210,26 +173,5 @@ export function observationWrites(
       )
       return served.map(({ app_id }) => app_id)
     },
-  }
-}
-
-const ADDITION = { app_id: 'TEXT', day: 'TEXT', kind: 'TEXT', meter: 'TEXT', amount: 'BIGINT' }
-const CHECK = {
-  at: 'BIGINT',
-  app_id: 'TEXT',
-  status: 'TEXT',
-  latency_ms: 'BIGINT',
-  message: 'TEXT',
-}
-const PROBE = { app_id: 'TEXT', due_at: 'BIGINT' }
-
-/** Deletes whatever was observed of an app. */
-export async function purgeObservations(
-  query: Query,
-  t: PlatformTables,
-  appId: string,
-): Promise<void> {
-  for (const table of [t.access_lines, t.app_usage, t.problems, t.app_checks, t.app_probes]) {
-    await query(`DELETE FROM ${table} WHERE app_id = $1`, [appId])
   }
 }

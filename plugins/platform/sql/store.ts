@@ -53,7 +53,7 @@ export function createPlatformStore(
       domains: domainWrites(query, t, dialect, changes, rows),
       edits: editWrites(query, t, dialect),
       files: fileWrites(query, t, dialect),
-      observations: observationWrites(query, t, dialect),
+      observations: observationWrites(query, t, dialect, rows),
       services: serviceWrites(query, t, dialect, rows),
       signIn: signInWrites(query, t, changes),
     }

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { MAX_NEW_OF_REPORTER } from '../../../plugins/platform/contract/observations.ts'
+import { MAX_NEW_OF_REPORTER } from '../../../plugins/platform/contract/error-groups.ts'
 import { parseBlocks } from '../../../daemon/config/values.ts'
 import { createApp } from '../../support/edits.ts'
 import { html } from '../../support/hosted-apps.ts'

@@ -1,6 +1,6 @@
 import { readOperation } from '../../../operations/family.ts'
 import { appError, errorParams, exampleError, toWireError } from '../error-schema.ts'
-import { findProblem } from '../service.ts'
+import { findErrorGroup } from '../service.ts'
 
 export const getAppError = readOperation({
   id: 'observe.get_error',
@@ -18,6 +18,6 @@ export const getAppError = readOperation({
   },
   command: 'app error',
   async run(call) {
-    return toWireError(await findProblem(call.platform.store, call))
+    return toWireError(await findErrorGroup(call.platform.store, call))
   },
 })

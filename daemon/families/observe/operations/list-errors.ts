@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import {
-  PROBLEM_STATUSES,
-  placeOfProblem,
-} from '../../../../plugins/platform/contract/observations.ts'
+  ERROR_GROUP_STATUSES,
+  placeOfErrorGroup,
+} from '../../../../plugins/platform/contract/error-groups.ts'
 import { readOperation } from '../../../operations/family.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
@@ -13,7 +13,7 @@ import { env } from '../log-schema.ts'
 
 const query = z.strictObject({
   ...pageQuery,
-  status: z.enum(PROBLEM_STATUSES).optional(),
+  status: z.enum(ERROR_GROUP_STATUSES).optional(),
   env: env.optional(),
   since: givenInstant.optional().meta({ description: 'Seen at this instant or later.' }),
   q: text(200).optional().meta({ description: 'What title or culprit holds, as it is written.' }),
@@ -47,8 +47,8 @@ export const listAppErrors = readOperation({
     const pages = paging(query, { list: 'app-errors', ...filters })
     const { limit, after } = pages
     return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
-      const page = await observations.problems({ ...filters, limit, after })
-      return pages.answer(page, placeOfProblem, toWireError)
+      const page = await observations.errorGroups({ ...filters, limit, after })
+      return pages.answer(page, placeOfErrorGroup, toWireError)
     })
   },
 })

@@ -4,7 +4,7 @@ import { accountOf } from '../../../authority/principal.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { audit } from '../../audit/note.ts'
 import { errorParams, exampleError, resolvedError, toResolved } from '../error-schema.ts'
-import { findProblem } from '../service.ts'
+import { findErrorGroup } from '../service.ts'
 
 export const resolveAppError = writeOperation({
   id: 'observe.resolve_error',
@@ -31,9 +31,9 @@ export const resolveAppError = writeOperation({
   async run(call) {
     const { principal, tx, params, now } = call
     await findLiveApp(tx.apps, principal, params.app_id)
-    const { id, app_id } = await findProblem(tx, call)
+    const { id, app_id } = await findErrorGroup(tx, call)
     // Asked again it is resolved all the same, and nothing more is noted.
-    if (await tx.observations.resolveProblem(app_id, id, now)) {
+    if (await tx.observations.resolveErrorGroup(app_id, id, now)) {
       await audit(call, {
         account_id: accountOf(principal),
         action: 'error.resolved',
@@ -42,6 +42,6 @@ export const resolveAppError = writeOperation({
         app_id,
       })
     }
-    return toResolved(await findProblem(tx, call))
+    return toResolved(await findErrorGroup(tx, call))
   },
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { describeProblem } from '../../daemon/worker/observations/describe.ts'
+import { describeError } from '../../daemon/worker/observations/describe.ts'
 import { beginningOf, redact } from '../../daemon/worker/observations/redact.ts'
 import { report } from '../support/observed.ts'
 
@@ -61,7 +61,7 @@ void t.test('it takes no long while, whatever the text', async (t) => {
   for (const part of hostile) {
     const text = part.repeat(40_000 / part.length)
     const begun = process.cpuUsage()
-    describeProblem(report(text, { stack: `${text}\n${text}`, url: text }))
+    describeError(report(text, { stack: `${text}\n${text}`, url: text }))
     const { user } = process.cpuUsage(begun)
     t.ok(user < 500_000, `${JSON.stringify(part)}: ${user} µs`)
   }
@@ -116,9 +116,9 @@ void t.test('no word is read again from each place in it', (t) => {
 })
 
 const fingerprint = (message: string, stack: string | null = null): string =>
-  describeProblem(report(message, { stack })).fingerprint
+  describeError(report(message, { stack })).fingerprint
 
-void t.test('occurrences of one problem have one fingerprint', async (t) => {
+void t.test('occurrences of one error group have one fingerprint', async (t) => {
   const same = (a: string, b: string, of: string): void => {
     t.equal(fingerprint(a), fingerprint(b), of)
   }
@@ -146,14 +146,14 @@ void t.test('occurrences of one problem have one fingerprint', async (t) => {
   )
 })
 
-void t.test('different problems have different ones', async (t) => {
+void t.test('different error groups have different ones', async (t) => {
   const all = [
     fingerprint('x is undefined'),
     fingerprint('y is undefined'),
     fingerprint('x is undefined', 'at a (https://a.example/a.js:1:1)'),
     fingerprint('x is undefined', 'at b (https://a.example/a.js:1:1)'),
     fingerprint('x is undefined', 'at a (https://a.example/my-shop.js:1:1)'),
-    describeProblem(report('x is undefined', { type: 'console' })).fingerprint,
+    describeError(report('x is undefined', { type: 'console' })).fingerprint,
   ]
   t.equal(new Set(all).size, all.length)
   t.match(all[0], /^[0-9a-f]{64}$/)
@@ -161,19 +161,19 @@ void t.test('different problems have different ones', async (t) => {
 
 void t.test('title and culprit say what and where', async (t) => {
   const stack = 'Error: no\n    at total (https://a.example/js/cart.js?v=1:4:7)'
-  t.match(describeProblem(report('no\nmore of it', { stack })), {
+  t.match(describeError(report('no\nmore of it', { stack })), {
     type: 'error',
     title: 'no',
     culprit: 'total (/js/cart.js)',
     sample: { message: 'no\nmore of it', url: 'https://shop.example.net/cart' },
   })
-  t.match(describeProblem(report('', { type: 'csp' })), { title: 'csp', culprit: '/cart' })
+  t.match(describeError(report('', { type: 'csp' })), { title: 'csp', culprit: '/cart' })
   const anonymous = 'at https://a.example/npm/vue@3.2/vue.js:1:2'
-  t.equal(describeProblem(report('x', { stack: anonymous })).culprit, '/npm/vue@3.2/vue.js')
-  const long = describeProblem(report('word '.repeat(4000)))
+  t.equal(describeError(report('x', { stack: anonymous })).culprit, '/npm/vue@3.2/vue.js')
+  const long = describeError(report('word '.repeat(4000)))
   t.equal(long.title.length, 200)
   t.equal(long.sample.message.length, 1000)
   // What is looked at ends within the address, which nobody would know as one.
   const padded = `token=${'x'.repeat(8192 - 'token= zoe@exam'.length)} zoe@example.com`
-  t.equal(describeProblem(report(padded)).title, 'token=[token] ')
+  t.equal(describeError(report(padded)).title, 'token=[token] ')
 })

@@ -1,32 +1,38 @@
 import assert from 'node:assert/strict'
-import type { ProblemQuery, ToldProblem } from '../../plugins/platform/contract/observations.ts'
+import type { ErrorGroupQuery, ToldErrors } from '../../plugins/platform/contract/error-groups.ts'
 import {
   MAX_NEW_OF_REPORTER,
-  MAX_NEW_PROBLEMS,
-  MAX_PROBLEMS,
-  placeOfProblem,
-} from '../../plugins/platform/contract/observations.ts'
+  MAX_NEW_ERROR_GROUPS,
+  MAX_ERROR_GROUPS,
+  placeOfErrorGroup,
+} from '../../plugins/platform/contract/error-groups.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { PlatformCase } from './harness.ts'
 import { assertOneWon } from '../../plugins/store/conformance/harness.ts'
 import { openRacers } from './harness.ts'
-import { ALL_PROBLEMS, insertObserved, openedBy, sampleTold, tell } from './observation-samples.ts'
+import {
+  ALL_ERROR_GROUPS,
+  insertObserved,
+  openedBy,
+  sampleTold,
+  tell,
+} from './observation-samples.ts'
 import { BORN } from '../../plugins/store/conformance/samples.ts'
 
 const resolve = (store: PlatformStore, id: string, after: number): Promise<boolean> =>
-  store.write((tx) => tx.observations.resolveProblem('app_1', id, BORN + after))
+  store.write((tx) => tx.observations.resolveErrorGroup('app_1', id, BORN + after))
 
 async function titlesOf(
   store: PlatformStore,
-  query: Partial<ProblemQuery> = {},
+  query: Partial<ErrorGroupQuery> = {},
 ): Promise<string[]> {
-  const { rows } = await store.observations.problems({ ...ALL_PROBLEMS, ...query })
+  const { rows } = await store.observations.errorGroups({ ...ALL_ERROR_GROUPS, ...query })
   return rows.map(({ title }) => title)
 }
 
 const countCases: readonly PlatformCase[] = [
   {
-    name: 'problems: one comes back as it was told; a foreign or unknown id finds nothing',
+    name: 'error groups: one comes back as it was told; a foreign or unknown id finds nothing',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1', 'app_2')
@@ -40,13 +46,13 @@ const countCases: readonly PlatformCase[] = [
       })
       assert.equal(await tell(store, full, sampleTold('gone', 1, { app_id: 'app_9' })), 1)
       assert.equal(await tell(store), 0)
-      assert.deepEqual(await store.observations.problem('app_1', full.id), openedBy(full))
-      assert.equal(await store.observations.problem('app_2', full.id), undefined)
-      assert.equal(await store.observations.problem('app_1', 'none'), undefined)
+      assert.deepEqual(await store.observations.errorGroup('app_1', full.id), openedBy(full))
+      assert.equal(await store.observations.errorGroup('app_2', full.id), undefined)
+      assert.equal(await store.observations.errorGroup('app_1', 'none'), undefined)
     },
   },
   {
-    name: 'problems: what is told again counts on, by app, kind and fingerprint',
+    name: 'error groups: what is told again counts on, by app, kind and fingerprint',
     async run(harness) {
       const racers = await openRacers(harness)
       const [store] = racers
@@ -61,7 +67,7 @@ const countCases: readonly PlatformCase[] = [
       await tell(store, { ...later, count: 4 })
       await tell(store, early)
       const counted = { ...openedBy(first), count: 6, first_seen: BORN + 5, last_seen: BORN + 20 }
-      assert.deepEqual(await store.observations.problem('app_1', first.id), {
+      assert.deepEqual(await store.observations.errorGroup('app_1', first.id), {
         ...counted,
         sample: later.sample,
       })
@@ -71,17 +77,17 @@ const countCases: readonly PlatformCase[] = [
         sampleTold('one', 22, { app_id: 'app_2' }),
       ]
       assert.equal(await tell(store, ...others, sampleTold('one', 20)), 4)
-      assert.equal((await store.observations.problems(ALL_PROBLEMS)).rows.length, 3)
+      assert.equal((await store.observations.errorGroups(ALL_ERROR_GROUPS)).rows.length, 3)
       await Promise.all(
         Array.from({ length: 10 }, (_, turn) =>
           tell(racers[turn % 2 === 0 ? 0 : 1], sampleTold('one', 30 + turn)),
         ),
       )
-      assert.equal((await store.observations.problem('app_1', first.id))?.count, 17)
+      assert.equal((await store.observations.errorGroup('app_1', first.id))?.count, 17)
     },
   },
   {
-    name: 'problems: of two that resolve one wins, and what is seen later opens it again',
+    name: 'error groups: of two that resolve one wins, and what is seen later opens it again',
     async run(harness) {
       const racers = await openRacers(harness)
       const [store] = racers
@@ -89,21 +95,21 @@ const countCases: readonly PlatformCase[] = [
       const told = sampleTold('one', 10)
       await tell(store, told)
       assertOneWon(await Promise.all(racers.map((one) => resolve(one, told.id, 20))))
-      const problem = () => store.observations.problem('app_1', told.id)
+      const group = () => store.observations.errorGroup('app_1', told.id)
       const resolved = { ...openedBy(told), status: 'resolved' as const, resolved_at: BORN + 20 }
-      assert.deepEqual(await problem(), resolved)
+      assert.deepEqual(await group(), resolved)
       // It was seen before, and only told of later.
       await tell(store, sampleTold('one', 20, { deployment_id: 'dep_2' }))
-      assert.deepEqual(await problem(), { ...resolved, count: 2, last_seen: BORN + 20 })
+      assert.deepEqual(await group(), { ...resolved, count: 2, last_seen: BORN + 20 })
       const brought = { deployment_id: 'dep_3', edit_id: null }
       await tell(store, sampleTold('one', 21, brought))
       const reopened = { status: 'open' as const, reopened_at: BORN + 21, last_seen: BORN + 21 }
       const back = { ...resolved, ...reopened, ...brought, count: 3 }
-      assert.deepEqual(await problem(), back)
+      assert.deepEqual(await group(), back)
       assert.equal(await resolve(store, told.id, 30), true)
-      assert.deepEqual(await problem(), { ...back, status: 'resolved', resolved_at: BORN + 30 })
+      assert.deepEqual(await group(), { ...back, status: 'resolved', resolved_at: BORN + 30 })
       assert.equal(await resolve(store, 'none', 30), false)
-      const foreign = store.write((tx) => tx.observations.resolveProblem('app_2', told.id, BORN))
+      const foreign = store.write((tx) => tx.observations.resolveErrorGroup('app_2', told.id, BORN))
       assert.equal(await foreign, false)
     },
   },
@@ -111,7 +117,7 @@ const countCases: readonly PlatformCase[] = [
 
 const listCases: readonly PlatformCase[] = [
   {
-    name: 'problems: pages run from those seen last, over equal instants',
+    name: 'error groups: pages run from those seen last, over equal instants',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1', 'app_2')
@@ -120,18 +126,18 @@ const listCases: readonly PlatformCase[] = [
       await tell(store, sampleTold('old', 1), sampleTold('new', 9))
       const seen: string[] = []
       for (let after: string | null = null, pages = 0; pages < 9; pages++) {
-        const page = await store.observations.problems({ ...ALL_PROBLEMS, limit: 3, after })
+        const page = await store.observations.errorGroups({ ...ALL_ERROR_GROUPS, limit: 3, after })
         seen.push(...page.rows.map(({ title }) => title))
         const last = page.rows.at(-1)
         if (!page.more || last === undefined) break
-        after = placeOfProblem(last)
+        after = placeOfErrorGroup(last)
       }
       const byId = all.toSorted((a, b) => (a.id > b.id ? -1 : 1)).map(({ title }) => title)
       assert.deepEqual(seen, ['new', ...byId, 'old'])
     },
   },
   {
-    name: 'problems: lists go by kind, status, time, and what title or culprit holds',
+    name: 'error groups: lists go by kind, status, time, and what title or culprit holds',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1')
@@ -160,32 +166,32 @@ const many = (prefix: string, count: number, after: number, reporter?: number) =
     sampleTold(`${prefix}${index}`, after + index, { reporter: reporter ?? index }),
   )
 
-/** Tells of new problems, no more at a time than are taken. */
-async function fill(store: PlatformStore, told: readonly ToldProblem[]): Promise<void> {
-  for (let at = 0; at < told.length; at += MAX_NEW_PROBLEMS) {
-    const some = told.slice(at, at + MAX_NEW_PROBLEMS)
+/** Tells of new error groups, no more at a time than are taken. */
+async function fill(store: PlatformStore, told: readonly ToldErrors[]): Promise<void> {
+  for (let at = 0; at < told.length; at += MAX_NEW_ERROR_GROUPS) {
+    const some = told.slice(at, at + MAX_NEW_ERROR_GROUPS)
     assert.equal(await tell(store, ...some), some.length)
   }
 }
 
 const roomCases: readonly PlatformCase[] = [
   {
-    name: 'problems: of one app so many new ones are taken at a time, and known ones count',
+    name: 'error groups: of one app so many new ones are taken at a time, and known ones count',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1', 'app_2')
       await tell(store, sampleTold('known', 0))
-      const told = [...many('a', MAX_NEW_PROBLEMS + 2, 1), sampleTold('known', 1000)]
+      const told = [...many('a', MAX_NEW_ERROR_GROUPS + 2, 1), sampleTold('known', 1000)]
       const kept = await tell(store, ...told, sampleTold('x', 1, { app_id: 'app_2' }))
-      assert.equal(kept, MAX_NEW_PROBLEMS + 2)
+      assert.equal(kept, MAX_NEW_ERROR_GROUPS + 2)
       const titles = await titlesOf(store)
-      assert.equal(titles.length, MAX_NEW_PROBLEMS + 1)
-      assert.deepEqual(titles.slice(0, 2), ['known', `a${MAX_NEW_PROBLEMS - 1}`])
+      assert.equal(titles.length, MAX_NEW_ERROR_GROUPS + 1)
+      assert.deepEqual(titles.slice(0, 2), ['known', `a${MAX_NEW_ERROR_GROUPS - 1}`])
       assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
     },
   },
   {
-    name: 'problems: a network brings few new ones at a time, and known ones count',
+    name: 'error groups: a network brings few new ones at a time, and known ones count',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1', 'app_2')
@@ -203,7 +209,7 @@ const roomCases: readonly PlatformCase[] = [
     },
   },
   {
-    name: 'problems: networks bring new ones in turn, the first of each before the second of any',
+    name: 'error groups: networks bring new ones in turn, the first of each before the second of any',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1')
@@ -211,7 +217,7 @@ const roomCases: readonly PlatformCase[] = [
         many(`noise${reporter}.`, 30, 100 * reporter, reporter),
       )
       const real = [6, 7].map((reporter) => sampleTold(`real${reporter}`, 1000, { reporter }))
-      assert.equal(await tell(store, ...noise, ...real), MAX_NEW_PROBLEMS)
+      assert.equal(await tell(store, ...noise, ...real), MAX_NEW_ERROR_GROUPS)
       const titles = await titlesOf(store)
       assert.ok(titles.includes('real6') && titles.includes('real7'))
       const shares = [1, 2, 3, 4, 5].map(
@@ -221,11 +227,11 @@ const roomCases: readonly PlatformCase[] = [
     },
   },
   {
-    name: 'problems: new ones take the places of the resolved ones unseen for longest',
+    name: 'error groups: new ones take the places of the resolved ones unseen for longest',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1')
-      const first = many('a', MAX_PROBLEMS, 0)
+      const first = many('a', MAX_ERROR_GROUPS, 0)
       await fill(store, first)
       for (const index of [7, 3, 5]) {
         assert.equal(await resolve(store, first[index]?.id ?? '', 1000), true)
@@ -234,17 +240,17 @@ const roomCases: readonly PlatformCase[] = [
       const told = [sampleTold('new', 1001), sampleTold('a3', 999), sampleTold('newer', 1002)]
       assert.equal(await tell(store, ...told), 3)
       const titles = await titlesOf(store)
-      assert.equal(titles.length, MAX_PROBLEMS)
+      assert.equal(titles.length, MAX_ERROR_GROUPS)
       assert.deepEqual(titles.slice(0, 3), ['newer', 'new', 'a3'])
       assert.ok(!titles.includes('a5') && !titles.includes('a7') && titles.includes('a0'))
     },
   },
   {
-    name: 'problems: then those of the open ones that occurred least, and of these the oldest',
+    name: 'error groups: then those of the open ones that occurred least, and of these the oldest',
     async run({ open }) {
       const store = await open()
       await insertObserved(store, 'app_1', 'app_2')
-      const often = many('often', MAX_PROBLEMS - 6, 0).map((one) => ({ ...one, count: 3 }))
+      const often = many('often', MAX_ERROR_GROUPS - 6, 0).map((one) => ({ ...one, count: 3 }))
       await fill(store, often)
       await fill(store, many('once', 4, 1000))
       const twice = sampleTold('twice', 1, { count: 2 })
@@ -253,7 +259,7 @@ const roomCases: readonly PlatformCase[] = [
       assert.equal(await resolve(store, resolved.id, 2000), true)
       const left = async (): Promise<readonly string[]> => {
         const titles = await titlesOf(store)
-        assert.equal(titles.length, MAX_PROBLEMS)
+        assert.equal(titles.length, MAX_ERROR_GROUPS)
         return titles.filter((title) => !title.startsWith('often'))
       }
       assert.equal(await tell(store, sampleTold('b0', 3000), sampleTold('b1', 3001)), 2)
@@ -261,10 +267,13 @@ const roomCases: readonly PlatformCase[] = [
       // once1 would go first, had it not been seen again.
       assert.equal(await tell(store, sampleTold('once1', 3002), sampleTold('b2', 3003)), 2)
       assert.deepEqual(await left(), ['b2', 'once1', 'b1', 'b0', 'once3', 'twice'])
-      assert.equal(await tell(store, ...many('c', MAX_NEW_PROBLEMS + 9, 4000)), MAX_NEW_PROBLEMS)
+      assert.equal(
+        await tell(store, ...many('c', MAX_NEW_ERROR_GROUPS + 9, 4000)),
+        MAX_NEW_ERROR_GROUPS,
+      )
       const titles = await titlesOf(store)
-      assert.equal(titles.length, MAX_PROBLEMS)
-      assert.equal(titles.filter((title) => title.startsWith('c')).length, MAX_NEW_PROBLEMS)
+      assert.equal(titles.length, MAX_ERROR_GROUPS)
+      assert.equal(titles.filter((title) => title.startsWith('c')).length, MAX_NEW_ERROR_GROUPS)
       assert.ok(!titles.includes('twice') && !titles.includes('often13'))
       assert.ok(titles.includes('often14') && titles.includes('often400'))
       assert.deepEqual(await titlesOf(store, { app_id: 'app_2' }), ['x'])
@@ -272,5 +281,5 @@ const roomCases: readonly PlatformCase[] = [
   },
 ]
 
-/** Problems: what a page's browser told of, by what is the same in it. */
-export const problemCases: readonly PlatformCase[] = [...countCases, ...listCases, ...roomCases]
+/** Error groups: what a page's browser told of, by what is the same in it. */
+export const errorGroupCases: readonly PlatformCase[] = [...countCases, ...listCases, ...roomCases]

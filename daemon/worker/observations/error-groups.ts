@@ -1,74 +1,74 @@
 import type { RandomBytes } from '../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../lib/internal/uuid7.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { ToldProblem } from '../../../plugins/platform/contract/observations.ts'
+import type { ToldErrors } from '../../../plugins/platform/contract/error-groups.ts'
 import type { BrowserReport, Observer } from '../../hosting/site.ts'
-import { describeProblem } from './describe.ts'
+import { describeError } from './describe.ts'
 import { fullest } from './fullest.ts'
 
-/** Different problems that wait in memory, of one app and of all. */
-export const MOST_PROBLEMS_OF_APP = 100
-export const MOST_PROBLEMS = 1000
+/** Different error groups that wait in memory, of one app and of all. */
+export const MOST_ERROR_GROUPS_OF_APP = 100
+export const MOST_ERROR_GROUPS = 1000
 
-/** A problem whose edit is still to be found. */
-export type GatheredProblem = Omit<ToldProblem, 'edit_id'> & {
+/** An error group whose edit is still to be found. */
+export type GatheredErrors = Omit<ToldErrors, 'edit_id'> & {
   /** The deployment that the page said that it is of. */
   readonly said: string | null
 }
 
 interface Waiting {
-  readonly problem: Omit<GatheredProblem, 'reporter'>
+  readonly group: Omit<GatheredErrors, 'reporter'>
   /** The network that it is counted for. */
   readonly network: string
 }
 
 type OfApp = Map<string, Waiting>
 
-interface WaitingProblems {
+interface WaitingErrors {
   add(
     site: Parameters<Observer['reported']>[0],
     report: BrowserReport,
     at: Instant,
     network: string,
   ): void
-  take(): readonly GatheredProblem[]
+  take(): readonly GatheredErrors[]
 }
 
 /**
- * Problems that wait to be written, each of which counts on. A full app makes room for a new problem at
- * the cost of the network with the most problems in it; when all apps together have too many, at the cost
+ * Error groups that wait to be written, each of which counts on. A full app makes room for a new error group at
+ * the cost of the network with the most error groups in it; when all apps together have too many, at the cost
  * of the app with the most. Neither takes a place from somebody who has no more than the newcomer.
  *
- * A problem that several networks report is counted for the one with the fewest, so that nobody can use
+ * An error group that several networks report is counted for the one with the fewest, so that nobody can use
  * up the share of others by reporting their errors first.
  *
  * @param dropped counted up by what finds no room
  */
-export function createProblems(
+export function createErrorGroups(
   random: RandomBytes,
   dropped: { problems: number },
-): WaitingProblems {
-  let problems = new Map<string, OfApp>()
+): WaitingErrors {
+  let groups = new Map<string, OfApp>()
   let count = 0
 
   function drop(from: OfApp, network?: string): void {
     const candidates = [...from].filter(
       ([, one]) => network === undefined || one.network === network,
     )
-    const rarest = fullest(candidates, ([, { problem }]) => -problem.count)
+    const rarest = fullest(candidates, ([, { group }]) => -group.count)
     if (rarest !== undefined) from.delete(rarest[0])
     count -= 1
     dropped.problems += 1
   }
 
   function makeRoom(ofApp: OfApp, network: string): boolean {
-    if (ofApp.size === MOST_PROBLEMS_OF_APP) {
+    if (ofApp.size === MOST_ERROR_GROUPS_OF_APP) {
       const shares = sharesOf(ofApp)
       const [loudest, share] = fullest(shares, ([, held]) => held) ?? ['', 0]
       if (share <= (shares.get(network) ?? 0) + 1) return false
       drop(ofApp, loudest)
-    } else if (count >= MOST_PROBLEMS) {
-      const loudest = fullest(problems.values(), ({ size }) => size)
+    } else if (count >= MOST_ERROR_GROUPS) {
+      const loudest = fullest(groups.values(), ({ size }) => size)
       if (loudest === undefined || loudest.size <= ofApp.size + 1) return false
       drop(loudest)
     }
@@ -77,25 +77,25 @@ export function createProblems(
 
   return {
     add({ app_id, kind, deployment_id }, report, at, network) {
-      const described = describeProblem(report)
+      const described = describeError(report)
       const key = `${kind} ${described.fingerprint}`
-      const ofApp = problems.get(app_id) ?? new Map<string, Waiting>()
+      const ofApp = groups.get(app_id) ?? new Map<string, Waiting>()
       const known = ofApp.get(key)
       if (known !== undefined) {
-        const { first_seen, last_seen } = known.problem
-        const problem = {
-          ...known.problem,
-          count: known.problem.count + 1,
+        const { first_seen, last_seen } = known.group
+        const group = {
+          ...known.group,
+          count: known.group.count + 1,
           first_seen: Math.min(first_seen, at),
           ...(at >= last_seen && { last_seen: at, sample: described.sample }),
         }
-        ofApp.set(key, { problem, network: quieter(ofApp, known.network, network) })
+        ofApp.set(key, { group, network: quieter(ofApp, known.network, network) })
       } else if (makeRoom(ofApp, network)) {
         const id = uuid7Of(at, random(8))
         const seen = { id, app_id, kind, count: 1, first_seen: at, last_seen: at }
-        const problem = { ...described, ...seen, deployment_id, said: report.deployment_id }
-        ofApp.set(key, { problem, network })
-        problems.set(app_id, ofApp)
+        const group = { ...described, ...seen, deployment_id, said: report.deployment_id }
+        ofApp.set(key, { group, network })
+        groups.set(app_id, ofApp)
         count += 1
       } else {
         dropped.problems += 1
@@ -103,28 +103,28 @@ export function createProblems(
     },
     take() {
       const reporters = new Map<string, number>()
-      const taken = [...problems.values()].flatMap((ofApp) =>
-        [...ofApp.values()].map(({ problem, network }) => {
+      const taken = [...groups.values()].flatMap((ofApp) =>
+        [...ofApp.values()].map(({ group, network }) => {
           const reporter = reporters.get(network) ?? reporters.size
           reporters.set(network, reporter)
-          return { ...problem, reporter }
+          return { ...group, reporter }
         }),
       )
-      problems = new Map()
+      groups = new Map()
       count = 0
       return taken
     },
   }
 }
 
-/** How many problems of an app are counted for each network. */
+/** How many error groups of an app are counted for each network. */
 function sharesOf(ofApp: OfApp): ReadonlyMap<string, number> {
   const shares = new Map<string, number>()
   for (const { network } of ofApp.values()) shares.set(network, (shares.get(network) ?? 0) + 1)
   return shares
 }
 
-/** Of two networks that report the same the one with fewer problems. */
+/** Of two networks that report the same the one with fewer error groups. */
 function quieter(ofApp: OfApp, known: string, other: string): string {
   if (known === other) return known
   const shares = sharesOf(ofApp)
