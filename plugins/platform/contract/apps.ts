@@ -7,8 +7,6 @@ import type { APPS, REVISIONS } from '../models/apps.ts'
 
 export type AppRecord = RecordOf<typeof APPS>
 
-export type AppSource = AppRecord['source']
-
 export type RevisionRecord = RecordOf<typeof REVISIONS>
 
 /**

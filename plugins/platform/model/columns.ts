@@ -38,11 +38,20 @@ const column = <T>(type: ColumnType, read: (value: unknown) => T): Column<T> => 
   write: (value) => value,
 })
 
+/** Some texts alone where they are named. A single signature would take its type from what it is given to. */
+interface Texts {
+  (): Column<string>
+  <T extends string>(): Column<T>
+}
+
+const texts =
+  (type: 'id' | 'text'): Texts =>
+  <T extends string>() =>
+    column(type, (value) => String(value) as T)
+
 /** Compared bytewise. */
-export const id = <T extends string = string>(): Column<T> =>
-  column('id', (value) => String(value) as T)
-export const text = <T extends string = string>(): Column<T> =>
-  column('text', (value) => String(value) as T)
+export const id = texts('id')
+export const text = texts('text')
 export const small = (): Column<number> => column('smallint', integer)
 export const int = (): Column<number> => column('integer', integer)
 /** Counters, and instants in milliseconds. */
