@@ -127,13 +127,13 @@ export const pageQuery = {
     .regex(/^([1-9][0-9]?|100)$/, 'Must be a whole number from 1 to 100.')
     .transform(Number)
     .optional()
-    .meta({ description: 'Records a page holds: 1 to 100, 20 when missing.' }),
+    .meta({ description: 'Maximum records of a page: 1 to 100. Default 20.' }),
   cursor: z
     .string()
     .max(500)
     .regex(/^[A-Za-z0-9_-]+$/, 'Must be the next_cursor of a page.')
     .optional()
-    .meta({ description: 'The next_cursor of the page before, under the same filters.' }),
+    .meta({ description: 'next_cursor of the page before, with the same filters.' }),
 } as const
 
 /**
@@ -154,7 +154,7 @@ export const wait = z
   .regex(/^([0-9]|1[0-9]|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
   .transform(Number)
   .optional()
-  .meta({ description: 'Seconds to wait for its end before answering: 0 to 25, 0 when missing.' })
+  .meta({ description: 'Seconds to wait for the end before responding: 0 to 25. Default 0.' })
 
 /** The answer of every list. */
 export function pageOf<T extends z.ZodType>(
@@ -167,13 +167,13 @@ export function pageOf<T extends z.ZodType>(
   return z.strictObject({
     data: z.array(record),
     has_more: z.boolean().meta({
-      description: 'Whether more may follow. It decides, not the number of records on this page.',
+      description: 'Whether there may be more records, whatever the number on this page.',
     }),
     next_cursor: z.string().nullable(),
   })
 }
 
-export const prompt = text(32_768).meta({ description: 'What to change, in words.' })
+export const prompt = text(32_768).meta({ description: 'Prompt: the change to make.' })
 
 /** The form of a model's name. */
 export const MODEL_NAME = /^[A-Za-z0-9_.:/@+-]{1,100}$/
@@ -182,5 +182,5 @@ export const model = z
   .string()
   .regex(MODEL_NAME, 'A model is 1 to 100 letters, digits or _ . : / @ + -')
   .meta({
-    description: 'One that the operator allows. Default: KEYHOOK_LLM_MODEL.',
+    description: 'Model allowed by the operator. Default KEYHOOK_LLM_MODEL.',
   })

@@ -171,9 +171,12 @@ function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'hea
   if (watch === undefined) return {}
   return {
     headers: {
-      Location: { description: 'What tells how far it is.', schema: { type: 'string' } },
+      Location: {
+        description: 'Address of the record with the progress.',
+        schema: { type: 'string' },
+      },
       'Retry-After': {
-        description: 'Seconds until there may be more.',
+        description: 'Seconds until progress is expected.',
         schema: { type: 'integer' },
       },
     },
@@ -183,8 +186,8 @@ function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'hea
 /** What a file is answered with besides all of it. */
 function partsOfFiles(operation: Operation): ZodOpenApiResponsesObject {
   return {
-    '206': { description: 'The part that Range asks for', content: contentOf(operation) },
-    '304': { description: 'It is what If-None-Match names' },
+    '206': { description: 'The requested range', content: contentOf(operation) },
+    '304': { description: 'Not modified' },
   }
 }
 

@@ -13,10 +13,13 @@ function eventOf(data: unknown): object {
   return {
     type: 'object',
     properties: {
-      id: { type: 'string', description: 'Send the last one as Last-Event-ID to go on from it.' },
+      id: {
+        type: 'string',
+        description: 'Event id; send the last one as Last-Event-ID to resume.',
+      },
       event: {
         type: 'string',
-        description: 'Its kind; error is the last one, and says why the stream ended.',
+        description: 'Event kind; error is the last one, with the reason why the stream ended.',
       },
       data: {
         type: 'string',

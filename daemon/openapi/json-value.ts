@@ -6,7 +6,7 @@ const TEXT = '^[^\\u0000]*$'
 export const JSON_SCHEMAS: NonNullable<ZodOpenApiComponentsObject['schemas']> = {
   JsonObject: {
     type: 'object',
-    description: 'Any JSON object. Texts do not contain U+0000.',
+    description: 'Any JSON object. Strings do not contain U+0000.',
     propertyNames: { pattern: TEXT, not: { const: '__proto__' } },
     additionalProperties: { $ref: '#/components/schemas/JsonValue' },
   },

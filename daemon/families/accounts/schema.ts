@@ -42,7 +42,7 @@ export const email = z
   .regex(ADDRESS, 'Must be an email address.')
   .normalize('NFC')
   .toLowerCase()
-  .meta({ description: 'Kept in lower case.' })
+  .meta({ description: 'Email address, stored in lower case.' })
 
 /** A password that is chosen: counted in characters, as it is sent, before it is normalized. */
 export const newPassword = anyText()
@@ -56,12 +56,12 @@ export const credentials = z.strictObject({ email, password: newPassword })
 export const signInBody = z.strictObject({ email, password: anyText(1024).min(1) })
 
 export const setupBody = credentials.extend({
-  token: anyText(100).min(1).meta({ description: 'The part of the setup link after #token=.' }),
+  token: anyText(100).min(1).meta({ description: 'Token of the setup link, after #token=.' }),
 })
 
 export const accountCreation = z.strictObject({
   name: text(100),
-  id: accountId.optional().meta({ description: 'Your own id for it. One is made when missing.' }),
+  id: accountId.optional().meta({ description: 'Your own id. Default: generated.' }),
   key_limit: keyLimit.default(null),
 })
 
@@ -72,7 +72,7 @@ export const stepUpBody = z.strictObject({ password: anyText(1024).min(1) })
 export const userCreation = credentials.extend({
   account_id: accountId
     .optional()
-    .meta({ description: 'The account the user belongs to. One is created when missing.' }),
+    .meta({ description: 'Account of the user. Default: a new one.' }),
 })
 
 export const planChange = z.strictObject({ email, plan })

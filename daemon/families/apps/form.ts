@@ -14,7 +14,7 @@ function textPart(description: string, least: 0 | 1 = 0, limit = MAX_TEXT): Part
 /** An app from a prompt and files, as a form sends them. */
 export const creationForm = {
   parts: {
-    prompt: textPart('What the app is to be, in words.', 1),
+    prompt: textPart('Prompt: the app to create.', 1),
     name: textPart('Default: how the prompt begins.'),
     alias: textPart('The name that its address begins with.'),
     model: textPart('Default: as the operator set it up.'),
@@ -23,7 +23,7 @@ export const creationForm = {
       kind: 'file',
       alias: 'files[]',
       description:
-        'What the prompt begins with, each at the path that its filename is; 10 MiB in all.',
+        'Files that the prompt starts from, each at its filename as path; 10 MiB in all.',
       least: 0,
       most: 500,
       limit: MAX_FILE_BYTES,

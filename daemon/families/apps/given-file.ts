@@ -25,7 +25,7 @@ export const fileContent = {
     .refine((value) => value.length % 4 === 0, fault('invalid_format', NOT_BASE64))
     .meta({ pattern: BASE64_PATTERN })
     .optional()
-    .meta({ description: 'In place of content, for what is no text.' }),
+    .meta({ description: 'Base64 in place of content, for binary files.' }),
 } as const
 
 export interface GivenFile {

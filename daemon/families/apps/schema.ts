@@ -32,7 +32,7 @@ export const alias = z
     fault('invalid_format', 'This alias could be the id of an app.'),
   )
   .meta({
-    description: 'The name that its address begins with. No two apps have the same.',
+    description: 'Alias: unique name that begins the address.',
     not: { pattern: APP_ID.source },
   })
 
@@ -40,7 +40,7 @@ const metadata = namesOf(
   z.string().regex(/^[A-Za-z0-9_.-]{1,40}$/, 'A key is 1 to 40 letters, digits, _, . or -.'),
   anyText(500),
   50,
-).meta({ description: 'Texts of your own, shown as they are.', example: { stage: 'trial' } })
+).meta({ description: 'Your own strings, returned unchanged.', example: { stage: 'trial' } })
 
 /** A template alone, or a prompt with what goes with it. */
 const FROM_TEMPLATE_OR_PROMPT = {
@@ -58,8 +58,11 @@ export const appCreation = z
     template_id: anyText(100)
       .min(1)
       .optional()
-      .meta({ description: 'GET /v1/templates lists them. This or a prompt.', example: 'landing' }),
-    prompt: prompt.optional().meta({ description: 'What the app is to be, in words.' }),
+      .meta({
+        description: 'Template, from GET /v1/templates; exclusive with prompt.',
+        example: 'landing',
+      }),
+    prompt: prompt.optional().meta({ description: 'Prompt: the app to create.' }),
     files: z
       .array(
         z
@@ -70,11 +73,11 @@ export const appCreation = z
       .min(1)
       .max(500)
       .optional()
-      .meta({ description: 'What a prompt begins with. Default: the blank template.' }),
+      .meta({ description: 'Files that the prompt starts from. Default: the blank template.' }),
     model: model.optional(),
     name: text(100)
       .optional()
-      .meta({ description: 'Default: the name of the template, or how the prompt begins.' }),
+      .meta({ description: "Name. Default: the template's name, or the beginning of the prompt." }),
     alias: alias.optional(),
     metadata: metadata.optional(),
   })
@@ -90,20 +93,20 @@ export const revisionNumber = z.int().min(1).max(2_000_000_000)
 
 export const appClone = z
   .strictObject({
-    name: text(100).optional().meta({ description: 'Default: that of the app.' }),
+    name: text(100).optional().meta({ description: 'Name. Default: that of the app.' }),
     alias: alias.optional(),
-    revision: revisionNumber.optional().meta({ description: 'Default: the current one.' }),
+    revision: revisionNumber.optional().meta({ description: 'Default: the current revision.' }),
   })
   .optional()
 
 export const publishState = z
   .enum(['never', 'unpublished', 'publishing', 'published', 'suspended'])
-  .meta({ description: 'Whether its address serves a release of it.' })
+  .meta({ description: 'Whether its address serves a release.' })
 
 export const appRecord = z
   .strictObject({
     id: z.string(),
-    app_id: z.string().meta({ description: 'The same as id.' }),
+    app_id: z.string().meta({ description: 'Same as id.' }),
     name: z.string(),
     alias: z.string().nullable(),
     status: z.enum(['creating', 'ready', 'failed', 'archived']),
@@ -114,12 +117,15 @@ export const appRecord = z
     }),
     current_revision: z.int().nullable(),
     publish_state: publishState,
-    current_deployment_id: z.string().nullable().meta({ description: 'What is live.' }),
+    current_deployment_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Live deployment; null when none is.' }),
     preview_url: z.string().nullable().meta({
-      description: 'Where its files are seen as they are, by whoever knows this address.',
+      description: 'Address of the preview of the current revision; secret.',
     }),
     production_url: z.string().nullable().meta({
-      description: 'Where it is seen once it is published; null where nothing is served.',
+      description: 'Address of the published app; null where apps are not served.',
     }),
     metadata: z.record(z.string(), z.string()),
     created_by: creator,
@@ -127,7 +133,7 @@ export const appRecord = z
     updated_at: instant,
     archived_at: instant.nullable(),
     purge_at: instant.nullable().meta({
-      description: 'When an archived app is deleted for good. Until then it is restorable.',
+      description: 'Time when an archived app is deleted; restorable until then.',
     }),
   })
   .meta({ id: 'App' })
@@ -136,7 +142,7 @@ export const appPage = pageOf(appRecord)
 
 export const createdApp = appRecord
   .extend({
-    edit_id: z.string().optional().meta({ description: 'The edit that makes it, from a prompt.' }),
+    edit_id: z.string().optional().meta({ description: 'Edit that generates it, from a prompt.' }),
   })
   .meta({ id: 'CreatedApp' })
 

@@ -11,14 +11,14 @@ export const auditRecord = z
       type: z.string().meta({ description: 'key, user or operator.' }),
       id: z.string().nullable(),
     }),
-    action: z.string().meta({ description: 'What was done, such as key.revoked.' }),
+    action: z.string().meta({ description: 'Action, such as key.revoked.' }),
     target: z.strictObject({ type: z.string(), id: z.string() }),
     app_id: z.string().nullable(),
     ip: z.string().nullable(),
     request_id: z.string(),
     origins: z.strictObject({ created_by: creator, set_by: creator }).nullable().meta({
       description:
-        'Of a webhook, after the change: who created it, and who last set its url, events, apps or secret.',
+        'For webhooks, after the change: who created it, and who last set its url, events, apps or secret.',
     }),
   })
   .meta({ id: 'AuditEntry' })

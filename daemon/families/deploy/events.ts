@@ -56,7 +56,8 @@ export const deployEvents: readonly BuiltInEvent[] = [
   {
     type: 'app.deploy_failed',
     scope: IDENTIFIERS,
-    description: 'A publication or a rollback failed or was canceled; what is live is as it was.',
+    description:
+      'A publication or a rollback failed or was canceled; the live release is unchanged.',
     sample: {
       app_id: APP,
       deployment_id: DEPLOYMENT,

@@ -14,16 +14,16 @@ import { creator, instant, isoOrNull, pageOf, plainText, text } from '../wire.ts
 
 export const deploymentParams = z.strictObject({ app_id: plainText, deployment_id: plainText })
 
-export const message = text(500).meta({ description: 'Why; shown with the deployment.' })
+export const message = text(500).meta({ description: 'Reason, shown with the deployment.' })
 
 export const dryRun = z
   .boolean()
   .optional()
-  .meta({ description: 'true: only say what would be done; change nothing.' })
+  .meta({ description: 'true: return what would be done and change nothing. Default false.' })
 
 export const retireEarlier = z.boolean().optional().meta({
   description:
-    'true: once it is live, pages that are open are served no file of the releases before. Default: for a day they are.',
+    'true: stop serving files of earlier releases to open pages once this is live. Default false: for a day.',
 })
 
 const failure = z
@@ -31,10 +31,10 @@ const failure = z
     code: z.string(),
     class: z.string().meta({
       description:
-        'Who can do something about it: transient, code, configuration, data, integration, policy or internal.',
+        'Cause, which says who can fix it: transient, code, configuration, data, integration, policy or internal.',
     }),
     message: z.string(),
-    step: z.string().nullable().meta({ description: 'What was being done.' }),
+    step: z.string().nullable().meta({ description: 'Step that failed.' }),
     retryable: z.boolean(),
   })
   .nullable()
@@ -46,27 +46,38 @@ export type Action = (typeof ACTIONS)[number]
 
 const fields = {
   id: z.string(),
-  deployment_id: z.string().meta({ description: 'The same as id.' }),
+  deployment_id: z.string().meta({ description: 'Same as id.' }),
   app_id: z.string(),
-  release: z.int().meta({ description: '1, 2, … in the order in which they were asked for.' }),
+  release: z
+    .int()
+    .meta({ description: 'Number of the release: 1, 2, … in the order of requests.' }),
   kind: z.enum(DEPLOYMENT_KINDS),
   status: z.enum(DEPLOYMENT_STATUSES),
-  step: z.string().nullable().meta({ description: 'What is being done; null when nothing is.' }),
+  step: z.string().nullable().meta({ description: 'Current step; null when none runs.' }),
   progress: z.strictObject({ done: z.int(), total: z.int().nullable() }),
   revision: z.int().nullable(),
-  edit_id: z.string().nullable().meta({ description: 'The edit that made the revision.' }),
-  url: z.string().nullable().meta({ description: 'Where it is served; null unless it is live.' }),
+  edit_id: z.string().nullable().meta({ description: 'Edit that made the revision.' }),
+  url: z
+    .string()
+    .nullable()
+    .meta({ description: 'Address of the live release; null unless it is live.' }),
   artifact_digest: z.string().nullable().meta({
-    description: 'The SHA-256 of the list of what is served; null until it is made.',
+    description: 'SHA-256 of the list of served files; null until it is built.',
   }),
-  previous_deployment_id: z.string().nullable().meta({ description: 'What was live before it.' }),
-  restored_from: z.string().nullable().meta({ description: 'Whose release a rollback restores.' }),
+  previous_deployment_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'Deployment that was live before.' }),
+  restored_from: z
+    .string()
+    .nullable()
+    .meta({ description: 'Deployment whose release a rollback restores.' }),
   message: z.string().nullable(),
   retire_earlier: z.boolean().meta({
-    description: 'Whether it ends that open pages are served files of the releases before it.',
+    description: 'Whether files of earlier releases are no longer served to open pages.',
   }),
   reason: z.enum(['request', 'archived', 'suspended']).nullable().meta({
-    description: 'Of what took the app offline.',
+    description: 'Reason why the app went offline.',
   }),
   error: failure,
   available_actions: z.array(z.enum(ACTIONS)),
@@ -87,10 +98,10 @@ type WireDeployment = z.input<typeof deploymentRecord>
 export const deploymentAnswer = z
   .strictObject({
     ...fields,
-    id: z.string().nullable().meta({ description: 'Null for a dry run.' }),
+    id: z.string().nullable().meta({ description: 'Id; null for a dry run.' }),
     deployment_id: z.string().nullable(),
     release: z.int().nullable(),
-    no_change: z.boolean().meta({ description: 'What was asked for is what is live already.' }),
+    no_change: z.boolean().meta({ description: 'Whether the requested release is already live.' }),
     dry_run: z.boolean(),
   })
   .meta({ id: 'DeploymentAnswer' })

@@ -22,7 +22,7 @@ export const editEvents: readonly BuiltInEvent[] = [
   {
     type: 'edit.failed',
     scope: IDENTIFIERS,
-    description: 'An edit failed or was canceled; the app is as it was.',
+    description: 'An edit failed or was canceled; the app is unchanged.',
     sample: {
       app_id: APP,
       edit_id: EDIT,

@@ -17,8 +17,8 @@ const operation = z
     z.strictObject({
       op: z.literal('patch'),
       path,
-      search: anyText().meta({ description: 'Stands in the file exactly once.' }),
-      replace: anyText().meta({ description: 'What stands there instead, to the letter.' }),
+      search: anyText().meta({ description: 'Text that occurs exactly once in the file.' }),
+      replace: anyText().meta({ description: 'Replacement, inserted literally.' }),
     }),
     z.strictObject({ op: z.literal('rename'), from: path, to: path }),
     z.strictObject({ op: z.literal('delete'), path }),
@@ -29,7 +29,7 @@ const operation = z
         value: anyText(10_000)
           .meta({ pattern: `^[^${NUL}]*$`, maxLength: 4000 })
           .nullable()
-          .meta({ description: 'Null takes the key away.' }),
+          .meta({ description: 'Value; null removes the key.' }),
       })
       .meta({ anyOf: [{ properties: { key: { not: { const: 'observe' } } } }, OBSERVE] }),
   ])
@@ -39,7 +39,7 @@ export const operations = z
   .array(operation)
   .min(1)
   .max(MAX_OPERATIONS)
-  .meta({ description: 'Applied in their order, each to what those before it left; all or none.' })
+  .meta({ description: 'Operations, applied in order, all or none.' })
 
 /** An operation as it is applied. */
 export function toOperation(given: z.output<typeof operation>): GivenOperation {

@@ -9,7 +9,9 @@ import { operations } from './operation-schema.ts'
 export const editParams = z.strictObject({ app_id: plainText, edit_id: plainText })
 
 /** The message of the revision that an edit makes. */
-export const message = text(500).meta({ description: 'Shown with the revision that it makes.' })
+export const message = text(500).meta({
+  description: 'Message, shown with the resulting revision.',
+})
 
 export const editCreation = z
   .strictObject({
@@ -18,7 +20,7 @@ export const editCreation = z
     operations: operations.optional(),
     base_revision: revisionNumber
       .optional()
-      .meta({ description: 'The revision that the operations apply to: the current one.' }),
+      .meta({ description: 'Revision that the operations apply to; must be the current one.' }),
     message: message.optional(),
   })
   .meta({
@@ -37,7 +39,11 @@ export const editCreation = z
 const failure = z
   .strictObject({
     code: z.string(),
-    class: z.string().meta({ description: 'Who can do something about it.' }),
+    class: z
+      .string()
+      .meta({
+        description: 'Cause, which says who can fix it: transient, request, policy or internal.',
+      }),
     message: z.string(),
     retryable: z.boolean(),
   })
@@ -48,27 +54,30 @@ const status = z.enum(EDIT_STATUSES)
 const queuePosition = z
   .int()
   .nullable()
-  .meta({ description: '1 for the next one; null unless it is queued.' })
+  .meta({ description: 'Position in the queue, from 1; null unless queued.' })
 
 export const editRecord = z
   .strictObject({
     id: z.string(),
-    edit_id: z.string().meta({ description: 'The same as id.' }),
+    edit_id: z.string().meta({ description: 'Same as id.' }),
     app_id: z.string(),
     kind: z.enum(['prompt', 'structured']),
-    initial: z.boolean().meta({ description: 'Whether it makes the app.' }),
+    initial: z.boolean().meta({ description: 'Whether it generates the app.' }),
     status,
     prompt: z.string().nullable(),
-    model: z.string().nullable().meta({ description: 'Asked for, then the one that answered.' }),
+    model: z
+      .string()
+      .nullable()
+      .meta({ description: 'Requested model, then the one that answered.' }),
     knowledge: z.enum(EDIT_KNOWLEDGE).nullable().meta({
       description:
-        'Whether the model may be shown passages of knowledge files; withheld: the key lacks files:read. Null for operations.',
+        'Whether the model gets passages of knowledge files: allowed, or withheld without files:read. Null for operations.',
     }),
     message: z.string().nullable(),
-    reverts: z.string().nullable().meta({ description: 'The edit that it takes back.' }),
+    reverts: z.string().nullable().meta({ description: 'Edit that this one reverts.' }),
     base_revision: z.int().nullable(),
     result_revision: z.int().nullable(),
-    summary: z.string().nullable().meta({ description: 'In the words of the model.' }),
+    summary: z.string().nullable().meta({ description: 'Summary by the model.' }),
     changed_files: z.array(
       z.strictObject({ path: z.string(), change: z.enum(['added', 'changed', 'removed']) }),
     ),
@@ -130,7 +139,7 @@ export const editState = z
     edit_id: z.string(),
     app_id: z.string(),
     status,
-    stage: z.string().nullable().meta({ description: 'What is being done; null unless running.' }),
+    stage: z.string().nullable().meta({ description: 'Current stage; null unless running.' }),
     progress: z.strictObject({ done: z.int(), total: z.int().nullable() }),
     queue_position: queuePosition,
     result_revision: z.int().nullable(),

@@ -24,7 +24,7 @@ const AS_JSON_OBJECT = { override: { $ref: '#/components/schemas/JsonObject' } }
 const eventId = z
   .string()
   .regex(EVENT_ID, 'An event id is evt_ and 1 to 64 letters, digits or _.')
-  .meta({ description: 'Given by you, it makes publishing safe to repeat.' })
+  .meta({ description: 'Your own id makes publishing idempotent. Default: generated.' })
 export const eventType = z
   .string()
   .max(100)
@@ -55,7 +55,7 @@ export const acceptedEvent = z
     type: z.string(),
     status: z
       .enum(['accepted', 'duplicate'])
-      .meta({ description: 'duplicate: this very event was published before; nothing was added.' }),
+      .meta({ description: 'duplicate: the same event was published before; nothing was added.' }),
   })
   .meta({ id: 'AcceptedEvent' })
 
@@ -72,7 +72,7 @@ const refusedEvent = z
       more_errors: z
         .literal(true)
         .optional()
-        .meta({ description: 'There are more: an answer lists 50, of all its events together.' }),
+        .meta({ description: 'true: more errors are left out; a response lists 50 in all.' }),
     }),
   })
   .meta({ id: 'RefusedEvent' })
@@ -93,7 +93,7 @@ export const eventRecord = z
     created_at: instant,
     position: z.string().meta({
       description:
-        'Opaque: give that of the last event you have as after, and miss nothing. Do not compare positions.',
+        'Opaque feed position; pass that of your last event as after. Positions cannot be compared.',
     }),
     data: jsonObject,
   })
@@ -147,8 +147,8 @@ export const typeRecord = z
     description: z.string().nullable(),
     schema: jsonObject.nullable(),
     sample: jsonObject.nullable(),
-    scope: z.string().meta({ description: 'The scope that receiving its events needs.' }),
-    built_in: z.boolean().meta({ description: 'Published by the service itself.' }),
+    scope: z.string().meta({ description: 'Scope required to receive its events.' }),
+    built_in: z.boolean().meta({ description: 'Whether the service publishes it.' }),
     created_at: instant.nullable(),
     updated_at: instant.nullable(),
   })

@@ -11,13 +11,13 @@ export const fileEvents: readonly BuiltInEvent[] = [
   {
     type: 'file.processed',
     scope: IDENTIFIERS,
-    description: 'A knowledge-base file is processed, and found from now on.',
+    description: 'A knowledge file was processed and is found by search.',
     sample: { ...FILE, chunks: 12 },
   },
   {
     type: 'file.failed',
     scope: IDENTIFIERS,
-    description: 'A knowledge-base file could not be processed.',
+    description: 'A knowledge file could not be processed.',
     sample: {
       ...FILE,
       error: {

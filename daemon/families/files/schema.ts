@@ -12,21 +12,23 @@ const failure = z.strictObject({ code: z.string(), message: z.string() })
 export const fileRecord = z
   .strictObject({
     id: z.string(),
-    file_id: z.string().meta({ description: 'The same as id.' }),
+    file_id: z.string().meta({ description: 'Same as id.' }),
     app_id: z.string(),
     name: z.string(),
-    content_type: z.string().meta({ description: 'What its content is, whatever was sent.' }),
+    content_type: z.string().meta({ description: 'Media type found from the content.' }),
     size_bytes: z.int(),
     sha256: z.string(),
-    status: z.enum(FILE_STATUSES).meta({ description: 'Found by search once it is processed.' }),
-    stage: z.string().nullable().meta({ description: 'What is being done with it.' }),
+    status: z
+      .enum(FILE_STATUSES)
+      .meta({ description: 'Status; search finds processed files only.' }),
+    stage: z.string().nullable().meta({ description: 'Current stage of processing.' }),
     progress: z
       .strictObject({ done: z.int(), total: z.int().nullable() })
       .nullable()
-      .meta({ description: 'How much of the stage is done, such as pages.' }),
-    chunks: z.int().nullable().meta({ description: 'Passages that can be found.' }),
-    characters: z.int().nullable().meta({ description: 'Of the extracted text.' }),
-    error: failure.nullable().meta({ description: 'Why it could not be processed.' }),
+      .meta({ description: 'Progress of the stage, such as pages.' }),
+    chunks: z.int().nullable().meta({ description: 'Number of passages.' }),
+    characters: z.int().nullable().meta({ description: 'Characters of the extracted text.' }),
+    error: failure.nullable().meta({ description: 'Reason why processing failed.' }),
     attempts: z.int(),
     created_by: creator,
     created_at: instant,

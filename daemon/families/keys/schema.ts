@@ -34,8 +34,8 @@ const apps = z
   .array(appId)
   .min(1)
   .max(100)
-  .meta({ description: 'Pins the key to these apps; missing inherits from whoever creates it.' })
-const expiry = givenInstant.nullable().meta({ description: 'null: never.' })
+  .meta({ description: 'Apps that the key is pinned to. Default: those of its creator.' })
+const expiry = givenInstant.nullable().meta({ description: 'Expiry; null for never.' })
 
 export const keyCreation = z.strictObject({
   name: text(100),
@@ -57,7 +57,7 @@ export const keyRotation = z
       .min(0)
       .max(86_400)
       .optional()
-      .meta({ description: 'How long the replaced value still works. 24 hours when missing.' }),
+      .meta({ description: 'Seconds that the replaced value works. Default 86400.' }),
   })
   .optional()
 
@@ -65,7 +65,7 @@ export const keyRecord = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    prefix: z.string().meta({ description: 'The first characters of the current value.' }),
+    prefix: z.string().meta({ description: 'First characters of the current value.' }),
     scopes: z.array(z.string()),
     apps: z.array(z.string()).nullable(),
     status: z.enum(['active', 'rotating', 'expired', 'revoked']),
@@ -78,10 +78,10 @@ export const keyRecord = z
     last_used_at: instant.nullable(),
     previous_valid_until: instant
       .nullable()
-      .meta({ description: 'When the last previous value stops working; null: none works.' }),
+      .meta({ description: 'End of the last previous value; null when none works.' }),
     previous_values: z
       .array(z.strictObject({ prefix: z.string(), valid_until: instant }))
-      .meta({ description: 'Replaced values that still work, newest first; at most four.' }),
+      .meta({ description: 'Previous values that work, newest first; at most four.' }),
   })
   .meta({ id: 'Key' })
 
@@ -89,7 +89,9 @@ export const keyPage = pageOf(keyRecord)
 
 /** The record with its value, which is shown this once. */
 export const createdKey = keyRecord
-  .extend({ key: z.string().nullable().meta({ description: 'Shown once; null in a replay.' }) })
+  .extend({
+    key: z.string().nullable().meta({ description: 'Shown once; null in an idempotent replay.' }),
+  })
   .meta({ id: 'CreatedKey' })
 
 export const ownKey = keyRecord
@@ -117,7 +119,7 @@ export const updatedKey = keyRecord
     ...keyWebhooks,
     webhooks: keyWebhooks.webhooks.meta({
       description:
-        'Webhooks of the key and its descendants that still receive what this change takes from the key: with scopes, those it may no longer read; with expires_at, all that outlive it.',
+        'Webhooks of the key and its descendants that still receive what this change removes: with scopes, unreadable types; with expires_at, all that outlive it.',
     }),
   })
   .meta({ id: 'UpdatedKey' })
@@ -127,8 +129,8 @@ export const revokedKey = keyWithWebhooks
     keys: z
       .array(z.string())
       .max(LISTED)
-      .meta({ description: 'The key itself and every live key below it: they end together.' }),
-    keys_total: z.int().meta({ description: 'How many there are; the first 100 are listed.' }),
+      .meta({ description: 'The key and all its live descendants, which end together.' }),
+    keys_total: z.int().meta({ description: 'Total number; the first 100 are listed.' }),
   })
   .meta({ id: 'RevokedKey' })
 

@@ -4,13 +4,13 @@ import { ACTION_PATTERN } from './schema.ts'
 
 export const asked = z
   .strictObject({
-    key: z.string().max(500).meta({ description: 'The value that a caller sent.' }),
+    key: z.string().max(500).meta({ description: 'Key value that a caller sent.' }),
     scope: z
       .string()
       .max(80)
       .optional()
-      .meta({ pattern: ACTION_PATTERN, description: 'One family:action that it must be allowed.' }),
-    app_id: appId.optional().meta({ description: 'An app that its pins must hold.' }),
+      .meta({ pattern: ACTION_PATTERN, description: 'Required scope, family:action.' }),
+    app_id: appId.optional().meta({ description: 'App that its pins must include.' }),
   })
   .meta({ id: 'KeyToVerify' })
 
@@ -22,7 +22,7 @@ export const keyVerdict = z
     valid: z.boolean(),
     code: z.string().nullable().meta({
       description:
-        'Why not: invalid_key, key_expired, key_revoked, key_rotated, account_suspended, insufficient_scope, app_not_found.',
+        'Reason: invalid_key, key_expired, key_revoked, key_rotated, account_suspended, insufficient_scope or app_not_found.',
     }),
     message: z.string().nullable(),
     key_id: z.string().nullable(),
@@ -31,8 +31,8 @@ export const keyVerdict = z
     scopes: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'What it may do right now, narrowed by every key above it.' }),
-    apps: z.array(z.string()).nullable().meta({ description: 'Its pins; null: every app.' }),
+      .meta({ description: 'Effective scopes, narrowed by all ancestors.' }),
+    apps: z.array(z.string()).nullable().meta({ description: 'Pins; null for every app.' }),
     expires_at: instant.nullable(),
     value: z
       .enum(['current', 'previous'])

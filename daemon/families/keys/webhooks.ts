@@ -11,7 +11,7 @@ export const LISTED = 100
 /** Of the answers that name webhooks of a key. */
 export const keyWebhooks = {
   webhooks: z.array(z.string()).max(LISTED),
-  webhooks_total: z.int().meta({ description: 'How many there are; the first 100 are listed.' }),
+  webhooks_total: z.int().meta({ description: 'Total number; the first 100 are listed.' }),
 }
 
 export const webhooksChoice = z.enum(['keep', 'disable']).optional().meta({

@@ -11,12 +11,14 @@ export const errorParams = z.strictObject({ app_id: plainText, error_id: plainTe
 export const appError = z
   .strictObject({
     id: z.string(),
-    error_id: z.string().meta({ description: 'The same as id.' }),
+    error_id: z.string().meta({ description: 'Same as id.' }),
     app_id: z.string(),
-    fingerprint: z.string().meta({ description: 'Of what is the same each time it happens.' }),
+    fingerprint: z
+      .string()
+      .meta({ description: 'Fingerprint of the parts that every occurrence shares.' }),
     type: z.string(),
     title: z.string(),
-    culprit: z.string().meta({ description: 'Where it happened: the call and the file.' }),
+    culprit: z.string().meta({ description: 'Location: function and file.' }),
     status: z.enum(ERROR_GROUP_STATUSES),
     env,
     count: z.int(),
@@ -25,13 +27,14 @@ export const appError = z
     resolved_at: instant.nullable(),
     reopened_at: instant
       .nullable()
-      .meta({ description: 'When it was seen again after it was resolved.' }),
-    deployment_id: z.string().nullable().meta({ description: 'The deployment that brought it.' }),
-    edit_id: z.string().nullable().meta({ description: 'The edit that the deployment brought.' }),
+      .meta({ description: 'Time of the first occurrence after it was resolved.' }),
+    deployment_id: z.string().nullable().meta({ description: 'Deployment that introduced it.' }),
+    edit_id: z.string().nullable().meta({ description: 'Edit that the deployment introduced.' }),
     sample: z
       .strictObject({ message: z.string(), stack: z.string().nullable(), url: z.string() })
       .meta({
-        description: 'The latest, without queries, e-mail addresses, long numbers and tokens.',
+        description:
+          'Latest occurrence, without query strings, e-mail addresses, long numbers and tokens.',
       }),
   })
   .meta({ id: 'AppError' })

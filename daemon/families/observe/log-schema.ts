@@ -7,7 +7,7 @@ import { instant, pageOf } from '../wire.ts'
 
 export const env = z
   .enum(OBSERVED_KINDS)
-  .meta({ description: 'What was looked at: the live release, or the preview.' })
+  .meta({ description: 'Environment: the live release or the preview.' })
 
 export const logLine = z
   .strictObject({
@@ -21,9 +21,9 @@ export const logLine = z
     deployment_id: z.string().nullable(),
     request: z.strictObject({
       method: z.string(),
-      path: z.string().meta({ description: 'Without its query.' }),
+      path: z.string().meta({ description: 'Path without query string.' }),
       status: z.int(),
-      bytes: z.int().meta({ description: 'Of the body that was sent.' }),
+      bytes: z.int().meta({ description: 'Response body bytes sent.' }),
       took_ms: z.int(),
     }),
   })

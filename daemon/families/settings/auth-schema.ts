@@ -6,13 +6,12 @@ import { exampleApp } from '../apps/schema.ts'
 import { BLANK, instant, isoOrNull, changesOf, NUL } from '../wire.ts'
 
 const enabled = z.boolean().meta({
-  description:
-    'Whether the app has users who sign in. An app with sign-in enabled cannot be published until this service can sign them in.',
+  description: "Whether the app's users sign in. Such an app cannot be published in this version.",
 })
 
 const inUse = z.literal(false).meta({
   description:
-    'Whether anything reads these settings. Always false in this version: they are only stored.',
+    'Whether anything uses these settings. Always false in this version: they are only stored.',
 })
 
 const providers = z
@@ -27,7 +26,7 @@ const providers = z
   .max(20)
   .refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
   .meta({
-    description: 'What users sign in with.',
+    description: 'Sign-in providers.',
     uniqueItems: true,
     example: ['password', 'github'],
   })
@@ -51,7 +50,7 @@ const allowedRedirects = z
   .max(50)
   .refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
   .meta({
-    description: 'Where a sign-in may lead back to, each address exactly as it stands here.',
+    description: 'Redirect addresses after sign-in, matched exactly.',
     uniqueItems: true,
     example: ['https://shop.example.com/signed-in'],
   })
@@ -60,9 +59,9 @@ const sessionTtl = z
   .int()
   .min(300)
   .max(7_776_000)
-  .meta({ description: 'Seconds that a sign-in lasts: 5 minutes to 90 days.' })
+  .meta({ description: 'Session lifetime in seconds: 300 to 7776000.' })
 
-const signup = z.enum(SIGNUPS).meta({ description: 'Who may become a user.' })
+const signup = z.enum(SIGNUPS).meta({ description: 'Who may sign up.' })
 
 /** Of a server that is being written, on the developer's own machine. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
@@ -94,7 +93,9 @@ export const authRecord = z
     session_ttl: sessionTtl,
     signup,
     in_use: inUse,
-    updated_at: instant.nullable().meta({ description: 'Null until it is set.' }),
+    updated_at: instant
+      .nullable()
+      .meta({ description: 'Time of the last change; null until set.' }),
   })
   .meta({ id: 'AuthSettings' })
 

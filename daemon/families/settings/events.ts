@@ -12,13 +12,13 @@ export const settingsEvents: readonly BuiltInEvent[] = [
   {
     type: 'domain.verified',
     scope: IDENTIFIERS,
-    description: 'A domain is verified, and leads to its app from now on.',
+    description: 'A domain is verified and serves its app.',
     sample: DOMAIN,
   },
   {
     type: 'domain.failed',
     scope: IDENTIFIERS,
-    description: 'A domain could not be verified for a week, or is not any more for three days.',
+    description: 'A domain was not verified for a week, or lost its records for three days.',
     sample: {
       ...DOMAIN,
       error: {

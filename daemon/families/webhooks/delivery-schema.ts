@@ -34,7 +34,7 @@ const failure = z
     reason: z
       .enum(CAUSES)
       .nullable()
-      .meta({ description: 'The cause within the code; null where none is known.' }),
+      .meta({ description: 'Cause within the code; null if unknown.' }),
     message: z.string(),
   })
   .nullable()
@@ -42,7 +42,8 @@ const response = z
   .strictObject({
     status_code: z.int(),
     body: z.string().nullable().meta({
-      description: 'Its first 4 KiB as text; null when empty, or of a target the operator lists.',
+      description:
+        'First 4 KiB of the body as text; null when empty or for a listed private target.',
     }),
   })
   .nullable()
@@ -50,7 +51,7 @@ const response = z
 export const deliveryRecord = z
   .strictObject({
     id: z.string(),
-    delivery_id: z.string().meta({ description: 'The same as id, over all attempts.' }),
+    delivery_id: z.string().meta({ description: 'Same as id, for all attempts.' }),
     webhook_id: z.string(),
     event_id: z.string(),
     event_type: z.string(),
@@ -58,18 +59,18 @@ export const deliveryRecord = z
     status: deliveryStatus,
     trigger: trigger.meta({
       description:
-        'Of the last attempt, or of the first before there is one; manual or replay as soon as one is queued.',
+        'Trigger of the last attempt, or of the first; manual or replay once one is queued.',
     }),
     end_reason: z.enum(['webhook_disabled']).nullable().meta({
       description:
-        'webhook_disabled: it was exhausted or skipped because its webhook was disabled; else null.',
+        'webhook_disabled: exhausted or skipped because its webhook was disabled; else null.',
     }),
     attempt_count: z.int(),
     next_attempt_at: instant.nullable(),
     created_at: instant,
-    delivered_at: instant.nullable().meta({ description: 'When an attempt last succeeded.' }),
-    response: response.meta({ description: 'Of the last attempt.' }),
-    error: failure.meta({ description: 'Of the last attempt; null when it succeeded.' }),
+    delivered_at: instant.nullable().meta({ description: 'Time of the last successful attempt.' }),
+    response: response.meta({ description: 'Response of the last attempt.' }),
+    error: failure.meta({ description: 'Error of the last attempt; null when it succeeded.' }),
     duration_ms: z.int().nullable(),
     attempts: z.array(
       z.strictObject({

@@ -17,7 +17,7 @@ export const webhookEvents: readonly BuiltInEvent[] = [
   {
     type: 'webhook.failing',
     scope: IDENTIFIERS,
-    description: 'A webhook has failed half as much as disables it.',
+    description: 'A webhook has reached half of the failures that disable it.',
     sample: { webhook_id: WEBHOOK, consecutive_failures: 10 },
   },
   {

@@ -31,7 +31,7 @@ const url = z
   .min(1)
   .meta({
     pattern: `^[Hh][Tt][Tt][Pp][Ss]?://[^${NOT_IN_URL}/?@]+(?:[/?][^${NOT_IN_URL}]*)?$`,
-    description: 'A public https address. Private ones must be listed by the operator.',
+    description: 'Public https address. The operator lists permitted private ones.',
     maxLength: 2048,
     example: 'https://hooks.example.com/in',
   })
@@ -59,7 +59,7 @@ const events = z
   })
   .meta({
     description:
-      'Event types; order.* for every type of a family, * for every built-in type, also later ones, without declared types: combine them as *,order.*. Declared types and families need events:read.',
+      'Event types: a name, order.* for a family, * for every built-in type, also later ones. Declared types and families need events:read.',
     uniqueItems: true,
     example: ['app.deployed'],
   })
@@ -69,7 +69,7 @@ const apps = z
   .max(100)
   .transform((ids) => [...new Set(ids)].sort())
   .nullable()
-  .meta({ description: 'Only events of these apps; null: of all, and events without an app.' })
+  .meta({ description: 'Apps whose events are sent; null for all, and events without an app.' })
 /** A pattern of the names that are the sender's under every brand, in upper or lower case. */
 function ofTheSender(): string {
   const either = (name: string): string =>
@@ -93,7 +93,7 @@ const headers = namesOf(headerName, headerValue, 20)
   .nullable()
   .meta({
     description:
-      'Headers of your own, sent with every delivery. Their values are never shown again. Another origin in url forgets them.',
+      'Your own headers, sent with every delivery; values are never shown again. Changing the origin of url deletes them.',
     example: { 'X-Receiver': 'billing' },
   })
 const rateLimit = z
@@ -101,13 +101,13 @@ const rateLimit = z
   .min(1)
   .max(1000)
   .nullable()
-  .meta({ description: 'Deliveries a second that are sent to it at most; null: no limit.' })
+  .meta({ description: 'Maximum deliveries per second; null for no limit.' })
 const concurrency = z
   .int()
   .min(1)
   .max(64)
   .nullable()
-  .meta({ description: 'Deliveries under way to it at once at most; null: as many as to any.' })
+  .meta({ description: 'Maximum concurrent deliveries; null uses the default.' })
 const standardHeaders = z.boolean().meta({
   description:
     'Also send the headers of Standard Webhooks. Default for a new webhook: KEYHOOK_WEBHOOK_STANDARD_HEADERS.',
@@ -136,13 +136,15 @@ export const webhookChanges = changesOf({
   status: z
     .enum(['active', 'disabled'])
     .optional()
-    .meta({ description: 'active clears the counters; disabled skips what is pending.' }),
+    .meta({
+      description: 'active resets the failure counters; disabled skips pending deliveries.',
+    }),
 })
 
 export const webhookRecord = z
   .strictObject({
     id: z.string(),
-    webhook_id: z.string().meta({ description: 'The same as id.' }),
+    webhook_id: z.string().meta({ description: 'Same as id.' }),
     url: z.string(),
     events: z.array(z.string()),
     description: z.string().nullable(),
@@ -161,13 +163,12 @@ export const webhookRecord = z
     standard_headers: z.boolean(),
     header_names: z
       .array(z.string())
-      .meta({ description: 'Headers of your own; their values are not shown.' }),
+      .meta({ description: 'Names of your own headers; their values are not shown.' }),
     rate_limit: z.int().nullable(),
     concurrency: z.int().nullable(),
-    secret_prefix: z.string().meta({ description: 'The first characters of the signing secret.' }),
+    secret_prefix: z.string().meta({ description: 'First characters of the signing secret.' }),
     previous_secret_valid_until: instant.nullable().meta({
-      description:
-        'Until when the secret before the current one signs too, or did; null once it was ended at once.',
+      description: "End of the previous secret's overlap; null after it was ended at once.",
     }),
     created_by: creator,
     created_at: instant,
@@ -181,7 +182,12 @@ export const webhookPage = pageOf(webhookRecord)
 
 /** The record with its signing secret, which is shown this once. */
 export const createdWebhook = webhookRecord
-  .extend({ secret: z.string().nullable().meta({ description: 'Shown once; null in a replay.' }) })
+  .extend({
+    secret: z
+      .string()
+      .nullable()
+      .meta({ description: 'Shown once; null in an idempotent replay.' }),
+  })
   .meta({ id: 'CreatedWebhook' })
 
 export function toWireWebhook(webhook: WebhookRecord): z.input<typeof webhookRecord> {
@@ -220,15 +226,18 @@ export const secretRotation = z
       .min(0)
       .max(604_800)
       .optional()
-      .meta({ description: 'How long the secrets until now sign too. Default 86400, a day.' }),
+      .meta({ description: 'Seconds that earlier secrets also sign. Default 86400.' }),
   })
   .optional()
 
-const since = givenInstant.meta({ description: 'Events of this instant or later.' })
+const since = givenInstant.meta({ description: 'Events at this instant or later.' })
 const until = givenInstant
   .optional()
-  .meta({ description: 'Events from before this instant. Default now.' })
-const dryRun = z.boolean().optional().meta({ description: 'Only count; change nothing.' })
+  .meta({ description: 'Events before this instant. Default now.' })
+const dryRun = z
+  .boolean()
+  .optional()
+  .meta({ description: 'true: only count, change nothing. Default false.' })
 
 export const retryFailedBody = z.strictObject({ since, until, dry_run: dryRun })
 
@@ -240,7 +249,7 @@ export const replayBody = z.strictObject({
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'Only these of the types that the webhook subscribes to.' }),
+    .meta({ description: 'Event types to send. Default: all that the webhook subscribes to.' }),
   dry_run: dryRun,
 })
 

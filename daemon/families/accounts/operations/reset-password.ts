@@ -7,7 +7,7 @@ import { findUser } from '../service.ts'
 export function resetPassword(passwords: Passwords) {
   return writeOperation({
     id: 'accounts.reset_password',
-    summary: 'Give a user a new password and end every session',
+    summary: 'Set a new password of a user and end all their sessions',
     method: 'POST',
     path: '/v1/users/reset-password',
     access: 'operator',

@@ -15,7 +15,7 @@ import type { Guesses } from '../throttle.ts'
 export function stepUp(passwords: Passwords, guesses: Guesses) {
   return writeOperation({
     id: 'accounts.step_up',
-    summary: 'Prove who you are once more, which opens what is sensitive for ten minutes',
+    summary: 'Confirm your password, which permits sensitive operations for ten minutes',
     method: 'POST',
     path: '/v1/session/step-up',
     access: 'user',

@@ -5,12 +5,12 @@ import { accountParams, accountRecord, exampleAccount, toWireAccount } from '../
 import { findAccount } from '../service.ts'
 
 export const suspendAccount = declare('suspend', {
-  summary: 'Suspend an account: its keys and sessions are refused at once; nothing is lost',
+  summary: 'Suspend an account: its keys and sessions are refused at once, no data is deleted',
   suspended_at: '2026-01-31T12:00:00.000Z',
 })
 
 export const resumeAccount = declare('resume', {
-  summary: 'Let a suspended account go on',
+  summary: 'Resume a suspended account',
   suspended_at: null,
 })
 

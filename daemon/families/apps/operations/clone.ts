@@ -11,7 +11,7 @@ const input = { params: appParams, body: appClone }
 
 export const cloneApp = writeOperation({
   id: 'apps.clone',
-  summary: 'Make another app of what an app is, its files and configuration, without its knowledge',
+  summary: 'Clone an app: files and configuration, without knowledge files',
   method: 'POST',
   path: '/v1/apps/{app_id}/clone',
   access: { scope: 'apps:write', pinned: 'refused' },

@@ -15,8 +15,11 @@ const content = z
     path: z.string(),
     size: z.int(),
     sha256: z.string(),
-    content: z.string().nullable().meta({ description: 'Null for what is no UTF-8 text.' }),
-    content_base64: z.string().nullable().meta({ description: 'Null for text.' }),
+    content: z.string().nullable().meta({ description: 'Content as text; null if not UTF-8.' }),
+    content_base64: z
+      .string()
+      .nullable()
+      .meta({ description: 'Content as base64; null for text.' }),
   })
   .meta({ id: 'Content' })
 

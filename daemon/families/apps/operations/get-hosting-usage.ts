@@ -22,9 +22,9 @@ const UNITS: Readonly<Record<Meter, 'requests' | 'bytes'>> = {
 const total = z.strictObject({ total: z.int() })
 const counters = z.strictObject({
   requests: z.int(),
-  errors: z.int().meta({ description: 'Answered with a status of 500 or more.' }),
-  not_found: z.int().meta({ description: 'Answered with 404.' }),
-  egress_bytes: z.int().meta({ description: 'Of bodies that were sent.' }),
+  errors: z.int().meta({ description: 'Responses with status 500 or more.' }),
+  not_found: z.int().meta({ description: 'Responses with status 404.' }),
+  egress_bytes: z.int().meta({ description: 'Response body bytes sent.' }),
 })
 
 const hostingUsage = z
@@ -33,7 +33,7 @@ const hostingUsage = z
     period: z.strictObject({ start: instant, end: instant }),
     as_of: instant.nullable().meta({
       description:
-        'The latest request that is counted; null without any. Requests are counted some seconds after they were answered.',
+        'Time of the latest counted request; null for none. Requests are counted a few seconds later.',
     }),
     meters: z.array(
       z.strictObject({
@@ -45,7 +45,7 @@ const hostingUsage = z
     ),
     daily: z.array(
       z.strictObject({
-        date: z.string().meta({ format: 'date', description: 'A day of UTC.' }),
+        date: z.string().meta({ format: 'date', description: 'Day in UTC.' }),
         published: counters,
         preview: counters,
       }),
@@ -58,7 +58,7 @@ const exampleCounters = { requests: 120, errors: 0, not_found: 3, egress_bytes: 
 
 export const getHostingUsage = readOperation({
   id: 'apps.hosting_usage',
-  summary: 'Read what hosting an app took in a month, day by day, published and preview apart',
+  summary: 'Read the hosting usage of an app in a month, by day, for release and preview',
   method: 'GET',
   path: '/v1/apps/{app_id}/hosting-usage',
   access: { scope: 'apps:read', pinned: 'allowed' },
@@ -70,7 +70,7 @@ export const getHostingUsage = readOperation({
         .string()
         .regex(/^20[0-9]{2}-(0[1-9]|1[0-2])$/, 'Must be a month, such as 2030-01.')
         .optional()
-        .meta({ description: 'A month of UTC. Default: the current one.' }),
+        .meta({ description: 'Month in UTC. Default: the current one.' }),
     }),
   },
   output: hostingUsage,

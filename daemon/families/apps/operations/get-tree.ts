@@ -10,7 +10,7 @@ export const givenRevision = z
   .regex(/^[1-9][0-9]{0,8}$/, 'Must be the number of a revision.')
   .transform(Number)
   .optional()
-  .meta({ description: 'Default: the current one.' })
+  .meta({ description: 'Default: the current revision.' })
 
 const tree = z
   .strictObject({

@@ -14,7 +14,7 @@ const template = z
 
 export const listTemplates = readOperation({
   id: 'apps.templates',
-  summary: 'List the templates that apps are made from',
+  summary: 'List the templates of apps',
   method: 'GET',
   path: '/v1/templates',
   access: { scope: 'apps:read', pinned: 'allowed' },

@@ -13,12 +13,12 @@ const query = z.strictObject({
   status: z
     .enum(['creating', 'ready', 'failed', 'archived'])
     .optional()
-    .meta({ description: 'Only these; every app that is not archived when missing.' }),
-  alias: plainText.optional().meta({ description: 'The app with this alias alone.' }),
+    .meta({ description: 'Filter by status. Default: every app that is not archived.' }),
+  alias: plainText.optional().meta({ description: 'Filter by alias.' }),
   include_archived: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'Archived apps too. Default false.' }),
+    .meta({ description: 'Whether to include archived apps. Default false.' }),
 })
 
 export const listApps = readOperation({

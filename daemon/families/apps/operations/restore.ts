@@ -7,7 +7,7 @@ import { showApp } from '../show.ts'
 
 export const restoreApp = writeOperation({
   id: 'apps.restore',
-  summary: 'Restore an archived app, offline, and without its alias where another app took it',
+  summary: 'Restore an archived app, offline; without its alias if another app took it',
   method: 'POST',
   path: '/v1/apps/{app_id}/restore',
   access: { scope: 'apps:write', pinned: 'allowed' },

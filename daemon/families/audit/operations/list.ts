@@ -9,7 +9,7 @@ const filter = plainText.optional()
 
 export const listAudit = readOperation({
   id: 'audit.list',
-  summary: 'List who changed what in the account, newest first',
+  summary: 'List the audit log of the account, newest first',
   method: 'GET',
   path: '/v1/audit-log',
   access: 'owner',

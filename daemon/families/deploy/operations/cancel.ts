@@ -17,7 +17,7 @@ const ERROR = { ...FAILURES.canceled, step: null }
 
 export const cancelDeployment = writeOperation({
   id: 'deploy.cancel',
-  summary: 'Cancel a deployment: one that waits at once, one that is built as soon as it can be',
+  summary: 'Cancel a deployment: at once if queued, at the next step if running',
   method: 'POST',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/cancel',
   access: { scope: 'deploy:write', pinned: 'allowed' },

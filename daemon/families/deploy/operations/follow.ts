@@ -17,7 +17,7 @@ import { showDeployment } from '../show.ts'
 
 export const followDeployment = streamOperation({
   id: 'deploy.follow',
-  summary: 'Follow a deployment: each line of what it does, how far it is, and its end',
+  summary: 'Follow a deployment: log lines, progress and end, as server-sent events',
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/events',
   access: { scope: 'deploy:read', pinned: 'allowed' },

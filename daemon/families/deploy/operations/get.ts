@@ -8,7 +8,7 @@ import { waitForEnd } from '../wait.ts'
 
 export const getDeployment = readOperation({
   id: 'deploy.get',
-  summary: 'Read a deployment, or wait until it is live or ended',
+  summary: 'Read a deployment, or wait until it is live or has ended',
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}',
   access: { scope: 'deploy:read', pinned: 'allowed' },

@@ -7,7 +7,7 @@ import { findDeployment } from '../service.ts'
 
 export const listDeploymentLines = readOperation({
   id: 'deploy.logs',
-  summary: 'List what a deployment did, line by line, oldest first',
+  summary: 'List the log lines of a deployment, oldest first',
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/logs',
   access: { scope: 'deploy:read', pinned: 'allowed' },

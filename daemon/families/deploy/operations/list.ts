@@ -25,7 +25,7 @@ const BESIDE: Readonly<Record<string, readonly DeploymentStatus[]>> = {
 
 const query = z.strictObject({
   ...filteredPageQuery('deployments'),
-  status: z.enum(DEPLOYMENT_STATUSES).optional().meta({ description: 'Only these.' }),
+  status: z.enum(DEPLOYMENT_STATUSES).optional().meta({ description: 'Filter. Default: all.' }),
   kind: z.enum(DEPLOYMENT_KINDS).optional(),
   include: z
     .string()
@@ -35,12 +35,15 @@ const query = z.strictObject({
       'Must be failed, canceled or in_progress, or several of them with commas between.',
     )
     .optional()
-    .meta({ description: 'Also those that never were live: failed, canceled, in_progress.' }),
+    .meta({
+      description:
+        'Also deployments that never were live: failed, canceled, in_progress. Default false.',
+    }),
 })
 
 export const listDeployments = readOperation({
   id: 'deploy.list',
-  summary: 'List the releases of an app that were live, and when it went offline, newest first',
+  summary: 'List the deployments of an app that were live or took it offline, newest first',
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments',
   access: { scope: 'deploy:read', pinned: 'allowed' },

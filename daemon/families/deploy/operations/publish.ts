@@ -32,7 +32,7 @@ const input = {
   query: z.strictObject({ wait }),
   body: z
     .strictObject({
-      revision: revisionNumber.optional().meta({ description: 'Default: the current one.' }),
+      revision: revisionNumber.optional().meta({ description: 'Default: the current revision.' }),
       message: message.optional(),
       retire_earlier: retireEarlier,
       dry_run: dryRun,
@@ -42,7 +42,7 @@ const input = {
 
 export const publishApp = writeOperation({
   id: 'deploy.publish',
-  summary: 'Publish an app: its address serves a revision of its files once that is made ready',
+  summary: 'Publish an app: its address serves a revision once its release is built',
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/publish',
   access: { scope: 'deploy:write', pinned: 'allowed' },

@@ -31,7 +31,7 @@ const input = {
   body: z
     .strictObject({
       deployment_id: plainText.optional().meta({
-        description: 'Whose release is served again. Default: the one that was live before.',
+        description: 'Deployment whose release is served again. Default: the one before.',
       }),
       message: message.optional(),
       retire_earlier: retireEarlier,
@@ -52,7 +52,7 @@ const done = {
 
 export const rollBackApp = writeOperation({
   id: 'deploy.rollback',
-  summary: 'Serve an earlier release of an app again, as it was, by a new deployment',
+  summary: 'Roll an app back: serve an earlier release unchanged, by a new deployment',
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/rollback',
   access: { scope: 'deploy:write', pinned: 'allowed' },

@@ -7,7 +7,7 @@ import { showDeployments } from '../show.ts'
 
 export const getDeployStatus = readOperation({
   id: 'deploy.status',
-  summary: 'Read what is live of an app, what is under way, and what failed last',
+  summary: 'Read the live deployment of an app, the one in progress, and the last that failed',
   method: 'GET',
   path: '/v1/apps/{app_id}/deploy/status',
   access: { scope: 'deploy:read', pinned: 'allowed' },

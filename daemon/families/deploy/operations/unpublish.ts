@@ -15,13 +15,13 @@ const unpublishedApp = appRecord
   .extend({
     deployment: deploymentRecord
       .nullable()
-      .meta({ description: 'The deployment that took it offline; null when it was offline.' }),
+      .meta({ description: 'Deployment that took the app offline; null when it was offline.' }),
   })
   .meta({ id: 'UnpublishedApp' })
 
 export const unpublishApp = writeOperation({
   id: 'deploy.unpublish',
-  summary: 'Take an app offline; one that is offline already stays so',
+  summary: 'Take an app offline; no change if it is offline',
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/unpublish',
   access: { scope: 'deploy:write', pinned: 'allowed' },

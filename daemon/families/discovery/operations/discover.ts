@@ -17,17 +17,23 @@ const answer = z
             id: z.string(),
             method: z.string(),
             path: z.string(),
-            scope: z.string().nullable().meta({ description: 'Null where no scope opens it.' }),
+            scope: z
+              .string()
+              .nullable()
+              .meta({ description: 'Required scope; null where none is.' }),
           }),
         ),
       }),
     ),
-    scopes: z.array(z.string()).meta({ description: 'Every scope of this service.' }),
-    your_scopes: z.array(z.string()).meta({ description: 'What you may do right now.' }),
-    your_apps: z.array(z.string()).nullable().meta({ description: 'Your pins; null: every app.' }),
+    scopes: z.array(z.string()).meta({ description: 'All scopes of this service.' }),
+    your_scopes: z.array(z.string()).meta({ description: 'Your effective scopes.' }),
+    your_apps: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'Your pins; null for every app.' }),
     event_types: z
       .array(z.string())
-      .meta({ description: 'Types of the service itself; yours are in /v1/event-types.' }),
+      .meta({ description: 'Event types of the service; declared ones are in /v1/event-types.' }),
     models: z.array(z.string()).meta({ description: 'Language models that a prompt may name.' }),
     limits: z.strictObject({ event_bytes: z.int(), events_per_request: z.int(), page: z.int() }),
     interfaces: z.strictObject({ rest: z.string(), openapi: z.string(), docs: z.string() }),
@@ -36,7 +42,7 @@ const answer = z
 
 export const discover = readOperation({
   id: 'discovery.show',
-  summary: 'Show what this service offers and what you may use of it',
+  summary: 'Show the features of this service and your access to them',
   method: 'GET',
   path: '/v1/discovery',
   access: { scope: 'discovery:read', pinned: 'allowed' },

@@ -23,8 +23,7 @@ const canceled = {
 
 export const cancelEdit = writeOperation({
   id: 'edits.cancel',
-  summary:
-    'Cancel an edit: one that waits at once, one that is running as soon as it can be stopped',
+  summary: 'Cancel an edit: at once if queued, at the next step if running',
   method: 'POST',
   path: '/v1/apps/{app_id}/edits/{edit_id}/cancel',
   access: { scope: 'edits:write', pinned: 'allowed' },

@@ -32,7 +32,7 @@ const input = {
 
 export const createEdit = writeOperation({
   id: 'edits.create',
-  summary: 'Change an app by operations at once, or by a prompt that is carried out in its turn',
+  summary: 'Change an app by operations at once, or by a queued prompt',
   method: 'POST',
   path: '/v1/apps/{app_id}/edits',
   access: { scope: 'edits:write', pinned: 'allowed' },

@@ -7,7 +7,7 @@ import { findEdit, hasEnded, placeOf } from '../service.ts'
 
 export const followEdit = streamOperation({
   id: 'edits.follow',
-  summary: 'Follow an edit: each line of what it does, how far it is, and its end',
+  summary: 'Follow an edit: log lines, progress and end, as server-sent events',
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/events',
   access: { scope: 'edits:read', pinned: 'allowed' },

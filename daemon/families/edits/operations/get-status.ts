@@ -6,7 +6,7 @@ import { findEdit, placeOf, waitForEnd } from '../service.ts'
 
 export const getEditStatus = readOperation({
   id: 'edits.status',
-  summary: 'Read how far an edit is, or wait for its end',
+  summary: 'Read the progress of an edit, or wait for its end',
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/status',
   access: { scope: 'edits:read', pinned: 'allowed' },

@@ -7,7 +7,7 @@ import { findEdit } from '../service.ts'
 
 export const listEditLines = readOperation({
   id: 'edits.logs',
-  summary: 'List what an edit did, line by line, oldest first',
+  summary: 'List the log lines of an edit, oldest first',
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/logs',
   access: { scope: 'edits:read', pinned: 'allowed' },

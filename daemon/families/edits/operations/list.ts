@@ -15,7 +15,7 @@ const query = z.strictObject({
   initial: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'Only those that make the app, or only the others.' }),
+    .meta({ description: 'true: only the edit that generates the app; false: only the others.' }),
 })
 
 export const listEdits = readOperation({

@@ -19,7 +19,7 @@ const input = {
 
 export const revertEdit = writeOperation({
   id: 'edits.revert',
-  summary: 'Take back what a completed edit changed, by another edit',
+  summary: 'Revert a completed edit, by another edit',
   method: 'POST',
   path: '/v1/apps/{app_id}/edits/{edit_id}/revert',
   access: { scope: 'edits:write', pinned: 'allowed' },

@@ -9,7 +9,7 @@ const MAX_TYPES = 500
 
 export const declareType = writeOperation({
   id: 'events.declare_type',
-  summary: 'Declare a type of event of your own; the operator, for no account, one for all',
+  summary: 'Declare an event type; the operator without an account declares one for all accounts',
   method: 'PUT',
   path: '/v1/event-types/{type}',
   access: { scope: 'events:write', pinned: 'refused', service: true },

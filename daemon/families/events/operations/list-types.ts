@@ -10,7 +10,7 @@ import { exampleType, toWireBuiltIn, toWireType, typePage } from '../schema.ts'
 
 export const listTypes = readOperation({
   id: 'events.list_types',
-  summary: 'List the types of event that webhooks may name, by name',
+  summary: 'List the event types that webhooks may name, by name',
   method: 'GET',
   path: '/v1/event-types',
   access: { scope: 'events:read', pinned: 'refused', service: true },

@@ -9,7 +9,7 @@ import { eventPage, exampleEvent, toWireEvent } from '../schema.ts'
 
 export const listEvents = readOperation({
   id: 'events.list',
-  summary: 'List published events, newest first, or as a feed that misses nothing',
+  summary: 'List published events, newest first, or oldest first as a complete feed',
   method: 'GET',
   path: '/v1/events',
   access: { scope: 'events:read', pinned: 'allowed' },
@@ -22,12 +22,12 @@ export const listEvents = readOperation({
         order: z
           .enum(['asc', 'desc'])
           .optional()
-          .meta({ description: 'asc is the feed: oldest first, safe against late commits.' }),
+          .meta({ description: 'asc: the feed, oldest first, complete despite late commits.' }),
         after: z
           .string()
           .max(160)
           .optional()
-          .meta({ description: 'With order=asc: the position of the last event you have.' }),
+          .meta({ description: 'With order=asc: position of your last event.' }),
       })
       .refine(({ after, order }) => after === undefined || order === 'asc', {
         path: ['after'],

@@ -13,7 +13,7 @@ const BODY_LIMIT = 8 * 1_048_576
 
 export const publishEvents = publishOperation({
   id: 'events.publish',
-  summary: 'Publish an event, or up to 500 with one answer each',
+  summary: 'Publish an event, or up to 500 with one result each',
   method: 'POST',
   path: '/v1/events',
   access: { scope: 'events:write', pinned: 'allowed' },

@@ -5,7 +5,7 @@ import { findFile, noteFile } from '../service.ts'
 
 export const deleteFile = writeOperation({
   id: 'files.delete',
-  summary: 'Delete a file with its passages, whatever is being done with it',
+  summary: 'Delete a knowledge file and its passages, also while it is processed',
   method: 'DELETE',
   path: '/v1/apps/{app_id}/files/{file_id}',
   access: { scope: 'files:write', pinned: 'allowed' },

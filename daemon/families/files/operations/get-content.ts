@@ -7,7 +7,7 @@ import { findFile } from '../service.ts'
 
 export const getFileContent = bytesOperation({
   id: 'files.content',
-  summary: 'Download a file as it was uploaded, or one Range of it',
+  summary: 'Download a knowledge file as it was uploaded, or one Range of it',
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}/content',
   access: { scope: 'files:read', pinned: 'allowed' },

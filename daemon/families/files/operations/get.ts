@@ -5,7 +5,7 @@ import { findFile } from '../service.ts'
 
 export const getFile = readOperation({
   id: 'files.get',
-  summary: 'Read a file of the knowledge of an app, and how far its processing is',
+  summary: 'Read a knowledge file and the progress of its processing',
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}',
   access: { scope: 'files:read', pinned: 'allowed' },

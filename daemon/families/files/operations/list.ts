@@ -9,7 +9,7 @@ import { exampleFile, filePage, toWireFile } from '../schema.ts'
 
 export const listFiles = readOperation({
   id: 'files.list',
-  summary: 'List the knowledge of an app, newest first',
+  summary: 'List the knowledge files of an app, newest first',
   method: 'GET',
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:read', pinned: 'allowed' },
@@ -18,8 +18,8 @@ export const listFiles = readOperation({
     params: appParams,
     query: z.strictObject({
       ...pageQuery,
-      status: z.enum(FILE_STATUSES).optional().meta({ description: 'Only these.' }),
-      content_type: plainText.optional().meta({ description: 'Only these.' }),
+      status: z.enum(FILE_STATUSES).optional().meta({ description: 'Filter. Default: all.' }),
+      content_type: plainText.optional().meta({ description: 'Filter. Default: all.' }),
     }),
   },
   output: filePage,

@@ -7,7 +7,7 @@ import { findFile, holdFor, noteFile } from '../service.ts'
 
 export const retryFile = writeOperation({
   id: 'files.retry',
-  summary: 'Process a file again that failed',
+  summary: 'Process a failed knowledge file again',
   method: 'POST',
   path: '/v1/apps/{app_id}/files/{file_id}/retry',
   access: { scope: 'files:write', pinned: 'allowed' },

@@ -13,19 +13,22 @@ const passage = z
   .strictObject({
     file_id: z.string(),
     name: z.string(),
-    ordinal: z.int().meta({ description: 'Which of the file’s passages, from 0.' }),
+    ordinal: z.int().meta({ description: 'Index of the passage in its file, from 0.' }),
     text: z.string(),
-    heading: z.string().nullable().meta({ description: 'The headings above it.' }),
-    page: z.int().nullable().meta({ description: 'From 1, where the document has pages.' }),
-    start: z.int().meta({ description: 'Where it begins in the extracted text.' }),
+    heading: z.string().nullable().meta({ description: 'Headings above the passage.' }),
+    page: z
+      .int()
+      .nullable()
+      .meta({ description: 'Page, from 1; null for documents without pages.' }),
+    start: z.int().meta({ description: 'Start offset in the extracted text.' }),
     end: z.int(),
-    score: z.number().meta({ description: '1 for the best, then a half, a third, and so on.' }),
+    score: z.number().meta({ description: 'Score by rank: 1, 1/2, 1/3, …' }),
   })
   .meta({ id: 'Passage' })
 
 export const searchFiles = readOperation({
   id: 'files.search',
-  summary: 'Find passages in the knowledge of an app',
+  summary: 'Search the knowledge files of an app for passages',
   method: 'POST',
   path: '/v1/apps/{app_id}/files/search',
   access: { scope: 'files:read', pinned: 'allowed' },
@@ -33,20 +36,24 @@ export const searchFiles = readOperation({
   input: {
     params: appParams,
     body: z.strictObject({
-      query: text(1000).meta({ description: 'Words to look for.', example: 'opening hours' }),
-      limit: z.int().min(1).max(50).optional().meta({ description: 'Default 10.' }),
+      query: text(1000).meta({ description: 'Search query.', example: 'opening hours' }),
+      limit: z
+        .int()
+        .min(1)
+        .max(50)
+        .optional()
+        .meta({ description: 'Maximum passages: 1 to 50. Default 10.' }),
       files: z
         .array(plainText)
         .min(1)
         .max(100)
         .optional()
-        .meta({ description: 'Only in these files.' }),
+        .meta({ description: 'Files to search. Default: all.' }),
     }),
   },
   output: z.strictObject({
     mode: z.enum(SEARCH_MODES).meta({
-      description:
-        'lexical: found by words; fused: by words and meaning, where embeddings are set up.',
+      description: 'lexical: by words; fused: by words and meaning, with embeddings.',
     }),
     data: z.array(passage),
   }),

@@ -28,7 +28,7 @@ interface Refused {
 
 export const uploadFiles = ownOperation({
   id: 'files.upload',
-  summary: 'Add files to the knowledge of an app; those it has already are answered as they are',
+  summary: 'Upload knowledge files to an app; returns existing ones unchanged',
   method: 'POST',
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:write', pinned: 'allowed' },
@@ -38,7 +38,8 @@ export const uploadFiles = ownOperation({
     parts: {
       file: {
         kind: 'file',
-        description: 'pdf, docx, xlsx, html, markdown, csv, json or text, at most 25 MiB each.',
+        description:
+          'Files: pdf, docx, xlsx, html, markdown, csv, json or text, at most 25 MiB each.',
         least: 1,
         most: 20,
         limit: MAX_FILE_BYTES,
@@ -60,7 +61,7 @@ export const uploadFiles = ownOperation({
     data: z.array(fileRecord),
     errors: z
       .array(z.strictObject({ name: z.string(), code: z.string(), message: z.string() }))
-      .meta({ description: 'Files that were refused, where others were taken.' }),
+      .meta({ description: 'Refused files, where others were accepted.' }),
   }),
   status: 202,
   watch({ data: [first, ...others] }) {

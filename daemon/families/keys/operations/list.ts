@@ -11,7 +11,7 @@ const query = z.strictObject({
   status: z
     .enum(['live', 'all'])
     .optional()
-    .meta({ description: 'live: active and rotating keys alone, the default. all: every key.' }),
+    .meta({ description: 'live: active and rotating keys; all: every key. Default live.' }),
 })
 
 export const listKeys = readOperation({

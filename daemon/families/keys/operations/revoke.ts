@@ -7,7 +7,7 @@ import { LISTED, disableWebhooks, listWebhooks, webhooksChoice } from '../webhoo
 
 export const revokeKey = writeOperation({
   id: 'keys.revoke',
-  summary: 'Revoke a key and everything below it, at once',
+  summary: 'Revoke a key and all its descendants at once',
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
@@ -19,7 +19,9 @@ export const revokeKey = writeOperation({
       dry_run: z
         .enum(['true', 'false'])
         .default('false')
-        .meta({ description: 'Only say what would be revoked; change nothing.' }),
+        .meta({
+          description: 'true: return what would be revoked and change nothing. Default false.',
+        }),
     }),
   },
   output: revokedKey,

@@ -9,8 +9,7 @@ import { findKey, loadActor, mintSecret, requireLive, requireManaged } from '../
 
 export const rotateKey = writeOperation({
   id: 'keys.rotate',
-  summary:
-    'Give a key a new value; the old one works 24 hours more, beside at most three older ones',
+  summary: 'Rotate a key; the old value works for 24 more hours, with at most three older ones',
   method: 'POST',
   path: '/v1/keys/{key_id}/rotate',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },

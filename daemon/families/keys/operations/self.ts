@@ -6,7 +6,7 @@ import { exampleKey, ownKey, toWireKey } from '../schema.ts'
 
 export const getOwnKey = readOperation({
   id: 'keys.self',
-  summary: 'Show the key that asks, and what it may do right now',
+  summary: 'Show the calling key and its effective authority',
   method: 'GET',
   path: '/v1/keys/self',
   access: 'key',

@@ -10,7 +10,7 @@ import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
 
 export const verifyKeys = readOperation({
   id: 'keys.verify',
-  summary: 'Say whose a key is and whether it may do something, for a backend in any language',
+  summary: 'Verify keys: account, authority, and whether a scope or app is allowed',
   method: 'POST',
   path: '/v1/keys/verify',
   access: 'operator',

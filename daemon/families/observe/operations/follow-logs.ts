@@ -26,7 +26,7 @@ interface Following extends Omit<TailQuery, 'limit'> {
 
 export const followLogs = streamOperation({
   id: 'observe.follow_logs',
-  summary: 'Follow the requests to an app: the last twenty, and each as it is recorded',
+  summary: 'Follow the requests to an app: the last 20, then each new one, as server-sent events',
   method: 'GET',
   path: '/v1/apps/{app_id}/logs/follow',
   access: { scope: 'observe:read', pinned: 'allowed' },

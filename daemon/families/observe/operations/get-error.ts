@@ -4,7 +4,7 @@ import { findErrorGroup } from '../service.ts'
 
 export const getAppError = readOperation({
   id: 'observe.get_error',
-  summary: 'Read an error in the pages of an app',
+  summary: "Read an error of an app's pages",
   method: 'GET',
   path: '/v1/apps/{app_id}/errors/{error_id}',
   access: { scope: 'observe:read', pinned: 'allowed' },

@@ -12,7 +12,9 @@ const health = z
   .strictObject({
     app_id: z.string(),
     env,
-    status: z.enum(HEALTH_STATUSES).meta({ description: 'Offline where nothing is to be seen.' }),
+    status: z
+      .enum(HEALTH_STATUSES)
+      .meta({ description: 'Health; offline when nothing is served.' }),
     checks: z.array(
       z.strictObject({
         name: z.enum(['page', 'requests']),
@@ -21,19 +23,21 @@ const health = z
         message: z.string().nullable(),
       }),
     ),
-    uptime_24h: share.meta({ description: 'Share of the checks of the last day that passed.' }),
+    uptime_24h: share.meta({ description: 'Share of passed checks in the last 24 hours.' }),
     error_rate_5m: share.meta({
-      description:
-        'Share of the requests of the last five minutes, the latest 5,000 at most, that failed.',
+      description: 'Share of failed requests in the last five minutes, of at most 5,000.',
     }),
-    deployment_id: z.string().nullable().meta({ description: 'What is live.' }),
-    checked_at: instant.nullable().meta({ description: 'When it was last asked for its page.' }),
+    deployment_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Live deployment; null when none is.' }),
+    checked_at: instant.nullable().meta({ description: 'Time of the last check.' }),
   })
   .meta({ id: 'Health' })
 
 export const getHealth = readOperation({
   id: 'observe.health',
-  summary: 'Read whether an app can be reached, and how many requests to it fail',
+  summary: 'Read the health of an app: availability and failed requests',
   method: 'GET',
   path: '/v1/apps/{app_id}/health',
   access: { scope: 'observe:read', pinned: 'allowed' },
@@ -41,7 +45,7 @@ export const getHealth = readOperation({
   input: {
     params: appParams,
     query: z.strictObject({
-      env: env.optional().meta({ description: 'published when missing.' }),
+      env: env.optional().meta({ description: 'Environment. Default published.' }),
     }),
   },
   output: health,

@@ -15,13 +15,13 @@ const query = z.strictObject({
   ...pageQuery,
   status: z.enum(ERROR_GROUP_STATUSES).optional(),
   env: env.optional(),
-  since: givenInstant.optional().meta({ description: 'Seen at this instant or later.' }),
-  q: text(200).optional().meta({ description: 'What title or culprit holds, as it is written.' }),
+  since: givenInstant.optional().meta({ description: 'Last seen at this instant or later.' }),
+  q: text(200).optional().meta({ description: 'Text in title or culprit, case-sensitive.' }),
 })
 
 export const listAppErrors = readOperation({
   id: 'observe.errors',
-  summary: 'List the errors in the pages of an app, those seen last first',
+  summary: "List the errors of an app's pages, last seen first",
   method: 'GET',
   path: '/v1/apps/{app_id}/errors',
   access: { scope: 'observe:read', pinned: 'allowed' },

@@ -11,15 +11,15 @@ const query = z.strictObject({
   source: z
     .enum(['access'])
     .optional()
-    .meta({ description: 'Requests to the app; there is no other source yet.' }),
+    .meta({ description: 'Source of lines: requests to the app.' }),
   env: env.optional(),
   status: z
     .enum(['1xx', '2xx', '3xx', '4xx', '5xx'])
     .optional()
-    .meta({ description: 'How requests were answered.' }),
-  since: givenInstant.optional().meta({ description: 'From this instant on.' }),
+    .meta({ description: 'Level, by response status.' }),
+  since: givenInstant.optional().meta({ description: 'At this instant or later.' }),
   until: givenInstant.optional().meta({ description: 'Before this instant.' }),
-  q: text(1024).optional().meta({ description: 'What the path begins with, as it is written.' }),
+  q: text(1024).optional().meta({ description: 'Prefix of the path, case-sensitive.' }),
   deployment_id: plainText.optional(),
 })
 

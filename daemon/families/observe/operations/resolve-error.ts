@@ -8,7 +8,7 @@ import { findErrorGroup } from '../service.ts'
 
 export const resolveAppError = writeOperation({
   id: 'observe.resolve_error',
-  summary: 'Resolve an error: it is open again once it is seen again',
+  summary: 'Resolve an error; it reopens when it occurs again',
   method: 'POST',
   path: '/v1/apps/{app_id}/errors/{error_id}/resolve',
   // What is observed is only read; what its owner says of it changes the app.

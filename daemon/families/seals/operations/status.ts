@@ -8,19 +8,19 @@ const masterKey = z
     id: z.string(),
     status: z.enum(['current', 'needed', 'remembered', 'removable', 'missing']).meta({
       description:
-        'current: seals what is new; needed: something is sealed under it still; remembered: kept ' +
-        'answers are known by it; removable: nothing needs it; missing: needed, but not given.',
+        'current: encrypts new secrets; needed: still encrypts some; remembered: idempotency ' +
+        'records use it; removable: nothing needs it; missing: needed, but not configured.',
     }),
-    sealed: z.int().meta({ description: 'Texts that are sealed under it.' }),
+    sealed: z.int().meta({ description: 'Secrets encrypted with this key.' }),
     remembered_until: instant.nullable().meta({
-      description: 'When the last answer to an idempotent request ends that is known by it.',
+      description: 'Expiry of the last idempotency record that uses this key.',
     }),
   })
   .meta({ id: 'MasterKey' })
 
 export const masterKeyStatus = readOperation({
   id: 'seals.status',
-  summary: 'Show what is sealed under which master key, and which may be removed',
+  summary: 'Show what each master key encrypts, and which keys can be removed',
   method: 'GET',
   path: '/v1/master-keys',
   access: 'operator',

@@ -20,14 +20,14 @@ const NO_SYMBOL = `^[^${BLANK}\\u0000-,/:-@[-\`{-\\u009f]+$`
 export const domainCreation = z.strictObject({
   hostname: z.string().min(1).max(300).regex(NO_SEPARATOR, 'Must be a hostname.').meta({
     pattern: NO_SYMBOL,
-    description: 'A hostname of your own, such as that of a shop. Unicode is taken.',
+    description: 'Hostname of your own; Unicode is accepted.',
     example: 'shop.example.com',
   }),
 })
 
 export const domainChanges = z.strictObject({
   primary: z.boolean().meta({
-    description: 'Whether it is the one that the app is known by, in the place of any other.',
+    description: "Whether it is the app's primary hostname.",
   }),
 })
 
@@ -35,13 +35,13 @@ const record = z.strictObject({
   type: z.enum(['TXT', 'CNAME']),
   name: z.string(),
   value: z.string(),
-  verified: z.boolean().meta({ description: 'Whether it was found at the last look.' }),
+  verified: z.boolean().meta({ description: 'Whether the last check found it.' }),
 })
 
 export const domainRecord = z
   .strictObject({
     id: z.string(),
-    domain_id: z.string().meta({ description: 'The same as id.' }),
+    domain_id: z.string().meta({ description: 'Same as id.' }),
     app_id: z.string(),
     hostname: z.string(),
     status: z.enum(DOMAIN_STATUSES).meta({
@@ -50,15 +50,18 @@ export const domainRecord = z
         'app; failed: looked at again only when asked to.',
     }),
     records: z.array(record).meta({
-      description: 'What to set. In place of the CNAME, addresses of its value do as well.',
+      description:
+        "DNS records to set. Address records of the CNAME's target are accepted in its place.",
     }),
     verification_error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
-    tls: z.literal('proxy').meta({ description: 'Certificates are those of the proxy in front.' }),
+    tls: z
+      .literal('proxy')
+      .meta({ description: 'TLS: proxy, with certificates of the proxy in front.' }),
     primary: z.boolean(),
     created_by: creator,
     created_at: instant,
     checked_at: instant.nullable(),
-    next_check_at: instant.nullable().meta({ description: 'When it is looked at by itself.' }),
+    next_check_at: instant.nullable().meta({ description: 'Time of the next automatic check.' }),
     verified_at: instant.nullable(),
   })
   .meta({ id: 'Domain' })

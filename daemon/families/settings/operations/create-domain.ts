@@ -23,7 +23,7 @@ const TOKEN_BYTES = 20
 
 export const createDomain = writeOperation({
   id: 'settings.create_domain',
-  summary: 'Give an app a hostname of your own; the answer says which DNS records to set',
+  summary: 'Add a hostname of your own to an app; returns the DNS records to set',
   method: 'POST',
   path: '/v1/apps/{app_id}/settings/domains',
   access: { scope: 'settings:write', pinned: 'allowed' },

@@ -5,7 +5,7 @@ import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../doma
 
 export const deleteDomain = writeOperation({
   id: 'settings.delete_domain',
-  summary: 'Delete a domain; it leads to the app no more, and another may have it',
+  summary: 'Delete a domain; it no longer serves the app, and another app may use it',
   method: 'DELETE',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
   access: { scope: 'settings:write', pinned: 'allowed' },

@@ -5,7 +5,7 @@ import { authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
 
 export const getAuth = readOperation({
   id: 'settings.get_auth',
-  summary: 'Read how the users of an app sign in. Nothing signs them in yet',
+  summary: "Read the sign-in settings of an app's users. Not used yet",
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/auth',
   access: { scope: 'settings:read', pinned: 'allowed' },

@@ -5,7 +5,7 @@ import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../doma
 
 export const getDomain = readOperation({
   id: 'settings.get_domain',
-  summary: 'Read a domain, and which of its DNS records were found',
+  summary: 'Read a domain and the state of its DNS records',
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
   access: { scope: 'settings:read', pinned: 'allowed' },

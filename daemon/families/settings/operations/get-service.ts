@@ -5,7 +5,7 @@ import { exampleService, serviceParams, serviceRecord, toWireService } from '../
 
 export const getService = readOperation({
   id: 'settings.get_service',
-  summary: 'Read a service of an app, without what its secrets hold. Nothing reads services yet',
+  summary: 'Read a service of an app, without secret values. Not used yet',
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/services/{service}',
   access: { scope: 'settings:read', pinned: 'allowed' },

@@ -8,8 +8,7 @@ import { exampleService, servicePage, toWireService } from '../services/schema.t
 
 export const listServices = readOperation({
   id: 'settings.list_services',
-  summary:
-    'List the services of an app by name, without what their secrets hold. Nothing reads services yet',
+  summary: 'List the services of an app by name, without secret values. Not used yet',
   method: 'GET',
   path: '/v1/apps/{app_id}/settings/services',
   access: { scope: 'settings:read', pinned: 'allowed' },

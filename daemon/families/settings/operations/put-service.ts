@@ -17,8 +17,7 @@ const MAX_SERVICES = 50
 
 export const putService = writeOperation({
   id: 'settings.put_service',
-  summary:
-    'Set a service of an app; of its secrets those that are given change. Nothing reads services yet',
+  summary: 'Set a service of an app; omitted secrets stay. Not used yet',
   method: 'PUT',
   path: '/v1/apps/{app_id}/settings/services/{service}',
   access: { scope: 'settings:write', pinned: 'allowed' },

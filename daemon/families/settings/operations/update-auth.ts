@@ -7,8 +7,7 @@ import { noteSetting } from '../service.ts'
 
 export const updateAuth = writeOperation({
   id: 'settings.update_auth',
-  summary:
-    'Change how the users of an app sign in; what is not named stays. Nothing signs them in yet',
+  summary: "Change the sign-in settings of an app's users; omitted fields stay. Not used yet",
   method: 'PATCH',
   path: '/v1/apps/{app_id}/settings/auth',
   access: { scope: 'settings:write', pinned: 'allowed' },

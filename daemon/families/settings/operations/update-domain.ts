@@ -12,7 +12,7 @@ import { settingsError } from '../errors.ts'
 
 export const updateDomain = writeOperation({
   id: 'settings.update_domain',
-  summary: 'Make a verified domain the primary one of its app, or not any more',
+  summary: 'Set or unset a verified domain as the primary one of its app',
   method: 'PATCH',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}',
   access: { scope: 'settings:write', pinned: 'allowed' },

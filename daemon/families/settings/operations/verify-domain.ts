@@ -15,7 +15,7 @@ const LOOK_GAP: Millis = 10 * SECOND
 
 export const verifyDomain = ownOperation({
   id: 'settings.verify_domain',
-  summary: 'Look for the DNS records of a domain now, and begin anew with one that failed',
+  summary: 'Check the DNS records of a domain now; restarts the checks of a failed one',
   method: 'POST',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}/verify',
   access: { scope: 'settings:write', pinned: 'allowed' },

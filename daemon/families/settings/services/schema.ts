@@ -38,13 +38,12 @@ const config = namesOf(
     .meta({ not: { pattern: CREDENTIALS.source } }),
   MAX_ENTRIES,
 ).meta({
-  description: 'What is no secret, in texts; it replaces what there was.',
+  description: 'Configuration without secrets, as strings; replaces the previous one.',
   example: { region: 'eu-central' },
 })
 
 const secrets = namesOf(entryName, anyText(8192).min(1).nullable(), MAX_ENTRIES).meta({
-  description:
-    'Never shown again. Those that are given are replaced, or removed by null; the others stay.',
+  description: 'Secrets, never shown again. null removes one; omitted ones stay.',
   example: { PASSWORD: 'correct horse battery' },
 })
 
@@ -61,10 +60,12 @@ export const serviceRecord = z
     app_id: z.string(),
     kind: z.enum(SERVICE_KINDS),
     config: z.record(z.string(), z.string()),
-    secret_names: z.array(z.string()).meta({ description: 'What they hold is never shown.' }),
+    secret_names: z
+      .array(z.string())
+      .meta({ description: 'Names of the secrets; their values are never shown.' }),
     in_use: z.literal(false).meta({
       description:
-        'Whether anything reads this service. Always false in this version: it is only stored, and no app receives it.',
+        'Whether anything uses this service. Always false in this version: it is only stored.',
     }),
     created_at: instant,
     updated_at: instant,

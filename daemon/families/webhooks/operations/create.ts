@@ -24,7 +24,7 @@ const MAX_WEBHOOKS = 50
 
 export const createWebhook = writeOperation({
   id: 'webhooks.create',
-  summary: 'Register an address that receives events; its signing secret is shown once',
+  summary: 'Create a webhook; its signing secret is shown once',
   method: 'POST',
   path: '/v1/webhooks',
   access: { scope: 'webhooks:write', pinned: 'allowed' },

@@ -4,7 +4,7 @@ import { findWebhook, noteChange } from '../service.ts'
 
 export const deleteWebhook = writeOperation({
   id: 'webhooks.delete',
-  summary: 'Delete a webhook and cancel its unfinished deliveries; answers it as it was',
+  summary: 'Delete a webhook and cancel its unfinished deliveries; returns the deleted webhook',
   method: 'DELETE',
   path: '/v1/webhooks/{webhook_id}',
   access: { scope: 'webhooks:write', pinned: 'allowed' },

@@ -21,7 +21,7 @@ const query = z.strictObject({
 
 export const listDeliveries = readOperation({
   id: 'webhooks.list_deliveries',
-  summary: 'List what was sent to a webhook, newest event first, with every attempt',
+  summary: 'List the deliveries of a webhook with every attempt, newest event first',
   method: 'GET',
   path: '/v1/webhooks/{webhook_id}/deliveries',
   access: { scope: 'webhooks:read', pinned: 'allowed' },

@@ -10,7 +10,7 @@ const query = z.strictObject({
   status: z
     .enum(['active', 'disabled'])
     .optional()
-    .meta({ description: 'Only these; every webhook when missing.' }),
+    .meta({ description: 'Filter by status. Default: every webhook.' }),
 })
 
 export const listWebhooks = readOperation({

@@ -29,7 +29,7 @@ const CHUNK = 500
 
 export const replayEvents = ownOperation({
   id: 'webhooks.replay',
-  summary: 'Send past events to a webhook that has not had them, such as one made later',
+  summary: 'Send past events to a webhook that has not received them',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/replay',
   access: { scope: 'webhooks:write', pinned: 'allowed' },

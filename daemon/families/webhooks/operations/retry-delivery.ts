@@ -14,7 +14,7 @@ import { findDelivery, findWebhook } from '../service.ts'
 
 export const retryDelivery = writeOperation({
   id: 'webhooks.retry_delivery',
-  summary: 'Send an ended delivery once more: the same event, the same bytes, a new signature',
+  summary: 'Retry an ended delivery: same event, same bytes, new signature',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
   access: { scope: 'webhooks:write', pinned: 'allowed' },

@@ -24,7 +24,7 @@ const CHUNK = 1000
 
 export const retryFailed = ownOperation({
   id: 'webhooks.retry_failed',
-  summary: 'Send what failed or was skipped between two instants once more: recovers an outage',
+  summary: 'Retry failed and skipped deliveries between two instants, after an outage',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/retry-failed',
   access: { scope: 'webhooks:write', pinned: 'allowed' },

@@ -17,7 +17,7 @@ const MAX_LIVE_SECRETS = 5
 
 export const rotateSecret = writeOperation({
   id: 'webhooks.rotate_secret',
-  summary: 'Give a webhook a new signing secret; the old one signs too for a day',
+  summary: 'Rotate the signing secret of a webhook; the old one also signs for a day',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/rotate-secret',
   access: { scope: 'webhooks:write', pinned: 'allowed' },

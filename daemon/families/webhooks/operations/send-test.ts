@@ -19,7 +19,7 @@ const [attempt] = exampleDelivery.attempts
 
 export const testWebhook = ownOperation({
   id: 'webhooks.test',
-  summary: 'Send a webhook.test event now and answer how that went, whatever the receiver said',
+  summary: 'Send a webhook.test event now and return the attempt',
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/test',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
