@@ -71,9 +71,12 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   },
   step_up_required: {
     status: 403,
-    text: 'Prove who you are once more: sign in, or send your password to POST /v1/session/step-up.',
+    text: 'Confirm your identity: sign in, or send your password to POST /v1/session/step-up.',
   },
-  key_required: { status: 403, text: 'This tells a key about itself; send a developer key.' },
+  key_required: {
+    status: 403,
+    text: 'This operation shows the calling key; send a developer key.',
+  },
   csrf_failed: {
     status: 403,
     text: 'A change with a session cookie must come from the same origin. Browsers say so by themselves; other clients send the Origin header that details.origin names, or a key.',
@@ -83,7 +86,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   method_not_allowed: { status: 405, text: 'This path does not take this method. See Allow.' },
   request_abandoned: {
     status: 408,
-    text: 'Whoever asked left before it was begun; nothing was done.',
+    text: 'The client disconnected before the work began; nothing was done.',
   },
   body_too_slow: {
     status: 408,
@@ -91,16 +94,16 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   },
   idempotency_in_progress: {
     status: 409,
-    text: 'A request with this Idempotency-Key is under way. Try again shortly.',
+    text: 'A request with this Idempotency-Key is in progress. Try again shortly.',
   },
-  payload_too_large: { status: 413, text: 'The body is larger than this operation takes.' },
+  payload_too_large: { status: 413, text: 'The body is larger than this operation accepts.' },
   unsupported_media_type: {
     status: 415,
     text: 'Send the body as application/json, without Content-Encoding.',
   },
   range_not_satisfiable: {
     status: 416,
-    text: 'The file has nothing at this Range. Content-Range says how long it is.',
+    text: 'The range is outside the file. Content-Range contains its length.',
   },
   misdirected_host: { status: 421, text: 'This server does not answer for this host.' },
   idempotency_mismatch: {
@@ -122,11 +125,11 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   },
   body_consumed: {
     status: 500,
-    text: 'Something read the body before Keyhook could. Mount its routes before what parses bodies.',
+    text: 'The body was read before Keyhook could read it. Mount its routes before any body parser.',
   },
   capability_unavailable: {
     status: 501,
-    text: 'This service is set up without what this needs. Its operator can add it.',
+    text: 'This service is not configured for this. Its operator can change that.',
   },
   internal_error: {
     status: 500,

@@ -7,17 +7,17 @@ import type { OperationRefusal } from './apply.ts'
 export const treeError = defineErrors({
   path_not_allowed: {
     status: 400,
-    text: 'A path is none that a file of an app may have. Choose another.',
+    text: 'A file of an app cannot have this path. Choose another.',
   },
   patch_not_applied: {
     status: 400,
-    text: 'An operation does not fit the files of its base. Read them and write it anew.',
+    text: 'An operation does not apply to the files of its base revision. Read them and send a new one.',
   },
   config_not_allowed: {
     status: 400,
-    text: 'A key or value of configuration is none that an app may have.',
+    text: 'The configuration has a key or value that an app cannot have.',
   },
-  app_too_large: { status: 400, text: 'The app would hold more than an app may.' },
+  app_too_large: { status: 400, text: 'The app would exceed the limits of an app.' },
 })
 
 type Code = keyof typeof treeError.rows

@@ -88,7 +88,7 @@ export type BillingErrorCode = 'insufficient_balance'
 export const billingError: ErrorTable<BillingErrorCode> = defineErrors<BillingErrorCode>({
   insufficient_balance: {
     status: 402,
-    text: 'The balance does not suffice for this. Top it up, or wait until what is under way has ended.',
+    text: 'The balance is too low for this. Top it up, or wait until work in progress has ended.',
   },
 })
 

@@ -117,7 +117,7 @@ export const fileError: ErrorTable<FileErrorCode> = defineErrors<FileErrorCode>(
   },
   wrong_type: {
     status: 415,
-    text: 'The content is not what the name says. Rename the file, or export it again.',
+    text: 'The content does not match the file name. Rename the file, or export it again.',
   },
   empty_file: { status: 400, text: 'The file is empty. Send one with text.' },
   no_text: {

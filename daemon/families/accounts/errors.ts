@@ -15,6 +15,6 @@ export const accountError = defineErrors({
     status: 409,
     text: 'The account is in that state already.',
   },
-  account_exists: { status: 409, text: 'There is an account with this id.' },
+  account_exists: { status: 409, text: 'An account with this id exists.' },
   email_taken: { status: 409, text: 'There is a user with this email address.' },
 })

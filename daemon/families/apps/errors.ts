@@ -17,21 +17,21 @@ export const appError = defineErrors({
   },
   model_not_configured: {
     status: 501,
-    text: 'No language model is set up here. The operator can set KEYHOOK_LLM_BASE_URL and KEYHOOK_LLM_MODEL; operations need none.',
+    text: 'No language model is configured. The operator can set KEYHOOK_LLM_BASE_URL and KEYHOOK_LLM_MODEL; operations need none.',
   },
   alias_taken: {
     status: 409,
-    text: 'Another app has this alias, or had it lately. Choose another.',
+    text: 'Another app has this alias, or had it recently. Choose another.',
   },
   alias_reserved: {
     status: 400,
-    text: 'This alias is reserved: it would pass for a part of the service. Choose another.',
+    text: 'This alias is reserved, because it looks like a part of the service. Choose another.',
   },
   app_archived: { status: 409, text: 'The app is archived. Restore it first.' },
   app_not_archived: { status: 409, text: 'The app is not archived.' },
   app_not_ready: { status: 409, text: 'The app has no revision yet. Wait until it is made.' },
   app_limit_reached: {
     status: 409,
-    text: 'The account has as many apps as it may: 200, or 400 with the archived ones. Archive an app, or restore an archived one and use it again.',
+    text: 'The account has reached its limit of 200 apps, or 400 with archived ones. Archive an app, or restore an archived one and reuse it.',
   },
 })

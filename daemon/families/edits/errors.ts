@@ -8,19 +8,19 @@ export const editError = defineErrors({
   },
   revision_conflict: {
     status: 409,
-    text: 'The app has another revision by now. Read that, and base the edit on it.',
+    text: 'The app has a newer revision. Read it, and base the edit on it.',
   },
   revert_conflict: {
     status: 409,
-    text: 'What the edit changed was changed again since. Make another edit instead.',
+    text: 'A later edit changed the same files. Make another edit instead.',
   },
   edit_not_completed: {
     status: 409,
-    text: 'The edit made no revision, so there is nothing to take back.',
+    text: 'The edit made no revision, so there is nothing to revert.',
   },
   edit_finished: { status: 409, text: 'The edit has ended already.' },
   edit_queue_full: {
     status: 409,
-    text: 'As many edits of this app wait as may. Wait until one has ended, or cancel one.',
+    text: 'The queue of edits of this app is full. Wait until one has ended, or cancel one.',
   },
 })

@@ -20,6 +20,6 @@ export const eventError = defineErrors({
   },
   event_type_limit_reached: {
     status: 409,
-    text: 'The account has declared as many types as it may.',
+    text: 'The account has reached its limit of declared event types.',
   },
 })

@@ -9,7 +9,7 @@ export const settingsError = defineErrors({
   },
   reserved_hostname: {
     status: 400,
-    text: 'This is no hostname that an app can have. Give one of a domain of your own.',
+    text: 'An app cannot have this hostname. Use one of your own domain.',
   },
   domain_in_use: {
     status: 409,
@@ -21,10 +21,10 @@ export const settingsError = defineErrors({
   },
   domain_limit_reached: {
     status: 409,
-    text: 'The app has as many domains as it may. Delete one first.',
+    text: 'The app has reached its limit of domains. Delete one first.',
   },
   service_limit_reached: {
     status: 409,
-    text: 'The app has as many services as it may, or the service as many secrets. Delete some first.',
+    text: 'The app has reached its limit of services, or the service its limit of secrets. Delete some first.',
   },
 })

@@ -12,19 +12,19 @@ export const webhookError = defineErrors({
   },
   webhook_limit_reached: {
     status: 409,
-    text: 'The account has as many webhooks as it may. Delete one first.',
+    text: 'The account has reached its limit of webhooks. Delete one first.',
   },
   secret_limit_reached: {
     status: 409,
-    text: 'As many secrets sign as may. Wait until one ends, or rotate with overlap_seconds 0.',
+    text: 'The webhook has reached its limit of signing secrets. Wait until one ends, or rotate with overlap_seconds 0.',
   },
   delivery_in_progress: {
     status: 409,
-    text: 'The delivery is pending or under way. It can be retried once it has ended.',
+    text: 'The delivery is pending or in progress. It can be retried once it has ended.',
   },
   retry_limit_reached: {
     status: 409,
-    text: 'The delivery has had 100 attempts, and gets no more. Publish the event again.',
+    text: 'The delivery has had 100 attempts, the maximum. Publish the event again.',
   },
   webhook_disabled: {
     status: 409,
