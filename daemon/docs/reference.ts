@@ -14,8 +14,8 @@ export function configMarkdown(): string {
   )
   return [
     '# Configuration',
-    'Settings come from the environment. Each may also be given as `<NAME>_FILE`, the path of a file that holds the value. A `KEYHOOK_` name that is not listed here is refused at start.',
-    ['| setting | what it does | default |', '| --- | --- | --- |', ...rows].join('\n'),
+    'Settings come from the environment. Each may also be given as `<NAME>_FILE`, the path of a file that holds the value. An unknown `KEYHOOK_` name is refused at start.',
+    ['| setting | meaning | default |', '| --- | --- | --- |', ...rows].join('\n'),
   ].join('\n\n')
 }
 
@@ -33,7 +33,7 @@ export function eventsMarkdown(families: readonly Family[]): string {
   }
   return [
     '# Events',
-    'What the service itself publishes. A webhook receives the types that it names, those of a family (`app.*`, which needs `events:read`), or all of them (`*`). Each example is the whole body of the request, printed over several lines.',
+    'Events that the service publishes. A webhook receives the types that it names, those of a family (`app.*`, which needs `events:read`), or all of them (`*`). Each example is the whole body of the request, with line breaks added.',
     ...[...events.values()].map(({ type, description, sample }) => {
       const body = { id: EXAMPLE_EVENT, type, created_at: EXAMPLE_INSTANT, data: sample }
       const json = JSON.stringify(body, null, 2)
@@ -46,13 +46,13 @@ export function eventsMarkdown(families: readonly Family[]): string {
 export function apiMarkdown(families: readonly Family[]): string {
   return [
     '# API',
-    'Generated from the operations. The whole description is `GET /v1/openapi.json`, to be read at `GET /docs`; `keyhook/client` has a typed method for each that is no stream.',
+    'Generated from the operations. `GET /v1/openapi.json` is the OpenAPI document, `GET /docs` shows it as a page, and `keyhook/client` has a typed method for each operation that is not a stream.',
     ...families.map(({ name, operations }) => {
       const rows = operations.map(
         (operation) =>
           `| \`${operation.method} ${operation.path}\` | ${accessOf(operation)} | ${operation.summary} | ${commandOf(operation)} |`,
       )
-      const head = ['| operation | who | what | command |', '| --- | --- | --- | --- |']
+      const head = ['| operation | caller | effect | command |', '| --- | --- | --- | --- |']
       return [`## ${name}`, [...head, ...rows].join('\n')].join('\n\n')
     }),
     stateOnlyMarkdown(families.flatMap(({ operations }) => operations)),
@@ -69,7 +69,7 @@ function stateOnlyMarkdown(operations: readonly Operation[]): string {
   })
   return [
     '## Refused although the document allows it',
-    'Everything else that is refused as malformed, the schemas of `GET /v1/openapi.json` forbid.',
+    'The schemas of `GET /v1/openapi.json` forbid every other malformed request.',
     [
       '| code | at | operations | what a schema cannot say |',
       '| --- | --- | --- | --- |',
