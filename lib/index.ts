@@ -26,7 +26,6 @@ import {
   nullable,
   optional,
 } from './internal/arguments.ts'
-import * as hash from './key/hash.ts'
 import * as token from './key/token.ts'
 import {
   ASKED_SCOPES,
@@ -69,10 +68,10 @@ export const mintToken: typeof token.mintToken = checked(
   { prefix: TEXT, random: FUNCTION },
   token.mintToken,
 )
-export const hashToken: typeof hash.hashToken = checked(
+export const hashToken: typeof token.hashToken = checked(
   'hashToken',
   { value: TEXT },
-  hash.hashToken,
+  token.hashToken,
 )
 export type { KeyChain, KeyRecord } from './key/record.ts'
 
@@ -201,10 +200,10 @@ export const createKeyring: typeof keyring.createKeyring = checked(
   { keys: MASTER_KEYS, random: FUNCTION },
   (keys, random) =>
     checkedMethods('keyring', keyring.createKeyring(keys, random), {
-      seal: { plain: TEXT, place: NAME },
-      open: { sealed: TEXT, place: NAME },
-      mark: { text: TEXT },
-      matches: { text: TEXT, mark: TEXT },
+      encrypt: { plain: TEXT, associatedData: NAME },
+      decrypt: { encrypted: TEXT, associatedData: NAME },
+      fingerprint: { text: TEXT },
+      matches: { text: TEXT, fingerprint: TEXT },
     }),
 )
 export const parseMasterKeys: typeof keyring.parseMasterKeys = checked(

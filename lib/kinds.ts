@@ -182,12 +182,21 @@ const LISTENERS = {
 } satisfies Record<keyof EngineEvents, Kind>
 
 export const ENGINE_OPTIONS: Kind = optionsOf({
-  store: portOf('write', 'publish', 'webhooksOf', 'recover', 'lanes', 'claim', 'release', 'settle'),
+  store: portOf(
+    'write',
+    'publish',
+    'webhooksOf',
+    'recover',
+    'queueHeads',
+    'claim',
+    'release',
+    'settle',
+  ),
   sender: portOf('send'),
   clock: CLOCK,
   random: FUNCTION,
   newId: FUNCTION,
-  keyring: portOf('seal', 'open', 'mark', 'matches'),
+  keyring: portOf('encrypt', 'decrypt', 'fingerprint', 'matches'),
   names: recordOf({
     keyPrefix: NAME,
     eventHeader: NAME,

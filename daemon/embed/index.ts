@@ -193,7 +193,7 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
         const token = typeof value === 'string' ? value : ''
         let verified: VerifiedKey
         try {
-          verified = verifier.verifyKept(token) ?? (await verifier.verify(token))
+          verified = verifier.verifyCached(token) ?? (await verifier.verify(token))
         } catch (cause) {
           throw explainInvalid(cause, token)
         }

@@ -48,7 +48,7 @@ export async function openEventPositions(
 
 async function keep(store: Store, random: RandomBytes): Promise<string> {
   const secret = Buffer.from(random(SECRET_BYTES)).toString('base64url')
-  const value = `${secret}.${await store.events.lastPlace()}`
+  const value = `${secret}.${await store.events.lastCursor()}`
   // Of processes that start at once, all go by what the first one keeps.
   return store.write((tx) => tx.accounts.putMetaOnce(META_NAME, value))
 }
@@ -61,7 +61,7 @@ async function keep(store: Store, random: RandomBytes): Promise<string> {
 function createEventPositions(
   secret: Uint8Array,
   lastPlain: string,
-  events: Pick<EventReads, 'isPlace'>,
+  events: Pick<EventReads, 'isCursor'>,
 ): EventPositions {
   const keys = hkdfSync('sha256', secret, '', 'keyhook event positions', 2 * KEY_BYTES)
   const macKey = new Uint8Array(keys, 0, KEY_BYTES)
@@ -94,7 +94,7 @@ function createEventPositions(
     read(accountId, position) {
       if (position.startsWith(PREFIX)) return open(accountId, position.slice(PREFIX.length))
       // Were any number accepted, guesses would find the places of events, and with them the counts.
-      return events.isPlace(position, lastPlain) ? position : undefined
+      return events.isCursor(position, lastPlain) ? position : undefined
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/engine/ports.ts'
-import type { Lanes } from '../../lib/internal/lanes.ts'
+import type { Limiter } from '../../lib/internal/limiter.ts'
 import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
@@ -41,7 +41,7 @@ export function findPassages(
 ): Promise<Found> {
   const { embedder } = platform
   const { searches } = platform.queues
-  const read: Lanes = (work) =>
+  const read: Limiter = (work) =>
     searches.reads(async () => {
       turn.signal?.throwIfAborted()
       return work()
@@ -56,7 +56,7 @@ export function findPassages(
 async function findByWords(
   { store }: Pick<Platform, 'store'>,
   search: FileSearch,
-  read: Lanes,
+  read: Limiter,
 ): Promise<Found> {
   return { mode: 'lexical', passages: await read(() => store.files.search(search)) }
 }
@@ -64,7 +64,7 @@ async function findByWords(
 async function findByMeaning(
   { store, embedder, clock }: Pick<Platform, 'store' | 'clock'> & { readonly embedder: Embedder },
   search: FileSearch,
-  read: Lanes,
+  read: Limiter,
 ): Promise<Found> {
   const { app_id, files, limit } = search
   const candidates = Math.max(CANDIDATES, limit)

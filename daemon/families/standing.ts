@@ -1,5 +1,5 @@
 import { effectiveAuthority, holdsApp } from '../../lib/grant/authority.ts'
-import { endOfChain } from '../../lib/key/chain.ts'
+import { endOfChain } from '../../lib/key/lifecycle.ts'
 import type { Creator } from '../../lib/key/record.ts'
 import { allows, requiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { createLanes } from '../../lib/internal/lanes.ts'
+import { createLimiter } from '../../lib/internal/limiter.ts'
 import type { ReadSite } from './read-site.ts'
 import type { Site } from './site.ts'
 
@@ -34,7 +34,7 @@ interface KeptSite extends ReadSite {
  */
 export function createKeptSites(given: Partial<KeptSiteLimits> = {}): FindSite {
   const limits = { ...LIMITS, ...given }
-  const lanes = createLanes(limits.atOnce)
+  const lanes = createLimiter(limits.atOnce)
   const kept = new LRUCache<string, KeptSite>({
     maxSize: limits.bytes,
     sizeCalculation: ({ bytes }) => bytes,

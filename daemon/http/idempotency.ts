@@ -141,7 +141,7 @@ async function performClaimed(
   let fingerprint: string
   try {
     answered = await perform(operation, heard)
-    fingerprint = keyring.mark(await asked())
+    fingerprint = keyring.fingerprint(await asked())
   } catch (cause) {
     await endClaim()
     // What was done is not repeated at once: its claim stays until it expires.
@@ -210,7 +210,7 @@ export function idempotencyOf(
   return {
     scope: `${ownerOf(ctx.state.principal)} ${ctx.method} ${ctx.path}`,
     key,
-    fingerprint: keyring.mark(ctx.state.bodyText),
+    fingerprint: keyring.fingerprint(ctx.state.bodyText),
   }
 }
 

@@ -131,7 +131,7 @@ function answerOf(
 /** Notes what a key was verified against. */
 function noteEdition({ verifier, clock }: Platform): Step {
   return function noteEdition(ctx, next) {
-    ctx.state.admitted = { edition: verifier.edition(), at: clock.now() }
+    ctx.state.admitted = { edition: verifier.cacheVersion(), at: clock.now() }
     return next()
   }
 }
@@ -146,7 +146,7 @@ function unlessUnchanged({ verifier, clock }: Platform, admit: Step): Step {
     const isSame =
       principal?.type === 'key' &&
       admitted?.edition !== undefined &&
-      admitted.edition === verifier.edition() &&
+      admitted.edition === verifier.cacheVersion() &&
       clock.now() - admitted.at < AT_ONCE
     return isSame ? next() : admit(ctx, next)
   }

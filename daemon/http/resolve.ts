@@ -137,7 +137,7 @@ async function byKey({ verifier }: Platform, value: string): Promise<KeyPrincipa
 
 /** Whoever is known already is let in without waiting. */
 function keptKey({ verifier, names }: Platform, token: string): KeyPrincipal | undefined {
-  const verified = token.startsWith(names.keyPrefix) ? verifier.verifyKept(token) : undefined
+  const verified = token.startsWith(names.keyPrefix) ? verifier.verifyCached(token) : undefined
   return verified && asKey(verified)
 }
 

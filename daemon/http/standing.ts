@@ -1,7 +1,6 @@
 import { kernelError } from '../../lib/errors.ts'
 import { effectiveAuthority } from '../../lib/grant/authority.ts'
-import { endOfChain } from '../../lib/key/chain.ts'
-import { secretStanding } from '../../lib/key/lifecycle.ts'
+import { endOfChain, secretStatus } from '../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../lib/key/record.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
@@ -52,5 +51,5 @@ async function requireKey(
 function isLive(key: KeyRecord | undefined, version: number, now: Instant): boolean {
   const value = key?.secrets.find((one) => one.version === version)
   if (key === undefined || value === undefined) return false
-  return secretStanding(key, value, key.version, now) !== 'ended'
+  return secretStatus(key, value, key.version, now) !== 'ended'
 }

@@ -5,12 +5,12 @@ import { createKeyring, parseMasterKeys } from '../../lib/engine/keyring.ts'
 import type { RandomBytes } from '../../lib/engine/ports.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import { SEALED_NAMES } from '../../plugins/store/contract/seals.ts'
+import { ENCRYPTED_NAMES } from '../../plugins/store/contract/encrypted-secrets.ts'
 import { ConfigError } from '../config/config.ts'
 import { describeCounts } from '../families/seals/standing.ts'
 import { clockOf } from './ports.ts'
 
-const [CHECK_NAME = ''] = SEALED_NAMES
+const [CHECK_NAME = ''] = ENCRYPTED_NAMES
 const CHECK_TEXT = 'keyhook'
 
 /**
@@ -34,11 +34,11 @@ export async function openKeyring(
   const check =
     kept ??
     (await store.write((tx) =>
-      tx.accounts.putMetaOnce(CHECK_NAME, keyring.seal(CHECK_TEXT, CHECK_NAME)),
+      tx.accounts.putMetaOnce(CHECK_NAME, keyring.encrypt(CHECK_TEXT, CHECK_NAME)),
     ))
   await requireKeys(keyring, store)
   try {
-    keyring.open(check, CHECK_NAME)
+    keyring.decrypt(check, CHECK_NAME)
   } catch (cause) {
     throw new ConfigError(
       'KEYHOOK_MASTER_KEY is not the key this database was made with. Restore that key',
@@ -87,7 +87,7 @@ function requireOpens(keyring: Keyring, check: string): void {
     )
   }
   try {
-    keyring.open(check, CHECK_NAME)
+    keyring.decrypt(check, CHECK_NAME)
   } catch (cause) {
     throw new ConfigError(
       'KEYHOOK_MASTER_KEY is not the key this database was made with. Restore that key',
@@ -98,7 +98,7 @@ function requireOpens(keyring: Keyring, check: string): void {
 
 /** A key that was taken away too early is named, with what it is needed for. */
 async function requireKeys({ ids }: Keyring, store: Store): Promise<void> {
-  const counts = await store.seals.count(clockOf(store).now())
+  const counts = await store.encryptedSecrets.count(clockOf(store).now())
   const missing = counts.filter(
     ({ kind, key_id }) => kind !== 'kept_answer' && !ids.includes(key_id),
   )

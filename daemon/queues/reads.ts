@@ -1,5 +1,5 @@
-import type { Lanes } from '../../lib/internal/lanes.ts'
-import { createLanes } from '../../lib/internal/lanes.ts'
+import type { Limiter } from '../../lib/internal/limiter.ts'
+import { createLimiter } from '../../lib/internal/limiter.ts'
 import type { FairQueue, FairQueueOptions } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { giveWay } from './steps.ts'
@@ -26,13 +26,13 @@ export interface SearchQueue {
   /** Runs whole searches, one of an account at a time. */
   readonly accounts: FairQueue
   /** Runs what they read, in the order in which they come to it. */
-  readonly reads: Lanes
+  readonly reads: Limiter
 }
 
 /** One for a process: a search reads much of what an app holds, and accounts share the database. */
 export function createSearchQueue(): SearchQueue {
   return {
     accounts: createFairQueue({ atOnce: ACCOUNTS_AT_ONCE, waiting: WAITING }),
-    reads: createLanes(READS_AT_ONCE),
+    reads: createLimiter(READS_AT_ONCE),
   }
 }

@@ -1,7 +1,10 @@
-import { headersPlace, secretPlace } from '../../lib/engine/targets.ts'
+import { headersAad, secretAad } from '../../lib/engine/targets.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import type { SealedText, SealKind } from '../../plugins/store/contract/seals.ts'
+import type {
+  EncryptedText,
+  EncryptedKind,
+} from '../../plugins/store/contract/encrypted-secrets.ts'
 import { standingsOf } from '../families/seals/standing.ts'
 import { serviceSecretPlace } from '../../plugins/platform/contract/services.ts'
 import type { Platform } from '../platform.ts'
@@ -24,9 +27,9 @@ interface Sealing extends Pick<Platform, 'keyring'> {
 const CHUNK = 100
 
 /** Where a text is sealed to. */
-const PLACES: Readonly<Partial<Record<SealKind, (id: string) => string>>> = {
-  webhook_secret: secretPlace,
-  webhook_headers: headersPlace,
+const PLACES: Readonly<Partial<Record<EncryptedKind, (id: string) => string>>> = {
+  webhook_secret: secretAad,
+  webhook_headers: headersAad,
   service_secret: serviceSecretPlace,
   named_value: (name) => name,
 }
@@ -45,13 +48,15 @@ export async function reseal(
 ): Promise<Resealed> {
   const [current = ''] = keyring.ids
   let sum: Resealed = { moved: 0, passed: 0, unreadable: 0 }
-  for (const kind of store.seals.kinds) {
+  for (const kind of store.encryptedSecrets.kinds) {
     for (let after = '', full = true; full && !isStopping();) {
       const page = { after, limit: CHUNK }
-      const texts = await store.seals.sealedElsewhere(kind, current, page)
+      const texts = await store.encryptedSecrets.encryptedElsewhere(kind, current, page)
       const changes = texts.flatMap((text) => sealAnew({ store, keyring }, kind, text))
       const moved =
-        changes.length === 0 ? 0 : await store.write((tx) => tx.seals.reseal(kind, changes))
+        changes.length === 0
+          ? 0
+          : await store.write((tx) => tx.encryptedSecrets.reencrypt(kind, changes))
       sum = {
         moved: sum.moved + moved,
         passed: sum.passed + changes.length - moved,
@@ -68,13 +73,13 @@ export async function reseal(
 /** None for what no key opens: it stays as it is, for the day that its key is given again. */
 function sealAnew(
   { keyring }: Sealing,
-  kind: SealKind,
-  { id, sealed }: SealedText,
+  kind: EncryptedKind,
+  { id, encrypted }: EncryptedText,
 ): readonly { readonly id: string; readonly from: string; readonly to: string }[] {
   const place = PLACES[kind]?.(id)
   if (place === undefined) throw new TypeError(`no place is known for ${kind}`)
   try {
-    return [{ id, from: sealed, to: keyring.seal(keyring.open(sealed, place), place) }]
+    return [{ id, from: encrypted, to: keyring.encrypt(keyring.decrypt(encrypted, place), place) }]
   } catch {
     return []
   }
@@ -133,7 +138,7 @@ export function keepSealed(platform: Platform, log: Log): () => Promise<void> {
 
 /** Which keys may go now, and which later. */
 async function tellEnd({ store, keyring, clock }: Platform, log: Log): Promise<void> {
-  const standings = standingsOf(keyring, await store.seals.count(clock.now()))
+  const standings = standingsOf(keyring, await store.encryptedSecrets.count(clock.now()))
   const idsOf = (wanted: string) =>
     standings.filter(({ status }) => status === wanted).map(({ id }) => id)
   const until = Math.max(0, ...standings.map(({ remembered_until }) => remembered_until ?? 0))

@@ -26,7 +26,7 @@ export const HEALTHY: WebhookHealth = {
 }
 
 /** The result of one attempt, as it affects the health of its webhook. */
-export interface HealthNews {
+export interface AttemptResult {
   readonly verdict: Verdict
   readonly trigger: AttemptTrigger
   /** When the attempt ended. */
@@ -37,12 +37,15 @@ export interface HealthNews {
 export const COUNTED: readonly AttemptTrigger[] = ['event', 'retry']
 
 /** Whether an attempt counts as a failure of the webhook. */
-export function isCounted({ verdict, trigger }: Pick<HealthNews, 'verdict' | 'trigger'>): boolean {
+export function isCounted({
+  verdict,
+  trigger,
+}: Pick<AttemptResult, 'verdict' | 'trigger'>): boolean {
   return verdict !== 'succeeded' && COUNTED.includes(trigger)
 }
 
 /** The health of a webhook after one more attempt. A success resets it, whatever triggered the attempt. */
-export function afterAttempt(health: WebhookHealth, news: HealthNews): WebhookHealth {
+export function afterAttempt(health: WebhookHealth, news: AttemptResult): WebhookHealth {
   if (news.verdict === 'succeeded') return HEALTHY
   if (!isCounted(news)) return health
   return {

@@ -20,7 +20,7 @@ export type AttemptErrorCode =
   | 'http_status'
 
 /** Whether a trigger sends an event again: such deliveries wait behind first attempts. */
-export function isAgain(trigger: AttemptTrigger): boolean {
+export function isRepeat(trigger: AttemptTrigger): boolean {
   return trigger === 'retry' || trigger === 'replay'
 }
 

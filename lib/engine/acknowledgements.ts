@@ -1,7 +1,7 @@
 import type { Millis } from '../time.ts'
 
 /** A process that held a lease when a change was committed. */
-export interface Holder {
+export interface LeaseHolder {
   readonly id: string
   /** Remaining time of its lease. */
   readonly left: Millis
@@ -10,18 +10,18 @@ export interface Holder {
 /** The writing side of changes that take effect at once in every process. */
 export interface Acknowledgements {
   /** Records that a process acknowledged every change up to `seq`. */
-  note(id: string, seq: number): void
+  record(id: string, seq: number): void
   /**
    * Resolves once every holder acknowledged the change, or its cache lease expired. Returns the ids that did
    * not acknowledge.
    */
-  wait(seq: number, holders: readonly Holder[]): Promise<readonly string[]>
+  wait(seq: number, holders: readonly LeaseHolder[]): Promise<readonly string[]>
 }
 
 /** Added to the end of a lease, for the difference of clocks. */
 const MARGIN: Millis = 20
 /** Notifications may be lost, so the store is polled too, at first after this delay, then twice as long. */
-const FIRST_LOOK: Millis = 25
+const FIRST_POLL: Millis = 25
 
 /**
  * @param known reads the acknowledgements of processes from the store; none for a process that has left
@@ -31,48 +31,49 @@ export function createAcknowledgements(
   known: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>,
   after: (delay: Millis, run: () => void) => () => void,
 ): Acknowledgements {
-  const notes = new Map<string, number>()
+  const acknowledged = new Map<string, number>()
   const waiting = new Set<() => void>()
 
-  function note(id: string, seq: number): void {
-    notes.set(id, Math.max(seq, notes.get(id) ?? 0))
-    for (const look of waiting) look()
+  function record(id: string, seq: number): void {
+    acknowledged.set(id, Math.max(seq, acknowledged.get(id) ?? 0))
+    for (const check of waiting) check()
   }
 
   return {
-    note,
+    record,
     wait(seq, holders) {
       if (holders.length === 0) return Promise.resolve([])
       return new Promise((resolve) => {
-        const silent = new Map(holders.map(({ id, left }) => [id, left]))
-        let cancelLook: () => void
+        const missing = new Map(holders.map(({ id, left }) => [id, left]))
+        let cancelPoll: () => void
         const end = (): void => {
-          waiting.delete(look)
-          cancelLook()
+          waiting.delete(check)
+          cancelPoll()
           cancelEnd()
           // Bounds the memory of ended processes; a live one acknowledges again.
-          for (const { id } of holders) notes.delete(id)
-          resolve([...silent.keys()])
+          for (const { id } of holders) acknowledged.delete(id)
+          resolve([...missing.keys()])
         }
-        const look = (): void => {
-          for (const id of silent.keys()) if ((notes.get(id) ?? 0) >= seq) silent.delete(id)
-          if (silent.size === 0) end()
+        const check = (): void => {
+          for (const id of missing.keys())
+            if ((acknowledged.get(id) ?? 0) >= seq) missing.delete(id)
+          if (missing.size === 0) end()
         }
-        const ask = (delay: Millis): void => {
-          cancelLook = after(delay, () => {
-            known([...silent.keys()]).then(
+        const poll = (delay: Millis): void => {
+          cancelPoll = after(delay, () => {
+            known([...missing.keys()]).then(
               (found) => {
-                for (const [id, applied] of found) note(id, applied)
+                for (const [id, applied] of found) record(id, applied)
               },
               () => undefined,
             )
-            ask(2 * delay)
+            poll(2 * delay)
           })
         }
-        ask(FIRST_LOOK)
-        const cancelEnd = after(Math.max(...silent.values()) + MARGIN, end)
-        waiting.add(look)
-        look()
+        poll(FIRST_POLL)
+        const cancelEnd = after(Math.max(...missing.values()) + MARGIN, end)
+        waiting.add(check)
+        check()
       })
     },
   }

@@ -7,7 +7,7 @@ import { SECOND } from '../time.ts'
 import type { BrandNames } from '../webhook/headers.ts'
 import { deliveryHeaders } from '../webhook/headers.ts'
 import type { Clock, DeliveryRecord, Sender, SettledAttempt } from './ports.ts'
-import type { OpenSecret, Target } from './targets.ts'
+import type { DecryptedSecret, Target } from './targets.ts'
 import { liveSecrets } from './targets.ts'
 
 /** A finished attempt that is not recorded yet. */
@@ -34,7 +34,7 @@ export type MakeAttempt = (
   delivery: DeliveryRecord,
   claim: string,
   body: Uint8Array,
-  target: Target & { readonly secrets: readonly OpenSecret[] },
+  target: Target & { readonly secrets: readonly DecryptedSecret[] },
 ) => Promise<FinishedAttempt>
 
 /** Creates a function that makes one attempt: it signs, sends, judges the response and computes the next state. */

@@ -1,9 +1,16 @@
-import { isAgain } from '../delivery/state.ts'
+import { isRepeat } from '../delivery/state.ts'
 import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
-import type { Lane, Lanes } from './lanes.ts'
-import type { Leaps } from './leap.ts'
-import type { Claim, ClaimedDelivery, Clock, EngineEvents, EngineStore, LaneHead } from './ports.ts'
+import type { WebhookQueue, WebhookQueues } from './webhook-queues.ts'
+import type { ClockJumps } from './clock-jumps.ts'
+import type {
+  Claim,
+  ClaimedDelivery,
+  Clock,
+  EngineEvents,
+  EngineStore,
+  QueueHead,
+} from './ports.ts'
 import type { Recorder } from './recorder.ts'
 import type { Target, Targets } from './targets.ts'
 
@@ -18,20 +25,20 @@ export interface Backlog {
   /** Claims due work while there is capacity. */
   pump(): void
   /** Records committed work and claims it when it is due. */
-  wake(lane: Lane, due: Instant, retry: boolean): void
+  notify(queue: WebhookQueue, due: Instant, retry: boolean): void
   /** Claims more after a slot of this queue was freed. */
-  freed(lane: Lane): void
+  slotFreed(queue: WebhookQueue): void
   /** Reads the named queues, or all, again. */
   refresh(webhookIds: readonly string[] | undefined): Promise<void>
 }
 
 export interface BacklogOptions {
-  readonly store: Pick<EngineStore, 'lanes' | 'claim' | 'disclaim'>
+  readonly store: Pick<EngineStore, 'queueHeads' | 'claim' | 'disclaim'>
   readonly targets: Pick<Targets, 'find'>
-  readonly lanes: Lanes
-  readonly recorder: Pick<Recorder, 'stuck'>
+  readonly queues: WebhookQueues
+  readonly recorder: Pick<Recorder, 'backpressure'>
   readonly clock: Clock
-  readonly leaps: Leaps
+  readonly clockJumps: ClockJumps
   readonly lease: Millis
   /** Creates a unique fencing token for a claim. */
   readonly newClaim: () => string
@@ -40,15 +47,15 @@ export interface BacklogOptions {
   readonly events?: Partial<EngineEvents>
 }
 
-const MAX_CLAIMED_LANES = 50
+const MAX_CLAIMED_QUEUES = 50
 /** Deliveries per claim: bounds memory, since the sizes of their bodies are not known before. */
 const MAX_CLAIMED = 500
 const CLAIM_RETRY: Millis = SECOND
 /** Upper bound, so that a change of the wall clock is noticed. */
-const LONGEST_SLEEP: Millis = 5 * SECOND
+const MAX_SLEEP: Millis = 5 * SECOND
 
 export function createBacklog(options: BacklogOptions): Backlog {
-  const { store, lanes, recorder, clock, leaps, lease, newClaim, queued } = options
+  const { store, queues, recorder, clock, clockJumps, lease, newClaim, queued } = options
   let running = false
   let claiming: Promise<void> | undefined
   let claimAgain = false
@@ -56,21 +63,21 @@ export function createBacklog(options: BacklogOptions): Backlog {
   /** Webhooks whose queues are to be read again, or all. */
   let stale: Set<string> | 'all' = new Set()
   /** When a search of all queues last found nothing to claim. */
-  let lookedAt: Instant = 0
+  let searchedAt: Instant = 0
   /** Due work found no capacity: the next freed slot claims again. */
   let starved = false
   let cancelTimer = (): void => undefined
   /** A claim whose response was lost. Nobody sends the deliveries that it leased. */
-  let lost: Claim | undefined
+  let lostClaim: Claim | undefined
 
   function pump(): void {
-    if (!running || recorder.stuck) return
+    if (!running || recorder.backpressure) return
     claimAgain = true
     claiming ??= claimWhileDue().finally(() => {
       claiming = undefined
       // A call may have come after the loop's last check.
       if (claimAgain) pump()
-      else arm()
+      else sleep()
     })
   }
 
@@ -86,93 +93,97 @@ export function createBacklog(options: BacklogOptions): Backlog {
   }
 
   async function claimOnce(): Promise<boolean> {
-    if (!running || recorder.stuck) return false
+    if (!running || recorder.backpressure) return false
     const now = clock.now()
-    const room = lanes.left
-    starved = room <= 0
-    const turn = lanes.claimable(now, MAX_CLAIMED_LANES)
-    if (turn.length === 0) {
-      lookedAt = now
+    const capacity = queues.capacity
+    starved = capacity <= 0
+    const selected = queues.claimable(now, MAX_CLAIMED_QUEUES)
+    if (selected.length === 0) {
+      searchedAt = now
       return false
     }
     try {
-      await claimFor(turn, Math.max(1, Math.ceil(Math.min(room, MAX_CLAIMED) / turn.length)))
+      await claimFor(
+        selected,
+        Math.max(1, Math.ceil(Math.min(capacity, MAX_CLAIMED) / selected.length)),
+      )
     } catch (cause) {
       const again = { first_due: clock.now() + CLAIM_RETRY, retry_due: null }
-      for (const lane of turn) lanes.learn(lane, again)
+      for (const queue of selected) queues.recordHead(queue, again)
       throw cause
     }
     return true
   }
 
   async function disclaimLost(): Promise<void> {
-    if (lost === undefined) return
-    await store.disclaim(lost, clock.now())
-    lost = undefined
+    if (lostClaim === undefined) return
+    await store.disclaim(lostClaim, clock.now())
+    lostClaim = undefined
   }
 
-  async function claimFor(turn: readonly Lane[], share: number): Promise<void> {
-    await shapeAll(turn)
-    for (const lane of turn) lanes.forget(lane)
+  async function claimFor(selected: readonly WebhookQueue[], share: number): Promise<void> {
+    await configureAll(selected)
+    for (const queue of selected) queues.startLoading(queue)
     await disclaimLost()
-    const limits = new Map<Lane, number>()
-    let asked: Claim | undefined
-    const answer = store.claim(() => {
+    const limits = new Map<WebhookQueue, number>()
+    let requested: Claim | undefined
+    const response = store.claim(() => {
       const now = clock.now()
-      leaps.look(now)
-      for (const lane of turn) limits.set(lane, Math.max(0, Math.min(share, lanes.appetite(lane))))
-      asked = {
-        lanes: turn.map((lane) => ({
-          webhook_id: lane.webhook_id,
-          limit: limits.get(lane) ?? 0,
+      clockJumps.observe(now)
+      for (const queue of selected)
+        limits.set(queue, Math.max(0, Math.min(share, queues.prefetchBudget(queue))))
+      requested = {
+        queues: selected.map((queue) => ({
+          webhook_id: queue.webhook_id,
+          limit: limits.get(queue) ?? 0,
         })),
         now,
         lease_until: now + lease,
         // A wall clock that was set forward must not expire the claims of this process.
-        renews: leaps.take(),
+        renews: clockJumps.take(),
         token: newClaim(),
       }
-      return asked
+      return requested
     })
-    const claimed = await answer.catch((cause: unknown) => {
-      if (asked?.renews === true) leaps.putBack()
-      lost = asked
+    const claimed = await response.catch((cause: unknown) => {
+      if (requested?.renews === true) clockJumps.restore()
+      lostClaim = requested
       throw cause
     })
-    const short: Lane[] = []
-    for (const lane of turn) {
-      const got = claimed.filter(({ delivery }) => delivery.webhook_id === lane.webhook_id)
-      lanes.enqueue(lane, got)
-      const gaveAll = got.length > 0 && got.length === limits.get(lane)
-      if (gaveAll) lanes.learn(lane, moreOf(got, asked?.now ?? 0))
-      else short.push(lane)
+    const drained: WebhookQueue[] = []
+    for (const queue of selected) {
+      const taken = claimed.filter(({ delivery }) => delivery.webhook_id === queue.webhook_id)
+      queues.enqueue(queue, taken)
+      const isFull = taken.length > 0 && taken.length === limits.get(queue)
+      if (isFull) queues.recordHead(queue, assumedHead(taken, requested?.now ?? 0))
+      else drained.push(queue)
     }
     queued()
-    await learnHeads(short)
+    await readHeads(drained)
   }
 
-  async function learnHeads(turn: readonly Lane[]): Promise<void> {
-    if (turn.length === 0) return
-    const heads = await store.lanes(turn.map(({ webhook_id }) => webhook_id))
-    for (const lane of turn) {
-      lanes.learn(
-        lane,
-        heads.find((head) => head.webhook_id === lane.webhook_id),
+  async function readHeads(selected: readonly WebhookQueue[]): Promise<void> {
+    if (selected.length === 0) return
+    const heads = await store.queueHeads(selected.map(({ webhook_id }) => webhook_id))
+    for (const queue of selected) {
+      queues.recordHead(
+        queue,
+        heads.find((head) => head.webhook_id === queue.webhook_id),
       )
     }
   }
 
   /** Reads the limits of each webhook before anything is claimed for it. */
-  async function shapeAll(turn: readonly Lane[]): Promise<void> {
+  async function configureAll(selected: readonly WebhookQueue[]): Promise<void> {
     await Promise.all(
-      turn.map(async (lane) => {
-        const target = await findTarget(lane)
-        if (target !== undefined) lanes.shape(lane, target.webhook)
+      selected.map(async (queue) => {
+        const target = await findTarget(queue)
+        if (target !== undefined) queues.configure(queue, target.webhook)
       }),
     )
   }
 
-  async function findTarget({ account_id, webhook_id }: Lane): Promise<Target | undefined> {
+  async function findTarget({ account_id, webhook_id }: WebhookQueue): Promise<Target | undefined> {
     try {
       return await options.targets.find(account_id, webhook_id)
     } catch (cause) {
@@ -186,16 +197,16 @@ export function createBacklog(options: BacklogOptions): Backlog {
     while (running && (stale === 'all' || stale.size > 0)) {
       const named = stale === 'all' ? undefined : [...stale]
       stale = new Set()
-      await readLanes(named)
+      await readQueues(named)
       pump()
     }
   }
 
-  async function readLanes(webhookIds: readonly string[] | undefined): Promise<void> {
-    for (const head of await store.lanes(webhookIds)) {
-      const lane = lanes.get(head.webhook_id, head.account_id)
+  async function readQueues(webhookIds: readonly string[] | undefined): Promise<void> {
+    for (const head of await store.queueHeads(webhookIds)) {
+      const queue = queues.get(head.webhook_id, head.account_id)
       // The response of a claim in progress is newer.
-      if (!lane.asked) lanes.learn(lane, head)
+      if (!queue.loading) queues.recordHead(queue, head)
     }
   }
 
@@ -203,17 +214,16 @@ export function createBacklog(options: BacklogOptions): Backlog {
    * Sleeps until the next due time after the last search. Work that was due then and had no capacity
    * waits for a slot instead; work that became due since is claimed at once.
    */
-  function arm(): void {
+  function sleep(): void {
     if (!running || claiming !== undefined) return
     cancelTimer()
     const now = clock.now()
-    const due = lanes.nextDue(Math.min(lookedAt, now))
-    if (due !== null)
-      cancelTimer = clock.after(Math.min(Math.max(0, due - now), LONGEST_SLEEP), pump)
+    const due = queues.nextDue(Math.min(searchedAt, now))
+    if (due !== null) cancelTimer = clock.after(Math.min(Math.max(0, due - now), MAX_SLEEP), pump)
   }
 
   return {
-    read: () => readLanes(undefined),
+    read: () => readQueues(undefined),
     start() {
       running = true
       pump()
@@ -225,13 +235,13 @@ export function createBacklog(options: BacklogOptions): Backlog {
       await disclaimLost().catch((cause: unknown) => options.events?.claimFailed?.(cause))
     },
     pump,
-    wake(lane, due, retry) {
-      lanes.note(lane, due, retry)
+    notify(queue, due, retry) {
+      queues.addDue(queue, due, retry)
       if (due <= clock.now()) pump()
-      else arm()
+      else sleep()
     },
-    freed(lane) {
-      const due = Math.min(lane.first_due ?? Infinity, lane.retry_due ?? Infinity)
+    slotFreed(queue) {
+      const due = Math.min(queue.first_due ?? Infinity, queue.retry_due ?? Infinity)
       if (starved || due <= clock.now()) pump()
     },
     async refresh(webhookIds) {
@@ -249,10 +259,10 @@ export function createBacklog(options: BacklogOptions): Backlog {
  * The assumed head of a queue that returned as many deliveries as the claim allowed: more work is due.
  * Retries among them mean that no first attempt is left.
  */
-function moreOf(
+function assumedHead(
   claimed: readonly ClaimedDelivery[],
   now: Instant,
-): Pick<LaneHead, 'first_due' | 'retry_due'> {
-  const retries = claimed.some(({ delivery }) => isAgain(delivery.trigger))
+): Pick<QueueHead, 'first_due' | 'retry_due'> {
+  const retries = claimed.some(({ delivery }) => isRepeat(delivery.trigger))
   return { first_due: retries ? null : now, retry_due: retries ? now : null }
 }

@@ -24,7 +24,7 @@ export interface Changes {
 /** Changes that this process emits itself. */
 export interface OwnChanges extends Changes {
   /** To be called in the tick of the commit. */
-  tell(change: Change | 'all'): void
+  emit(change: Change | 'all'): void
 }
 
 /** @param isCurrent default: always true, for a store with one process */
@@ -35,7 +35,7 @@ export function createChanges(isCurrent: () => boolean = () => true): OwnChanges
     listen(listener) {
       listeners.push(listener)
     },
-    tell(change) {
+    emit(change) {
       for (const listener of listeners) listener(change)
     },
   }

@@ -2,7 +2,7 @@ import type { DisablingRule } from '../delivery/health.ts'
 import { judgeHealth } from '../delivery/health.ts'
 import type { Instant } from '../time.ts'
 import type { WebhookRecord } from '../webhook/record.ts'
-import type { PublishIn } from './birth.ts'
+import type { PublishIn } from './enqueue.ts'
 import type {
   Clock,
   EngineEvents,

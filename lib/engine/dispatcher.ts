@@ -1,17 +1,17 @@
-import { isAgain } from '../delivery/state.ts'
+import { isRepeat } from '../delivery/state.ts'
 import type { Instant, Millis } from '../time.ts'
 import { SECOND } from '../time.ts'
 import type { FinishedAttempt, MakeAttempt } from './attempt.ts'
 import { createBacklog } from './backlog.ts'
-import type { Woken } from './birth.ts'
-import type { Lane, LaneLimits } from './lanes.ts'
-import { LONGEST_PARK, createLanes } from './lanes.ts'
-import { createLeaps } from './leap.ts'
+import type { WorkAvailable } from './enqueue.ts'
+import type { WebhookQueue, SendLimits } from './webhook-queues.ts'
+import { MAX_PAUSE, createWebhookQueues } from './webhook-queues.ts'
+import { createClockJumps } from './clock-jumps.ts'
 import type { Handover } from './outbox.ts'
 import type { ClaimedDelivery, Clock, DeliveryRecord, EngineEvents, EngineStore } from './ports.ts'
 import type { Recorder } from './recorder.ts'
 import type { Signal } from './signal.ts'
-import type { OpenSecret, Target, Targets } from './targets.ts'
+import type { DecryptedSecret, Target, Targets } from './targets.ts'
 
 /** Sends due deliveries: new ones from memory, a backlog from the store. */
 export interface Dispatcher extends Handover {
@@ -34,15 +34,15 @@ export interface Dispatcher extends Handover {
 export interface DispatcherOptions {
   readonly store: Pick<
     EngineStore,
-    'recover' | 'lanes' | 'claim' | 'release' | 'disclaim' | 'announce'
+    'recover' | 'queueHeads' | 'claim' | 'release' | 'disclaim' | 'announce'
   >
   readonly targets: Pick<Targets, 'find'>
   readonly attempt: MakeAttempt
   readonly recorder: Recorder
   readonly recovered: Signal<void>
-  readonly woken: Signal<Woken>
+  readonly workAvailable: Signal<WorkAvailable>
   readonly clock: Clock
-  readonly limits: LaneLimits
+  readonly limits: SendLimits
   /** Maximum duration of an attempt. A send starts only when its lease outlasts it. */
   readonly timeout: Millis
   readonly lease: Millis
@@ -51,33 +51,33 @@ export interface DispatcherOptions {
   readonly events?: Partial<EngineEvents>
 }
 
-type Sendable = Target & { readonly secrets: readonly OpenSecret[] }
+type Sendable = Target & { readonly secrets: readonly DecryptedSecret[] }
 
 /** Pause of a webhook that cannot be sent to, which prevents a busy loop of claims and releases. */
-const PARK: Millis = SECOND
+const PAUSE: Millis = SECOND
 /** Pause of a webhook that cannot be signed for, such as with an unreadable secret: the operator must act. */
-const UNREADABLE_PARK: Millis = LONGEST_PARK
+const UNREADABLE_PAUSE: Millis = MAX_PAUSE
 /** Upper bound of the wait for a rate limit, so that a change of the wall clock is noticed. */
-const LONGEST_TURN: Millis = SECOND
+const MAX_PACED_SLEEP: Millis = SECOND
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { store, targets, attempt, recorder, clock, limits, timeout, lease, newClaim } = options
-  const lanes = createLanes(limits)
-  const births = newClaim()
-  const leaps = createLeaps(clock)
+  const queues = createWebhookQueues(limits)
+  const freshClaim = newClaim()
+  const clockJumps = createClockJumps(clock)
   let running = false
-  let cancelTurn = (): void => undefined
-  let idlers: (() => void)[] = []
+  let cancelPacing = (): void => undefined
+  let waiters: (() => void)[] = []
   /** Claimed deliveries whose release failed and is retried. */
-  const owed: DeliveryRecord[] = []
+  const pendingRelease: DeliveryRecord[] = []
 
   const backlog = createBacklog({
     store,
     targets,
-    lanes,
+    queues,
     recorder,
     clock,
-    leaps,
+    clockJumps,
     lease,
     newClaim,
     queued: fillSlots,
@@ -85,42 +85,47 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   })
 
   options.recovered.listen(() => {
-    void claimAnew()
+    void reclaim()
   })
-  options.woken.listen(({ webhook_id, account_id, due }) => {
-    const lane = lanes.get(webhook_id, account_id)
+  options.workAvailable.listen(({ webhook_id, account_id, due }) => {
+    const queue = queues.get(webhook_id, account_id)
     // Another process may take what this one does not take at once.
-    if (due <= clock.now() && !(running && lanes.hasRoom(lane, due))) store.announce?.([webhook_id])
-    backlog.wake(lane, due, false)
+    if (due <= clock.now() && !(running && queues.hasFreeSlot(queue, due)))
+      store.announce?.([webhook_id])
+    backlog.notify(queue, due, false)
   })
 
   function fillSlots(): void {
-    if (!running || recorder.stuck) return
+    if (!running || recorder.backpressure) return
     const now = clock.now()
-    for (let next = lanes.next(now); next !== undefined; next = lanes.next(now)) {
-      void sendClaimed(next.lane, next.claimed)
+    for (let next = queues.next(now); next !== undefined; next = queues.next(now)) {
+      void sendClaimed(next.queue, next.claimed)
     }
-    cancelTurn()
-    const turn = lanes.nextTurn(now)
-    if (turn !== null) cancelTurn = clock.after(Math.min(turn - now, LONGEST_TURN), fillSlots)
+    cancelPacing()
+    const pacedAt = queues.nextPaced(now)
+    if (pacedAt !== null)
+      cancelPacing = clock.after(Math.min(pacedAt - now, MAX_PACED_SLEEP), fillSlots)
   }
 
-  async function sendClaimed(lane: Lane, { delivery, body }: ClaimedDelivery): Promise<void> {
+  async function sendClaimed(
+    queue: WebhookQueue,
+    { delivery, body }: ClaimedDelivery,
+  ): Promise<void> {
     const found = findTarget(delivery)
     const target = found instanceof Promise ? await found : found
     // Changed limits apply from the next send on, also to queued deliveries.
-    if (target !== undefined) lanes.shape(lane, target.webhook)
-    const enough = (delivery.next_at ?? 0) - clock.now() >= timeout
-    if (target === undefined || !isActive(target)) park(lane, PARK)
-    else if (!isSendable(target)) park(lane, UNREADABLE_PARK)
-    else if (enough && running) return sendInSlot(lane, delivery, body, target)
-    lane.pace.giveBack()
-    await giveBack([delivery])
-    freeSlot(lane)
+    if (target !== undefined) queues.configure(queue, target.webhook)
+    const hasLease = (delivery.next_at ?? 0) - clock.now() >= timeout
+    if (target === undefined || !isActive(target)) pause(queue, PAUSE)
+    else if (!isSendable(target)) pause(queue, UNREADABLE_PAUSE)
+    else if (hasLease && running) return sendInSlot(queue, delivery, body, target)
+    queue.pace.refund()
+    await releaseUnsent([delivery])
+    freeSlot(queue)
   }
 
-  function park(lane: Lane, rest: Millis): void {
-    lane.parked_until = clock.now() + rest
+  function pause(queue: WebhookQueue, duration: Millis): void {
+    queue.paused_until = clock.now() + duration
   }
 
   /** Returns a promise only when the webhook must be read. */
@@ -137,124 +142,129 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function sendInSlot(
-    lane: Lane,
+    queue: WebhookQueue,
     delivery: DeliveryRecord,
     body: Uint8Array,
     target: Sendable,
   ): Promise<void> {
     try {
-      const finished = await attempt(delivery, delivery.claim ?? births, body, target)
-      lanes.heard(lane, finished.attempt.error !== 'timeout')
+      const finished = await attempt(delivery, delivery.claim ?? freshClaim, body, target)
+      queues.recordResponse(queue, finished.attempt.error !== 'timeout')
       record(finished)
     } catch (cause) {
       // The request could not be built, since a secret cannot sign, or the sender rejected against its contract.
       options.events?.claimFailed?.(cause)
-      park(lane, UNREADABLE_PARK)
-      await giveBack([delivery])
+      pause(queue, UNREADABLE_PAUSE)
+      await releaseUnsent([delivery])
     }
-    freeSlot(lane)
+    freeSlot(queue)
   }
 
   function record(finished: FinishedAttempt, recorded?: () => void): void {
     options.events?.attempted?.(finished.attempt, finished)
     recorder.add(finished, () => {
-      noteRetry(finished)
+      addRetry(finished)
       recorded?.()
     })
   }
 
-  function noteRetry({ after, webhook_id, account_id }: FinishedAttempt): void {
-    if (after.next_at !== null) backlog.wake(lanes.get(webhook_id, account_id), after.next_at, true)
+  function addRetry({ after, webhook_id, account_id }: FinishedAttempt): void {
+    if (after.next_at !== null)
+      backlog.notify(queues.get(webhook_id, account_id), after.next_at, true)
   }
 
-  function freeSlot(lane: Lane): void {
-    lanes.free(lane)
-    for (const resolve of idlers.splice(0)) resolve()
+  function freeSlot(queue: WebhookQueue): void {
+    queues.free(queue)
+    for (const resolve of waiters.splice(0)) resolve()
     fillSlots()
-    backlog.freed(lane)
+    backlog.slotFreed(queue)
   }
 
-  function endExpecting(lane: Lane): void {
-    lanes.met(lane)
-    for (const resolve of idlers.splice(0)) resolve()
+  function releaseReservation(queue: WebhookQueue): void {
+    queues.releaseReservation(queue)
+    for (const resolve of waiters.splice(0)) resolve()
   }
 
   async function until(isReached: () => boolean): Promise<void> {
     while (!isReached()) {
       await new Promise<void>((resolve) => {
-        idlers = [...idlers, resolve]
+        waiters = [...waiters, resolve]
       })
     }
   }
 
   /** Releases deliveries unsent. A failed release is retried, until the lease expires. */
-  async function giveBack(deliveries: readonly DeliveryRecord[]): Promise<void> {
+  async function releaseUnsent(deliveries: readonly DeliveryRecord[]): Promise<void> {
     const now = clock.now()
-    const claims = deliveries.map(({ id, claim }) => ({ delivery_id: id, claim: claim ?? births }))
+    const claims = deliveries.map(({ id, claim }) => ({
+      delivery_id: id,
+      claim: claim ?? freshClaim,
+    }))
     try {
       if (claims.length > 0) await store.release(claims, now)
-      for (const delivery of deliveries) note(delivery, now)
+      for (const delivery of deliveries) addDue(delivery, now)
     } catch (cause) {
       options.events?.claimFailed?.(cause)
-      for (const delivery of deliveries) note(delivery, delivery.next_at ?? now)
-      owe(deliveries)
+      for (const delivery of deliveries) addDue(delivery, delivery.next_at ?? now)
+      retryRelease(deliveries)
     }
   }
 
-  function owe(deliveries: readonly DeliveryRecord[]): void {
-    if (owed.length === 0) clock.after(PARK, giveBackOwed)
-    owed.push(...deliveries)
+  function retryRelease(deliveries: readonly DeliveryRecord[]): void {
+    if (pendingRelease.length === 0) clock.after(PAUSE, releasePending)
+    pendingRelease.push(...deliveries)
   }
 
-  function giveBackOwed(): void {
+  function releasePending(): void {
     const now = clock.now()
-    const held = owed.splice(0).filter(({ next_at }) => (next_at ?? 0) > now)
-    if (running) void giveBack(held)
+    const held = pendingRelease.splice(0).filter(({ next_at }) => (next_at ?? 0) > now)
+    if (running) void releaseUnsent(held)
   }
 
   /**
    * After an outage of the store queued deliveries are claimed again: a server that crashed has lost the
    * claims that were not synced, and would give the same deliveries to others.
    */
-  async function claimAnew(): Promise<void> {
-    await giveBack(lanes.drain().map(({ delivery }) => delivery))
+  async function reclaim(): Promise<void> {
+    await releaseUnsent(queues.drain().map(({ delivery }) => delivery))
     fillSlots()
     backlog.pump()
   }
 
-  function note(delivery: DeliveryRecord, due: Instant): void {
-    const lane = lanes.get(delivery.webhook_id, delivery.account_id)
-    backlog.wake(lane, due, isAgain(delivery.trigger))
+  function addDue(delivery: DeliveryRecord, due: Instant): void {
+    const queue = queues.get(delivery.webhook_id, delivery.account_id)
+    backlog.notify(queue, due, isRepeat(delivery.trigger))
   }
 
   return {
     reserve(target) {
-      if (!running || recorder.stuck || !isActive(target) || !isSendable(target)) return undefined
-      const lane = lanes.get(target.webhook.id, target.webhook.account_id)
-      lanes.shape(lane, target.webhook)
+      if (!running || recorder.backpressure || !isActive(target) || !isSendable(target))
+        return undefined
+      const queue = queues.get(target.webhook.id, target.webhook.account_id)
+      queues.configure(queue, target.webhook)
       // A backlog goes first: a new delivery waits behind it. Work that is due later is no backlog: it may
       // be the lease of a send in progress.
       const now = clock.now()
-      leaps.look(now)
-      const isBehind = (lane.first_due ?? Infinity) <= now
-      return !isBehind && lanes.expect(lane) ? births : undefined
+      clockJumps.observe(now)
+      const isBehind = (queue.first_due ?? Infinity) <= now
+      return !isBehind && queues.reserve(queue) ? freshClaim : undefined
     },
     cancel(webhookId) {
-      const lane = lanes.find(webhookId)
-      if (lane !== undefined) endExpecting(lane)
+      const queue = queues.find(webhookId)
+      if (queue !== undefined) releaseReservation(queue)
     },
     send(claimed) {
-      const lane = lanes.get(claimed.delivery.webhook_id, claimed.delivery.account_id)
-      lanes.enqueue(lane, [claimed])
-      endExpecting(lane)
+      const queue = queues.get(claimed.delivery.webhook_id, claimed.delivery.account_id)
+      queues.enqueue(queue, [claimed])
+      releaseReservation(queue)
       fillSlots()
     },
     async sendNow(delivery, body, target) {
-      if (!isSendable(target)) return giveBack([delivery])
-      const claim = delivery.claim ?? births
+      if (!isSendable(target)) return releaseUnsent([delivery])
+      const claim = delivery.claim ?? freshClaim
       const finished = await attempt(delivery, claim, body, target).catch(
         async (cause: unknown) => {
-          await giveBack([delivery])
+          await releaseUnsent([delivery])
           throw cause
         },
       )
@@ -274,10 +284,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async stop() {
       running = false
       await backlog.stop()
-      cancelTurn()
-      await until(() => lanes.expected === 0)
-      await giveBack(lanes.drain().map(({ delivery }) => delivery))
-      await until(() => lanes.busy === 0)
+      cancelPacing()
+      await until(() => queues.reserved === 0)
+      await releaseUnsent(queues.drain().map(({ delivery }) => delivery))
+      await until(() => queues.busy === 0)
       // After that the claims expire, and other processes send again what was not recorded.
       await recorder.finish(lease)
     },

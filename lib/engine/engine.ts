@@ -6,20 +6,19 @@ import { createEventId, serializeEvent } from '../webhook/event.ts'
 import type { BrandNames } from '../webhook/headers.ts'
 import type { IsBuiltIn } from '../webhook/match.ts'
 import { createAttempt } from './attempt.ts'
-import type { PublishIn, Woken } from './birth.ts'
-import { createPublishIn } from './birth.ts'
+import type { PublishIn, WorkAvailable } from './enqueue.ts'
+import { createPublishIn } from './enqueue.ts'
 import { watchHealth } from './disabling.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { createDispatcher } from './dispatcher.ts'
 import type { Keyring } from './keyring.ts'
-import type { LaneLimits } from './lanes.ts'
-import { guardListeners } from './listeners.ts'
+import type { SendLimits } from './webhook-queues.ts'
+import { guardListeners, createSignal } from './signal.ts'
 import type { Outbox } from './outbox.ts'
 import { createOutbox } from './outbox.ts'
 import type { Clock, EngineEvents, EngineStore, NewEvent, RandomBytes, Sender } from './ports.ts'
 import type { SettledGroup } from './recorder.ts'
 import { createRecorder } from './recorder.ts'
-import { createSignal } from './signal.ts'
 import type { Targets } from './targets.ts'
 import { createTargets } from './targets.ts'
 
@@ -34,7 +33,7 @@ export interface EngineOptions {
   readonly names: BrandNames
   readonly schedule: RetrySchedule
   readonly disabling: DisablingRule
-  readonly limits: LaneLimits
+  readonly limits: SendLimits
   /** Maximum duration of one attempt, including DNS and connect. */
   readonly timeout: Millis
   /** Duration of a claim, longer than the timeout. Default: the timeout and 20 s. */
@@ -59,7 +58,7 @@ export interface Engine {
     appId?: string | null,
   ): NewEvent
   /** Notifies the dispatcher of pending work that was committed elsewhere, such as a manual retry. */
-  wake(work: Woken): void
+  notify(work: WorkAvailable): void
   /**
    * Creates a fencing token of this process. Every claim needs one: a claim of an unknown process counts
    * as one of a process that has ended.
@@ -82,7 +81,7 @@ export function createEngine(options: EngineOptions): Engine {
   const lease = options.lease ?? timeout + LEASE_MARGIN
   if (lease <= timeout) throw new TypeError('the lease must be longer than the timeout')
   const isBuiltIn = options.isBuiltIn ?? (() => false)
-  const woken = createSignal<Woken>()
+  const workAvailable = createSignal<WorkAvailable>()
   const settled = createSignal<SettledGroup>()
   const recovered = createSignal<void>()
 
@@ -101,7 +100,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const targets = createTargets(store, keyring)
-  const publishIn = createPublishIn({ clock, newId, woken, isBuiltIn, events })
+  const publishIn = createPublishIn({ clock, newId, workAvailable, isBuiltIn, events })
   const recorder = createRecorder({ store, clock, events, settled, recovered })
   const newClaim = (): string => `${store.claimant}.${newId()}`
   const chance = (): number => (random(1)[0] ?? 0) / 256
@@ -111,7 +110,7 @@ export function createEngine(options: EngineOptions): Engine {
     attempt: createAttempt({ sender, clock, names, schedule, timeout, chance }),
     recorder,
     recovered,
-    woken,
+    workAvailable,
     clock,
     limits,
     timeout,
@@ -124,7 +123,7 @@ export function createEngine(options: EngineOptions): Engine {
     targets,
     changes: store.changes,
     handover: dispatcher,
-    woken,
+    workAvailable,
     clock,
     newId,
     lease,
@@ -134,5 +133,14 @@ export function createEngine(options: EngineOptions): Engine {
   const rule = options.disabling
   watchHealth({ store, settled, publishIn, rule, clock, newEvent, events })
 
-  return { outbox, dispatcher, targets, publishIn, newEvent, wake: woken.emit, newClaim, lease }
+  return {
+    outbox,
+    dispatcher,
+    targets,
+    publishIn,
+    newEvent,
+    notify: workAvailable.emit,
+    newClaim,
+    lease,
+  }
 }

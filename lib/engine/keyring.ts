@@ -7,17 +7,17 @@ export interface Keyring {
   /** Ids of the master keys; the first one encrypts. */
   readonly ids: readonly string[]
   /** @param associatedData such as `webhook_secret|<id>`; decryption with any other fails */
-  seal(plain: string, place: string): string
+  encrypt(plain: string, associatedData: string): string
   /** @throws KeyhookError `secret_unreadable` */
-  open(sealed: string, place: string): string
+  decrypt(encrypted: string, associatedData: string): string
   /** A keyed fingerprint (HMAC-SHA256) of a text: without the master key nobody can test guesses. */
-  mark(text: string): string
+  fingerprint(text: string): string
   /**
    * Whether a fingerprint matches a text, under any of the master keys.
    *
    * @throws KeyhookError `secret_unreadable` when the key of the fingerprint is missing
    */
-  matches(text: string, mark: string): boolean
+  matches(text: string, fingerprint: string): boolean
 }
 
 export interface MasterKey {
@@ -70,12 +70,12 @@ export function createKeyring(
   if (current === undefined) throw new TypeError('a keyring needs a master key')
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
   // Derived keys: one key must not serve two algorithms. The label is part of stored fingerprints.
-  const markKeys = new Map(
+  const fingerprintKeys = new Map(
     keys.map(({ id, key }) => [id, createHmac('sha256', key).update('keyhook mark').digest()]),
   )
 
-  function markUnder(id: string, text: string): string {
-    const key = markKeys.get(id)
+  function fingerprintUnder(id: string, text: string): string {
+    const key = fingerprintKeys.get(id)
     if (key === undefined)
       throw kernelError('secret_unreadable', { internal: `no master key ${id}` })
     return `${VERSION}.${id}.${createHmac('sha256', key).update(text).digest('hex')}`
@@ -83,27 +83,30 @@ export function createKeyring(
 
   return {
     ids: keys.map(({ id }) => id),
-    seal(plain, place) {
+    encrypt(plain, associatedData) {
       const nonce = random(NONCE_BYTES)
-      const cipher = createCipheriv(ALGORITHM, current.key, nonce).setAAD(utf8(place))
-      const sealed = [nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]
-      return `${VERSION}.${current.id}.${toBase64(concat(sealed))}`
+      const cipher = createCipheriv(ALGORITHM, current.key, nonce).setAAD(utf8(associatedData))
+      const encrypted = [nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]
+      return `${VERSION}.${current.id}.${toBase64(concat(encrypted))}`
     },
-    open(sealed, place) {
-      const [version, id = '', encoded = '', ...more] = sealed.split('.')
+    decrypt(encrypted, associatedData) {
+      const [version, id = '', encoded = '', ...more] = encrypted.split('.')
       const key = byId.get(id)
       const bytes = fromBase64(encoded)
       if (version !== VERSION || key === undefined || bytes === undefined || more.length > 0) {
         throw kernelError('secret_unreadable', { internal: `no master key ${id}` })
       }
       try {
-        return fromUtf8(decrypt(key, bytes, place))
+        return fromUtf8(decrypt(key, bytes, associatedData))
       } catch (cause) {
-        throw kernelError('secret_unreadable', { cause, internal: `sealed for ${place}` })
+        throw kernelError('secret_unreadable', {
+          cause,
+          internal: `associated data ${associatedData}`,
+        })
       }
     },
-    mark: (text) => markUnder(current.id, text),
-    matches: (text, mark) => markUnder(keyIdOf(mark), text) === mark,
+    fingerprint: (text) => fingerprintUnder(current.id, text),
+    matches: (text, fingerprint) => fingerprintUnder(keyIdOf(fingerprint), text) === fingerprint,
   }
 }
 
@@ -112,11 +115,11 @@ export function keyIdOf(text: string): string {
   return text.split('.', 2)[1] ?? ''
 }
 
-function decrypt(key: Uint8Array, bytes: Uint8Array, place: string): Uint8Array {
+function decrypt(key: Uint8Array, bytes: Uint8Array, associatedData: string): Uint8Array {
   const nonce = bytes.subarray(0, NONCE_BYTES)
   const tag = bytes.subarray(bytes.length - TAG_BYTES)
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(utf8(place))
+    .setAAD(utf8(associatedData))
     .setAuthTag(tag)
   const plain = decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES))
   return concat([plain, decipher.final()])

@@ -11,10 +11,10 @@ export const RENEW_EVERY: Millis = LEASE / 4
 /** Maximum difference of the clocks that measure one lease. */
 const DRIFT: Millis = 20 + LEASE / 100
 /** Maximum lead of the wall clock over the monotonic one. A larger one means that the machine was suspended. */
-const SLEPT: Millis = 200
+const MAX_LEAD: Millis = 200
 
 /** The response of the shared store to a renewal. */
-export interface Round {
+export interface LeaseRenewal {
   /** The number of the last change. */
   readonly seq: number
   /** Changes after the last known one, in order. */
@@ -27,7 +27,7 @@ export interface LeasePort {
    * Grants this process a lease of `LEASE` from some moment after the call, and returns every change after
    * `seq` that was committed before the grant. A later commit sees the grant.
    */
-  renew(seq: number): Promise<Round>
+  renew(seq: number): Promise<LeaseRenewal>
   /** Acknowledges every change up to `seq`. */
   acknowledge(seq: number): Promise<void>
 }
@@ -50,41 +50,41 @@ export interface Lease {
  */
 export function createLease(port: LeasePort, clock: Pick<Clock, 'now' | 'steady'>): Lease {
   let until = -Infinity
-  let asleepFrom = -Infinity
+  let suspendedFrom = -Infinity
   let applied = 0
   let running: Promise<void> | undefined
-  let again = false
+  let requested = false
   let isEnded = false
 
-  const isCurrent = (): boolean => !isEnded && clock.steady() < until && clock.now() < asleepFrom
+  const isCurrent = (): boolean => !isEnded && clock.steady() < until && clock.now() < suspendedFrom
   const changes = createChanges(isCurrent)
 
-  async function ask(): Promise<void> {
+  async function renewOnce(): Promise<void> {
     const began = clock.steady()
-    const day = clock.now()
+    const wall = clock.now()
     const isHeld = isCurrent()
-    const { seq, changes: made } = await port.renew(applied)
-    if (!isHeld || clock.steady() >= began + LEASE) changes.tell('all')
-    else for (const change of made) changes.tell(change)
-    const isNews = seq > applied
+    const { seq, changes: renewed } = await port.renew(applied)
+    if (!isHeld || clock.steady() >= began + LEASE) changes.emit('all')
+    else for (const change of renewed) changes.emit(change)
+    const hasChanged = seq > applied
     applied = seq
     until = began + LEASE - DRIFT
-    asleepFrom = day + LEASE + SLEPT
-    if (isNews) await port.acknowledge(seq)
+    suspendedFrom = wall + LEASE + MAX_LEAD
+    if (hasChanged) await port.acknowledge(seq)
   }
 
-  async function askWhileHinted(): Promise<void> {
-    while (again && !isEnded) {
-      again = false
-      await ask()
+  async function renewWhileRequested(): Promise<void> {
+    while (requested && !isEnded) {
+      requested = false
+      await renewOnce()
     }
   }
 
   return {
     changes,
     renew() {
-      again = true
-      running ??= askWhileHinted().finally(() => {
+      requested = true
+      running ??= renewWhileRequested().finally(() => {
         running = undefined
       })
       return running

@@ -1,11 +1,11 @@
 import { KeyhookError, kernelError } from '../errors.ts'
-import { createLanes } from '../internal/lanes.ts'
+import { createLimiter } from '../internal/limiter.ts'
 import type { Millis } from '../time.ts'
 import type { IsBuiltIn } from '../webhook/match.ts'
 import { matches } from '../webhook/match.ts'
-import type { Woken } from './birth.ts'
+import type { WorkAvailable } from './enqueue.ts'
 import type { Changes } from './changes.ts'
-import { bear } from './birth.ts'
+import { createDelivery } from './enqueue.ts'
 import type {
   ClaimedDelivery,
   Clock,
@@ -50,7 +50,7 @@ export interface OutboxOptions {
   readonly targets: Pick<Targets, 'peek' | 'get'>
   readonly changes: Pick<Changes, 'isCurrent'>
   readonly handover: Handover
-  readonly woken: Signal<Woken>
+  readonly workAvailable: Signal<WorkAvailable>
   readonly clock: Clock
   /** Creates time-ordered ids of deliveries. */
   readonly newId: () => string
@@ -80,7 +80,7 @@ interface Matched {
 }
 
 /** Maximum accounts whose webhooks are read concurrently, so that connections are left for commits. */
-const LOADS_AT_ONCE = 4
+const MAX_CONCURRENT_READS = 4
 
 /**
  * Commits concurrent calls in groups, with one fsync per group (group commit).
@@ -90,11 +90,12 @@ const LOADS_AT_ONCE = 4
  * webhooks are known; the others are read concurrently.
  */
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, targets, changes, handover, woken, clock, newId, lease, isBuiltIn } = options
+  const { store, targets, changes, handover, workAvailable, clock, newId, lease, isBuiltIn } =
+    options
   const waiting = createWaitingCalls<Call>((call) => match(call)?.rows, options.waiting)
   /** Accounts whose webhooks are being read. */
   const loading = new Set<string>()
-  const lanes = createLanes(LOADS_AT_ONCE)
+  const limit = createLimiter(MAX_CONCURRENT_READS)
   let running = false
 
   function start(): void {
@@ -118,7 +119,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (loading.has(account) || targets.peek(account) !== undefined) return
     if (waiting.of(account).every((call) => targetsOf(call) !== undefined)) return
     loading.add(account)
-    void lanes(() => load(account))
+    void limit(() => load(account))
   }
 
   async function load(account: string): Promise<void> {
@@ -155,35 +156,36 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   async function commitGroup(): Promise<void> {
     let calls: readonly Call[] = []
-    let births: readonly Publication[] = []
+    let publications: readonly Publication[] = []
     let outcomes: readonly PublishOutcome[]
     try {
       outcomes = await store.publish(() => {
         calls = waiting.take()
-        births = calls.flatMap((call) => {
+        publications = calls.flatMap((call) => {
           const found = match(call)?.targets ?? []
           return call.events.map((event, index) => build(event, found[index] ?? []))
         })
-        return births
+        return publications
       })
     } catch (cause) {
-      for (const birth of births) leave(birth)
+      for (const publication of publications) abandon(publication)
       // When the store failed before it built the group, no call was taken yet.
       refuse(calls.length === 0 ? waiting.take() : calls, cause)
       return
     }
-    for (const [index, birth] of births.entries()) handOver(birth, outcomes[index] === 'stored')
+    for (const [index, publication] of publications.entries())
+      handOver(publication, outcomes[index] === 'stored')
     const stored = outcomes.filter((outcome) => outcome === 'stored').length
     if (stored > 0) options.events?.committed?.(stored)
     answer(calls, outcomes)
   }
 
   /** A commit whose result is unknown may have happened: then its deliveries are due when their lease expires. */
-  function leave(birth: Publication): void {
-    cancel(birth)
+  function abandon(publication: Publication): void {
+    cancel(publication)
     const due = clock.now() + lease
-    for (const { status, webhook_id, account_id } of birth.deliveries) {
-      if (status !== 'skipped') woken.emit({ webhook_id, account_id, due })
+    for (const { status, webhook_id, account_id } of publication.deliveries) {
+      if (status !== 'skipped') workAvailable.emit({ webhook_id, account_id, due })
     }
   }
 
@@ -200,7 +202,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   function build(event: NewEvent, receivers: readonly Target[]): Publication {
     const now = clock.now()
     const deliveries = receivers.map((target): DeliveryRecord => {
-      const delivery = bear(newId(), event, target.webhook, now)
+      const delivery = createDelivery(newId(), event, target.webhook, now)
       const claim = handover.reserve(target)
       return claim === undefined
         ? delivery
@@ -209,17 +211,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return { event, deliveries }
   }
 
-  function handOver(birth: Publication, stored: boolean): void {
+  function handOver(publication: Publication, stored: boolean): void {
     if (!stored) {
-      cancel(birth)
+      cancel(publication)
       return
     }
-    for (const delivery of birth.deliveries) {
+    for (const delivery of publication.deliveries) {
       if (delivery.claim !== null) {
-        handover.send({ delivery, body: birth.event.body })
+        handover.send({ delivery, body: publication.event.body })
       } else if (delivery.status === 'pending') {
         const { webhook_id, account_id, created_at } = delivery
-        woken.emit({ webhook_id, account_id, due: created_at })
+        workAvailable.emit({ webhook_id, account_id, due: created_at })
       }
     }
   }

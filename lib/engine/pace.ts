@@ -11,7 +11,7 @@ export interface Pace {
   /** Records that a send begins. */
   take(now: Instant): void
   /** Undoes the last `take`. */
-  giveBack(): void
+  refund(): void
   /** Number of sends that may begin within a span; Infinity without a limit. */
   within(span: Millis): number
 }
@@ -38,7 +38,7 @@ export function createPace(): Pace {
       if (interval === null) return
       expected = (isForeign(now) ? now : Math.max(expected, now)) + interval
     },
-    giveBack() {
+    refund() {
       if (interval !== null) expected -= interval
     },
     within: (span) => (interval === null ? Infinity : Math.max(1, Math.floor(span / interval))),

@@ -76,7 +76,7 @@ export interface ClaimedDelivery {
 }
 
 /** The earliest due times of one webhook's queue, separately for first attempts and retries. */
-export interface LaneHead {
+export interface QueueHead {
   readonly webhook_id: string
   readonly account_id: string
   /** Due time of the earliest first attempt; null when there is none. */
@@ -85,7 +85,7 @@ export interface LaneHead {
 }
 
 export interface Claim {
-  readonly lanes: readonly { readonly webhook_id: string; readonly limit: number }[]
+  readonly queues: readonly { readonly webhook_id: string; readonly limit: number }[]
   readonly now: Instant
   readonly lease_until: Instant
   /** Extends all claims of this process to `lease_until` first, since the wall clock was set forward. */
@@ -93,12 +93,12 @@ export interface Claim {
   readonly token: string
 }
 
-export interface HeldClaim {
+export interface DeliveryClaim {
   readonly delivery_id: string
   readonly claim: string
 }
 
-export interface SettledAttempt extends HeldClaim {
+export interface SettledAttempt extends DeliveryClaim {
   readonly webhook_id: string
   readonly verdict: Verdict
   readonly after: DeliveryState
@@ -159,7 +159,7 @@ export interface EngineStore {
    */
   recover(now: Instant): Promise<number>
   /** The heads of all queues that contain work, or of the named ones. */
-  lanes(webhookIds?: readonly string[]): Promise<readonly LaneHead[]>
+  queueHeads(webhookIds?: readonly string[]): Promise<readonly QueueHead[]>
   /**
    * Leases due deliveries of the named queues, first attempts before retries, oldest first.
    *
@@ -172,7 +172,7 @@ export interface EngineStore {
    * Releases claimed deliveries unsent: due now, exhausted or skipped when their webhook is disabled, or
    * canceled when it was deleted. Ignores deliveries that have another claim.
    */
-  release(claims: readonly HeldClaim[], now: Instant): Promise<void>
+  release(claims: readonly DeliveryClaim[], now: Instant): Promise<void>
   /** Releases everything that a claim leased, for a claim whose response was lost. See `release`. */
   disclaim(claim: Claim, now: Instant): Promise<void>
   /**

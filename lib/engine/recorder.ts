@@ -9,12 +9,12 @@ export interface Recorder {
   /** Adds a finished attempt; `recorded` is called after its commit. */
   add(finished: FinishedAttempt, recorded?: () => void): void
   /** True while recording fails: no send may begin, since its outcome could not be recorded. */
-  readonly stuck: boolean
+  readonly backpressure: boolean
   /**
    * Resolves once everything added so far is recorded. After `timeout` it drops the rest: use a timeout
    * after which other processes may take the deliveries over.
    */
-  finish(patience: Millis): Promise<void>
+  finish(timeout: Millis): Promise<void>
 }
 
 export interface RecorderOptions {
@@ -45,8 +45,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const { store, clock, settled } = options
   let waiting: Entry[] = []
   let running = false
-  let stuck = false
-  let idlers: (() => void)[] = []
+  let backpressure = false
+  let waiters: (() => void)[] = []
 
   async function drain(): Promise<void> {
     running = true
@@ -59,10 +59,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
       } else await new Promise<void>((resolve) => clock.after(RETRY_DELAY, resolve))
       // Only once all are recorded: a lease may have expired meanwhile, and a new claim would send the
       // same delivery again.
-      if (waiting.length === 0) leaveStuck()
+      if (waiting.length === 0) endBackpressure()
     }
     running = false
-    for (const resolve of idlers.splice(0)) resolve()
+    for (const resolve of waiters.splice(0)) resolve()
   }
 
   async function settle(group: readonly Entry[]): Promise<boolean> {
@@ -81,15 +81,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
     try {
       return await store.settle(attempts)
     } catch (cause) {
-      stuck = true
+      backpressure = true
       options.events?.settleFailed?.(waiting.length, cause)
       return undefined
     }
   }
 
-  function leaveStuck(): void {
-    if (!stuck) return
-    stuck = false
+  function endBackpressure(): void {
+    if (!backpressure) return
+    backpressure = false
     options.recovered.emit()
   }
 
@@ -98,17 +98,17 @@ export function createRecorder(options: RecorderOptions): Recorder {
       waiting.push({ finished, recorded })
       if (!running) void drain()
     },
-    get stuck() {
-      return stuck
+    get backpressure() {
+      return backpressure
     },
-    async finish(patience) {
+    async finish(timeout) {
       if (!running) return
       await new Promise<void>((resolve) => {
-        const cancel = clock.after(patience, () => {
+        const cancel = clock.after(timeout, () => {
           waiting = []
           resolve()
         })
-        idlers = [...idlers, cancel, resolve]
+        waiters = [...waiters, cancel, resolve]
       })
     },
   }

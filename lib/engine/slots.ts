@@ -2,13 +2,13 @@ import type { Instant } from '../time.ts'
 import type { Pace } from './pace.ts'
 
 /** The concurrency of one webhook, which adapts to its responses. */
-export interface Holder {
+export interface SlotHolder {
   /** Sends in progress. */
   busy: number
   /** Maximum concurrent sends: the lower limit of the webhook and the process. */
-  room: number
+  concurrency: number
   /** Adaptive maximum: 1 after a timeout, doubled by every response in time. */
-  trusted: number
+  adaptive_limit: number
   readonly pace: Pace
 }
 
@@ -16,15 +16,15 @@ export interface Holder {
 export interface Slots {
   readonly busy: number
   /** Whether a webhook may begin one more send. */
-  hasRoom(holder: Holder, now: Instant): boolean
-  take(holder: Holder, now: Instant): void
-  free(holder: Holder): void
+  hasFreeSlot(holder: SlotHolder, now: Instant): boolean
+  take(holder: SlotHolder, now: Instant): void
+  free(holder: SlotHolder): void
   /** Maximum concurrent sends of a webhook when no other one is sending. */
-  limitOf(holder: Holder): number
+  limitOf(holder: SlotHolder): number
 }
 
 /** Of every 32 slots 8 are reserved for responsive webhooks without a send in progress. */
-const KEPT_BACK = { of: 32, slots: 8 }
+const RESERVED = { of: 32, slots: 8 }
 
 /**
  * A receiver that hangs occupies its slots until the timeout, and one with a large backlog would occupy
@@ -32,16 +32,17 @@ const KEPT_BACK = { of: 32, slots: 8 }
  * that timed out has one send at a time, outside of the reserved slots.
  */
 export function createSlots(total: number): Slots {
-  const shared = total - Math.floor(total / KEPT_BACK.of) * KEPT_BACK.slots
+  const shared = total - Math.floor(total / RESERVED.of) * RESERVED.slots
   let busy = 0
-  const limitOf = ({ room, trusted }: Holder): number => Math.min(room, trusted)
+  const limitOf = ({ concurrency, adaptive_limit }: SlotHolder): number =>
+    Math.min(concurrency, adaptive_limit)
   return {
     get busy() {
       return busy
     },
     limitOf,
-    hasRoom(holder, now) {
-      const isNext = holder.busy === 0 && isTrusted(holder)
+    hasFreeSlot(holder, now) {
+      const isNext = holder.busy === 0 && isResponsive(holder)
       return (
         busy < (isNext ? total : shared) &&
         holder.busy < limitOf(holder) &&
@@ -61,11 +62,11 @@ export function createSlots(total: number): Slots {
 }
 
 /** Whether the last send was answered in time. */
-export function isTrusted({ trusted }: Holder): boolean {
-  return trusted > 1
+export function isResponsive({ adaptive_limit }: SlotHolder): boolean {
+  return adaptive_limit > 1
 }
 
 /** Adapts the limit of a webhook to the result of a send. */
-export function learnFrom(holder: Holder, answeredInTime: boolean): void {
-  holder.trusted = answeredInTime ? 2 * holder.trusted : 1
+export function recordResponse(holder: SlotHolder, answeredInTime: boolean): void {
+  holder.adaptive_limit = answeredInTime ? 2 * holder.adaptive_limit : 1
 }

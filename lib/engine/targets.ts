@@ -1,5 +1,5 @@
 import type { Instant } from '../time.ts'
-import type { SealedHeaders, WebhookRecord } from '../webhook/record.ts'
+import type { EncryptedHeaders, WebhookRecord } from '../webhook/record.ts'
 import type { AccountCache } from './account-cache.ts'
 import { createAccountCache } from './account-cache.ts'
 import type { Keyring } from './keyring.ts'
@@ -9,12 +9,12 @@ import type { EngineStore } from './ports.ts'
 export interface Target {
   readonly webhook: WebhookRecord
   /** Undefined when a secret or a header cannot be decrypted: then nothing is sent. */
-  readonly secrets: readonly OpenSecret[] | undefined
+  readonly secrets: readonly DecryptedSecret[] | undefined
   /** Custom headers. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface OpenSecret {
+export interface DecryptedSecret {
   readonly value: string
   readonly not_after: Instant | null
 }
@@ -28,12 +28,12 @@ export interface Targets extends Pick<AccountCache<AccountTargets>, 'peek' | 'ge
 }
 
 /** Associated data of an encrypted webhook secret. */
-export function secretPlace(secretId: string): string {
+export function secretAad(secretId: string): string {
   return `webhook_secret|${secretId}`
 }
 
 /** Associated data of the encrypted headers of a webhook. */
-export function headersPlace(webhookId: string): string {
+export function headersAad(webhookId: string): string {
   return `webhook_headers|${webhookId}`
 }
 
@@ -45,7 +45,10 @@ export function createTargets(
   const { peek, get, drop, dropAll } = createAccountCache(
     async (accountId): Promise<AccountTargets> =>
       new Map(
-        (await webhooksOf(accountId)).map((webhook) => [webhook.id, openTarget(webhook, keyring)]),
+        (await webhooksOf(accountId)).map((webhook) => [
+          webhook.id,
+          decryptTarget(webhook, keyring),
+        ]),
       ),
     () => changes.isCurrent(),
   )
@@ -64,39 +67,39 @@ export function createTargets(
   }
 }
 
-function openTarget(webhook: WebhookRecord, keyring: Keyring): Target {
+function decryptTarget(webhook: WebhookRecord, keyring: Keyring): Target {
   try {
-    const secrets = webhook.secrets.map(({ id, sealed, not_after }) => ({
-      value: keyring.open(sealed, secretPlace(id)),
+    const secrets = webhook.secrets.map(({ id, encrypted, not_after }) => ({
+      value: keyring.decrypt(encrypted, secretAad(id)),
       not_after,
     }))
-    return { webhook, secrets, headers: openHeaders(webhook, keyring) }
+    return { webhook, secrets, headers: decryptHeaders(webhook, keyring) }
   } catch {
     return { webhook, secrets: undefined, headers: {} }
   }
 }
 
 /** Encrypts the custom headers of a webhook; null for none. */
-export function sealHeaders(
+export function encryptHeaders(
   webhookId: string,
   headers: Readonly<Record<string, string>>,
   keyring: Keyring,
-): SealedHeaders | null {
+): EncryptedHeaders | null {
   const names = Object.keys(headers)
   if (names.length === 0) return null
-  return { names, sealed: keyring.seal(JSON.stringify(headers), headersPlace(webhookId)) }
+  return { names, encrypted: keyring.encrypt(JSON.stringify(headers), headersAad(webhookId)) }
 }
 
-function openHeaders(
+function decryptHeaders(
   { id, headers }: WebhookRecord,
   keyring: Keyring,
 ): Readonly<Record<string, string>> {
   if (headers === null) return {}
-  return JSON.parse(keyring.open(headers.sealed, headersPlace(id))) as Record<string, string>
+  return JSON.parse(keyring.decrypt(headers.encrypted, headersAad(id))) as Record<string, string>
 }
 
 /** The values of the secrets that sign at an instant, the current one first. */
-export function liveSecrets(secrets: readonly OpenSecret[], now: Instant): readonly string[] {
+export function liveSecrets(secrets: readonly DecryptedSecret[], now: Instant): readonly string[] {
   return secrets
     .filter(({ not_after }) => not_after === null || now < not_after)
     .map(({ value }) => value)

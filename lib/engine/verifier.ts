@@ -2,11 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { kernelError } from '../errors.ts'
 import type { Authority } from '../grant/authority.ts'
 import { effectiveAuthority } from '../grant/authority.ts'
-import { hashToken } from '../key/hash.ts'
-import type { KeySecret, SecretStanding } from '../key/lifecycle.ts'
-import { secretStanding } from '../key/lifecycle.ts'
+import { hashToken, isToken, isTokenLike } from '../key/token.ts'
+import type { KeySecret, SecretStatus } from '../key/lifecycle.ts'
+import { secretStatus } from '../key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../key/record.ts'
-import { isToken, isTokenLike } from '../key/token.ts'
 import type { Instant } from '../time.ts'
 import type { Change, Changes } from './changes.ts'
 import type { Clock, KeyStore } from './ports.ts'
@@ -31,12 +30,12 @@ export interface Verifier {
    */
   verify(value: string): Promise<VerifiedKey>
   /** As `verify`, from the cache and without a promise; undefined when the key must be read. */
-  verifyKept(value: string): VerifiedKey | undefined
+  verifyCached(value: string): VerifiedKey | undefined
   /**
    * Invalidation counter: cached results remain valid while it is unchanged, except for expiry. Undefined
    * while changes may be missed.
    */
-  edition(): number | undefined
+  cacheVersion(): number | undefined
   /** The latest use of each key since the last call. */
   takeUses(): readonly { readonly id: string; readonly at: Instant }[]
   /** The latest use of a key that may not be stored yet; undefined when there is none. */
@@ -52,7 +51,7 @@ export interface VerifierCounts {
 /** The cached result of a value, without its chain: there may be many refused values. */
 interface Entry {
   /** Cache keys of the account and of the keys in the chain: a change of any invalidates the entry. */
-  readonly places: readonly string[]
+  readonly cacheKeys: readonly string[]
   /** The refusals with their beginnings; the first one that has begun applies. */
   readonly refusals: readonly Refusal[]
   /** Undefined after a refusal. */
@@ -90,16 +89,16 @@ export function createVerifier(options: {
   const { store, changes, clock, prefix } = options
   const counts = options.counts ?? { cache: 0, store: 0 }
   const maxEntries = options.maxEntries ?? MAX_ENTRIES
-  const entries = new LRUCache<string, Entry>({ max: maxEntries, dispose: unlist })
+  const entries = new LRUCache<string, Entry>({ max: maxEntries, dispose: unindex })
   /** Cached hashes by the cache keys of their entries. */
-  const holders = new Map<string, Set<string>>()
+  const hashesByKey = new Map<string, Set<string>>()
   let uses = new Map<string, Instant>()
   /** The uses of the last `takeUses`, which are being written. */
   let taken: ReadonlyMap<string, Instant> = new Map()
   let generation = 0
 
   /** Checks the changes in the same tick, so that it misses none that was acknowledged before. */
-  const known = (hash: string): Entry | undefined =>
+  const lookUp = (hash: string): Entry | undefined =>
     changes.isCurrent() ? entries.get(hash) : undefined
 
   /** Checks the checksum only here: a cached hash implies it, and it costs more than the hash. */
@@ -110,8 +109,12 @@ export function createVerifier(options: {
     const key = chain?.chain.at(-1)
     if (chain === undefined || key === undefined) throw kernelError('invalid_key')
     const verified = verifiedBy(chain, key)
-    const entry: Entry = { places: placesOf(chain), refusals: refusalsOf(chain, key), verified }
-    if (generation === before) keep(hash, entry)
+    const entry: Entry = {
+      cacheKeys: cacheKeysOf(chain),
+      refusals: refusalsOf(chain, key),
+      verified,
+    }
+    if (generation === before) cache(hash, entry)
     judge(entry)
     return verified
   }
@@ -124,30 +127,30 @@ export function createVerifier(options: {
     }
   }
 
-  function keep(hash: string, entry: Entry): void {
+  function cache(hash: string, entry: Entry): void {
     entries.set(hash, entry)
-    for (const place of entry.places) {
-      const hashes = holders.get(place)
-      if (hashes === undefined) holders.set(place, new Set([hash]))
+    for (const cacheKey of entry.cacheKeys) {
+      const hashes = hashesByKey.get(cacheKey)
+      if (hashes === undefined) hashesByKey.set(cacheKey, new Set([hash]))
       else hashes.add(hash)
     }
   }
 
   /** Called by the cache for every evicted entry. */
-  function unlist(entry: Entry, hash: string): void {
-    for (const place of entry.places) {
-      const hashes = holders.get(place)
+  function unindex(entry: Entry, hash: string): void {
+    for (const cacheKey of entry.cacheKeys) {
+      const hashes = hashesByKey.get(cacheKey)
       hashes?.delete(hash)
-      if (hashes?.size === 0) holders.delete(place)
+      if (hashes?.size === 0) hashesByKey.delete(cacheKey)
     }
   }
 
   function drop(change: Change | 'all'): void {
     generation++
     if (change === 'all') {
-      holders.clear()
+      hashesByKey.clear()
       entries.clear()
-    } else for (const hash of holders.get(placeOf(change)) ?? []) entries.delete(hash)
+    } else for (const hash of hashesByKey.get(cacheKeyOf(change)) ?? []) entries.delete(hash)
   }
 
   changes.listen(drop)
@@ -168,23 +171,23 @@ export function createVerifier(options: {
     return entry.verified
   }
 
-  function verifyKept(value: string): VerifiedKey | undefined {
+  function verifyCached(value: string): VerifiedKey | undefined {
     if (!isTokenLike(prefix, value)) throw kernelError('invalid_key')
-    const kept = known(hashToken(value))
-    if (kept === undefined) return undefined
+    const cached = lookUp(hashToken(value))
+    if (cached === undefined) return undefined
     counts.cache += 1
-    return judge(kept)
+    return judge(cached)
   }
 
   return {
-    verifyKept,
+    verifyCached,
     async verify(value) {
-      const kept = verifyKept(value)
-      if (kept !== undefined) return kept
+      const cached = verifyCached(value)
+      if (cached !== undefined) return cached
       counts.store += 1
       return fill(hashToken(value), value)
     },
-    edition: () => (changes.isCurrent() ? generation : undefined),
+    cacheVersion: () => (changes.isCurrent() ? generation : undefined),
     takeUses() {
       taken = uses
       uses = new Map()
@@ -194,12 +197,12 @@ export function createVerifier(options: {
   }
 }
 
-function placesOf({ account, chain }: KeyChain): readonly string[] {
+function cacheKeysOf({ account, chain }: KeyChain): readonly string[] {
   const keys = chain.map(({ id }) => ({ kind: 'key', id }) as const)
-  return [{ kind: 'account', id: account.id } as const, ...keys].map(placeOf)
+  return [{ kind: 'account', id: account.id } as const, ...keys].map(cacheKeyOf)
 }
 
-function placeOf({ kind, id }: Change): string {
+function cacheKeyOf({ kind, id }: Change): string {
   return `${kind} ${id}`
 }
 
@@ -207,7 +210,7 @@ function placeOf({ kind, id }: Change): string {
 function refusalsOf({ account, chain, secret }: KeyChain, key: KeyRecord): readonly Refusal[] {
   const isRevoked = chain.some(({ revoked_at }) => revoked_at !== null)
   const expiries = chain.map(({ expires_at }) => expires_at ?? NEVER)
-  const isEnded = standingOf(key, secret) === 'ended'
+  const isEnded = statusOf(key, secret) === 'ended'
   const refusals: readonly Refusal[] = [
     { code: 'key_revoked', from: isRevoked ? ALWAYS : NEVER },
     { code: 'key_expired', from: Math.min(...expiries) },
@@ -222,12 +225,12 @@ function verifiedBy({ chain, secret }: KeyChain, key: KeyRecord): VerifiedKey {
   return {
     key,
     authority: effectiveAuthority(chain),
-    secret: standingOf(key, secret) === 'current' ? 'current' : 'previous',
+    secret: statusOf(key, secret) === 'current' ? 'current' : 'previous',
     secret_version: secret.version,
   }
 }
 
 /** The status of a value without expiry and grace, which are checked at every verification. */
-function standingOf(key: KeyRecord, secret: KeySecret): SecretStanding {
-  return secretStanding(key, secret, key.version, ALWAYS)
+function statusOf(key: KeyRecord, secret: KeySecret): SecretStatus {
+  return secretStatus(key, secret, key.version, ALWAYS)
 }

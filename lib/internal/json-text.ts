@@ -6,6 +6,15 @@
  *
  * @module
  */
+import {
+  ARRAY_CLOSE,
+  ARRAY_OPEN,
+  BACKSLASH,
+  COMMA,
+  OBJECT_CLOSE,
+  OBJECT_OPEN,
+  QUOTE,
+} from './json-scan.ts'
 
 /** A part of a text, end exclusive. */
 export interface Span {
@@ -13,13 +22,6 @@ export interface Span {
   readonly to: number
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const ARRAY_OPEN = 0x5b
-const ARRAY_CLOSE = 0x5d
-const OBJECT_OPEN = 0x7b
-const OBJECT_CLOSE = 0x7d
 const LAST_SPACE = 0x20
 
 function skipSpace(text: string, at: number): number {

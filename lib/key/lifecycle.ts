@@ -23,7 +23,7 @@ export interface KeyTimes {
 export type KeyStatus = 'active' | 'rotating' | 'expired' | 'revoked'
 
 /** `previous`: a replaced value in its grace period. It may read and write, but not manage keys. */
-export type SecretStanding = 'current' | 'previous' | 'ended'
+export type SecretStatus = 'current' | 'previous' | 'ended'
 
 /** Maximum live values of a key: the current one and four previous ones. */
 export const MAX_LIVE_SECRETS = 5
@@ -52,9 +52,7 @@ export function keyStatus(key: KeyTimes, secrets: readonly KeySecret[], now: Ins
   if (key.revoked_at !== null) return 'revoked'
   if (reached(key.expires_at, now)) return 'expired'
   const current = Math.max(...secrets.map((secret) => secret.version))
-  const rotating = secrets.some(
-    (secret) => secretStanding(key, secret, current, now) === 'previous',
-  )
+  const rotating = secrets.some((secret) => secretStatus(key, secret, current, now) === 'previous')
   return rotating ? 'rotating' : 'active'
 }
 
@@ -66,12 +64,12 @@ export function keyStatus(key: KeyTimes, secrets: readonly KeySecret[], now: Ins
  * const secret = { hash: '…', display: 'service_dk_…', version: 1, created_at: 0, not_after: 500 }
  * secretStanding({ expires_at: null, revoked_at: null }, secret, 2, 499) // 'previous'
  */
-export function secretStanding(
+export function secretStatus(
   key: KeyTimes,
   secret: KeySecret,
   currentVersion: number,
   now: Instant,
-): SecretStanding {
+): SecretStatus {
   if (key.revoked_at !== null || reached(key.expires_at, now)) return 'ended'
   if (reached(secret.not_after, now)) return 'ended'
   if (secret.version === currentVersion) return 'current'
@@ -85,7 +83,7 @@ export function previousSecrets(
   now: Instant,
 ): readonly KeySecret[] {
   return key.secrets
-    .filter((secret) => secretStanding(key, secret, key.version, now) === 'previous')
+    .filter((secret) => secretStatus(key, secret, key.version, now) === 'previous')
     .sort((a, b) => b.version - a.version)
 }
 
@@ -103,4 +101,20 @@ export function previousNotAfter(key: KeyTimes, graceMs: Millis, now: Instant): 
   }
   // 0 stays in the past even when the clock is set back.
   return graceMs === 0 ? 0 : Math.min(now + graceMs, key.expires_at ?? Infinity)
+}
+
+/**
+ * How a key ended, by itself or with an ancestor; undefined while it is live. A revocation anywhere in the
+ * chain takes precedence over an expiry.
+ *
+ * @param chain root first, the key itself last
+ * @example
+ * endOfChain([{ ...root, revoked_at: 1000 }, child], 2000) // 'revoked'
+ */
+export function endOfChain(
+  chain: readonly (KeyTimes & { readonly secrets: readonly KeySecret[] })[],
+  now: Instant,
+): 'revoked' | 'expired' | undefined {
+  const ends = chain.map((key) => keyStatus(key, key.secrets, now))
+  return (['revoked', 'expired'] as const).find((end) => ends.includes(end))
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { encodeBase62, isBase62 } from '../internal/base62.ts'
 import { crc32 } from '../internal/crc32.ts'
 import { BYTES } from '../internal/arguments.ts'
@@ -82,4 +83,16 @@ export function isToken(prefix: string, value: unknown): boolean {
   if (!isTokenLike(prefix, value)) return false
   if (!isBase62(value.slice(-TAIL_LENGTH))) return false
   return checksumOf(value.slice(0, -CHECKSUM_LENGTH)) === value.slice(-CHECKSUM_LENGTH)
+}
+
+/**
+ * The SHA-256 of a whole key value in lower-case hex, which is stored and looked up instead of the value.
+ *
+ * A fast hash is sufficient: a value has 256 random bits and cannot be guessed.
+ *
+ * @example
+ * hashToken('abc') // 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
+ */
+export function hashToken(value: string): string {
+  return hash('sha256', value, 'hex')
 }

@@ -1,4 +1,4 @@
-import { utf8 } from '../internal/bytes.ts'
+import { equalBytes, utf8 } from '../internal/bytes.ts'
 import { toIso, type Instant } from '../time.ts'
 
 /** Prefix of every event id. */
@@ -134,4 +134,29 @@ function printData(data: object): string {
   const printed: string | undefined = JSON.stringify(data)
   if (printed === undefined) throw new TypeError('data must be a JSON object')
   return printed
+}
+
+interface ComparedEvent {
+  readonly type: string
+  readonly app_id: string | null
+  readonly body: Uint8Array
+}
+
+const DATA_FIELD = ',"data":'
+/** An id has at most 68 characters and a type 100, so the data begins within these bytes. */
+const HEAD_BYTES = 512
+const decoder = new TextDecoder()
+
+/**
+ * Whether two events with one id are the same: type, app and data. Their `created_at` may differ, since a
+ * caller that retries creates the event again.
+ */
+export function sameEvent(a: ComparedEvent, b: ComparedEvent): boolean {
+  return a.type === b.type && a.app_id === b.app_id && equalBytes(dataOf(a.body), dataOf(b.body))
+}
+
+/** The bytes from the data on. Ids, types and instants contain no quote, so the first match is the field. */
+function dataOf(body: Uint8Array): Uint8Array {
+  const head = decoder.decode(body.subarray(0, HEAD_BYTES))
+  return body.subarray(head.indexOf(DATA_FIELD))
 }

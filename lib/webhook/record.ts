@@ -3,9 +3,9 @@ import type { Creator } from '../key/record.ts'
 import type { Instant } from '../time.ts'
 
 /** A signing secret at rest. It is encrypted, not hashed: signing needs its value. */
-export interface SealedSecret {
+export interface EncryptedSecret {
   readonly id: string
-  readonly sealed: string
+  readonly encrypted: string
   /** The first characters, by which owners tell secrets apart. */
   readonly display: string
   readonly created_at: Instant
@@ -14,9 +14,9 @@ export interface SealedSecret {
 }
 
 /** Custom headers of a webhook. Their values may be credentials, so they are encrypted together. */
-export interface SealedHeaders {
+export interface EncryptedHeaders {
   readonly names: readonly string[]
-  readonly sealed: string
+  readonly encrypted: string
 }
 
 /** Parts of a webhook that decide where events are sent, which events, and who can sign them. */
@@ -36,7 +36,7 @@ export interface WebhookRecord extends WebhookHealth {
   readonly disabled_reason: 'failures' | 'gone' | 'manual' | 'key_revoked' | 'key_narrowed' | null
   readonly disabled_at: Instant | null
   readonly standard_headers: boolean
-  readonly headers: SealedHeaders | null
+  readonly headers: EncryptedHeaders | null
   /** Maximum deliveries per second; null for no limit. */
   readonly rate_limit: number | null
   /** Maximum concurrent deliveries; null uses the limit of the process. */
@@ -52,5 +52,5 @@ export interface WebhookRecord extends WebhookHealth {
   readonly set_keys: Readonly<Record<WebhookPart, string | null>>
   readonly updated_at: Instant
   /** The current one first. */
-  readonly secrets: readonly SealedSecret[]
+  readonly secrets: readonly EncryptedSecret[]
 }

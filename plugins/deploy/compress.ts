@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import { createLanes } from '../../lib/internal/lanes.ts'
+import { createLimiter } from '../../lib/internal/limiter.ts'
 import type { Encoding } from './manifest.ts'
 
 const brotli = promisify(brotliCompress)
@@ -8,7 +8,7 @@ const deflate = promisify(gzip)
 
 /** Half of the default thread pool, which files and passwords use too. */
 const CONCURRENCY = 2
-const limit = createLanes(CONCURRENCY)
+const limit = createLimiter(CONCURRENCY)
 
 /** Below this size the best quality costs less than it saves in transfer. */
 const SMALL = 64 * 1024

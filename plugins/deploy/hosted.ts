@@ -1,5 +1,5 @@
-import type { Lanes } from '../../lib/internal/lanes.ts'
-import { createLanes } from '../../lib/internal/lanes.ts'
+import type { Limiter } from '../../lib/internal/limiter.ts'
+import { createLimiter } from '../../lib/internal/limiter.ts'
 import { COMPRESS, BEST_OF, WORTH } from './compress.ts'
 import type { Deployer, DeployTask, DeployTools } from './contract.ts'
 import { DeployError } from './errors.ts'
@@ -42,7 +42,7 @@ export function createHostedDeployer(): Deployer {
       const left = task.files.length - plain.files.size
       if (plain.files.size === 0) throw new DeployError('nothing_to_serve')
       if (left > 0) tools.log(`${left} hidden files and source maps are left out.`)
-      const forms = await makeForms(plain, task, tools, createLanes(AT_ONCE))
+      const forms = await makeForms(plain, task, tools, createLimiter(AT_ONCE))
       const served = [...plain.files.values()].map((file) => ({
         ...file,
         encoded: isCompressed(file) ? (forms.get(file.sha256) ?? {}) : {},
@@ -73,7 +73,7 @@ async function makeForms(
   { files }: Manifest,
   { forms: known }: DeployTask,
   tools: DeployTools,
-  lanes: Lanes,
+  lanes: Limiter,
 ): Promise<Forms> {
   const sizes = new Map<string, number>()
   for (const file of files.values()) if (isCompressed(file)) sizes.set(file.sha256, file.size)

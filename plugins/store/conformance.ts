@@ -29,7 +29,7 @@ import { publishCases } from './conformance/publish.ts'
 import { purgeCases } from './conformance/purge.ts'
 import { releaseCases } from './conformance/release.ts'
 import { requestCases } from './conformance/requests.ts'
-import { sealCases } from './conformance/seals.ts'
+import { encryptedSecretCases } from './conformance/encrypted-secrets.ts'
 import { settleCases } from './conformance/settle.ts'
 import { unitOfWorkCases } from './conformance/unit-of-work.ts'
 import { webhookCases } from './conformance/webhooks.ts'
@@ -54,7 +54,7 @@ export const storeCases: readonly StoreCase[] = [
   ...againCases,
   ...lookedAtCases,
   ...requestCases,
-  ...sealCases,
+  ...encryptedSecretCases,
   ...purgeCases,
   ...unitOfWorkCases,
   ...joinCases,

@@ -14,7 +14,7 @@ import type { DeliveryReads, DeliveryWrites } from './contract/deliveries.ts'
 import type { EventReads, EventWrites } from './contract/events.ts'
 import type { KeyReads, KeyWrites } from './contract/keys.ts'
 import type { RequestReads, RequestWrites } from './contract/requests.ts'
-import type { SealReads, SealWrites } from './contract/seals.ts'
+import type { EncryptedSecretReads, EncryptedSecretWrites } from './contract/encrypted-secrets.ts'
 import type { WebhookReads, WebhookWrites } from './contract/webhooks.ts'
 
 /**
@@ -47,7 +47,7 @@ export interface StoreTx extends EngineTx {
   readonly events: EventWrites
   readonly deliveries: DeliveryWrites
   readonly requests: RequestWrites
-  readonly seals: SealWrites
+  readonly encryptedSecrets: EncryptedSecretWrites
 }
 
 /** A unit of work inside a transaction that the embedder began and will end. */
@@ -67,7 +67,7 @@ export interface Store extends Omit<EngineStore, 'write'> {
   readonly events: EventReads
   readonly deliveries: DeliveryReads
   readonly requests: RequestReads
-  readonly seals: SealReads
+  readonly encryptedSecrets: EncryptedSecretReads
 
   /**
    * Runs `work` as one unit: commits when it resolves, rolls back when it rejects.

@@ -5,12 +5,12 @@ import type { Store, StoreTx } from './contract.ts'
 import type { ChangeSink } from './contract/changes.ts'
 import { accountReads, accountWrites } from './memory/accounts.ts'
 import { deliveryReads, deliveryWrites } from './memory/deliveries.ts'
-import { claim, disclaim, lanes, recover, release, settle } from './memory/dispatch.ts'
+import { claim, disclaim, queueHeads, recover, release, settle } from './memory/dispatch.ts'
 import { eventReads, eventWrites, insertGroup } from './memory/events.ts'
 import { keyReads, keyWrites } from './memory/keys.ts'
 import { PURGES } from './memory/purge.ts'
 import { requestReads, requestWrites } from './memory/requests.ts'
-import { sealReads, sealWrites } from './memory/seals.ts'
+import { encryptedSecretReads, encryptedSecretWrites } from './memory/encrypted-secrets.ts'
 import type { Reading, State } from './memory/state.ts'
 import { copyState, emptyState } from './memory/state.ts'
 import { webhookReads, webhookWrites } from './memory/webhooks.ts'
@@ -53,7 +53,7 @@ export function createMemoryStore(...args: readonly []): Store & { readonly chan
     webhooksOf,
     publish: (build) => turns.take(() => commit(async (draft) => insertGroup(draft, build()))),
     recover: (at) => now((state) => recover(state, at, CLAIMANT)),
-    lanes: async (webhookIds) => lanes(committed, webhookIds),
+    queueHeads: async (webhookIds) => queueHeads(committed, webhookIds),
     claim: (ask) => now((state) => claim(state, ask(), CLAIMANT)),
     release: (claims, at) => now((state) => release(state, claims, at)),
     disclaim: (wanted, at) => now((state) => disclaim(state, wanted, at)),
@@ -63,7 +63,7 @@ export function createMemoryStore(...args: readonly []): Store & { readonly chan
         const afterCommit: (() => void)[] = []
         const made: Change[] = []
         const result = await commit((draft) => work(unitOfWork(draft, made, afterCommit)))
-        for (const change of made) changes.tell(change)
+        for (const change of made) changes.emit(change)
         for (const run of afterCommit) run()
         return result
       }),
@@ -83,7 +83,7 @@ function readsOf(state: Reading) {
     events: eventReads(state),
     deliveries: deliveryReads(state),
     requests: requestReads(state),
-    seals: sealReads(state),
+    encryptedSecrets: encryptedSecretReads(state),
   }
 }
 
@@ -96,7 +96,7 @@ function unitOfWork(draft: State, changes: ChangeSink, afterCommit: (() => void)
     events: eventWrites(draft, changes),
     deliveries: deliveryWrites(draft),
     requests: requestWrites(draft),
-    seals: sealWrites(draft),
+    encryptedSecrets: encryptedSecretWrites(draft),
     webhooksOf,
     insertPublished: async (group) => insertGroup(draft, group),
     disableWebhook,

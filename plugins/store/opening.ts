@@ -4,14 +4,14 @@ import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
 import type { Step } from './sql/migrate.ts'
 import { coreSteps, migrate } from './sql/migrate.ts'
-import { keepEra } from './sql/postgres/feed.ts'
-import { lend } from './sql/postgres/lend.ts'
-import { createPresence } from './sql/postgres/presence.ts'
+import { keepEpoch } from './sql/postgres/feed.ts'
+import { withConnection } from './sql/postgres/with-connection.ts'
+import { createMembership } from './sql/postgres/membership.ts'
 import type { PgPool, PgSource } from './sql/postgres/source.ts'
 import { fromPool, fromSequelize, fromUrl } from './sql/postgres/source.ts'
 import { queryOn } from './sql/postgres/statement.ts'
 import { openPostgres } from './sql/postgres.ts'
-import type { EncryptedColumns } from './sql/seals.ts'
+import type { EncryptedColumns } from './sql/encrypted-secrets.ts'
 import type { SqlStore } from './sql/store.ts'
 import { createSqlStore } from './sql/store.ts'
 import type { Tables } from './sql/tables.ts'
@@ -95,11 +95,11 @@ export async function openServer(
   const tables = tablesOf(options)
   const source = await sourceOf(database)
   await requireReachable(source, database)
-  const presence = createPresence(source, tables)
-  const client = openPostgres(source, tables, presence)
+  const membership = createMembership(source, tables)
+  const client = openPostgres(source, tables, membership)
   return openOver(client, tables, options, beside, async () => {
-    await client.transaction((query) => keepEra(query, tables))
-    await presence.start()
+    await client.transaction((query) => keepEpoch(query, tables))
+    await membership.start()
   })
 }
 
@@ -141,14 +141,15 @@ export async function lookAtPostgres(
   const source = await fromUrl(url)
   await requireReachable(source, url)
   try {
-    const read: Query = (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind))
+    const read: Query = (sql, bind) =>
+      withConnection(source, (client) => queryOn(client)(sql, bind))
     const tables = tablesOf(options)
     const steps = [...coreSteps(tables), ...further]
     await options.inspect?.(factsOf({ name: 'postgres', read }, tables, steps))
   } finally {
     await source.end()
   }
-  return placeOf(url)
+  return hostOf(url)
 }
 
 /**
@@ -208,16 +209,16 @@ function factsOf(
  */
 async function requireReachable(source: PgSource, database: unknown): Promise<void> {
   try {
-    const { giveBack } = await source.borrow()
-    giveBack()
+    const { release } = await source.acquire()
+    release()
   } catch (cause) {
     await source.end()
-    const place = typeof database === 'string' ? ` at ${placeOf(database)}` : ''
-    throw new Error(`PostgreSQL${place} cannot be reached: ${reasonOf(cause)}`)
+    const host = typeof database === 'string' ? ` at ${hostOf(database)}` : ''
+    throw new Error(`PostgreSQL${host} cannot be reached: ${reasonOf(cause)}`)
   }
 }
 
-function placeOf(url: string): string {
+function hostOf(url: string): string {
   const parsed = URL.parse(url)
   return `${parsed?.hostname || 'localhost'}:${parsed?.port || '5432'}`
 }

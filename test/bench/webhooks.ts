@@ -1,6 +1,6 @@
 import type { Platform } from '../../daemon/platform.ts'
 import { HEALTHY } from '../../lib/delivery/health.ts'
-import { secretPlace } from '../../lib/engine/targets.ts'
+import { secretAad } from '../../lib/engine/targets.ts'
 import { createdOrigin } from '../../lib/webhook/origin.ts'
 import { mintSecret } from '../../lib/webhook/secret.ts'
 
@@ -47,7 +47,7 @@ export async function addWebhooks(
         secrets: [
           {
             id: secretId,
-            sealed: keyring.seal(mintSecret(random), secretPlace(secretId)),
+            encrypted: keyring.encrypt(mintSecret(random), secretAad(secretId)),
             display: 'whsec_bench…',
             created_at: now,
             not_after: null,

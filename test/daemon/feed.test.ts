@@ -59,7 +59,7 @@ await t.test('who follows the feed misses nothing while many publish at once', a
   t.same(seen.map(({ id }) => id).sort(), published.sort())
   const places = await Promise.all(
     seen.map(async ({ id }) =>
-      Number((await world.platform.store.events.get(world.account.id, id))?.place),
+      Number((await world.platform.store.events.get(world.account.id, id))?.cursor),
     ),
   )
   t.same(

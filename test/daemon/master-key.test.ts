@@ -11,7 +11,7 @@ import { createRandom } from '../../daemon/machine/ports.ts'
 import { reseal } from '../../daemon/worker/reseal.ts'
 import type { Keyring } from '../../lib/engine/keyring.ts'
 import { createKeyring, keyIdOf } from '../../lib/engine/keyring.ts'
-import { headersPlace, sealHeaders, secretPlace } from '../../lib/engine/targets.ts'
+import { headersAad, encryptHeaders, secretAad } from '../../lib/engine/targets.ts'
 import { verifyWebhook } from '../../lib/webhook/verify.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'
@@ -153,7 +153,7 @@ async function fill(t: Test, keyring: Keyring): Promise<PlatformStore> {
   await store.write(async (tx) => {
     for (let at = 0; at < COUNT; at += 1) {
       const webhook = plainWebhook(newId, keyring, random)
-      const headers = sealHeaders(webhook.id, { 'X-Own': webhook.id }, keyring)
+      const headers = encryptHeaders(webhook.id, { 'X-Own': webhook.id }, keyring)
       await tx.webhooks.insert({ ...webhook, headers })
     }
   })
@@ -161,7 +161,7 @@ async function fill(t: Test, keyring: Keyring): Promise<PlatformStore> {
 }
 
 async function countUnder(store: PlatformStore, keyId: string): Promise<number> {
-  const counts = await store.seals.count(0)
+  const counts = await store.encryptedSecrets.count(0)
   return counts.filter(({ key_id }) => key_id === keyId).reduce((sum, { count }) => sum + count, 0)
 }
 
@@ -170,7 +170,7 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
   const store = await fill(t, old)
   const keyring = ringOf('k2', 'k1')
   const plain = (await store.webhooksOf(ACCOUNT)).map(({ secrets: [secret] }) =>
-    old.open(secret?.sealed ?? '', secretPlace(secret?.id ?? '')),
+    old.decrypt(secret?.encrypted ?? '', secretAad(secret?.id ?? '')),
   )
   let writes = 0
   const write: PlatformStore['write'] = (work) => {
@@ -193,10 +193,13 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
   const alone = ringOf('k2')
   for (const [at, { id, secrets, headers }] of (await store.webhooksOf(ACCOUNT)).entries()) {
     const [secret] = secrets
-    t.equal(alone.open(secret?.sealed ?? '', secretPlace(secret?.id ?? '')), plain[at])
-    t.equal(alone.open(headers?.sealed ?? '', headersPlace(id)), JSON.stringify({ 'X-Own': id }))
+    t.equal(alone.decrypt(secret?.encrypted ?? '', secretAad(secret?.id ?? '')), plain[at])
+    t.equal(
+      alone.decrypt(headers?.encrypted ?? '', headersAad(id)),
+      JSON.stringify({ 'X-Own': id }),
+    )
   }
-  t.match(standingsOf(keyring, await store.seals.count(0)), [
+  t.match(standingsOf(keyring, await store.encryptedSecrets.count(0)), [
     { id: 'k2', status: 'current', sealed: 2 * COUNT },
     { id: 'k1', status: 'removable', sealed: 0 },
   ])
@@ -207,11 +210,14 @@ await t.test('what changes meanwhile is left alone', async (t) => {
   const store = await fill(t, old)
   const [replaced, deleted, unread] = await store.webhooksOf(ACCOUNT)
   if (!replaced || !deleted || !unread) throw new Error('no webhooks')
-  const headers = sealHeaders(replaced.id, { 'X-Own': 'newer' }, old)
-  const lost = sealHeaders(unread.id, { 'X-Own': 'lost' }, ringOf('k9'))
+  const headers = encryptHeaders(replaced.id, { 'X-Own': 'newer' }, old)
+  const lost = encryptHeaders(unread.id, { 'X-Own': 'lost' }, ringOf('k9'))
   await store.write((tx) => tx.webhooks.update(unread.id, { headers: lost }, OPERATOR, 0))
-  const sealedElsewhere: PlatformStore['seals']['sealedElsewhere'] = async (kind, ...rest) => {
-    const texts = await store.seals.sealedElsewhere(kind, ...rest)
+  const encryptedElsewhere: PlatformStore['encryptedSecrets']['encryptedElsewhere'] = async (
+    kind,
+    ...rest
+  ) => {
+    const texts = await store.encryptedSecrets.encryptedElsewhere(kind, ...rest)
     if (kind === 'webhook_headers') {
       await store.write(async (tx) => {
         await tx.webhooks.update(replaced.id, { headers }, OPERATOR, 0)
@@ -221,14 +227,17 @@ await t.test('what changes meanwhile is left alone', async (t) => {
     return texts
   }
   const keyring = ringOf('k2', 'k1')
-  const racing = { ...store, seals: { ...store.seals, sealedElsewhere } }
+  const racing = { ...store, encryptedSecrets: { ...store.encryptedSecrets, encryptedElsewhere } }
   const sum = await reseal({ store: racing, keyring })
   t.same(sum, { moved: 2 * COUNT - 3, passed: 2, unreadable: 1 })
   t.same((await store.webhooks.get(ACCOUNT, replaced.id))?.headers, headers)
   t.same((await store.webhooks.get(ACCOUNT, unread.id))?.headers, lost)
   t.same(await reseal({ store, keyring }), { moved: 1, passed: 0, unreadable: 1 })
   t.same(
-    standingsOf(keyring, await store.seals.count(0)).map(({ id, status }) => [id, status]),
+    standingsOf(keyring, await store.encryptedSecrets.count(0)).map(({ id, status }) => [
+      id,
+      status,
+    ]),
     [
       ['k2', 'current'],
       ['k1', 'removable'],
@@ -250,18 +259,18 @@ await t.test('a daemon that lacks the key sends nothing, and loses nothing', asy
   t.same(await bench.statuses(webhook.id), { pending: 3 })
   t.match(await bench.webhook(webhook.id), { status: 'active', consecutive_failures: 0 })
   const [secret] = (await bench.webhook(webhook.id))?.secrets ?? []
-  t.equal(keyIdOf(secret?.sealed ?? ''), 'k2')
+  t.equal(keyIdOf(secret?.encrypted ?? ''), 'k2')
 })
 
 await t.test('a mark is known under every key that is given', (t) => {
   const before = ringOf('k1')
   const after = ringOf('k2', 'k1')
-  const mark = before.mark('a text')
+  const mark = before.fingerprint('a text')
   t.notMatch(mark, 'a text')
   t.ok(after.matches('a text', mark))
   t.notOk(after.matches('another', mark))
-  t.not(after.mark('a text'), mark)
-  t.ok(after.matches('a text', after.mark('a text')))
+  t.not(after.fingerprint('a text'), mark)
+  t.ok(after.matches('a text', after.fingerprint('a text')))
   t.throws(() => ringOf('k2').matches('a text', mark), { code: 'secret_unreadable' })
   t.throws(() => ringOf('k2').matches('a text', 'no mark'), { code: 'secret_unreadable' })
   t.end()

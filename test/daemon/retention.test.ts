@@ -50,7 +50,7 @@ async function publishAt(
 }
 
 async function attempt(store: PlatformStore, now: Instant, limit = 10): Promise<void> {
-  const claimed = await store.claim(sampleClaim(now, { lanes: [{ webhook_id: 'wh_1', limit }] }))
+  const claimed = await store.claim(sampleClaim(now, { queues: [{ webhook_id: 'wh_1', limit }] }))
   const attempts = claimed.map(({ delivery }) => outcomeOf(delivery, now))
   await store.settle(attempts)
 }
@@ -223,7 +223,7 @@ for (const [name, open] of Object.entries(STORES)) {
       await publishAt(store, BORN)
       await purgeExpired(store, MONTH, now)
       t.same(await store.claim(sampleClaim(now)), [])
-      t.same(await store.lanes(), [])
+      t.same(await store.queueHeads(), [])
     })
 
     await t.test('a delivery made after its event never goes out once that is gone', async (t) => {
@@ -236,7 +236,7 @@ for (const [name, open] of Object.entries(STORES)) {
       t.same(await purgeExpired(store, MONTH, now), { events: 1 })
       t.same(idsOf(await store.claim(sampleClaim(now))), [])
       t.same(await purgeExpired(store, MONTH, now + HOUR), { deliveries: 1 })
-      t.same(await store.lanes(), [])
+      t.same(await store.queueHeads(), [])
     })
   })
 }

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
-import { bear } from '../../lib/engine/birth.ts'
+import { createDelivery } from '../../lib/engine/enqueue.ts'
 import { HOUR, MINUTE, SECOND, toIso } from '../../lib/time.ts'
 import { queuedOf } from '../support/answer.ts'
 import type { VirtualClock } from '../support/clock.ts'
@@ -225,7 +225,7 @@ async function insertFailed(world: World, { id }: Webhook, count: number): Promi
   if (webhook === undefined) throw new Error('there is no webhook')
   const group = Array.from({ length: count }, () => {
     const event = engine.newEvent(world.account.id, 'app.deployed', {})
-    const born = bear(newId(), event, webhook, clock.now())
+    const born = createDelivery(newId(), event, webhook, clock.now())
     const delivery = { ...born, status: 'exhausted', next_at: null, done_at: clock.now() } as const
     return { event, deliveries: [delivery] }
   })

@@ -54,7 +54,7 @@ async function openAll(
 ): Promise<readonly string[]> {
   const secrets = (await store.services.get(appId, 'mail'))?.secrets ?? []
   return secrets.map(({ name, sealed }) =>
-    keyring.open(sealed, serviceSecretPlace(secretIdOf(appId, 'mail', name))),
+    keyring.decrypt(sealed, serviceSecretPlace(secretIdOf(appId, 'mail', name))),
   )
 }
 
@@ -72,15 +72,18 @@ await t.test('secrets of services are moved to a new master key, and open as bef
 await t.test('one that is set anew meanwhile keeps what it was set to', async (t) => {
   const old = ringOf('k1')
   const store = await fill(t, old)
-  const sealedElsewhere: PlatformStore['seals']['sealedElsewhere'] = async (kind, ...rest) => {
-    const texts = await store.seals.sealedElsewhere(kind, ...rest)
+  const encryptedElsewhere: PlatformStore['encryptedSecrets']['encryptedElsewhere'] = async (
+    kind,
+    ...rest
+  ) => {
+    const texts = await store.encryptedSecrets.encryptedElsewhere(kind, ...rest)
     if (kind === 'service_secret' && texts.some(({ id }) => id.startsWith('app_0/'))) {
       await put(store, old, 'app_0', 'mail', 'newer')
     }
     return texts
   }
   const keyring = ringOf('k2', 'k1')
-  const racing = { ...store, seals: { ...store.seals, sealedElsewhere } }
+  const racing = { ...store, encryptedSecrets: { ...store.encryptedSecrets, encryptedElsewhere } }
   t.same(await reseal({ store: racing, keyring }), { moved: 290, passed: 10, unreadable: 0 })
   t.same(await openAll(store, keyring, 'app_0'), Array<string>(10).fill('newer'))
   t.same(await reseal({ store, keyring }), { moved: 10, passed: 0, unreadable: 0 })
@@ -172,5 +175,5 @@ await t.test('a daemon takes, seals and moves secrets, and shows none on any way
   const { services } = third.daemon.platform.store
   const [kept] = (await services.get(app, 'mail'))?.secrets ?? []
   const place = serviceSecretPlace(secretIdOf(app, 'mail', 'PASSWORD'))
-  t.equal(ringOf('k2').open(kept?.sealed ?? '', place), SECRET)
+  t.equal(ringOf('k2').decrypt(kept?.sealed ?? '', place), SECRET)
 })

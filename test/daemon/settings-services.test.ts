@@ -68,7 +68,7 @@ await t.test('a secret opens as that of its app, service and name alone', async 
   const place = `service_secret|${app}/mail/PASSWORD`
   const opened = sealed.map((text) => {
     try {
-      return platform.keyring.open(text, place)
+      return platform.keyring.decrypt(text, place)
     } catch (cause) {
       return (cause as { code?: unknown }).code
     }

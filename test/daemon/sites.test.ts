@@ -46,7 +46,7 @@ function createWorld(limits: Partial<SiteLimits> = {}) {
     serve: (app: string, deployment_id: string) =>
       serving.set(app, { ...SITE, app_id: app, deployment_id }),
     tell: (kind: Change['kind'] | 'all', id = '') =>
-      changes.tell(kind === 'all' ? 'all' : { kind, id }),
+      changes.emit(kind === 'all' ? 'all' : { kind, id }),
     hold(): void {
       isHeld = true
     },

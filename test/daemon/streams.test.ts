@@ -219,13 +219,13 @@ await t.test('a stream in which nothing happens', async (t) => {
     })
     await clock.advance(SECOND)
     isEnded = true
-    changes.tell({ kind: 'webhooks', id: 'a' })
+    changes.emit({ kind: 'webhooks', id: 'a' })
     await clock.advance(0)
     t.same(
       opened.map(({ ended }) => ended),
       [false, false],
     )
-    changes.tell({ kind: 'key', id: 'a' })
+    changes.emit({ kind: 'key', id: 'a' })
     await clock.advance(0)
     t.match(opened[0], { text: /event: error/, ended: true })
     t.equal(opened[1]?.ended, false)

@@ -97,10 +97,14 @@ await t.test('the health of a webhook', async (t) => {
   await t.test('counts failures in a row, and forgets them at a success', async () => {
     fc.assert(
       fc.property(anyHealth, fc.array(anyAttempt, { maxLength: 12 }), (before, attempts) => {
-        const news = attempts.map(([verdict, trigger], at) => ({ verdict, trigger, at: 100 + at }))
-        const after = news.reduce(afterAttempt, before)
-        const success = news.findLastIndex(({ verdict }) => verdict === 'succeeded')
-        const counted = news.slice(success + 1).filter(isCounted)
+        const results = attempts.map(([verdict, trigger], at) => ({
+          verdict,
+          trigger,
+          at: 100 + at,
+        }))
+        const after = results.reduce(afterAttempt, before)
+        const success = results.findLastIndex(({ verdict }) => verdict === 'succeeded')
+        const counted = results.slice(success + 1).filter(isCounted)
         const kept = success === -1 ? before : HEALTHY
         t.same(after, {
           consecutive_failures: kept.consecutive_failures + counted.length,

@@ -91,11 +91,11 @@ await t.test('transitions', async (t) => {
       ],
       [{ type: 'webhook_deleted' }, ['pending', 'delivering'], { ...ended, status: 'canceled' }],
     ]
-    for (const [fact, from, news] of rows) {
-      t.strictSame(MOVES[fact.type], from, `stores are told from where ${fact.type} leads`)
+    for (const [fact, from, changes] of rows) {
+      t.strictSame(MOVES[fact.type], from, `the table lists where ${fact.type} leads`)
       for (const status of STATUSES) {
         const before = stateOf(status, 'retry')
-        const expected = from.includes(status) ? { ...before, ...news } : before
+        const expected = from.includes(status) ? { ...before, ...changes } : before
         t.strictSame(transition(before, fact, NOW + 9, [1]), expected, `${fact.type} of ${status}`)
       }
     }
@@ -194,7 +194,7 @@ await t.test('the retry schedule', async (t) => {
   })
 })
 
-await t.test('a schedule that cannot be read is told by its place', async (t) => {
+await t.test('the error of a malformed schedule names the element', async (t) => {
   t.throws(() => parseSchedule('1,soon,2'), {
     code: 'invalid_schedule',
     details: { element: 'soon' },

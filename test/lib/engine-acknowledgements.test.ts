@@ -49,19 +49,19 @@ await t.test('whoever changes something', async (t) => {
   await t.test('waits until each holder knows this change or a later one', async (t) => {
     const { acknowledgements, wait, clock } = waiting()
     const outcome = wait(5, { a: 900, b: 900 })
-    acknowledgements.note('a', 5)
-    acknowledgements.note('b', 4)
+    acknowledgements.record('a', 5)
+    acknowledgements.record('b', 4)
     await turn()
     t.equal(outcome.silent, undefined)
-    acknowledgements.note('b', 6)
+    acknowledgements.record('b', 6)
     await turn()
     t.strictSame(outcome.silent, [])
     t.equal(clock.timers, 0)
   })
   await t.test('goes by what was acknowledged before, and by the highest', async (t) => {
     const { acknowledgements, wait } = waiting()
-    acknowledgements.note('a', 6)
-    acknowledgements.note('a', 3)
+    acknowledgements.record('a', 6)
+    acknowledgements.record('a', 3)
     const outcome = wait(5, { a: 900 })
     await turn()
     t.strictSame(outcome.silent, [])
@@ -71,7 +71,7 @@ await t.test('whoever changes something', async (t) => {
     async (t) => {
       const { acknowledgements, wait, clock } = waiting()
       const outcome = wait(5, { a: 300, b: 900, c: 700 })
-      acknowledgements.note('a', 5)
+      acknowledgements.record('a', 5)
       await clock.advance(919)
       t.equal(outcome.silent, undefined)
       await clock.advance(1)
@@ -83,7 +83,7 @@ await t.test('whoever changes something', async (t) => {
     const { acknowledgements, asked, wait, clock } = waiting()
     wait(5, { a: 900, b: 900 })
     await clock.advance(30)
-    acknowledgements.note('a', 5)
+    acknowledgements.record('a', 5)
     await clock.advance(970)
     t.strictSame(asked, [
       [25, ['a', 'b']],
@@ -93,7 +93,7 @@ await t.test('whoever changes something', async (t) => {
       [775, ['b']],
     ])
   })
-  await t.test('takes from the store what no hint told, once it answers', async (t) => {
+  await t.test('reads from the store what no notification reported', async (t) => {
     const world = waiting()
     world.stored = undefined
     const outcome = world.wait(5, { a: 900 })
@@ -106,7 +106,7 @@ await t.test('whoever changes something', async (t) => {
   })
   await t.test('takes nobody at an earlier word', async (t) => {
     const { acknowledgements, wait, clock } = waiting()
-    acknowledgements.note('a', 5)
+    acknowledgements.record('a', 5)
     wait(5, { a: 900 })
     const again = wait(5, { a: 900 })
     await clock.advance(919)
@@ -118,7 +118,7 @@ await t.test('whoever changes something', async (t) => {
     const { acknowledgements, wait, clock } = waiting()
     wait(5, { a: 100 })
     await clock.advance(120)
-    acknowledgements.note('a', 5)
+    acknowledgements.record('a', 5)
     const next = wait(5, { a: 100 })
     await turn()
     t.strictSame(next.silent, [])
@@ -127,11 +127,11 @@ await t.test('whoever changes something', async (t) => {
     const { acknowledgements, wait } = waiting()
     const first = wait(5, { a: 900, b: 900 })
     const second = wait(6, { a: 900 })
-    acknowledgements.note('a', 5)
-    acknowledgements.note('b', 5)
+    acknowledgements.record('a', 5)
+    acknowledgements.record('b', 5)
     await turn()
     t.strictSame([first.silent, second.silent], [[], undefined])
-    acknowledgements.note('a', 6)
+    acknowledgements.record('a', 6)
     await turn()
     t.strictSame(second.silent, [])
   })

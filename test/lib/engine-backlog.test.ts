@@ -4,7 +4,7 @@ import { LEASE, START, headOf, stageBacklog } from '../support/backlog.ts'
 import { claimedOf } from '../support/engine.ts'
 import { signal } from '../support/signal.ts'
 
-await t.test('what is due is claimed for each lane, in one claim, under a lease', async (t) => {
+await t.test('what is due is claimed for each queue, in one claim, under a lease', async (t) => {
   const s = stageBacklog()
   s.note('a')
   s.note('b')
@@ -13,7 +13,7 @@ await t.test('what is due is claimed for each lane, in one claim, under a lease'
   await s.rest()
   t.same(s.claims, [
     {
-      lanes: [
+      queues: [
         { webhook_id: 'a', limit: 24 },
         { webhook_id: 'b', limit: 24 },
       ],
@@ -23,7 +23,7 @@ await t.test('what is due is claimed for each lane, in one claim, under a lease'
       token: 'claim1',
     },
   ])
-  t.same(s.asked, [['a', 'b']], 'and those that gave less are asked what they hold')
+  t.same(s.requested, [['a', 'b']], 'and the heads of those that gave less are read')
   t.equal(s.queued, 1)
   t.equal(s.clock.timers, 1)
   await s.clock.advance(1)
@@ -40,14 +40,14 @@ await t.test('what is due is claimed for each lane, in one claim, under a lease'
 
 await t.test('nothing is claimed before it starts, and nothing once it stopped', async (t) => {
   const s = stageBacklog()
-  const lane = s.note('a')
+  const queue = s.note('a')
   s.backlog.pump()
-  s.backlog.wake(lane, START, false)
-  s.backlog.wake(lane, START + 10, false)
-  s.backlog.freed(lane)
+  s.backlog.notify(queue, START, false)
+  s.backlog.notify(queue, START + 10, false)
+  s.backlog.slotFreed(queue)
   await s.backlog.refresh(undefined)
   await s.rest()
-  t.same([s.claims, s.asked, s.clock.timers], [[], [], 0])
+  t.same([s.claims, s.requested, s.clock.timers], [[], [], 0])
 
   s.note('b', 10)
   s.backlog.start()
@@ -57,11 +57,11 @@ await t.test('nothing is claimed before it starts, and nothing once it stopped',
   t.equal(s.clock.timers, 0)
   await s.clock.advance(10)
   s.backlog.pump()
-  s.backlog.wake(lane, START, false)
-  s.backlog.wake(lane, START + 100, false)
+  s.backlog.notify(queue, START, false)
+  s.backlog.notify(queue, START + 100, false)
   await s.backlog.refresh(['a'])
   await s.rest()
-  t.same([s.claims.length, s.asked.length, s.clock.timers], [1, 1, 0])
+  t.same([s.claims.length, s.requested.length, s.clock.timers], [1, 1, 0])
 })
 
 await t.test('stopping waits for the claim under way, and begins no other', async (t) => {
@@ -83,47 +83,47 @@ await t.test('stopping waits for the claim under way, and begins no other', asyn
   t.equal(stopped, false)
   resolve()
   await stopping
-  t.same([s.claims.length, s.queued, s.lane('a').queue.length], [1, 1, 24])
+  t.same([s.claims.length, s.queued, s.queue('a').waiting.length], [1, 1, 24])
   await s.rest()
   t.same([s.claims.length, s.clock.timers], [1, 0])
 })
 
-await t.test('a lane that gave all that was asked of it is taken to hold more', async (t) => {
+await t.test('a queue that gave as much as its limit is assumed to have more', async (t) => {
   for (const trigger of ['event', 'retry'] as const) {
     const s = stageBacklog({ perWebhook: 1 })
-    const lane = s.note('a', 0, trigger === 'retry')
-    s.store.claim = async ({ lanes: [one] }) =>
+    const queue = s.note('a', 0, trigger === 'retry')
+    s.store.claim = async ({ queues: [one] }) =>
       Array.from({ length: one?.limit ?? 0 }, (_, at) => claimedOf('a', at, { trigger }))
     s.backlog.start()
     await s.rest()
-    t.same([s.claims.length, lane.queue.length], [1, 6])
-    t.same(s.asked, [], 'without asking')
+    t.same([s.claims.length, queue.waiting.length], [1, 6])
+    t.same(s.requested, [], 'without asking')
     const [first, retry] = trigger === 'event' ? [START, null] : [null, START]
-    t.same([lane.first_due, lane.retry_due, lane.asked], [first, retry, false])
+    t.same([queue.first_due, queue.retry_due, queue.loading], [first, retry, false])
     await s.backlog.stop()
   }
 })
 
-await t.test('a lane that gave less is asked what it holds still', async (t) => {
+await t.test('the head of a queue that gave less is read', async (t) => {
   const s = stageBacklog()
   const [a, b] = [s.note('a'), s.note('b')]
   s.store.claim = async () => [claimedOf('a', 0)]
-  s.store.lanes = async () => [headOf('b', null, START + 70), headOf('a', START + 90)]
+  s.store.queueHeads = async () => [headOf('b', null, START + 70), headOf('a', START + 90)]
   s.backlog.start()
   await s.rest()
-  t.same([a.first_due, a.retry_due, a.queue.length], [START + 90, null, 1])
-  t.same([b.first_due, b.retry_due, b.queue.length], [null, START + 70, 0])
-  t.same([s.claims.length, s.asked], [1, [['a', 'b']]])
+  t.same([a.first_due, a.retry_due, a.waiting.length], [START + 90, null, 1])
+  t.same([b.first_due, b.retry_due, b.waiting.length], [null, START + 70, 0])
+  t.same([s.claims.length, s.requested], [1, [['a', 'b']]])
   await s.backlog.stop()
 })
 
-await t.test('places of the queue are shared by the lanes whose turn it is', async (t) => {
+await t.test('places of the queue are shared by the queues whose turn it is', async (t) => {
   const s = stageBacklog({ perWebhook: 400, total: 1000 })
   for (const id of ['a', 'b', 'c']) s.note(id)
   s.backlog.start()
   await s.rest()
   t.same(
-    s.claims[0]?.lanes.map(({ limit }) => limit),
+    s.claims[0]?.queues.map(({ limit }) => limit),
     [167, 167, 167],
     'of 500 at most',
   )
@@ -134,19 +134,19 @@ await t.test('places of the queue are shared by the lanes whose turn it is', asy
   many.backlog.start()
   await many.untimed()
   t.same(
-    many.claims.map(({ lanes }) => lanes.length),
+    many.claims.map(({ queues }) => queues.length),
     [50, 10],
-    'and 50 lanes at a time',
+    'and 50 queues at a time',
   )
   await many.backlog.stop()
 })
 
 await t.test(
-  'of a full queue one place each is asked for those of whom it has nothing',
+  'a full process still claims one delivery for each webhook that has none queued',
   async (t) => {
     const s = stageBacklog({ perWebhook: 250, total: 250 })
-    s.lanes.enqueue(
-      s.lane('full'),
+    s.queues.enqueue(
+      s.queue('full'),
       Array.from({ length: 1500 }, (_, at) => claimedOf('full', at)),
     )
     s.note('full')
@@ -154,48 +154,48 @@ await t.test(
     s.backlog.start()
     await s.rest()
     t.same(
-      s.claims.map(({ lanes }) => lanes),
+      s.claims.map(({ queues }) => queues),
       [[{ webhook_id: 'a', limit: 1 }]],
     )
 
-    s.lanes.next(START)
+    s.queues.next(START)
     const { length } = s.claims
-    s.backlog.freed(s.lane('other'))
+    s.backlog.slotFreed(s.queue('other'))
     await s.rest()
     t.same(s.claims.length, length, 'nobody else is due')
     s.note('b', 5)
-    s.backlog.freed(s.lane('b'))
+    s.backlog.slotFreed(s.queue('b'))
     await s.rest()
     t.same(s.claims.length, length)
     await s.backlog.stop()
   },
 )
 
-await t.test('what shrinks while the shape of lanes is read is not asked for', async (t) => {
+await t.test('a limit that shrinks while webhooks are read is respected', async (t) => {
   const s = stageBacklog({ perWebhook: 2 })
-  const lane = s.note('a')
+  const queue = s.note('a')
   s.targets.find = async () => {
-    s.lanes.enqueue(
-      lane,
+    s.queues.enqueue(
+      queue,
       Array.from({ length: 20 }, (_, at) => claimedOf('a', at)),
     )
     return undefined
   }
   s.backlog.start()
   await s.rest()
-  t.same(s.claims[0]?.lanes, [{ webhook_id: 'a', limit: 0 }])
-  t.same(s.asked, [['a']], 'none is not all of what was asked for')
+  t.same(s.claims[0]?.queues, [{ webhook_id: 'a', limit: 0 }])
+  t.same(s.requested, [['a']], 'none is less than the limit')
   await s.backlog.stop()
 })
 
 await t.test('what its owner set is known before anything is claimed for a webhook', async (t) => {
   const s = stageBacklog()
   s.note('a')
-  const shape = { concurrency: 1, rate_limit: null }
-  s.targets.find = async () => ({ webhook: shape }) as Target
+  const limits = { concurrency: 1, rate_limit: null }
+  s.targets.find = async () => ({ webhook: limits }) as Target
   s.backlog.start()
   await s.rest()
-  t.same(s.claims[0]?.lanes, [{ webhook_id: 'a', limit: 6 }])
+  t.same(s.claims[0]?.queues, [{ webhook_id: 'a', limit: 6 }])
   await s.backlog.stop()
 
   const failing = stageBacklog()
@@ -205,19 +205,19 @@ await t.test('what its owner set is known before anything is claimed for a webho
   failing.backlog.start()
   await failing.rest()
   t.same(failing.failures, [cause])
-  t.same(failing.claims[0]?.lanes, [{ webhook_id: 'a', limit: 24 }], 'as it was known before')
+  t.same(failing.claims[0]?.queues, [{ webhook_id: 'a', limit: 24 }], 'as it was known before')
   await failing.backlog.stop()
 })
 
-await t.test('a claim that failed is tried again in a second, and told of', async (t) => {
+await t.test('a failed claim is reported and retried after a second', async (t) => {
   const s = stageBacklog()
-  const lane = s.note('a')
+  const queue = s.note('a')
   const cause = new Error('away')
   s.store.claim = () => Promise.reject(cause)
   s.backlog.start()
   await s.rest()
   t.same([s.claims.length, s.failures], [1, [cause]])
-  t.same([lane.first_due, lane.asked], [START + 1000, false])
+  t.same([queue.first_due, queue.loading], [START + 1000, false])
   await s.clock.advance(999)
   t.equal(s.claims.length, 1)
   t.same(s.disclaimed, [])
@@ -230,7 +230,7 @@ await t.test('a claim that failed is tried again in a second, and told of', asyn
     [false, false],
     'and by that alone the calendar was not set forward',
   )
-  t.equal(s.lanes.find('a'), undefined)
+  t.equal(s.queues.find('a'), undefined)
   await s.backlog.stop()
 })
 
@@ -256,13 +256,13 @@ await t.test('a calendar that was set forward ends no claim of its own', async (
 
 await t.test('while outcomes cannot be recorded nothing is claimed', async (t) => {
   const s = stageBacklog()
-  const lane = s.note('a')
-  s.recorder.stuck = true
+  const queue = s.note('a')
+  s.recorder.backpressure = true
   s.backlog.start()
-  s.backlog.freed(lane)
+  s.backlog.slotFreed(queue)
   await s.rest()
   t.same([s.claims, s.clock.timers], [[], 0])
-  s.recorder.stuck = false
+  s.recorder.backpressure = false
   s.backlog.pump()
   await s.rest()
   t.equal(s.claims.length, 1)
@@ -271,7 +271,7 @@ await t.test('while outcomes cannot be recorded nothing is claimed', async (t) =
   const later = stageBacklog()
   later.note('a')
   later.store.claim = async () => {
-    later.recorder.stuck = true
+    later.recorder.backpressure = true
     later.note('b')
     return []
   }

@@ -1,34 +1,34 @@
 import t from 'tap'
-import { createLanes } from '../../lib/engine/lanes.ts'
-import { createLeaps } from '../../lib/engine/leap.ts'
+import { createWebhookQueues } from '../../lib/engine/webhook-queues.ts'
+import { createClockJumps } from '../../lib/engine/clock-jumps.ts'
 import { HOUR, MINUTE, SECOND } from '../../lib/time.ts'
 import { createClock } from '../support/clock.ts'
 import { createBench, START } from '../support/engine.ts'
 import { answered } from '../support/sender.ts'
 
-await t.test('a leap of the calendar', async (t) => {
+await t.test('a jump of the wall clock', async (t) => {
   await t.test('is noticed once, and again when what was done about it failed', async (t) => {
     const clock = createClock(START)
-    const leaps = createLeaps(clock)
+    const jumps = createClockJumps(clock)
     await clock.advance(HOUR)
-    leaps.look(clock.now())
-    t.equal(leaps.take(), false, 'time alone is none')
+    jumps.observe(clock.now())
+    t.equal(jumps.take(), false, 'time alone is none')
     clock.set(SECOND)
-    leaps.look(clock.now())
-    leaps.look(clock.now())
-    t.same([leaps.take(), leaps.take()], [true, false])
-    leaps.putBack()
-    t.equal(leaps.take(), true)
+    jumps.observe(clock.now())
+    jumps.observe(clock.now())
+    t.same([jumps.take(), jumps.take()], [true, false])
+    jumps.restore()
+    t.equal(jumps.take(), true)
   })
   await t.test('is one forward, not one back; and one that makes up for that is', async (t) => {
     const clock = createClock(START)
-    const leaps = createLeaps(clock)
+    const jumps = createClockJumps(clock)
     clock.set(-HOUR)
-    leaps.look(clock.now())
-    t.equal(leaps.take(), false)
+    jumps.observe(clock.now())
+    t.equal(jumps.take(), false)
     clock.set(HOUR)
-    leaps.look(clock.now())
-    t.equal(leaps.take(), true)
+    jumps.observe(clock.now())
+    t.equal(jumps.take(), true)
   })
 })
 
@@ -50,7 +50,7 @@ await t.test('what is under way when the calendar is set forward', async (t) => 
     t.equal(bench.sender.sent.length, 3)
     t.same(await bench.statuses(webhook.id), { succeeded: 3 })
   })
-  await t.test('and was born while it was set back is not claimed again either', async (t) => {
+  await t.test('and was created while it was set back is not claimed again either', async (t) => {
     const bench = await createBench(t)
     const webhook = await bench.addWebhook('a')
     await bench.engine.dispatcher.start()
@@ -95,13 +95,13 @@ await t.test('a calendar that is set back', async (t) => {
     t.same(await bench.statuses(webhook.id), { succeeded: 6 })
   })
   await t.test('parks nobody for longer than it parks', async (t) => {
-    const lanes = createLanes({ total: 8, perWebhook: 4 })
-    const lane = lanes.get('a', 'acc')
-    lanes.note(lane, START, false)
-    lane.parked_until = START + MINUTE
-    t.same(lanes.claimable(START, 9), [])
-    t.same(lanes.claimable(START - HOUR, 9), [], 'what was due is due later by now')
-    lanes.note(lane, START - HOUR, false)
-    t.same(lanes.claimable(START - HOUR, 9), [lane])
+    const queues = createWebhookQueues({ total: 8, perWebhook: 4 })
+    const queue = queues.get('a', 'acc')
+    queues.addDue(queue, START, false)
+    queue.paused_until = START + MINUTE
+    t.same(queues.claimable(START, 9), [])
+    t.same(queues.claimable(START - HOUR, 9), [], 'what was due is now due later')
+    queues.addDue(queue, START - HOUR, false)
+    t.same(queues.claimable(START - HOUR, 9), [queue])
   })
 })

@@ -36,7 +36,7 @@ await t.test('outcomes that cannot be recorded', async (t) => {
     const attempts = (await bench.deliveries(webhook.id)).flatMap((each) => each.attempts)
     t.equal(attempts.length, 25)
   })
-  await t.test('let nothing that is queued or born be sent before', async (t) => {
+  await t.test('send nothing that is queued or created before', async (t) => {
     const bench = await createBench(t, { limits: { total: 8, perWebhook: 4 } })
     const webhook = await bench.addWebhook('a')
     await bench.addWebhook('b', { events: ['order.lost'] })
@@ -75,7 +75,7 @@ await t.test('outcomes that cannot be recorded', async (t) => {
     t.equal(bench.sender.held, 620)
     bench.watched.before.settle = failing
     bench.sender.letGo()
-    bench.engine.wake({ webhook_id: webhook.id, account_id: ACCOUNT, due: START + 40 * SECOND })
+    bench.engine.notify({ webhook_id: webhook.id, account_id: ACCOUNT, due: START + 40 * SECOND })
     await bench.clock.advance(MINUTE)
     delete bench.watched.before.settle
     await bench.clock.advance(MINUTE)
@@ -124,7 +124,7 @@ await t.test('outcomes that cannot be recorded', async (t) => {
 })
 
 await t.test('a claim that fails is tried again, whatever of it failed', async (t) => {
-  for (const verb of ['claim', 'lanes'] as const) {
+  for (const verb of ['claim', 'queueHeads'] as const) {
     const bench = await createBench(t)
     const webhook = await bench.addWebhook('a')
     await bench.engine.dispatcher.start()
@@ -174,7 +174,7 @@ await t.test('what a claim took whose answer never came', async (t) => {
   })
 })
 
-/** What is born cannot be sent, since its webhook cannot be read; nor can it be given back. */
+/** A new delivery cannot be sent, since its webhook cannot be read, nor released. */
 function loseReleases({ watched, forget }: Bench): void {
   const lost = (): never => {
     throw new Error('connection lost')

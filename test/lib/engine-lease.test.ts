@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Change } from '../../lib/engine/changes.ts'
-import type { Lease, Round } from '../../lib/engine/lease.ts'
+import type { Lease, LeaseRenewal } from '../../lib/engine/lease.ts'
 import { createLease, LEASE, RENEW_EVERY } from '../../lib/engine/lease.ts'
 import { turn } from '../support/clock.ts'
 
@@ -12,18 +12,18 @@ const OF_ACCOUNT: Change = { kind: 'account', id: 'acc_1' }
 function leased(): {
   readonly lease: Lease
   readonly clock: { day: number; steady: number }
-  /** What listeners were told and the store was, in order. */
-  readonly heard: unknown[]
+  /** Changes emitted to listeners and acknowledgements, in order. */
+  readonly emitted: unknown[]
   readonly questions: {
     readonly from: number
-    readonly answer: (round: Round) => void
+    readonly answer: (round: LeaseRenewal) => void
     readonly fail: (cause: Error) => void
   }[]
   pass(ms: number): void
   isCurrent(): boolean
 } {
   const clock = { day: DAY_START, steady: 5000 }
-  const heard: unknown[] = []
+  const emitted: unknown[] = []
   const questions: ReturnType<typeof leased>['questions'] = []
   const lease = createLease(
     {
@@ -32,16 +32,16 @@ function leased(): {
           questions.push({ from, answer, fail })
         }),
       async acknowledge(seq) {
-        heard.push(seq)
+        emitted.push(seq)
       },
     },
     { now: () => clock.day, steady: () => clock.steady },
   )
-  lease.changes.listen((change) => heard.push(change))
+  lease.changes.listen((change) => emitted.push(change))
   return {
     lease,
     clock,
-    heard,
+    emitted,
     questions,
     pass(ms) {
       clock.day += ms
@@ -57,7 +57,7 @@ async function held(): Promise<ReturnType<typeof leased>> {
   const renewed = world.lease.renew()
   world.questions[0]?.answer({ seq: 7, changes: [] })
   await renewed
-  world.heard.length = 0
+  world.emitted.length = 0
   return world
 }
 
@@ -69,7 +69,7 @@ await t.test('a lease', async (t) => {
   await t.test(
     'is not had before the store granted it, and all that was kept is forgotten',
     async (t) => {
-      const { lease, questions, heard, isCurrent } = leased()
+      const { lease, questions, emitted, isCurrent } = leased()
       t.equal(isCurrent(), false)
       const renewed = lease.renew()
       t.equal(isCurrent(), false)
@@ -77,7 +77,7 @@ await t.test('a lease', async (t) => {
       questions[0]?.answer({ seq: 7, changes: [OF_KEY] })
       await renewed
       t.equal(isCurrent(), true)
-      t.strictSame(heard, ['all', 7])
+      t.strictSame(emitted, ['all', 7])
     },
   )
   await t.test('counts from before the store was asked, less what clocks may drift', async (t) => {
@@ -105,46 +105,46 @@ await t.test('a lease', async (t) => {
     t.equal(isCurrent(), false)
   })
   await t.test(
-    'that is renewed in time tells each change, then acknowledges the last',
+    'that is renewed in time emits each change, then acknowledges the last',
     async (t) => {
-      const { lease, questions, heard, pass, isCurrent } = await held()
+      const { lease, questions, emitted, pass, isCurrent } = await held()
       pass(1000)
       const renewed = lease.renew()
       t.equal(questions[1]?.from, 7)
       questions[1]?.answer({ seq: 9, changes: [OF_KEY, OF_ACCOUNT] })
       await renewed
-      t.strictSame(heard, [OF_KEY, OF_ACCOUNT, 9])
+      t.strictSame(emitted, [OF_KEY, OF_ACCOUNT, 9])
       pass(1959)
       t.equal(isCurrent(), true, 'it lasts from the second question on')
     },
   )
   await t.test('acknowledges nothing when nothing changed', async (t) => {
-    const { lease, questions, heard } = await held()
+    const { lease, questions, emitted } = await held()
     const renewed = lease.renew()
     questions[1]?.answer({ seq: 7, changes: [] })
     await renewed
-    t.strictSame(heard, [])
+    t.strictSame(emitted, [])
   })
   await t.test('that had ended before the store was asked forgets all', async (t) => {
-    const { lease, questions, heard, pass, isCurrent } = await held()
+    const { lease, questions, emitted, pass, isCurrent } = await held()
     pass(1960)
     const renewed = lease.renew()
     questions[1]?.answer({ seq: 8, changes: [OF_KEY] })
     await renewed
-    t.strictSame(heard, ['all', 8])
+    t.strictSame(emitted, ['all', 8])
     t.equal(isCurrent(), true)
   })
   await t.test('whose answer took as long as it lasts forgets all, and is not had', async (t) => {
-    for (const [took, told] of [
+    for (const [took, expected] of [
       [1999, OF_KEY],
       [2000, 'all'],
     ] as const) {
-      const { lease, questions, heard, pass, isCurrent } = await held()
+      const { lease, questions, emitted, pass, isCurrent } = await held()
       const renewed = lease.renew()
       pass(took)
       questions[1]?.answer({ seq: 8, changes: [OF_KEY] })
       await renewed
-      t.strictSame(heard, [told, 8])
+      t.strictSame(emitted, [expected, 8])
       t.equal(isCurrent(), false)
     }
   })

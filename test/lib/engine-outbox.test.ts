@@ -206,9 +206,9 @@ await t.test('a webhook created before a publish receives its event', async (t) 
     const webhook = await bench.addWebhook(`new${round}`)
     const event = bench.event()
     await bench.engine.outbox.publish([event])
-    const born = await bench.deliveries(webhook.id)
+    const created = await bench.deliveries(webhook.id)
     t.ok(
-      born.some(({ delivery }) => delivery.event_id === event.id),
+      created.some(({ delivery }) => delivery.event_id === event.id),
       `round ${round}`,
     )
   }
@@ -217,7 +217,7 @@ await t.test('a webhook created before a publish receives its event', async (t) 
   await bench.quiet()
 })
 
-await t.test('a delivery that is born while a slot is free is not read back', async (t) => {
+await t.test('a delivery that is created while a slot is free is not read back', async (t) => {
   const bench = await createBench(t)
   const webhook = await bench.addWebhook('a')
   await bench.engine.dispatcher.start()
@@ -236,7 +236,7 @@ await t.test('a delivery that is born while a slot is free is not read back', as
     await bench.quiet()
     bench.sender.hold()
     await bench.engine.outbox.publish(many.slice(0, 4).map(() => bench.event()))
-    bench.engine.wake({ webhook_id: webhook.id, account_id: ACCOUNT, due: bench.clock.now() })
+    bench.engine.notify({ webhook_id: webhook.id, account_id: ACCOUNT, due: bench.clock.now() })
     await bench.quiet()
     const { claim } = bench.watched.calls
     await bench.engine.outbox.publish([bench.event()])
@@ -252,15 +252,15 @@ await t.test('events of two accounts in one call are a mistake', async (t) => {
   await t.rejects(engine.outbox.publish(mixed), TypeError)
 })
 
-await t.test('a listener that throws is told of and breaks nothing', async (t) => {
-  const told: unknown[] = []
+await t.test('a listener that throws is reported and breaks nothing', async (t) => {
+  const reported: unknown[] = []
   const broken = new Error('metrics are broken')
   const bang = (): never => {
     throw broken
   }
   const events = { committed: bang, attempted: bang, settled: bang }
   const bench = await createBench(t, {
-    events: { ...events, listenerFailed: (cause) => told.push(cause) },
+    events: { ...events, listenerFailed: (cause) => reported.push(cause) },
   })
   const webhook = await bench.addWebhook('a')
   await bench.engine.dispatcher.start()
@@ -268,5 +268,5 @@ await t.test('a listener that throws is told of and breaks nothing', async (t) =
   t.same(await bench.engine.outbox.publish([bench.event()]), ['stored'])
   await bench.quiet()
   t.same(await bench.statuses(webhook.id), { succeeded: 2 })
-  t.ok(told.length >= 6 && told.every((cause) => cause === broken))
+  t.ok(reported.length >= 6 && reported.every((cause) => cause === broken))
 })

@@ -13,31 +13,35 @@ await t.test('the keyring', async (t) => {
   const ring = createKeyring([{ id: 'k1', key: KEY(1) }], random)
   const unreadable = { code: 'secret_unreadable' }
 
-  await t.test('opens what it sealed', async () => {
+  await t.test('decrypts what it encrypted', async () => {
     fc.assert(
-      fc.property(anyText, anyText, (text, at) => ring.open(ring.seal(text, at), at) === text),
+      fc.property(
+        anyText,
+        anyText,
+        (text, at) => ring.decrypt(ring.encrypt(text, at), at) === text,
+      ),
     )
   })
   await t.test('opens a secret in its place alone', async (t) => {
-    const sealed = ring.seal('whsec_x', 'webhook_secret|1')
+    const encrypted = ring.encrypt('whsec_x', 'webhook_secret|1')
     for (const place of ['', 'webhook_secret|2', 'webhook_secret|1 ']) {
-      t.throws(() => ring.open(sealed, place), unreadable, place)
+      t.throws(() => ring.decrypt(encrypted, place), unreadable, place)
     }
   })
   await t.test('refuses what differs by one bit, is cut or goes on', async (t) => {
-    const sealed = ring.seal('whsec_x', 'here')
-    for (let at = 0; at < sealed.length; at += 1) {
+    const encrypted = ring.encrypt('whsec_x', 'here')
+    for (let at = 0; at < encrypted.length; at += 1) {
       for (let bit = 0; bit < 7; bit += 1) {
-        const flipped = String.fromCharCode(sealed.charCodeAt(at) ^ (1 << bit))
-        const forged = sealed.slice(0, at) + flipped + sealed.slice(at + 1)
-        t.throws(() => ring.open(forged, 'here'), unreadable, `${at}:${bit}`)
+        const flipped = String.fromCharCode(encrypted.charCodeAt(at) ^ (1 << bit))
+        const forged = encrypted.slice(0, at) + flipped + encrypted.slice(at + 1)
+        t.throws(() => ring.decrypt(forged, 'here'), unreadable, `${at}:${bit}`)
       }
-      t.throws(() => ring.open(sealed.slice(0, at), 'here'), unreadable, `cut at ${at}`)
+      t.throws(() => ring.decrypt(encrypted.slice(0, at), 'here'), unreadable, `cut at ${at}`)
     }
-    t.throws(() => ring.open(`${sealed}.x`, 'here'), unreadable)
+    t.throws(() => ring.decrypt(`${encrypted}.x`, 'here'), unreadable)
   })
-  await t.test('opens with an older master key, and seals with the first', async (t) => {
-    const old = ring.seal('whsec_x', 'here')
+  await t.test('decrypts with an older master key, and encrypts with the first', async (t) => {
+    const old = ring.encrypt('whsec_x', 'here')
     const rotated = createKeyring(
       [
         { id: 'k2', key: KEY(2) },
@@ -45,14 +49,14 @@ await t.test('the keyring', async (t) => {
       ],
       random,
     )
-    t.equal(rotated.open(old, 'here'), 'whsec_x')
-    t.throws(() => ring.open(rotated.seal('whsec_y', 'here'), 'here'), unreadable)
+    t.equal(rotated.decrypt(old, 'here'), 'whsec_x')
+    t.throws(() => ring.decrypt(rotated.encrypt('whsec_y', 'here'), 'here'), unreadable)
     const alike = createKeyring([{ id: 'k1', key: KEY(3) }], random)
-    t.throws(() => alike.open(old, 'here'), unreadable)
+    t.throws(() => alike.decrypt(old, 'here'), unreadable)
     t.throws(() => createKeyring([], random), TypeError)
   })
-  await t.test('never seals twice to the same text', async (t) => {
-    t.not(ring.seal('a', 'here'), ring.seal('a', 'here'))
+  await t.test('never encrypts twice to the same text', async (t) => {
+    t.not(ring.encrypt('a', 'here'), ring.encrypt('a', 'here'))
   })
   await t.test('reads its master keys, and refuses others without showing them', async (t) => {
     const good = `k1:${toBase64(KEY(1))}`

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { HOUR, MINUTE, SECOND } from '../../lib/time.ts'
-import { secretPlace } from '../../lib/engine/targets.ts'
+import { secretAad } from '../../lib/engine/targets.ts'
 import type { WebhookRecord } from '../../lib/webhook/record.ts'
 import type { Bench } from '../support/engine.ts'
 import { ACCOUNT, createBench } from '../support/engine.ts'
 import { answered } from '../support/sender.ts'
 
 const COUNT_ALONE = { disabling: { failures: 4, span: 0 } }
-const TOLD = { events: ['webhook.disabled', 'webhook.failing'] }
+const OBSERVING = { events: ['webhook.disabled', 'webhook.failing'] }
 
 /** What was sent to a webhook, as the types of the events. */
 const sentTo = ({ sender }: Bench, { url }: WebhookRecord): (string | undefined)[] =>
@@ -16,7 +16,7 @@ const sentTo = ({ sender }: Bench, { url }: WebhookRecord): (string | undefined)
     .map(({ headers }) => headers['X-Service-Event'])
 
 await t.test('a webhook that fails persistently', async (t) => {
-  await t.test('is told of at half, once, and disabled at the threshold', async (t) => {
+  await t.test('is reported at half, once, and disabled at the threshold', async (t) => {
     const disabled: string[] = []
     const bench = await createBench(t, {
       ...COUNT_ALONE,
@@ -24,21 +24,21 @@ await t.test('a webhook that fails persistently', async (t) => {
       events: { disabled: (id) => disabled.push(id) },
     })
     const failing = await bench.addWebhook('failing')
-    const told = await bench.addWebhook('told', TOLD)
+    const observer = await bench.addWebhook('observer', OBSERVING)
     bench.sender.answer = ({ url }) => answered(url === failing.url ? 500 : 200)
     await bench.engine.dispatcher.start()
     await bench.publish(1)
     await bench.quiet()
-    t.same(sentTo(bench, told), [])
+    t.same(sentTo(bench, observer), [])
     await bench.clock.advance(5 * SECOND)
-    t.same(sentTo(bench, told), ['webhook.failing'])
+    t.same(sentTo(bench, observer), ['webhook.failing'])
     await bench.clock.advance(5 * SECOND)
-    t.same(sentTo(bench, told), ['webhook.failing'], 'once in a run of failures')
+    t.same(sentTo(bench, observer), ['webhook.failing'], 'once in a run of failures')
     t.match(await bench.webhook(failing.id), { status: 'active', consecutive_failures: 3 })
 
     await bench.publish(1)
     await bench.quiet()
-    t.same(sentTo(bench, told), ['webhook.failing', 'webhook.disabled'])
+    t.same(sentTo(bench, observer), ['webhook.failing', 'webhook.disabled'])
     t.match(await bench.webhook(failing.id), {
       status: 'disabled',
       disabled_reason: 'failures',
@@ -58,12 +58,12 @@ await t.test('a webhook that fails persistently', async (t) => {
   await t.test('is disabled once by many failures at the same time', async (t) => {
     const bench = await createBench(t, COUNT_ALONE)
     const failing = await bench.addWebhook('failing')
-    const told = await bench.addWebhook('told', TOLD)
+    const observer = await bench.addWebhook('observer', OBSERVING)
     bench.sender.answer = ({ url }) => answered(url === failing.url ? 500 : 200)
     await bench.engine.dispatcher.start()
     await bench.publish(40)
     await bench.clock.advance(HOUR)
-    t.same(sentTo(bench, told), ['webhook.disabled'])
+    t.same(sentTo(bench, observer), ['webhook.disabled'])
     t.same(await bench.statuses(failing.id), { exhausted: 40 })
   })
   await t.test('is spared when its owner cleared the counters meanwhile', async (t) => {
@@ -107,14 +107,14 @@ await t.test('a webhook that fails persistently', async (t) => {
 await t.test('a webhook that answers 410 is disabled at once', async (t) => {
   const bench = await createBench(t)
   const gone = await bench.addWebhook('gone')
-  const told = await bench.addWebhook('told', TOLD)
+  const observer = await bench.addWebhook('observer', OBSERVING)
   await bench.publish(1)
   bench.sender.answer = ({ url }) => answered(url === gone.url ? 410 : 200)
   await bench.engine.dispatcher.start()
   await bench.quiet()
   t.match(await bench.webhook(gone.id), { status: 'disabled', disabled_reason: 'gone' })
   t.same(await bench.statuses(gone.id), { exhausted: 1 })
-  t.same(sentTo(bench, told), ['webhook.disabled'])
+  t.same(sentTo(bench, observer), ['webhook.disabled'])
 })
 
 await t.test('a success clears what was counted', async (t) => {
@@ -129,14 +129,17 @@ await t.test('a success clears what was counted', async (t) => {
 await t.test('a webhook that cannot be signed for is not sent to, and does not spin', async (t) => {
   const strange = { id: 's1', display: 'whsec_…', created_at: 0, not_after: null }
   const secrets = {
-    'sealed under a lost master key': (): string => 'v1.lost.AAAA',
-    'that is no secret': (bench: Bench): string => bench.keyring.seal('x', secretPlace('s1')),
+    'encrypted under a lost master key': (): string => 'v1.lost.AAAA',
+    'that is no secret': (bench: Bench): string => bench.keyring.encrypt('x', secretAad('s1')),
   }
-  for (const [name, seal] of Object.entries(secrets)) {
+  for (const [name, encrypt] of Object.entries(secrets)) {
     await t.test(name, async (t) => {
       const bench = await createBench(t)
-      const sealed = { secrets: [{ ...strange, sealed: seal(bench) }], standard_headers: true }
-      const webhook = await bench.addWebhook('a', sealed)
+      const encrypted = {
+        secrets: [{ ...strange, encrypted: encrypt(bench) }],
+        standard_headers: true,
+      }
+      const webhook = await bench.addWebhook('a', encrypted)
       const well = await bench.addWebhook('well')
       await bench.engine.dispatcher.start()
       await bench.publish(12)
@@ -245,7 +248,7 @@ await t.test('a delivery that is sent now', async (t) => {
     t.same(await bench.statuses(webhook.id), { succeeded: 3 })
   })
   await t.test('is handed back when its secret cannot be opened', async (t) => {
-    const lost = { id: 's', display: '', created_at: 0, not_after: null, sealed: 'v1.lost.AAAA' }
+    const lost = { id: 's', display: '', created_at: 0, not_after: null, encrypted: 'v1.lost.AAAA' }
     const { bench, webhook, sendNow } = await setUp(t, { secrets: [lost] })
     await sendNow()
     await bench.quiet()

@@ -134,7 +134,7 @@ await t.test('retries', async (t) => {
     const id = before?.delivery.id ?? ''
     const now = bench.clock.now()
     await bench.store.write((tx) => tx.deliveries.requestRetry(id, now))
-    bench.engine.wake({ webhook_id: webhook.id, account_id: ACCOUNT, due: now })
+    bench.engine.notify({ webhook_id: webhook.id, account_id: ACCOUNT, due: now })
     await bench.clock.advance(24 * HOUR)
     const [after] = await bench.deliveries(webhook.id)
     t.match(after?.delivery, { status: 'exhausted', attempts: 4, automatic: 3 })
@@ -251,7 +251,7 @@ async function claimAs(
   token: string,
   lease_until: number,
 ): Promise<void> {
-  const lanes = [{ webhook_id: webhookId, limit: 1 }]
-  const claim = { lanes, now: START + HOUR, lease_until, renews: false, token }
+  const queues = [{ webhook_id: webhookId, limit: 1 }]
+  const claim = { queues, now: START + HOUR, lease_until, renews: false, token }
   await bench.store.claim(() => claim)
 }

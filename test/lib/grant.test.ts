@@ -257,7 +257,7 @@ await t.test('all is more than any list, whatever apps are named', async (t) => 
   t.equal(holdsApp(pinned('a1'), 'a2'), false)
 })
 
-await t.test('misuse is told by what was wrong', async (t) => {
+await t.test('misuse is reported by what was wrong', async (t) => {
   t.throws(() => effectiveAuthority([]), { message: /the key itself/ })
   t.throws(() => inheritPins([], 'all'), { message: /at least one app/ })
 })

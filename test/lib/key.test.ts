@@ -3,27 +3,11 @@ import { crc32 as zlibCrc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { encodeBase62, isBase62 } from '../../lib/internal/base62.ts'
-import {
-  concat,
-  equalBytes,
-  fromBase64,
-  fromHex,
-  fromUtf8,
-  toBase64,
-  toHex,
-  utf8,
-} from '../../lib/internal/bytes.ts'
+import { concat, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from '../../lib/internal/bytes.ts'
 import { crc32 } from '../../lib/internal/crc32.ts'
-import { hashToken } from '../../lib/key/hash.ts'
+import { hashToken, DEFAULT_KEY_PREFIX, isToken, mintToken } from '../../lib/key/token.ts'
 import type { KeySecret, KeyTimes } from '../../lib/key/lifecycle.ts'
-import {
-  DEFAULT_GRACE,
-  MAX_GRACE,
-  keyStatus,
-  previousNotAfter,
-  secretStanding,
-} from '../../lib/key/lifecycle.ts'
-import { DEFAULT_KEY_PREFIX, isToken, mintToken } from '../../lib/key/token.ts'
+import { DEFAULT_GRACE, MAX_GRACE, keyStatus, previousNotAfter, secretStatus } from '../../lib/key/lifecycle.ts'
 
 const anyBytes = fc.uint8Array({ maxLength: 80 })
 const anyEntropy = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -177,7 +161,7 @@ await t.test('the status of a key', async (t) => {
   for (const [status, key, secrets] of rows) t.equal(keyStatus(key, secrets, NOW), status)
 })
 
-await t.test('the standing of one value', async (t) => {
+await t.test('the status of one value', async (t) => {
   const rows = [
     ['current', FOR_EVER, secretOf(2, null)],
     ['previous', FOR_EVER, secretOf(1, NOW + 1)],
@@ -195,8 +179,8 @@ await t.test('the standing of one value', async (t) => {
     ['ended', { ...FOR_EVER, revoked_at: NOW }, secretOf(2, null)],
     ['ended', { ...FOR_EVER, revoked_at: NOW }, secretOf(1, NOW + 1)],
   ] as const
-  for (const [standing, key, secret] of rows) {
-    t.equal(secretStanding(key, secret, 2, NOW), standing)
+  for (const [status, key, secret] of rows) {
+    t.equal(secretStatus(key, secret, 2, NOW), status)
   }
 })
 
@@ -207,8 +191,8 @@ await t.test(
     fc.assert(
       fc.property(fc.array(anyEnd, { minLength: 1, maxLength: 6 }), (ends) => {
         const secrets = ends.map((end, at) => secretOf(at + 1, end))
-        const standings = secrets.map((one) => secretStanding(FOR_EVER, one, ends.length, NOW))
-        const count = (standing: string): number => standings.filter((s) => s === standing).length
+        const statuses = secrets.map((one) => secretStatus(FOR_EVER, one, ends.length, NOW))
+        const count = (status: string): number => statuses.filter((s) => s === status).length
         const replaced = ends.slice(0, -1).filter((end) => end !== null && end > NOW)
         return count('current') <= 1 && count('previous') === replaced.length
       }),
@@ -226,12 +210,8 @@ await t.test('a replaced value', async (t) => {
   })
   await t.test('ends at once with grace 0', async (t) => {
     const notAfter = previousNotAfter(FOR_EVER, 0, NOW)
-    t.equal(
-      secretStanding(FOR_EVER, secretOf(1, notAfter), 2, 1),
-      'ended',
-      'whatever the clock says',
-    )
-    t.equal(secretStanding(FOR_EVER, secretOf(1, notAfter), 2, NOW), 'ended')
+    t.equal(secretStatus(FOR_EVER, secretOf(1, notAfter), 2, 1), 'ended', 'whatever the clock says')
+    t.equal(secretStatus(FOR_EVER, secretOf(1, notAfter), 2, NOW), 'ended')
   })
   await t.test('has no grace outside 0 to 24 hours', async (t) => {
     for (const grace of [-1, MAX_GRACE + 1, 0.5, NaN, Infinity]) {

@@ -28,35 +28,38 @@ await t.test('the grammar is closed', async (t) => {
   }
 })
 
-await t.test('what is refused is told, and quoted if it is no longer than a scope', async (t) => {
-  const told = (list: readonly unknown[]): unknown => {
-    try {
-      return parseScopes(list, universe)
-    } catch (cause) {
-      return cause instanceof KeyhookError ? cause.errors : cause
+await t.test(
+  'the error names what is refused, and quotes it if it is no longer than a scope',
+  async (t) => {
+    const errorsOf = (list: readonly unknown[]): unknown => {
+      try {
+        return parseScopes(list, universe)
+      } catch (cause) {
+        return cause instanceof KeyhookError ? cause.errors : cause
+      }
     }
-  }
-  const code = 'invalid_scope'
-  t.strictSame(told([]), [{ location: 'scopes', code, message: 'Name 1 to 64 scopes.' }])
-  const longest = 'x'.repeat(65)
-  const rows: readonly (readonly [unknown, string])[] = [
-    ['apps:delete', '"apps:delete"'],
-    [longest, `"${longest}"`],
-    [`${longest}x`, 'This'],
-    [7, 'This'],
-  ]
-  for (const [element, name] of rows) {
-    const message = `${name} is not a scope of this service.`
-    t.strictSame(told([element]), [{ location: 'scopes[0]', code, message }])
-  }
-  const details = { scopes: ['orders:read', 'orders:write'] }
-  t.throws(
-    () => parseScopes(['zebra'], createUniverse({ orders: ['read', 'write'] })),
-    Object.assign(new Error(), { details }),
-  )
-  t.throws(() => createUniverse({ apps: [] }), { message: 'Scope family apps has no actions' })
-  t.throws(() => createUniverse({ apps: ['Read'] }), { message: '"Read" cannot name a scope' })
-})
+    const code = 'invalid_scope'
+    t.strictSame(errorsOf([]), [{ location: 'scopes', code, message: 'Name 1 to 64 scopes.' }])
+    const longest = 'x'.repeat(65)
+    const rows: readonly (readonly [unknown, string])[] = [
+      ['apps:delete', '"apps:delete"'],
+      [longest, `"${longest}"`],
+      [`${longest}x`, 'This'],
+      [7, 'This'],
+    ]
+    for (const [element, name] of rows) {
+      const message = `${name} is not a scope of this service.`
+      t.strictSame(errorsOf([element]), [{ location: 'scopes[0]', code, message }])
+    }
+    const details = { scopes: ['orders:read', 'orders:write'] }
+    t.throws(
+      () => parseScopes(['zebra'], createUniverse({ orders: ['read', 'write'] })),
+      Object.assign(new Error(), { details }),
+    )
+    t.throws(() => createUniverse({ apps: [] }), { message: 'Scope family apps has no actions' })
+    t.throws(() => createUniverse({ apps: ['Read'] }), { message: '"Read" cannot name a scope' })
+  },
+)
 
 await t.test('a misspelt scope is answered with the nearest one there is', async (t) => {
   const wider = createUniverse({ ...SPEC_SCOPES, orders: ['read', 'write'] })

@@ -6,10 +6,9 @@ import type { Change, OwnChanges } from '../../lib/engine/changes.ts'
 import { createChanges } from '../../lib/engine/changes.ts'
 import { createVerifier } from '../../lib/engine/verifier.ts'
 import { KeyhookError } from '../../lib/errors.ts'
-import { hashToken } from '../../lib/key/hash.ts'
+import { hashToken, DEFAULT_KEY_PREFIX, mintToken } from '../../lib/key/token.ts'
 import type { KeySecret } from '../../lib/key/lifecycle.ts'
 import type { KeyChain, KeyRecord } from '../../lib/key/record.ts'
-import { DEFAULT_KEY_PREFIX, mintToken } from '../../lib/key/token.ts'
 import { readScopes } from '../../lib/scope/canonical.ts'
 import type { VirtualClock } from '../support/clock.ts'
 import { createClock, turn } from '../support/clock.ts'
@@ -54,7 +53,7 @@ function keyOf(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
   }
 }
 
-/** A store whose keys change under the test, and whose reads wait and fail when told to. */
+/** A store whose keys change under the test, and whose reads wait and fail on demand. */
 class FakeStore implements KeyStore {
   readonly keys = new Map<string, KeyRecord>()
   readonly suspended = new Set<string>()
@@ -102,7 +101,7 @@ interface World {
   readonly clock: VirtualClock
   readonly verifier: Verifier
   /** `ok`, or the code of the refusal. */
-  told(value: string): Promise<string>
+  outcome(value: string): Promise<string>
 }
 
 /** Root, child and grandchild, whose values are those of 1, 2 and 3; an unrelated key's is that of 9. */
@@ -123,12 +122,12 @@ function createWorld(maxEntries?: number): World {
     keyOf('grandchild', { parent_id: 'child', depth: 2, secrets: [secretOf(valueOf(3))] }),
     keyOf('other', { account_id: 'other', secrets: [secretOf(valueOf(9))] }),
   )
-  const told: World['told'] = (value) =>
+  const outcome: World['outcome'] = (value) =>
     verifier.verify(value).then(
       () => 'ok',
       (cause: unknown) => (cause instanceof KeyhookError ? cause.code : String(cause)),
     )
-  return { store, changes, clock, verifier, told }
+  return { store, changes, clock, verifier, outcome }
 }
 
 const LINE = [valueOf(1), valueOf(2), valueOf(3)] as const
@@ -136,18 +135,18 @@ const LINE = [valueOf(1), valueOf(2), valueOf(3)] as const
 await t.test(
   'whatever nobody holds is invalid_key, and what is malformed is not looked up',
   async (t) => {
-    const { store, told } = createWorld()
+    const { store, outcome } = createWorld()
     const [value] = LINE
     const flipped = value.slice(0, -1) + (value.endsWith('0') ? '1' : '0')
     for (const bad of ['', 'x', flipped, value.slice(0, -1), `${value}0`, value.toUpperCase()]) {
-      t.equal(await told(bad), 'invalid_key', `case 52: ${bad}`)
+      t.equal(await outcome(bad), 'invalid_key', `case 52: ${bad}`)
     }
-    t.equal(await told(value.replace('service_dk_', 'another_dk_')), 'invalid_key')
+    t.equal(await outcome(value.replace('service_dk_', 'another_dk_')), 'invalid_key')
     t.equal(store.reads, 0)
-    t.equal(await told(valueOf(77)), 'invalid_key', 'case 52: well-formed, and nobody holds it')
+    t.equal(await outcome(valueOf(77)), 'invalid_key', 'case 52: well-formed, and nobody holds it')
     t.equal(store.reads, 1)
     store.put(keyOf('late', { secrets: [secretOf(valueOf(77))] }))
-    t.equal(await told(valueOf(77)), 'ok', 'that nobody held it is not remembered')
+    t.equal(await outcome(valueOf(77)), 'ok', 'that nobody held it is not remembered')
   },
 )
 
@@ -169,28 +168,28 @@ await t.test('a value that was verified is verified again from memory', async (t
 
 await t.test('time ends a key that is remembered, at its very expiry', async (t) => {
   for (const link of ['root', 'child', 'grandchild']) {
-    const { store, clock, told } = createWorld()
+    const { store, clock, outcome } = createWorld()
     store.change(link, { expires_at: NOW + 2 })
-    t.equal(await told(LINE[2]), 'ok')
+    t.equal(await outcome(LINE[2]), 'ok')
     await clock.advance(1)
-    t.equal(await told(LINE[2]), 'ok', 'a millisecond before')
+    t.equal(await outcome(LINE[2]), 'ok', 'a millisecond before')
     await clock.advance(1)
-    t.equal(await told(LINE[2]), 'key_expired', `cases 25, 30: expiry of the ${link}`)
+    t.equal(await outcome(LINE[2]), 'key_expired', `cases 25, 30: expiry of the ${link}`)
     t.equal(store.reads, 1)
   }
 })
 
 await t.test('a refusal by the clock ends where the calendar is set back', async (t) => {
-  const { store, clock, verifier, told } = createWorld()
+  const { store, clock, verifier, outcome } = createWorld()
   store.change('child', { expires_at: NOW + 2 })
   const verified = await verifier.verify(LINE[2])
   clock.set(2)
-  t.equal(await told(LINE[2]), 'key_expired')
-  t.equal(await told(LINE[1]), 'key_expired', 'one that was never seen before its end')
+  t.equal(await outcome(LINE[2]), 'key_expired')
+  t.equal(await outcome(LINE[1]), 'key_expired', 'one that was never seen before its end')
   verifier.takeUses()
   clock.set(-1)
   t.same(await verifier.verify(LINE[2]), verified)
-  t.equal(await told(LINE[1]), 'ok')
+  t.equal(await outcome(LINE[1]), 'ok')
   t.same(
     verifier
       .takeUses()
@@ -200,14 +199,14 @@ await t.test('a refusal by the clock ends where the calendar is set back', async
   )
   t.equal(store.reads, 4, 'nothing of what was refused was kept')
   t.same(await verifier.verify(LINE[2]), verified)
-  t.equal(await told(LINE[1]), 'ok')
+  t.equal(await outcome(LINE[1]), 'ok')
   t.equal(store.reads, 4)
 })
 
 await t.test(
   'of the values of a key the last two live, the older one until its grace ends',
   async (t) => {
-    const { store, clock, verifier, told } = createWorld()
+    const { store, clock, verifier, outcome } = createWorld()
     const values = [valueOf(21), valueOf(22), valueOf(23)] as const
     store.put(
       keyOf('rotated', {
@@ -223,23 +222,23 @@ await t.test(
     t.match(await verifier.verify(values[1]), { secret: 'previous', secret_version: 2 })
     t.match(await verifier.verify(values[0]), { secret: 'previous', secret_version: 1 })
     await clock.advance(5)
-    t.equal(await told(values[0]), 'key_rotated', 'case 34')
+    t.equal(await outcome(values[0]), 'key_rotated', 'case 34')
     t.match(await verifier.verify(values[1]), { secret: 'previous' })
     await clock.advance(5)
-    t.equal(await told(values[1]), 'key_rotated')
-    t.equal(await told(values[2]), 'ok')
+    t.equal(await outcome(values[1]), 'key_rotated')
+    t.equal(await outcome(values[2]), 'ok')
   },
 )
 
-await t.test('a key is revoked with any ancestor, which is told before all else', async (t) => {
+await t.test('a key is revoked with any ancestor, which takes precedence', async (t) => {
   for (const link of ['root', 'child', 'grandchild']) {
-    const { store, changes, verifier, told } = createWorld()
+    const { store, changes, verifier, outcome } = createWorld()
     for (const value of LINE) await verifier.verify(value)
     store.change('child', { expires_at: NOW - 1 })
     store.change(link, { revoked_at: NOW })
     store.suspended.add('acme')
-    changes.tell({ kind: 'key', id: link })
-    t.equal(await told(LINE[2]), 'key_revoked', `case 40: the ${link} was revoked`)
+    changes.emit({ kind: 'key', id: link })
+    t.equal(await outcome(LINE[2]), 'key_revoked', `case 40: the ${link} was revoked`)
   }
 })
 
@@ -254,7 +253,7 @@ await t.test('dropping a key drops what is below it and nothing else', async (t)
     return store.reads
   }
   const dropping = (id: string) => () => {
-    changes.tell({ kind: 'key', id: id })
+    changes.emit({ kind: 'key', id: id })
   }
   t.equal(await readsAfter(dropping('nobody')), 0)
   t.equal(await readsAfter(dropping('grandchild')), 1)
@@ -262,23 +261,26 @@ await t.test('dropping a key drops what is below it and nothing else', async (t)
   t.equal(await readsAfter(dropping('root')), 3)
   t.equal(
     await readsAfter(() => {
-      changes.tell({ kind: 'account', id: 'acme' })
+      changes.emit({ kind: 'account', id: 'acme' })
     }),
     3,
   )
 })
 
-await t.test('a suspended account is told to holders once it is dropped', async (t) => {
-  const { store, changes, told } = createWorld()
-  t.equal(await told(LINE[1]), 'ok')
-  store.suspended.add('acme')
-  changes.tell({ kind: 'account', id: 'acme' })
-  t.equal(await told(LINE[1]), 'account_suspended')
-  t.equal(await told(valueOf(9)), 'ok')
-  store.suspended.delete('acme')
-  changes.tell({ kind: 'account', id: 'acme' })
-  t.equal(await told(LINE[1]), 'ok')
-})
+await t.test(
+  'the suspension of an account is reported to holders once it is evicted',
+  async (t) => {
+    const { store, changes, outcome } = createWorld()
+    t.equal(await outcome(LINE[1]), 'ok')
+    store.suspended.add('acme')
+    changes.emit({ kind: 'account', id: 'acme' })
+    t.equal(await outcome(LINE[1]), 'account_suspended')
+    t.equal(await outcome(valueOf(9)), 'ok')
+    store.suspended.delete('acme')
+    changes.emit({ kind: 'account', id: 'acme' })
+    t.equal(await outcome(LINE[1]), 'ok')
+  },
+)
 
 await t.test('case 45: a fill that a drop overtook is not kept', async (t) => {
   const overtaking: readonly (Change | 'all')[] = [
@@ -288,19 +290,19 @@ await t.test('case 45: a fill that a drop overtook is not kept', async (t) => {
     'all',
   ]
   for (const change of overtaking) {
-    const { store, changes, told } = createWorld()
+    const { store, changes, outcome } = createWorld()
     let release = (): void => undefined
     store.held = new Promise<void>((resolve) => {
       release = resolve
     })
-    const early = told(LINE[2])
+    const early = outcome(LINE[2])
     await turn()
     store.change('root', { revoked_at: NOW })
-    changes.tell(change)
+    changes.emit(change)
     t.equal(store.reads, 1)
     release()
     t.equal(await early, 'ok', 'it began before the answer of who revoked')
-    t.equal(await told(LINE[2]), 'key_revoked', JSON.stringify(change))
+    t.equal(await outcome(LINE[2]), 'key_revoked', JSON.stringify(change))
     t.equal(store.reads, 2)
   }
 })
@@ -325,7 +327,7 @@ await t.test('no verification that starts after a drop sees what was before it',
         } else if (step === 'change') {
           version += 1
           store.change('grandchild', { updated_at: version })
-          changes.tell({ kind: 'key', id: 'root' })
+          changes.emit({ kind: 'key', id: 'root' })
         } else landings.shift()?.()
         await turn()
       }
@@ -336,16 +338,16 @@ await t.test('no verification that starts after a drop sees what was before it',
 })
 
 await t.test('a store that cannot answer makes it unavailable, never invalid', async (t) => {
-  const { store, changes, told, verifier } = createWorld()
+  const { store, changes, outcome, verifier } = createWorld()
   store.fault = new Error('the disk is gone')
   await t.rejects(verifier.verify(LINE[0]), { code: 'unavailable', status: 503 })
-  t.equal(await told(valueOf(77)), 'unavailable', 'nor for a value that nobody holds')
+  t.equal(await outcome(valueOf(77)), 'unavailable', 'nor for a value that nobody holds')
   store.fault = undefined
-  t.equal(await told(LINE[0]), 'ok')
+  t.equal(await outcome(LINE[0]), 'ok')
   store.fault = new Error('the disk is gone')
-  t.equal(await told(LINE[0]), 'ok', 'what is remembered needs no store')
-  changes.tell({ kind: 'key', id: 'root' })
-  t.equal(await told(LINE[0]), 'unavailable', 'nothing stale is served')
+  t.equal(await outcome(LINE[0]), 'ok', 'what is remembered needs no store')
+  changes.emit({ kind: 'key', id: 'root' })
+  t.equal(await outcome(LINE[0]), 'unavailable', 'nothing stale is served')
 })
 
 await t.test('the memory is bounded, and what it lets go is read again', async (t) => {
@@ -358,7 +360,7 @@ await t.test('the memory is bounded, and what it lets go is read again', async (
   await verifier.verify(LINE[0])
   t.equal(store.reads, 4, 'the oldest was let go')
   store.change('root', { revoked_at: NOW })
-  changes.tell({ kind: 'key', id: 'root' })
+  changes.emit({ kind: 'key', id: 'root' })
   for (const value of LINE) await t.rejects(verifier.verify(value), { code: 'key_revoked' })
   t.equal(store.reads, 7)
 })
@@ -371,25 +373,25 @@ await t.test(
     await verifier.verify(hot)
     for (const value of [...others, ...others]) {
       await verifier.verify(value)
-      t.ok(verifier.verifyKept(hot))
+      t.ok(verifier.verifyCached(hot))
     }
     t.equal(store.reads, 5, 'the hot value is read once, each of the others every time')
-    changes.tell({ kind: 'key', id: 'child' })
-    t.ok(verifier.verifyKept(hot))
-    changes.tell({ kind: 'key', id: 'root' })
-    t.equal(verifier.verifyKept(hot), undefined, 'still found by its key')
+    changes.emit({ kind: 'key', id: 'child' })
+    t.ok(verifier.verifyCached(hot))
+    changes.emit({ kind: 'key', id: 'root' })
+    t.equal(verifier.verifyCached(hot), undefined, 'still found by its key')
   },
 )
 
 await t.test('uses are the latest of each key that passed, and are taken once', async (t) => {
-  const { store, clock, verifier, told } = createWorld()
-  await told(LINE[0])
+  const { store, clock, verifier, outcome } = createWorld()
+  await outcome(LINE[0])
   await clock.advance(5)
-  await told(LINE[0])
-  await told(LINE[1])
-  await told(valueOf(77))
+  await outcome(LINE[0])
+  await outcome(LINE[1])
+  await outcome(valueOf(77))
   store.change('other', { revoked_at: NOW })
-  await told(valueOf(9))
+  await outcome(valueOf(9))
   t.equal(verifier.lastUse('root'), NOW + 5)
   t.same(verifier.takeUses(), [
     { id: 'root', at: NOW + 5 },

@@ -310,7 +310,7 @@ await t.test('secrets have 24 to 64 bytes', async (t) => {
   ])
 })
 
-await t.test('misuse is told by what was wrong', async (t) => {
+await t.test('misuse is reported by what was wrong', async (t) => {
   t.match(signatureHeader(0, BODY, [SECRET]), /^t=0,v1=/)
   t.throws(() => mintSecret(() => zeros(31)), { message: /32 bytes/ })
   t.throws(() => signatureHeader(-1, BODY, [SECRET]), { message: /whole seconds/ })

@@ -189,7 +189,7 @@ const signInCases: readonly PlatformCase[] = [
       assert.equal(await store.write((tx) => tx.apps.purge('app_1', BORN + 9)), true)
       assert.equal(await store.services.count('app_1'), 0)
       assert.equal(await store.signIn.get('app_1'), undefined)
-      const sealed = (await store.seals.count(BORN)).map(({ key_id }) => key_id)
+      const sealed = (await store.encryptedSecrets.count(BORN)).map(({ key_id }) => key_id)
       assert.deepEqual(sealed, ['k2'])
     },
   },

@@ -8,7 +8,7 @@ import { namePlatformTables } from '../../plugins/platform/sql/tables.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 import { fromUrl } from '../../plugins/store/sql/postgres/source.ts'
-import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
+import { createMembership } from '../../plugins/store/sql/postgres/membership.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { nameTables } from '../../plugins/store/sql/tables.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -80,7 +80,7 @@ await t.test('PostgreSQL: values of models are never part of a statement', async
   t.teardown(() => server.stop())
   const source = await fromUrl(await server.createDatabase())
   const core = nameTables('')
-  const client = openPostgres(source, core, createPresence(source, core))
+  const client = openPostgres(source, core, createMembership(source, core))
   t.teardown(() => client.close())
   await holdsAwkwardValues(t, client)
 })

@@ -10,7 +10,7 @@ import { createMemoryBytes } from '../../plugins/apps/memory.ts'
 import { runCases } from '../../plugins/conformance.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 import { bytes as steps } from '../../plugins/platform/migrations/bytes.ts'
-import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
+import { createMembership } from '../../plugins/store/sql/postgres/membership.ts'
 import { fromPool } from '../../plugins/store/sql/postgres/source.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
 import { openSqlite } from '../../plugins/store/sql/sqlite.ts'
@@ -75,7 +75,7 @@ const pool = poolOn(t, await server.createDatabase())
 
 function openClient(): SqlClient {
   const source = fromPool(pool)
-  return openPostgres(source, core, createPresence(source, core))
+  return openPostgres(source, core, createMembership(source, core))
 }
 
 await makeTables(openClient())

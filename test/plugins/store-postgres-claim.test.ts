@@ -14,9 +14,9 @@ function walker() {
       began = (JSON.parse(String(bind[3])) as { beginning: number }[])[0]?.beginning
       return due.map((row, at) => ({ id: `d${at}`, webhook_id: 'wh_1', retry: 0, ...row }))
     }) as unknown as Query
-    const lanes = [{ webhook_id: 'wh_1', limit: 2 }]
+    const queues = [{ webhook_id: 'wh_1', limit: 2 }]
     await claimDue(query, tables, {
-      lanes,
+      queues,
       now: 9000,
       lease_until: 9900,
       renews: false,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { PlacedEvent } from '../../plugins/store/contract/events.ts'
+import type { OrderedEvent } from '../../plugins/store/contract/events.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import {
   ACCOUNT,
@@ -16,7 +16,7 @@ import { startPostgres } from '../support/postgres.ts'
 const server = await startPostgres()
 t.teardown(() => server.stop())
 
-const readFeed = async (store: Store): Promise<readonly PlacedEvent[]> =>
+const readFeed = async (store: Store): Promise<readonly OrderedEvent[]> =>
   (await store.events.list({ ...FEED, after: null })).rows
 
 await t.test('PostgreSQL: an embedder’s own connections', async (t) => {

@@ -6,9 +6,9 @@ import {
   sampleDelivery,
 } from '../../plugins/store/conformance/samples.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import { createPresence } from '../../plugins/store/sql/postgres/presence.ts'
+import { createMembership } from '../../plugins/store/sql/postgres/membership.ts'
 import type { PgSource } from '../../plugins/store/sql/postgres/source.ts'
-import { lend } from '../../plugins/store/sql/postgres/lend.ts'
+import { withConnection } from '../../plugins/store/sql/postgres/with-connection.ts'
 import { fromPool, fromUrl } from '../../plugins/store/sql/postgres/source.ts'
 import { ask, asReason } from '../../plugins/store/sql/postgres/statement.ts'
 import { openPostgres } from '../../plugins/store/sql/postgres.ts'
@@ -50,8 +50,8 @@ await t.test('PostgreSQL: faults', async (t) => {
     const source = fromPool(pool)
     const losing: PgSource = {
       ...source,
-      async borrow() {
-        const { client, giveBack } = await source.borrow()
+      async acquire() {
+        const { client, release } = await source.acquire()
         const lossy = Object.create(client, {
           query: {
             async value(statement: { text: string }) {
@@ -61,13 +61,13 @@ await t.test('PostgreSQL: faults', async (t) => {
             },
           },
         }) as typeof client
-        return { client: lossy, giveBack }
+        return { client: lossy, release }
       },
     }
     let ran = 0
     const tables = nameTables('')
     const lost = createSqlStore(
-      openPostgres(losing, tables, createPresence(losing, tables)),
+      openPostgres(losing, tables, createMembership(losing, tables)),
       tables,
     )
     const failing = lost.write(async (tx) => {
@@ -171,7 +171,7 @@ await t.test('a server that is ready and goes down in one breath ends no process
   t.teardown(() => source.end())
   // Unheard, the error would be this process's end, and no answer at all.
   await t.rejects(
-    lend(source, (client) => ask(client, { text: 'SELECT 1' })),
+    withConnection(source, (client) => ask(client, { text: 'SELECT 1' })),
     UNAVAILABLE,
   )
 })

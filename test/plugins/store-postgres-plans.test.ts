@@ -62,13 +62,13 @@ await t.test(
     const before = await readWhole()
     const store = await open()
     await insertWebhooks(store, sampleWebhook('wh_1'))
-    const lanes = [{ webhook_id: 'wh_1', limit: 192 }]
-    const claimed = await store.claim(sampleClaim(NOW, { lanes }))
+    const queues = [{ webhook_id: 'wh_1', limit: 192 }]
+    const claimed = await store.claim(sampleClaim(NOW, { queues }))
     t.equal(claimed.length, 192)
-    await store.disclaim(sampleClaim(NOW, { lanes, token: 'another' })(), NOW)
+    await store.disclaim(sampleClaim(NOW, { queues, token: 'another' })(), NOW)
     await store.settle(claimed.map(({ delivery }) => outcomeOf(delivery, NOW)))
     await publishDeliveries(store, sampleDelivery('new'))
-    t.match(await store.lanes(), [{ webhook_id: 'wh_1', first_due: EACH + 193 }])
+    t.match(await store.queueHeads(), [{ webhook_id: 'wh_1', first_due: EACH + 193 }])
     t.equal((await store.events.list(FEED)).rows.length, 100)
     const page = { ...ANY, webhook_id: 'wh_1', after: null, limit: 100 }
     t.equal((await store.deliveries.list({ ...page, account_id: ACCOUNT })).rows.length, 100)

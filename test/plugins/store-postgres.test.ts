@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { runCases } from '../../plugins/conformance.ts'
 import type { Store } from '../../plugins/store/contract.ts'
-import type { PlacedEvent } from '../../plugins/store/contract/events.ts'
+import type { OrderedEvent } from '../../plugins/store/contract/events.ts'
 import type { OpenTransaction, StoreHarness } from '../../plugins/store/conformance.ts'
 import { storeCases } from '../../plugins/store/conformance.ts'
 import {
@@ -101,11 +101,11 @@ for (const [name, make] of Object.entries(WAYS)) {
   })
 }
 
-async function readFeed(store: Store, after: string | null): Promise<readonly PlacedEvent[]> {
+async function readFeed(store: Store, after: string | null): Promise<readonly OrderedEvent[]> {
   return (await store.events.list({ ...FEED, after })).rows
 }
 
-const idsOf = (events: readonly PlacedEvent[]): readonly string[] => events.map(({ id }) => id)
+const idsOf = (events: readonly OrderedEvent[]): readonly string[] => events.map(({ id }) => id)
 
 const insertAccount = (store: Store, id: string): Promise<void> =>
   store.write((tx) => tx.accounts.insert(sampleAccount({ id })))
@@ -118,15 +118,15 @@ await t.test('PostgreSQL: a claim passes over what another transaction holds', a
   const client = await poolOn(t, url).connect()
   await client.query('BEGIN')
   await client.query(`SELECT id FROM deliveries WHERE id = 'd1' FOR UPDATE`)
-  const lanes = [{ webhook_id: 'wh_1', limit: 2 }]
-  const claimed = await store.claim(sampleClaim(NOW, { lanes }))
+  const queues = [{ webhook_id: 'wh_1', limit: 2 }]
+  const claimed = await store.claim(sampleClaim(NOW, { queues }))
   t.same(
     claimed.map(({ delivery }) => delivery.id),
     ['d2', 'd3'],
   )
   await client.query('ROLLBACK')
   client.release()
-  const [left] = await store.claim(sampleClaim(NOW, { lanes }))
+  const [left] = await store.claim(sampleClaim(NOW, { queues }))
   t.equal(left?.delivery.id, 'd1')
 })
 
@@ -202,8 +202,8 @@ await t.test('PostgreSQL: readers of the feed go on after a move to another clus
   const kept = await readFeed(store, null)
   t.same(idsOf(kept), ['evt_d1', 'evt_d2'])
   await publishDeliveries(store, sampleDelivery('d3'))
-  t.same(idsOf(await readFeed(store, kept.at(-1)?.place ?? null)), ['evt_d3'])
-  t.same(idsOf(await readFeed(store, kept[0]?.place ?? null)), ['evt_d2', 'evt_d3'])
+  t.same(idsOf(await readFeed(store, kept.at(-1)?.cursor ?? null)), ['evt_d3'])
+  t.same(idsOf(await readFeed(store, kept[0]?.cursor ?? null)), ['evt_d2', 'evt_d3'])
 })
 
 await t.test(
@@ -212,9 +212,9 @@ await t.test(
     const store = await openOn(t, await server.createDatabase())
     await publishDeliveries(store, sampleDelivery('d1'))
     const [event] = await readFeed(store, null)
-    t.ok(store.events.isPlace(event?.place ?? ''))
+    t.ok(store.events.isCursor(event?.cursor ?? ''))
     for (const forged of ['', '1', '1-2', '1-2-3-4', '1--3', `0-${'9'.repeat(20)}-1`, "0-1-1'"]) {
-      t.notOk(store.events.isPlace(forged), forged)
+      t.notOk(store.events.isCursor(forged), forged)
     }
     t.same(await readFeed(store, `${'9'.repeat(9)}-${'9'.repeat(19)}-${'9'.repeat(18)}`), [])
   },

@@ -228,7 +228,7 @@ await t.test('work that is announced is heard by the others alone', async (t) =>
   ])
   t.same(own, [])
 
-  await t.test('of too many lanes none is named', async (t) => {
+  await t.test('of too many queues none is named', async (t) => {
     const next = nextNews(second)
     first.announce?.(Array.from({ length: 2000 }, (_, index) => `wh_${index}`))
     t.equal(await next, undefined)
@@ -281,10 +281,10 @@ await t.test('of claims that race none is handed out twice, and none is left', a
   await publishDeliveries(first, ...ids.map((id) => sampleDelivery(id)))
   const claimed: string[] = []
   const worker = async (store: Store): Promise<void> => {
-    const lanes = [{ webhook_id: 'wh_1', limit: 7 }]
+    const queues = [{ webhook_id: 'wh_1', limit: 7 }]
     for (let round = 0; round < ids.length; round += 1) {
       const token = `${store.claimant}.${round}`
-      const got = await store.claim(sampleClaim(NOW, { lanes, token }))
+      const got = await store.claim(sampleClaim(NOW, { queues, token }))
       claimed.push(...got.map(({ delivery }) => delivery.id))
       if (got.length === 0) return
     }

@@ -119,7 +119,7 @@ await t.test('SQLite: secrets that an earlier release ended and left are deleted
   const store = createSqlStore(client, tables)
   const secretOf = (id: string, not_after: number | null) => ({
     id,
-    sealed: 'v1.k1.sealed',
+    encrypted: 'v1.k1.sealed',
     display: 'whsec_x…',
     created_at: NOW,
     not_after,
@@ -138,8 +138,8 @@ await t.test('SQLite: what was committed survives, and claims of the boot before
   const first = await openSqliteStore(file)
   await first.store.write((tx) => tx.accounts.insert(sampleAccount()))
   await publishDeliveries(first.store, sampleDelivery('d1'), sampleDelivery('d2'))
-  const lanes = [{ webhook_id: 'wh_1', limit: 1 }]
-  await first.store.claim(sampleClaim(NOW, { lanes }))
+  const queues = [{ webhook_id: 'wh_1', limit: 1 }]
+  await first.store.claim(sampleClaim(NOW, { queues }))
   await first.store.close()
   const { store } = await openSqliteStore(file)
   t.teardown(() => store.close())
@@ -322,26 +322,26 @@ await t.test('SQLite: finding due work walks the index of due work, never the ta
   await migrate(client, tables, coreSteps(tables))
   const statements: Statement[] = []
   const store = createSqlStore(noting(client, statements), tables)
-  const lanes = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 5 }))
+  const queues = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 5 }))
   const due = 'USING INDEX deliveries_due'
   const heads = [`SEARCH d ${due} (webhook_id=?)`, `SEARCH d ${due} (webhook_id=? AND retry=?)`]
   const acts: Readonly<Record<string, readonly [() => Promise<unknown>, readonly string[]]>> = {
     claim: [
-      () => store.claim(sampleClaim(NOW, { lanes })),
+      () => store.claim(sampleClaim(NOW, { queues })),
       [
         `SEARCH deliveries ${due} (webhook_id=? AND retry=? AND next_at<?)`,
         'SEARCH deliveries USING PRIMARY KEY (id=?)',
       ],
     ],
-    'lanes, named': [() => store.lanes(['wh_1']), heads],
-    'lanes, all': [
-      () => store.lanes(),
+    'queues, named': [() => store.queueHeads(['wh_1']), heads],
+    'queues, all': [
+      () => store.queueHeads(),
       [`SEARCH d ${due}`, ...heads, `SEARCH d ${due} (webhook_id>?)`],
     ],
     // A partial index: it holds the live deliveries alone.
     recover: [() => store.recover(NOW), [`SCAN deliveries ${due}`]],
     disclaim: [
-      () => store.disclaim(sampleClaim(NOW, { lanes })(), NOW),
+      () => store.disclaim(sampleClaim(NOW, { queues })(), NOW),
       [`SEARCH deliveries ${due} (webhook_id=? AND retry=? AND next_at=?)`],
     ],
   }

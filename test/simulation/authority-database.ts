@@ -1,12 +1,13 @@
-import type { Holder } from '../../lib/engine/acknowledgements.ts'
+import type { LeaseHolder } from '../../lib/engine/acknowledgements.ts'
 import type { Change } from '../../lib/engine/changes.ts'
-import type { Round } from '../../lib/engine/lease.ts'
+import type { LeaseRenewal } from '../../lib/engine/lease.ts'
 import { LEASE } from '../../lib/engine/lease.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { World } from './world.ts'
 
-/** What a process is told without asking. */
-export type News = { readonly changed: number } | { readonly id: string; readonly known: number }
+/** A notification to the processes. */
+export type Notification =
+  { readonly changed: number } | { readonly id: string; readonly known: number }
 
 /** Defects that a simulation must be able to find. */
 export interface Defects {
@@ -19,15 +20,15 @@ export interface Defects {
 /** The part of PostgreSQL that the protocol stands on: one lock, rows, and messages that may be lost. */
 export interface AuthorityDatabase {
   versionOf(key: string): number
-  renew(id: string, seq: number): Promise<Round>
+  renew(id: string, seq: number): Promise<LeaseRenewal>
   acknowledge(id: string, seq: number): void
   appliedBy(ids: readonly string[]): ReadonlyMap<string, number>
   /** Changes a key in a unit of work that takes a while; answers who held a lease at that moment. */
   change(
     id: string,
     key: string,
-  ): Promise<{ readonly seq: number; readonly version: number; readonly holders: Holder[] }>
-  listen(listener: (news: News) => void): void
+  ): Promise<{ readonly seq: number; readonly version: number; readonly holders: LeaseHolder[] }>
+  listen(listener: (notification: Notification) => void): void
 }
 
 /** How long changes are kept: no longer than they must be, so that who needs older ones is found. */
@@ -36,13 +37,13 @@ const KEPT = 1.5 * LEASE
 export function createAuthorityDatabase(world: World, defects: Defects): AuthorityDatabase {
   const versions = new Map<string, number>()
   const processes = new Map<string, { until: Instant; applied: number }>()
-  const listeners: ((news: News) => void)[] = []
+  const listeners: ((notification: Notification) => void)[] = []
   let log: { readonly seq: number; readonly at: Instant; readonly change: Change }[] = []
   let seq = 0
   let last: Promise<void> = Promise.resolve()
 
-  const publish = (news: News): void => {
-    for (const listener of listeners) listener(news)
+  const publish = (notification: Notification): void => {
+    for (const listener of listeners) listener(notification)
   }
   const pause = (most: number): Promise<void> =>
     new Promise((resolve) => world.after(world.random.below(most * 10) / 10, resolve))

@@ -4,12 +4,11 @@ import type { Lease } from '../../lib/engine/lease.ts'
 import { RENEW_EVERY, createLease } from '../../lib/engine/lease.ts'
 import type { Verifier } from '../../lib/engine/verifier.ts'
 import { createVerifier } from '../../lib/engine/verifier.ts'
-import { hashToken } from '../../lib/key/hash.ts'
+import { hashToken, mintToken } from '../../lib/key/token.ts'
 import type { KeyChain, KeyRecord } from '../../lib/key/record.ts'
-import { mintToken } from '../../lib/key/token.ts'
 import { readScopes } from '../../lib/scope/canonical.ts'
 import type { Millis } from '../../lib/time.ts'
-import type { AuthorityDatabase, Defects, News } from './authority-database.ts'
+import type { AuthorityDatabase, Defects, Notification } from './authority-database.ts'
 import { createAuthorityDatabase } from './authority-database.ts'
 import type { Machine, World } from './world.ts'
 import { createMachine, createWorld } from './world.ts'
@@ -166,13 +165,13 @@ function createProcess(
     (ids) => machine.ask(() => database.appliedBy(ids)),
     machine.after,
   )
-  database.listen((news) => {
+  database.listen((notification) => {
     machine.tell(() => {
-      hear(news)
+      receive(notification)
     })
   })
-  function hear(news: News): void {
-    if ('known' in news) acknowledgements.note(news.id, news.known)
+  function receive(notification: Notification): void {
+    if ('known' in notification) acknowledgements.record(notification.id, notification.known)
     else void lease.renew().catch(() => undefined)
   }
   keepRenewing(machine, lease)
@@ -189,7 +188,7 @@ function createProcess(
     verifier,
     async change(key) {
       const { seq, version, holders } = await machine.ask(() => database.change(id, key))
-      lease.changes.tell({ kind: 'key', id: key })
+      lease.changes.emit({ kind: 'key', id: key })
       if (!answersAtOnce) await acknowledgements.wait(seq, holders)
       return version
     },

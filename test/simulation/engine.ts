@@ -143,7 +143,7 @@ function startSending(machine: Machine, engine: Engine): void {
   })
 }
 
-/** Work that nobody told of is looked for, as the daemon does. */
+/** Polls for work without a notification, as the daemon does. */
 function keepLooking(machine: Machine, engine: Engine): void {
   machine.after(5 * SECOND, () => {
     keepLooking(machine, engine)
@@ -229,7 +229,7 @@ function overNetwork(
     webhooksOf: (accountId) => ask(() => store.webhooksOf(accountId)),
     // Whoever died is not known to be gone: leases alone give back what it held.
     recover: async () => 0,
-    lanes: (ids) => ask(() => store.lanes(ids)),
+    queueHeads: (ids) => ask(() => store.queueHeads(ids)),
     claim: (build) =>
       ask(async () => {
         const claimed = await store.claim(

@@ -1,5 +1,5 @@
 import { kernelError } from '../../lib/errors.ts'
-import type { EngineStore, HeldClaim } from '../../lib/engine/ports.ts'
+import type { EngineStore, DeliveryClaim } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { World } from './world.ts'
@@ -9,7 +9,7 @@ export interface Server {
   /** Carries out what arrives; while it recovers it refuses. */
   serve<T>(carryOut: () => Promise<T>): Promise<T>
   /** Claims that were just made, which wait for no sync. */
-  claimed(claims: readonly HeldClaim[]): void
+  claimed(claims: readonly DeliveryClaim[]): void
   /** Undoes claims that were not synced yet, and recovers for a while. */
   crash(): void
 }
@@ -20,7 +20,7 @@ const RECOVERS_WITHIN: Millis = 2 * SECOND
 
 export function createServer(world: World, store: Pick<EngineStore, 'release'>): Server {
   const { random } = world
-  let unsynced: { readonly at: Instant; readonly claim: HeldClaim }[] = []
+  let unsynced: { readonly at: Instant; readonly claim: DeliveryClaim }[] = []
   let downUntil: Instant = 0
   const since = (span: Millis): typeof unsynced =>
     unsynced.filter(({ at }) => at > world.now() - span)

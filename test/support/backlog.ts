@@ -1,7 +1,7 @@
 import { createBacklog } from '../../lib/engine/backlog.ts'
-import { createLanes } from '../../lib/engine/lanes.ts'
-import { createLeaps } from '../../lib/engine/leap.ts'
-import type { Claim, ClaimedDelivery, LaneHead } from '../../lib/engine/ports.ts'
+import { createWebhookQueues } from '../../lib/engine/webhook-queues.ts'
+import { createClockJumps } from '../../lib/engine/clock-jumps.ts'
+import type { Claim, ClaimedDelivery, QueueHead } from '../../lib/engine/ports.ts'
 import type { Target } from '../../lib/engine/targets.ts'
 import { createClock, turn } from './clock.ts'
 
@@ -13,23 +13,23 @@ export const headOf = (
   webhook_id: string,
   first_due: number | null,
   retry_due: number | null = null,
-) => ({ webhook_id, account_id: 'acc', first_due, retry_due }) satisfies LaneHead
+) => ({ webhook_id, account_id: 'acc', first_due, retry_due }) satisfies QueueHead
 
 /** A backlog over a store whose answers a test gives: nothing due, nothing claimed, until it says more. */
 export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
   const clock = createClock(START)
-  const lanes = createLanes({ total, perWebhook })
+  const queues = createWebhookQueues({ total, perWebhook })
   const claims: Claim[] = []
   const disclaimed: Claim[] = []
-  const asked: (readonly string[] | undefined)[] = []
+  const requested: (readonly string[] | undefined)[] = []
   const failures: unknown[] = []
   let queued = 0
   let tokens = 0
   const store = {
     claim: async (_claim: Claim): Promise<readonly ClaimedDelivery[]> => [],
-    lanes: async (_ids: readonly string[] | undefined): Promise<readonly LaneHead[]> => [],
+    queueHeads: async (_ids: readonly string[] | undefined): Promise<readonly QueueHead[]> => [],
   }
-  const recorder = { stuck: false }
+  const recorder = { backpressure: false }
   const targets = { find: async (): Promise<Target | undefined> => undefined }
   const backlog = createBacklog({
     store: {
@@ -38,19 +38,19 @@ export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
         claims.push(claim)
         return store.claim(claim)
       },
-      lanes(ids) {
-        asked.push(ids)
-        return store.lanes(ids)
+      queueHeads(ids) {
+        requested.push(ids)
+        return store.queueHeads(ids)
       },
       async disclaim(claim) {
         disclaimed.push(claim)
       },
     },
     targets: { find: () => targets.find() },
-    lanes,
+    queues,
     recorder,
     clock,
-    leaps: createLeaps(clock),
+    clockJumps: createClockJumps(clock),
     lease: LEASE,
     newClaim: () => `claim${(tokens += 1)}`,
     queued: () => void (queued += 1),
@@ -59,10 +59,10 @@ export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
   return {
     backlog,
     clock,
-    lanes,
+    queues,
     claims,
     disclaimed,
-    asked,
+    requested,
     failures,
     store,
     recorder,
@@ -70,12 +70,12 @@ export function stageBacklog({ perWebhook = 4, total = 64 } = {}) {
     get queued() {
       return queued
     },
-    lane: (id: string) => lanes.get(id, 'acc'),
-    /** Notes work of a lane that is due after so many milliseconds. */
+    queue: (id: string) => queues.get(id, 'acc'),
+    /** Notes work of a queue that is due after so many milliseconds. */
     note(id: string, after = 0, retry = false) {
-      const lane = lanes.get(id, 'acc')
-      lanes.note(lane, START + after, retry)
-      return lane
+      const queue = queues.get(id, 'acc')
+      queues.addDue(queue, START + after, retry)
+      return queue
     },
     /** Lets what is under way come to rest; no time passes. */
     rest: () => clock.advance(0),

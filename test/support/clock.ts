@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 
-/** A clock that stands still until it is told to go on. */
+/** A virtual clock that a test advances. */
 export interface VirtualClock extends Clock {
   /**
    * Goes on by `ms`: timers that fall due run in their order, each at its own instant, and what they

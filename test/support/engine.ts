@@ -11,7 +11,7 @@ import type {
   NewEvent,
   PublishOutcome,
 } from '../../lib/engine/ports.ts'
-import { secretPlace } from '../../lib/engine/targets.ts'
+import { secretAad } from '../../lib/engine/targets.ts'
 import { HOUR, SECOND } from '../../lib/time.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
 import type { WebhookRecord } from '../../lib/webhook/record.ts'
@@ -177,7 +177,7 @@ export async function createBench(t: TestFolder, options: BenchOptions = {}): Pr
     },
     plainWebhook: plain,
     forget() {
-      client.changes.tell('all')
+      client.changes.emit('all')
     },
     async addWebhook(name, changes = {}) {
       const webhook = { ...plain(name), ...changes }
@@ -208,7 +208,7 @@ export function plainWebhook(
   random: (length: number) => Uint8Array,
 ): WebhookRecord {
   const secret = { id: newId(), display: 'whsec_x…', created_at: START, not_after: null }
-  const sealed = keyring.seal(mintSecret(random), secretPlace(secret.id))
+  const encrypted = keyring.encrypt(mintSecret(random), secretAad(secret.id))
   return {
     id: newId(),
     account_id: ACCOUNT,
@@ -232,7 +232,7 @@ export function plainWebhook(
     created_at: START,
     updated_at: START,
     ...createdOrigin({ type: 'operator', id: null }, START),
-    secrets: [{ ...secret, sealed }],
+    secrets: [{ ...secret, encrypted }],
   }
 }
 

@@ -12,7 +12,7 @@ export function answered(status: number, retryAfter?: string): SendResult {
   }
 }
 
-/** A network that answers as it is told, and counts. */
+/** A network whose responses a test sets, and which counts requests. */
 export interface FakeSender extends Sender {
   readonly sent: SendRequest[]
   /** How the next requests are answered; default 200. */

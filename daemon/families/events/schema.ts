@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { memberSpan } from '../../../lib/internal/json-text.ts'
 import { toIso } from '../../../lib/time.ts'
 import { EVENT_ID, EVENT_TYPE } from '../../../lib/webhook/event.ts'
-import type { EventTypeRecord, PlacedEvent } from '../../../plugins/store/contract/events.ts'
+import type { EventTypeRecord, OrderedEvent } from '../../../plugins/store/contract/events.ts'
 import type { EventPositions } from '../../events/positions.ts'
 import type { BuiltInEvent } from '../../events/types.ts'
 import { DECLARED } from '../../events/types.ts'
@@ -102,7 +102,7 @@ export const eventRecord = z
 export const eventPage = pageOf(eventRecord)
 
 export function toWireEvent(
-  event: PlacedEvent,
+  event: OrderedEvent,
   positions: EventPositions,
 ): z.input<typeof eventRecord> {
   const body = Buffer.from(event.body).toString()
@@ -112,7 +112,7 @@ export function toWireEvent(
     type: event.type,
     app_id: event.app_id,
     created_at: toIso(event.created_at),
-    position: positions.print(event.account_id, event.place),
+    position: positions.print(event.account_id, event.cursor),
     data: jsonText(data === undefined ? '{}' : body.slice(data.from, data.to)),
   }
 }

@@ -1,6 +1,6 @@
 import type { Keyring } from '../../../lib/engine/keyring.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { SealCount } from '../../../plugins/store/contract/seals.ts'
+import type { EncryptedCount } from '../../../plugins/store/contract/encrypted-secrets.ts'
 
 /** What a master key is there for. */
 export interface KeyStanding {
@@ -20,7 +20,7 @@ export interface KeyStanding {
 /** The keys given, in their order, and behind them those that are missing. */
 export function standingsOf(
   { ids }: Pick<Keyring, 'ids'>,
-  counts: readonly SealCount[],
+  counts: readonly EncryptedCount[],
 ): readonly KeyStanding[] {
   const found = counts.map(({ key_id }) => key_id).filter((id) => !ids.includes(id))
   return [...new Set([...ids, ...found])].map((id) => {
@@ -45,7 +45,9 @@ function statusOf(
   return rememberedUntil === null ? 'removable' : 'remembered'
 }
 
-const NOUNS: Readonly<Partial<Record<SealCount['kind'], readonly [one: string, many: string]>>> = {
+const NOUNS: Readonly<
+  Partial<Record<EncryptedCount['kind'], readonly [one: string, many: string]>>
+> = {
   webhook_secret: ['webhook secret', 'webhook secrets'],
   webhook_headers: ["webhook's headers", "webhooks' headers"],
   service_secret: ['service secret', 'service secrets'],
@@ -59,8 +61,8 @@ const NOUNS: Readonly<Partial<Record<SealCount['kind'], readonly [one: string, m
  * @example
  * describeCounts([{ kind: 'webhook_secret', key_id: 'k1', count: 2, until: null }]) // '2 webhook secrets'
  */
-export function describeCounts(counts: readonly SealCount[]): string {
-  const nounOf = ({ kind, count }: SealCount): string =>
+export function describeCounts(counts: readonly EncryptedCount[]): string {
+  const nounOf = ({ kind, count }: EncryptedCount): string =>
     (NOUNS[kind] ?? [kind, kind])[count === 1 ? 0 : 1]
   return counts.map((one) => `${one.count} ${nounOf(one)}`).join(', ')
 }

@@ -59,7 +59,7 @@ export function sealSecrets(
   return new Map(
     Object.entries(secrets).map(([name, value]) => {
       const place = serviceSecretPlace(secretIdOf(appId, service, name))
-      return [name, value === null ? null : keyring.seal(value, place)]
+      return [name, value === null ? null : keyring.encrypt(value, place)]
     }),
   )
 }

@@ -80,6 +80,6 @@ export async function noteAgain(
   const origins = originsOf(webhook)
   await audit(call, { account_id, action, target_type: 'webhook', target_id: webhook_id, origins })
   call.tx.afterCommit(() => {
-    call.platform.engine.wake({ webhook_id, account_id, due: call.now })
+    call.platform.engine.notify({ webhook_id, account_id, due: call.now })
   })
 }

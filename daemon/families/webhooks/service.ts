@@ -6,7 +6,7 @@ import { holdsApp, withinPins } from '../../../lib/grant/authority.ts'
 import { refuseDelegation } from '../../../lib/grant/delegate.ts'
 import { suggestEach } from '../../../lib/internal/nearest.ts'
 import { EVERY_BUILT_IN, isFamily } from '../../../lib/webhook/match.ts'
-import type { WebhookRecord, SealedSecret } from '../../../lib/webhook/record.ts'
+import type { WebhookRecord, EncryptedSecret } from '../../../lib/webhook/record.ts'
 import type {
   DeliveryReads,
   InspectedDelivery,
@@ -18,7 +18,7 @@ import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 import { accountOf } from '../../authority/principal.ts'
 import { webhookError } from './errors.ts'
-import { secretPlace } from '../../../lib/engine/targets.ts'
+import { secretAad } from '../../../lib/engine/targets.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { mintSecret, secretDisplay } from '../../../lib/webhook/secret.ts'
 import type { FieldError } from '../../../lib/errors.ts'
@@ -163,13 +163,13 @@ export async function noteChange(
 export function sealNewSecret(
   { newId, random, keyring }: Pick<Platform, 'newId' | 'random' | 'keyring'>,
   now: Instant,
-): { readonly value: string; readonly sealed: SealedSecret } {
+): { readonly value: string; readonly sealed: EncryptedSecret } {
   const id = newId()
   const value = mintSecret(random)
-  const sealed = keyring.seal(value, secretPlace(id))
+  const encrypted = keyring.encrypt(value, secretAad(id))
   return {
     value,
-    sealed: { id, sealed, display: secretDisplay(value), created_at: now, not_after: null },
+    sealed: { id, encrypted, display: secretDisplay(value), created_at: now, not_after: null },
   }
 }
 

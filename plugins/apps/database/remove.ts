@@ -25,7 +25,7 @@ export async function removeAll(
       `UPDATE ${t.bytes} SET sha256 = NULL, kept_at = 0
         WHERE id IN (
           SELECT id FROM ${t.bytes}
-            WHERE app_id = $1 AND ${t.among('sha256', '$2')} AND kept_at < $3 ${t.passOver}
+            WHERE app_id = $1 AND ${t.among('sha256', '$2')} AND kept_at < $3 ${t.skipLocked}
         ) RETURNING 1`,
       [appId, named, before],
     )
@@ -80,7 +80,7 @@ async function clearOne(t: BytesTables, id: string): Promise<void> {
     const rows = await t.write(
       `DELETE FROM ${t.chunks} WHERE bytes_id = $1 AND number IN (
         SELECT number FROM ${t.chunks} WHERE bytes_id = $1 ORDER BY number LIMIT ${MAX_CHUNKS}
-          ${t.passOver}
+          ${t.skipLocked}
       ) RETURNING 1`,
       [id],
     )

@@ -14,7 +14,7 @@ export interface BytesDatabase {
     /** A condition: `column` is among the JSON array bound at `parameter`. */
     among(column: string, parameter: string): string
     /** Ends a SELECT whose rows are about to change: locked rows are skipped. */
-    readonly passOver: string
+    readonly skipLocked: string
   }
   readonly read: Query
   /** Single statements, each its own commit. */
@@ -29,7 +29,7 @@ export interface BytesTables {
   /** One statement, committed when it resolves. */
   readonly write: Query
   among(column: string, parameter: string): string
-  readonly passOver: string
+  readonly skipLocked: string
 }
 
 /** @throws TypeError for a prefix that is not [a-z][a-z0-9_]{0,20} or empty */
@@ -43,6 +43,6 @@ export function tablesOf(database: BytesDatabase, prefix: string): BytesTables {
     read: database.read,
     write: (sql, bind) => database.exclusive('purge', (statement) => statement(sql, bind)),
     among: (column, parameter) => database.dialect.among(column, parameter),
-    passOver: database.dialect.passOver,
+    skipLocked: database.dialect.skipLocked,
   }
 }

@@ -105,7 +105,7 @@ export function deploymentWrites(
 
   async function insert(deployment: NewDeployment, unless: string): Promise<Row | undefined> {
     const values = toValues(deployment)
-    const [row] = await dialect.unlessRefused(
+    const [row] = await dialect.onConflict(
       query,
       `INSERT INTO ${t.deployments} (${COLUMNS.join(', ')}, release)
        SELECT ${COLUMNS.map((_, index) => `$${index + 1}`).join(', ')},
@@ -162,7 +162,7 @@ export function deploymentWrites(
            status = CASE WHEN status = 'queued' THEN 'building' ELSE status END,
            started_at = COALESCE(started_at, $1), deadline_at = COALESCE(deadline_at, $4),
            attempts = attempts + 1, ${NO_PLACE}
-         WHERE id = (${claimable(t)} ${dialect.passOver}) RETURNING *`,
+         WHERE id = (${claimable(t)} ${dialect.skipLocked}) RETURNING *`,
         [now, claim, lease_until, deadline_at],
       )
       return row && toDeployment(row)

@@ -111,7 +111,7 @@ export function domainWrites(
     async claimDue({ claim, now, lease_until, furthest_check, furthest_lease }) {
       const first = DUE.map(
         (due) => `(SELECT id FROM ${t.domains} ${due}
-           ORDER BY next_check_at, id LIMIT 1 ${dialect.passOver})`,
+           ORDER BY next_check_at, id LIMIT 1 ${dialect.skipLocked})`,
       )
       const [row] = await query(
         `UPDATE ${t.domains} SET claim = $4, lease_until = $5
@@ -137,7 +137,7 @@ export function domainWrites(
       // Its own row does not stand in its way.
       const free = `NOT EXISTS (SELECT 1 FROM ${t.domains} other WHERE other.id <> $1
         AND other.hostname = ${t.domains}.hostname AND other.status = 'verified')`
-      const [row] = await dialect.unlessRefused(
+      const [row] = await dialect.onConflict(
         query,
         `UPDATE ${t.domains} SET ${sql}, claim = NULL, lease_until = NULL
            ${isVerified ? '' : ', is_primary = 0'}

@@ -93,12 +93,12 @@ export function editWrites(query: Query, t: PlatformTables, dialect: Dialect): E
       await query(`INSERT INTO ${t.edits} ${sql}`, bind)
     },
     async claim({ claim, now, lease_until, deadline_at }) {
-      const [row] = await dialect.unlessRefused(
+      const [row] = await dialect.onConflict(
         query,
         `UPDATE ${t.edits} SET status = 'running', claim = $2, lease_until = $3,
            started_at = COALESCE(started_at, $1), deadline_at = COALESCE(deadline_at, $4),
            attempts = attempts + 1, ${NO_PLACE}
-         WHERE id = (${claimable(t)} ${dialect.passOver}) RETURNING *`,
+         WHERE id = (${claimable(t)} ${dialect.skipLocked}) RETURNING *`,
         [now, claim, lease_until, deadline_at],
       )
       return row && toEdit(row)

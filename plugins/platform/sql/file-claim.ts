@@ -37,7 +37,7 @@ export async function claimRow(
   const queued = `${t.files} file WHERE file.status = 'queued'`
   const oldest = (condition: string): string =>
     `SELECT id FROM (SELECT id FROM ${t.files} WHERE ${condition}
-       AND account_id = (SELECT account_id FROM chosen) ORDER BY id LIMIT 1 ${dialect.passOver})`
+       AND account_id = (SELECT account_id FROM chosen) ORDER BY id LIMIT 1 ${dialect.skipLocked})`
   const [row] = await query(
     `WITH RECURSIVE waiting (account_id) AS (
        SELECT MIN(account_id) FROM ${queued}

@@ -52,7 +52,7 @@ export const againCases: readonly StoreCase[] = [
       assert.deepEqual(await ask(null), { ids: [], next: null })
       const pending = { status: 'pending', trigger: 'replay', next_at: now, done_at: null } as const
       assert.deepEqual(await deliveryOf(store, at(2)), sampleDelivery(at(2), pending))
-      const [head] = await store.lanes(['wh_1'])
+      const [head] = await store.queueHeads(['wh_1'])
       assert.deepEqual([head?.first_due, head?.retry_due], [null, now])
       assert.deepEqual(idsOf(await store.claim(sampleClaim(now))), [at(1), at(2), at(3)])
     },
@@ -158,7 +158,7 @@ export const againCases: readonly StoreCase[] = [
       )
       assert.deepEqual(new Set(inserted), new Set([0, 2]))
       assert.deepEqual(await deliveryOf(b, at(1)), made[0])
-      const [head] = await b.lanes(['wh_1'])
+      const [head] = await b.queueHeads(['wh_1'])
       assert.deepEqual([head?.first_due, head?.retry_due], [null, BORN])
     },
   },

@@ -154,7 +154,7 @@ export const deliveryCases: readonly StoreCase[] = [
       await store.settle([failure])
       await store.write((tx) => tx.deliveries.requestRetry('d1', now + 5))
       const head = { webhook_id: 'wh_1', account_id: ACCOUNT, first_due: now + 5, retry_due: null }
-      assert.deepEqual(await store.lanes(), [head])
+      assert.deepEqual(await store.queueHeads(), [head])
       const again = await store.claim(sampleClaim(now + 5, { token: 'claim 2' }))
       assert.deepEqual(idsOf(again), ['d1'])
       const [second] = again

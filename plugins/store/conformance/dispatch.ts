@@ -23,10 +23,10 @@ const claimCases: readonly StoreCase[] = [
       const now = harness.clock.now()
       const ids = Array.from({ length: 20 }, (_, index) => `d${index + 10}`)
       await publishDeliveries(a, ...ids.map((id) => sampleDelivery(id)))
-      const lanes = [{ webhook_id: 'wh_1', limit: 7 }]
+      const queues = [{ webhook_id: 'wh_1', limit: 7 }]
       const claims = await Promise.all(
         [a, b, a, b].map((store, index) =>
-          store.claim(sampleClaim(now, { lanes, token: `claim ${index}` })),
+          store.claim(sampleClaim(now, { queues, token: `claim ${index}` })),
         ),
       )
       assert.deepEqual(idsOf(claims.flat()), ids)
@@ -58,7 +58,7 @@ const claimCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'claim: only what is due by now, in the lanes that are named',
+    name: 'claim: only what is due by now, in the queues that are named',
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
@@ -69,13 +69,13 @@ const claimCases: readonly StoreCase[] = [
         sampleDelivery('d3', { webhook_id: 'wh_2' }),
         sampleDelivery('d4', { status: 'skipped' }),
       )
-      assert.deepEqual(await store.claim(sampleClaim(now, { lanes: [] })), [])
+      assert.deepEqual(await store.claim(sampleClaim(now, { queues: [] })), [])
       assert.deepEqual(idsOf(await store.claim(sampleClaim(now))), ['d1'])
       assert.deepEqual(idsOf(await store.claim(sampleClaim(now + 1))), ['d2'])
     },
   },
   {
-    name: 'claim: first attempts before retries, oldest first, at most the limit per lane',
+    name: 'claim: first attempts before retries, oldest first, at most the limit per queue',
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
@@ -99,8 +99,8 @@ const claimCases: readonly StoreCase[] = [
         sampleDelivery('o2', { webhook_id: 'wh_2', next_at: BORN - 1 }),
       )
       const claim = async (limit: number) => {
-        const lanes = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit }))
-        return idsOf(await store.claim(sampleClaim(now, { lanes })))
+        const queues = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit }))
+        return idsOf(await store.claim(sampleClaim(now, { queues })))
       }
       assert.deepEqual(await claim(1), ['f2', 'o2'])
       assert.deepEqual(await claim(3), ['f1', 'f3', 'o1', 'r3'])
@@ -155,8 +155,8 @@ const claimCases: readonly StoreCase[] = [
       const now = clock.now()
       const due = (id: string, next_at: number) => sampleDelivery(id, { next_at })
       await publishDeliveries(store, due('d2', now - 3), due('d3', now - 2), due('d4', now - 1))
-      const lanes = [{ webhook_id: 'wh_1', limit: 2 }]
-      const claim = (token: string) => store.claim(sampleClaim(now, { lanes, token }))
+      const queues = [{ webhook_id: 'wh_1', limit: 2 }]
+      const claim = (token: string) => store.claim(sampleClaim(now, { queues, token }))
       assert.deepEqual(idsOf(await claim('claim 1')), ['d2', 'd3'])
       await publishDeliveries(store, due('d1', now - 9))
       const found = [...(await claim('claim 2')), ...(await claim('claim 3'))]
@@ -164,7 +164,7 @@ const claimCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'claim: fifty lanes at once, each up to its own limit',
+    name: 'claim: fifty queues at once, each up to its own limit',
     async run({ open, clock }) {
       const store = await open()
       const webhooks = Array.from({ length: 50 }, (_, index) => `wh_${index}`)
@@ -172,9 +172,9 @@ const claimCases: readonly StoreCase[] = [
         [1, 2, 3].map((number) => sampleDelivery(`${webhook_id}_${number}`, { webhook_id })),
       )
       await publishDeliveries(store, ...born)
-      const lanes = webhooks.map((webhook_id, index) => ({ webhook_id, limit: (index % 3) + 1 }))
-      const claimed = await store.claim(sampleClaim(clock.now(), { lanes }))
-      const expected = lanes.flatMap(({ webhook_id, limit }) =>
+      const queues = webhooks.map((webhook_id, index) => ({ webhook_id, limit: (index % 3) + 1 }))
+      const claimed = await store.claim(sampleClaim(clock.now(), { queues }))
+      const expected = queues.flatMap(({ webhook_id, limit }) =>
         [1, 2, 3].slice(0, limit).map((number) => `${webhook_id}_${number}`),
       )
       assert.deepEqual(idsOf(claimed), expected.sort())
@@ -184,7 +184,7 @@ const claimCases: readonly StoreCase[] = [
 
 const laneCases: readonly StoreCase[] = [
   {
-    name: 'lanes: the heads of each webhook, first attempts and retries apart; only live work',
+    name: 'queues: the heads of each webhook, first attempts and retries apart; only live work',
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
@@ -201,7 +201,7 @@ const laneCases: readonly StoreCase[] = [
       const first = { webhook_id: 'wh_1', account_id: ACCOUNT, first_due: now + 9, retry_due: null }
       const second = { webhook_id: 'wh_2', account_id, first_due: now + 3, retry_due: null }
       const heads = async (...ids: readonly string[]) => {
-        const found = await store.lanes(ids.length === 0 ? undefined : ids)
+        const found = await store.queueHeads(ids.length === 0 ? undefined : ids)
         return [...found].sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1))
       }
       assert.deepEqual(await heads(), [first, second])
@@ -214,7 +214,7 @@ const laneCases: readonly StoreCase[] = [
       const retried = { ...first, first_due: null, retry_due: now + 5 }
       assert.deepEqual(await heads(), [retried, second])
       assert.deepEqual(await heads('wh_1', 'wh_3', 'wh_9'), [retried])
-      assert.deepEqual(await store.lanes([]), [])
+      assert.deepEqual(await store.queueHeads([]), [])
     },
   },
   {

@@ -54,10 +54,10 @@ const readCases: readonly StoreCase[] = [
       await store.publish(() => [{ event: { ...event, supplied }, deliveries: [] }])
       const found = await store.events.get(ACCOUNT, 'evt_1')
       assert.ok(found)
-      const { place, body, ...columns } = found
+      const { cursor, body, ...columns } = found
       assert.deepEqual({ ...columns, body: toHex(body) }, { ...event, body: toHex(event.body) })
-      assert.match(place, /^[\w-]{1,80}$/)
-      assert.ok(store.events.isPlace(place))
+      assert.match(cursor, /^[\w-]{1,80}$/)
+      assert.ok(store.events.isCursor(cursor))
       assert.equal(await store.events.get(STRANGER, 'evt_1'), undefined)
       assert.equal(await store.events.get(ACCOUNT, 'evt_2'), undefined)
       assert.deepEqual(await listIds(store, { account_id: STRANGER }), [])
@@ -89,7 +89,7 @@ const readCases: readonly StoreCase[] = [
       assert.ok(outline.rows.every(({ body }) => body.length === 0))
       const first = await store.events.list({ ...FEED, limit: 2 })
       assert.equal(first.more, true)
-      const after = first.rows.at(-1)?.place ?? null
+      const after = first.rows.at(-1)?.cursor ?? null
       assert.deepEqual(await listIds(store, { after }), ['evt_2'])
       assert.deepEqual(await listIds(store, { after, order: 'desc' }), ['evt_3'])
     },
@@ -107,7 +107,7 @@ const readCases: readonly StoreCase[] = [
       for (let more = true; more && pages.length < 9;) {
         const page = await store.events.list({ ...FEED, after, limit: 3, bytes: 20 })
         pages.push(page.rows.map(({ id, body }) => `${id} ${body.length}`))
-        after = page.rows.at(-1)?.place ?? after
+        after = page.rows.at(-1)?.cursor ?? after
         more = page.more
       }
       assert.deepEqual(pages, [
@@ -129,17 +129,17 @@ const readCases: readonly StoreCase[] = [
       const store = await open()
       const publish = (id: string) =>
         store.publish(() => [{ event: sampleEvent(id), deliveries: [] }])
-      const none = await store.events.lastPlace()
+      const none = await store.events.lastCursor()
       for (const id of ['evt_1', 'evt_2']) await publish(id)
-      const last = await store.events.lastPlace()
+      const last = await store.events.lastCursor()
       await publish('evt_3')
       const { rows } = await store.events.list(FEED)
-      assert.ok(store.events.isPlace(last))
-      const upTo = (place: string) => rows.map((row) => store.events.isPlace(row.place, place))
+      assert.ok(store.events.isCursor(last))
+      const upTo = (place: string) => rows.map((row) => store.events.isCursor(row.cursor, place))
       assert.deepEqual(upTo(none), [false, false, false])
       assert.deepEqual(upTo(last), [true, true, false])
-      assert.deepEqual(upTo(rows[0]?.place ?? ''), [true, false, false])
-      assert.equal(store.events.isPlace('no place', last), false)
+      assert.deepEqual(upTo(rows[0]?.cursor ?? ''), [true, false, false])
+      assert.equal(store.events.isCursor('no place', last), false)
     },
   },
   {
@@ -159,7 +159,7 @@ const readCases: readonly StoreCase[] = [
           const isLast = isPublished
           const { rows } = await b.events.list({ ...FEED, after, limit: 4 })
           seen.push(...rows.map(({ id }) => id))
-          after = rows.at(-1)?.place ?? after
+          after = rows.at(-1)?.cursor ?? after
           // A store that answers the same rows again must fail, not go on for ever.
           ended = (isLast && rows.length === 0) || seen.length > publishing.length
         }

@@ -21,7 +21,7 @@ async function readFeed(
   after: string | null,
 ): Promise<{ readonly ids: readonly string[]; readonly last: string | null }> {
   const { rows } = await store.events.list({ ...FEED, after })
-  return { ids: rows.map(({ id }) => id), last: rows.at(-1)?.place ?? after }
+  return { ids: rows.map(({ id }) => id), last: rows.at(-1)?.cursor ?? after }
 }
 
 /** Resolves at the first call of a store's watch. */
@@ -66,7 +66,7 @@ export const joinCases: readonly StoreCase[] = [
       await transaction.rollback()
       assert.equal(await store.events.get(ACCOUNT, 'evt_d1'), undefined)
       assert.equal(await deliveryOf(store, 'd1'), undefined)
-      assert.deepEqual(await store.lanes(), [])
+      assert.deepEqual(await store.queueHeads(), [])
       await store.publish(() => [publicationOf(sampleDelivery('d1'))])
       assert.deepEqual((await readFeed(store, null)).ids, ['evt_d1'])
     },

@@ -133,7 +133,7 @@ export const lookedAtCases: readonly StoreCase[] = [
         follow(
           (after) => store.events.list({ ...FEED, ...query, after }, MOST),
           idOf,
-          ({ place }) => place,
+          ({ cursor }) => cursor,
         )
       /** What is looked at for each page, in either order, of which the rare ones are found. */
       const looked = (ids: readonly string[], keep: (id: string) => boolean) =>

@@ -210,7 +210,7 @@ const raceCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       assert.deepEqual(await store.publish(() => []), [])
-      assert.deepEqual(await store.lanes(), [])
+      assert.deepEqual(await store.queueHeads(), [])
     },
   },
 ]

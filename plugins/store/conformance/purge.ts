@@ -77,7 +77,7 @@ export const purgeCases: readonly StoreCase[] = [
       const store = await open()
       const ending = (id: string, not_after: number | null) => ({
         id,
-        sealed: 'v1.k1.x',
+        encrypted: 'v1.k1.x',
         display: 'whsec_x…',
         created_at: BORN,
         not_after,

@@ -20,8 +20,8 @@ export const releaseCases: readonly StoreCase[] = [
       await insertWebhooks(store, sampleWebhook('wh_1'))
       const other = sampleDelivery('d2', { status: 'delivering', claim: 'other' })
       await publishDeliveries(store, sampleDelivery('d1'), other, sampleDelivery('d3'))
-      const lanes = [{ webhook_id: 'wh_1', limit: 1 }]
-      await store.claim(sampleClaim(BORN, { lanes }))
+      const queues = [{ webhook_id: 'wh_1', limit: 1 }]
+      await store.claim(sampleClaim(BORN, { queues }))
       const held = ['d1', 'd2', 'd3', 'd9'].map((delivery_id) => ({
         delivery_id,
         claim: 'claim 1',
@@ -44,7 +44,7 @@ export const releaseCases: readonly StoreCase[] = [
       await store.release([{ delivery_id: 'd1', claim: 'claim 1' }], now)
       const canceled = sampleDelivery('d1', { status: 'canceled', done_at: now })
       assert.deepEqual(await deliveryOf(store, 'd1'), canceled)
-      assert.deepEqual(await store.lanes(), [])
+      assert.deepEqual(await store.queueHeads(), [])
     },
   },
   {
@@ -58,8 +58,8 @@ export const releaseCases: readonly StoreCase[] = [
         sampleDelivery('d1'),
         sampleDelivery('d2', { webhook_id: 'wh_2' }),
       )
-      const lanes = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 1 }))
-      await store.claim(sampleClaim(BORN, { lanes }))
+      const queues = ['wh_1', 'wh_2'].map((webhook_id) => ({ webhook_id, limit: 1 }))
+      await store.claim(sampleClaim(BORN, { queues }))
       await store.write((tx) => tx.disableWebhook('wh_1', 'manual', now))
       const held = ['d1', 'd2'].map((delivery_id) => ({ delivery_id, claim: 'claim 1' }))
       await store.release(held, now + 1)
@@ -82,12 +82,12 @@ export const releaseCases: readonly StoreCase[] = [
       const elsewhere = sampleDelivery('d3', { webhook_id: 'wh_2' })
       await publishDeliveries(store, sampleDelivery('d1'), elsewhere)
       await store.write((tx) => tx.deliveries.insertReplayed([replayed]))
-      const lanes = [{ webhook_id: 'wh_2', limit: 10 }]
+      const queues = [{ webhook_id: 'wh_2', limit: 10 }]
       const lost = sampleClaim(BORN)()
-      const kept = sampleClaim(BORN, { lanes, token: 'claim 2' })
+      const kept = sampleClaim(BORN, { queues, token: 'claim 2' })
       assert.deepEqual(idsOf(await store.claim(() => lost)), ['d1', 'd2'])
       assert.deepEqual(idsOf(await store.claim(kept)), ['d3'])
-      const ofBoth = { ...lost, lanes: [...lost.lanes, ...lanes] }
+      const ofBoth = { ...lost, queues: [...lost.queues, ...queues] }
       await store.disclaim(ofBoth, now)
       await store.disclaim(ofBoth, now + 1)
       assert.deepEqual(await deliveryOf(store, 'd1'), sampleDelivery('d1', { next_at: now }))

@@ -199,7 +199,7 @@ export async function insertKeys(store: Store, ...keys: readonly KeyRecord[]): P
 /** Asks for a claim of up to ten deliveries of `wh_1`, leased for a minute. */
 export function sampleClaim(now: Instant, changes: Partial<Claim> = {}): () => Claim {
   return () => ({
-    lanes: [{ webhook_id: 'wh_1', limit: 10 }],
+    queues: [{ webhook_id: 'wh_1', limit: 10 }],
     now,
     lease_until: now + 60_000,
     renews: false,

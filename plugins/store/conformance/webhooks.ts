@@ -24,7 +24,7 @@ const keyBy = (id: string) => ({ type: 'key', id }) as const
 
 const secretOf = (id: string, not_after: number | null) => ({
   id,
-  sealed: `v1.k1.${id}`,
+  encrypted: `v1.k1.${id}`,
   display: 'whsec_x…',
   created_at: BORN,
   not_after,
@@ -43,7 +43,7 @@ const recordCases: readonly StoreCase[] = [
     name: 'webhooks: a record comes back as it was inserted, newest secret first',
     async run({ open }) {
       const store = await open()
-      const secret = { sealed: 'v1:k1:…', display: 'whsec_ab', created_at: BORN }
+      const secret = { encrypted: 'v1:k1:…', display: 'whsec_ab', created_at: BORN }
       const full = sampleWebhook('wh_1', {
         ...FAILED,
         description: 'Ünïcode',
@@ -101,7 +101,10 @@ const recordCases: readonly StoreCase[] = [
     async run({ open }) {
       const store = await open()
       const secrets = ['s2', 's1'].map((id) => secretOf(id, id === 's2' ? null : BORN + 5))
-      const wide = { events: ['x'.repeat(96)], headers: { names: ['A'], sealed: 'x'.repeat(100) } }
+      const wide = {
+        events: ['x'.repeat(96)],
+        headers: { names: ['A'], encrypted: 'x'.repeat(100) },
+      }
       await insertWebhooks(
         store,
         sampleWebhook('wh_1', wide),
@@ -385,9 +388,9 @@ const healthCases: readonly StoreCase[] = [
       }
       const [listed] = (await store.webhooksOf(ACCOUNT)).filter(({ id }) => id === 'wh_1')
       assert.deepEqual(listed?.secrets, [secretOf('s99', null)])
-      const sealed = await store.seals.sealedElsewhere('webhook_secret', 'k0', ALL)
+      const encrypted = await store.encryptedSecrets.encryptedElsewhere('webhook_secret', 'k0', ALL)
       assert.deepEqual(
-        sealed.map(({ id }) => id),
+        encrypted.map(({ id }) => id),
         ['s99', 't1', 't2'],
       )
       assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_2'), other)
@@ -401,8 +404,8 @@ const healthCases: readonly StoreCase[] = [
       await insertWebhooks(store, sampleWebhook('wh_1'))
       const done = sampleDelivery('d3', { status: 'succeeded' })
       await publishDeliveries(store, sampleDelivery('d1'), sampleDelivery('d2'), done)
-      const lanes = [{ webhook_id: 'wh_1', limit: 1 }]
-      const [claimed] = await store.claim(sampleClaim(now, { lanes }))
+      const queues = [{ webhook_id: 'wh_1', limit: 1 }]
+      const [claimed] = await store.claim(sampleClaim(now, { queues }))
       assert.ok(claimed)
       assert.equal(await store.write((tx) => tx.webhooks.delete('wh_1', now)), true)
       assert.equal(await store.webhooks.get(ACCOUNT, 'wh_1'), undefined)
@@ -412,7 +415,7 @@ const healthCases: readonly StoreCase[] = [
         assert.deepEqual(await deliveryOf(store, id), canceled)
       }
       assert.deepEqual(await deliveryOf(store, 'd3'), done)
-      assert.deepEqual(await store.lanes(), [])
+      assert.deepEqual(await store.queueHeads(), [])
       assert.equal(await store.write((tx) => tx.webhooks.delete('wh_1', now)), false)
     },
   },

@@ -45,8 +45,8 @@ export interface EventListQuery {
 }
 
 /** An event with its cursor, the position in the order of commits: opaque, at most 80 of [A-Za-z0-9_-]. */
-export interface PlacedEvent extends EventRecord {
-  readonly place: string
+export interface OrderedEvent extends EventRecord {
+  readonly cursor: string
 }
 
 export interface EventReads {
@@ -54,17 +54,17 @@ export interface EventReads {
   typeNames(accountId: string): Promise<readonly string[]>
   /** The declarations of these types, each name once: that of the account overrides the operator's. */
   types(query: EventTypeListQuery): Promise<Page<EventTypeRecord>>
-  get(accountId: string, id: string): Promise<PlacedEvent | undefined>
+  get(accountId: string, id: string): Promise<OrderedEvent | undefined>
   /** @param most events that a page looks at; default `MOST_LOOKED_AT` */
-  list(query: EventListQuery, most?: number): Promise<Page<PlacedEvent>>
+  list(query: EventListQuery, most?: number): Promise<Page<OrderedEvent>>
   /**
    * Whether a text, which may be forged, is a well-formed cursor of this store, as `after` requires.
    *
    * @param last a cursor that it must not be after
    */
-  isPlace(text: string, last?: string): boolean
+  isCursor(text: string, last?: string): boolean
   /** A cursor after every event that is committed now, also when all were deleted. */
-  lastPlace(): Promise<string>
+  lastCursor(): Promise<string>
 }
 
 export interface EventWrites extends EventReads {

@@ -1,6 +1,10 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { SealedHeaders, SealedSecret, WebhookRecord } from '../../../lib/webhook/record.ts'
+import type {
+  EncryptedHeaders,
+  EncryptedSecret,
+  WebhookRecord,
+} from '../../../lib/webhook/record.ts'
 import type { Page, SizedPageQuery } from './page.ts'
 
 /** As `SizedPageQuery`; the bytes are those of events, apps and encrypted headers. */
@@ -27,7 +31,7 @@ export interface WebhookChanges {
   readonly description?: string | null
   readonly apps?: readonly string[] | null
   readonly standard_headers?: boolean
-  readonly headers?: SealedHeaders | null
+  readonly headers?: EncryptedHeaders | null
   readonly rate_limit?: number | null
   readonly concurrency?: number | null
 }
@@ -46,7 +50,7 @@ export interface WebhookWrites extends WebhookReads {
    */
   rotateSecret(
     id: string,
-    secret: SealedSecret,
+    secret: EncryptedSecret,
     olderNotAfter: Instant,
     by: Creator,
     now: Instant,

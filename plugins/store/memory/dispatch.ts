@@ -1,14 +1,14 @@
-import type { HealthNews, WebhookHealth } from '../../../lib/delivery/health.ts'
+import type { AttemptResult, WebhookHealth } from '../../../lib/delivery/health.ts'
 import { afterAttempt, isCounted } from '../../../lib/delivery/health.ts'
-import { isAgain, isFinal } from '../../../lib/delivery/state.ts'
+import { isRepeat, isFinal } from '../../../lib/delivery/state.ts'
 import { MOVES } from '../../../lib/delivery/transition.ts'
 import type {
   Claim,
   ClaimedDelivery,
   DeliveryRecord,
   FailedWebhook,
-  HeldClaim,
-  LaneHead,
+  DeliveryClaim,
+  QueueHead,
   SettledAttempt,
 } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
@@ -16,7 +16,7 @@ import { move } from './deliveries.ts'
 import type { State } from './state.ts'
 import { change, place } from './state.ts'
 
-const isRetry = ({ trigger }: DeliveryRecord): boolean => isAgain(trigger)
+const isRetry = ({ trigger }: DeliveryRecord): boolean => isRepeat(trigger)
 const dueOf = ({ next_at }: DeliveryRecord): Instant => next_at ?? Infinity
 
 /** First attempts before retries, then by due time, then by the time-ordered id. */
@@ -33,17 +33,17 @@ export function recover(state: State, now: Instant, claimant: string): number {
   return moved.length
 }
 
-export function lanes(state: State, webhookIds: readonly string[] | undefined): LaneHead[] {
+export function queueHeads(state: State, webhookIds: readonly string[] | undefined): QueueHead[] {
   const live = [...state.deliveries.values()].filter(({ status }) => !isFinal(status))
   const named = webhookIds ?? [...new Set(live.map(({ webhook_id }) => webhook_id))]
   return named.flatMap((webhook_id) => {
-    const lane = live.filter((one) => one.webhook_id === webhook_id)
+    const own = live.filter((one) => one.webhook_id === webhook_id)
     const earliest = (retry: boolean): Instant | null => {
-      const due = Math.min(...lane.filter((one) => isRetry(one) === retry).map(dueOf))
+      const due = Math.min(...own.filter((one) => isRetry(one) === retry).map(dueOf))
       return due === Infinity ? null : due
     }
     const heads = { first_due: earliest(false), retry_due: earliest(true) }
-    return lane.slice(0, 1).map(({ account_id }) => ({ webhook_id, account_id, ...heads }))
+    return own.slice(0, 1).map(({ account_id }) => ({ webhook_id, account_id, ...heads }))
   })
 }
 
@@ -53,7 +53,7 @@ export function claim(state: State, wanted: Claim, claimant: string): readonly C
   const due = [...state.deliveries.values()]
     .filter((one) => MOVES.claimed.includes(one.status) && dueOf(one) <= now)
     .sort(inTurn)
-  const picked = wanted.lanes.flatMap(({ webhook_id, limit }) =>
+  const picked = wanted.queues.flatMap(({ webhook_id, limit }) =>
     due.filter((one) => one.webhook_id === webhook_id).slice(0, limit),
   )
   return picked.flatMap((one) => {
@@ -71,17 +71,17 @@ function renew(state: State, claimant: string, lease_until: Instant): void {
   }
 }
 
-function holderOf(
+function claimedBy(
   state: State,
-  { delivery_id, claim: token }: HeldClaim,
+  { delivery_id, claim: token }: DeliveryClaim,
 ): DeliveryRecord | undefined {
   const delivery = state.deliveries.get(delivery_id)
   return delivery?.status === 'delivering' && delivery.claim === token ? delivery : undefined
 }
 
-export function release(state: State, claims: readonly HeldClaim[], now: Instant): void {
+export function release(state: State, claims: readonly DeliveryClaim[], now: Instant): void {
   for (const held of claims) {
-    const delivery = holderOf(state, held)
+    const delivery = claimedBy(state, held)
     if (delivery === undefined) continue
     move(state, delivery, { type: 'lease_ended' }, now)
     const pending = state.deliveries.get(delivery.id)
@@ -104,12 +104,12 @@ export function disclaim(state: State, { token }: Claim, now: Instant): void {
 export function settle(state: State, attempts: readonly SettledAttempt[]): FailedWebhook[] {
   const failed = new Set<string>()
   for (const settled of attempts) {
-    const delivery = holderOf(state, settled)
+    const delivery = claimedBy(state, settled)
     if (delivery === undefined) continue
     record(state, delivery, settled)
-    const news = newsOf(settled)
-    tell(state, settled.webhook_id, news)
-    if (isCounted(news) || news.verdict === 'gone') failed.add(settled.webhook_id)
+    const result = resultOf(settled)
+    updateHealth(state, settled.webhook_id, result)
+    if (isCounted(result) || result.verdict === 'gone') failed.add(settled.webhook_id)
   }
   return [...failed].flatMap((id) => {
     const webhook = state.webhooks.get(id)
@@ -135,16 +135,16 @@ function record(state: State, { id, webhook_id }: DeliveryRecord, settled: Settl
   state.attempts.set(id, Object.freeze([...earlier, Object.freeze({ ...attempt })]))
 }
 
-function newsOf({ verdict, attempt }: SettledAttempt): HealthNews {
+function resultOf({ verdict, attempt }: SettledAttempt): AttemptResult {
   return { verdict, trigger: attempt.trigger, at: attempt.started_at + attempt.duration }
 }
 
-function tell(state: State, webhookId: string, news: HealthNews): void {
+function updateHealth(state: State, webhookId: string, result: AttemptResult): void {
   const webhook = state.webhooks.get(webhookId)
   if (webhook === undefined) return
-  const { at: last_delivery_at, verdict } = news
+  const { at: last_delivery_at, verdict } = result
   change(state.webhooks, webhookId, {
-    ...afterAttempt(webhookHealth(webhook), news),
+    ...afterAttempt(webhookHealth(webhook), result),
     last_success_at: verdict === 'succeeded' ? last_delivery_at : webhook.last_success_at,
     last_delivery_at,
   })

@@ -1,5 +1,5 @@
 import type { Publication, PublishOutcome } from '../../../lib/engine/ports.ts'
-import { sameEvent } from '../../../lib/webhook/same-event.ts'
+import { sameEvent } from '../../../lib/webhook/event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type { EventReads, EventTypeRecord, EventWrites } from '../contract/events.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
@@ -28,20 +28,20 @@ export function eventReads(state: Reading): EventReads {
       const way = order === 'asc' ? 1 : -1
       const looked = [...state().events.values()]
         .filter((event) => event.account_id === account_id)
-        .filter(({ place }) => after === null || way * (Number(place) - Number(after)) > 0)
-        .sort((a, b) => way * (Number(a.place) - Number(b.place)))
+        .filter(({ cursor }) => after === null || way * (Number(cursor) - Number(after)) > 0)
+        .sort((a, b) => way * (Number(a.cursor) - Number(b.cursor)))
         .slice(0, most)
       const found = looked
         .filter((event) => types === null || types.includes(event.type))
         .filter(({ created_at }) => created_at >= (since ?? 0) && created_at < (until ?? Infinity))
         .filter(({ app_id }) => apps === null || (app_id !== null && apps.includes(app_id)))
       const full = { rows: found.slice(0, limit), more: found.length > limit }
-      const page = leadOn(full, looked[most - 1]?.place)
+      const page = leadOn(full, looked[most - 1]?.cursor)
       if (bodies) return endPage(page, bytes, ({ body }) => body.length)
       return { ...page, rows: page.rows.map((event) => ({ ...event, body: NO_BODY })) }
     },
-    isPlace: (text, last = text) => /^\d{1,15}$/.test(text) && Number(text) <= Number(last),
-    lastPlace: async () => state().meta.get(LAST_PLACE) ?? '0',
+    isCursor: (text, last = text) => /^\d{1,15}$/.test(text) && Number(text) <= Number(last),
+    lastCursor: async () => state().meta.get(LAST_PLACE) ?? '0',
   }
 }
 
@@ -77,7 +77,7 @@ export function insertGroup(state: State, group: readonly Publication[]): Publis
     // Not their number: a place that was given is never given again, also when its event is gone.
     const next = String(Number(state.meta.get(LAST_PLACE) ?? 0) + 1)
     state.meta.set(LAST_PLACE, next)
-    add(state.events, at, { ...event, place: next })
+    add(state.events, at, { ...event, cursor: next })
     for (const delivery of deliveries) add(state.deliveries, delivery.id, delivery)
     return 'stored'
   })

@@ -5,7 +5,7 @@ import type { KeyRecord } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { AccountRecord, SessionRecord, UserRecord } from '../contract/accounts.ts'
-import type { EventTypeRecord, PlacedEvent } from '../contract/events.ts'
+import type { EventTypeRecord, OrderedEvent } from '../contract/events.ts'
 import type { Page, PageQuery } from '../contract/page.ts'
 import { leadOn } from '../contract/page.ts'
 import type { AuditRecord, IdempotencyRecord } from '../contract/requests.ts'
@@ -22,7 +22,7 @@ export interface State {
   readonly endedSecrets: Map<string, EndedSecret>
   readonly webhooks: Map<string, WebhookRecord>
   readonly types: Map<string, EventTypeRecord>
-  readonly events: Map<string, PlacedEvent>
+  readonly events: Map<string, OrderedEvent>
   readonly deliveries: Map<string, DeliveryRecord>
   readonly attempts: Map<string, readonly Attempt[]>
   readonly idempotency: Map<string, IdempotencyRecord>

@@ -62,7 +62,7 @@ export interface TransactionOptions {
   /** Runs right after the commit, before the call resolves. */
   committed?(): void
   /** Maximum wait for the lock. Default: 5 s on a shared database. */
-  readonly patience?: Millis
+  readonly maxWait?: Millis
 }
 
 /** SQL fragments in which the two databases differ; statements are written once with them. */
@@ -90,16 +90,16 @@ export interface Dialect {
   /** The text of a field of the JSON object in `column`. */
   field(column: string, name: string): string
   /** The id of the master key of a ciphertext or fingerprint; empty for any other text. */
-  sealedUnder(text: string): string
+  encryptedUnder(text: string): string
   /** A condition on a claimed delivery: its process has ended. The id of this process is bound at `id`. */
   abandoned(t: Tables, id: string): string
   /** Suffix of a SELECT before an update: locks its rows and skips rows that others have locked. */
-  readonly passOver: string
+  readonly skipLocked: string
   /**
    * Runs a statement of a unit that may violate a unique index because of a concurrent commit. On a
    * conflict it returns no rows, changes nothing, and the unit continues.
    */
-  unlessRefused(query: Query, sql: string, bind: readonly unknown[]): Promise<readonly Row[]>
+  onConflict(query: Query, sql: string, bind: readonly unknown[]): Promise<readonly Row[]>
   readonly feed: Feed
   readonly groups: Groups
 }

@@ -4,8 +4,8 @@ import type {
   DeliveryRecord,
   EngineStore,
   FailedWebhook,
-  HeldClaim,
-  LaneHead,
+  DeliveryClaim,
+  QueueHead,
 } from '../../../lib/engine/ports.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Dialect, Query, SqlClient } from './client.ts'
@@ -16,7 +16,7 @@ import { WHEN_DISABLED, statusIn } from './webhooks.ts'
 
 type DispatchStore = Pick<
   EngineStore,
-  'recover' | 'lanes' | 'claim' | 'release' | 'disclaim' | 'settle'
+  'recover' | 'queueHeads' | 'claim' | 'release' | 'disclaim' | 'settle'
 >
 
 /** Statements of the dispatcher: each has its own guard and its own commit. */
@@ -26,7 +26,7 @@ export function dispatchStore(client: SqlClient, t: Tables): DispatchStore {
   return {
     recover: (now) =>
       exclusive('claim', (statement) => recover(statement, t, dialect, now, claimant)),
-    lanes: (webhookIds) => lanes(read, t, dialect, webhookIds),
+    queueHeads: (webhookIds) => queueHeads(read, t, dialect, webhookIds),
     // A claimed row stays in the index of due work, due when its lease expires: then it is claimed again.
     async claim(ask) {
       const claimed = await exclusive('claim', async (statement) => {
@@ -84,30 +84,30 @@ async function renew(
  * webhooks, not of rows. The account of a webhook is that of its first row in the order of the index:
  * without that order a planner reads the table, where due rows come after all finished ones.
  */
-async function lanes(
+async function queueHeads(
   query: Query,
   t: Tables,
   dialect: Dialect,
   webhookIds: readonly string[] | undefined,
-): Promise<readonly LaneHead[]> {
+): Promise<readonly QueueHead[]> {
   const due = `${t.deliveries} d WHERE d.done_at IS NULL`
   const source =
     webhookIds === undefined
-      ? `WITH RECURSIVE lane (webhook_id) AS (
+      ? `WITH RECURSIVE queue (webhook_id) AS (
            SELECT MIN(webhook_id) FROM ${due}
            UNION ALL
-           SELECT (SELECT MIN(d.webhook_id) FROM ${due} AND d.webhook_id > lane.webhook_id)
-           FROM lane WHERE lane.webhook_id IS NOT NULL)`
-      : `WITH lane (webhook_id) AS (SELECT named.value ->> 0 FROM ${dialect.each('$1', 'named')})`
+           SELECT (SELECT MIN(d.webhook_id) FROM ${due} AND d.webhook_id > queue.webhook_id)
+           FROM queue WHERE queue.webhook_id IS NOT NULL)`
+      : `WITH queue (webhook_id) AS (SELECT named.value ->> 0 FROM ${dialect.each('$1', 'named')})`
   const rows = await query(
     `${source} SELECT webhook_id,
-       (SELECT d.account_id FROM ${due} AND d.webhook_id = lane.webhook_id
+       (SELECT d.account_id FROM ${due} AND d.webhook_id = queue.webhook_id
          ORDER BY d.retry, d.next_at, d.id LIMIT 1) AS account_id,
-       (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = lane.webhook_id AND d.retry = 0)
+       (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = queue.webhook_id AND d.retry = 0)
          AS first_due,
-       (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = lane.webhook_id AND d.retry = 1)
+       (SELECT MIN(d.next_at) FROM ${due} AND d.webhook_id = queue.webhook_id AND d.retry = 1)
          AS retry_due
-     FROM lane WHERE webhook_id IS NOT NULL`,
+     FROM queue WHERE webhook_id IS NOT NULL`,
     webhookIds === undefined ? [] : [JSON.stringify(webhookIds.map((id) => [id]))],
   )
   return rows
@@ -149,17 +149,17 @@ async function release(
   statement: Query,
   t: Tables,
   dialect: Dialect,
-  claims: readonly HeldClaim[],
+  claims: readonly DeliveryClaim[],
   now: Instant,
 ): Promise<void> {
-  const standing = `(SELECT w.status FROM ${t.webhooks} w WHERE w.id = ${t.deliveries}.webhook_id)`
-  const isActive = `COALESCE(${standing}, 'deleted') = 'active'`
+  const status = `(SELECT w.status FROM ${t.webhooks} w WHERE w.id = ${t.deliveries}.webhook_id)`
+  const isActive = `COALESCE(${status}, 'deleted') = 'active'`
   await statement(
     `UPDATE ${t.deliveries} SET claim = NULL,
-       status = CASE COALESCE(${standing}, 'deleted')
+       status = CASE COALESCE(${status}, 'deleted')
          WHEN 'active' THEN 'pending' WHEN 'disabled' THEN ${WHEN_DISABLED.status}
          ELSE 'canceled' END,
-       end_reason = CASE ${standing} WHEN 'disabled' THEN ${WHEN_DISABLED.end_reason} END,
+       end_reason = CASE ${status} WHEN 'disabled' THEN ${WHEN_DISABLED.end_reason} END,
        next_at = CASE WHEN ${isActive} THEN CAST($2 AS BIGINT) END,
        done_at = CASE WHEN ${isActive} THEN NULL ELSE CAST($2 AS BIGINT) END
      FROM ${dialect.each('$1', 'held')}
@@ -174,13 +174,13 @@ async function takenBy(
   query: Query,
   t: Tables,
   dialect: Dialect,
-  { lanes, lease_until, token }: Claim,
-): Promise<readonly HeldClaim[]> {
+  { queues, lease_until, token }: Claim,
+): Promise<readonly DeliveryClaim[]> {
   const rows = await query<{ id: string }>(
     `SELECT id FROM ${t.deliveries}
      WHERE ${dialect.among('webhook_id', '$1')} AND retry IN (0, 1) AND next_at = $2
        AND done_at IS NULL AND claim = $3`,
-    [JSON.stringify(lanes.map(({ webhook_id }) => webhook_id)), lease_until, token],
+    [JSON.stringify(queues.map(({ webhook_id }) => webhook_id)), lease_until, token],
   )
   return rows.map(({ id }) => ({ delivery_id: id, claim: token }))
 }

@@ -4,14 +4,14 @@ import type {
   Publication,
   PublishOutcome,
 } from '../../../lib/engine/ports.ts'
-import { sameEvent } from '../../../lib/webhook/same-event.ts'
+import { sameEvent } from '../../../lib/webhook/event.ts'
 import type { ChangeSink } from '../contract/changes.ts'
 import type {
   EventListQuery,
   EventReads,
   EventTypeRecord,
   EventWrites,
-  PlacedEvent,
+  OrderedEvent,
 } from '../contract/events.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Dialect, Query } from './client.ts'
@@ -29,7 +29,7 @@ const NO_BODY = new Uint8Array()
 export function eventReads(query: Query, t: Tables, dialect: Dialect): EventReads {
   const { feed } = dialect
   const outline = [...feed.key, ...OUTLINE].join(', ')
-  const toPlaced = (row: Row): PlacedEvent => ({ ...toEvent(row), place: feed.print(row) })
+  const toOrdered = (row: Row): OrderedEvent => ({ ...toEvent(row), cursor: feed.print(row) })
   return {
     async typeNames(accountId) {
       const rows = await query<{ type: string }>(
@@ -59,10 +59,10 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
         accountId,
         id,
       ])
-      return row && toPlaced(row)
+      return row && toOrdered(row)
     },
-    async list(asked, most = MOST_LOOKED_AT) {
-      const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = asked
+    async list(filter, most = MOST_LOOKED_AT) {
+      const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = filter
       const ends = feed.ends[order]
       const indexed: IndexedRows = {
         table: t.events,
@@ -72,7 +72,7 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
           AND ${order === 'asc' ? feed.settled(t) : 'TRUE'}`,
         bind: [account_id, after ?? ends.first],
       }
-      const end = takesAll(asked) ? undefined : await lastLookedAt(query, indexed, most)
+      const end = takesAll(filter) ? undefined : await lastLookedAt(query, indexed, most)
       const last = end && feed.print(end)
       const where = `${indexed.where} AND ${feed.upTo(order, '$3')}
         AND (CAST($4 AS TEXT) IS NULL OR ${dialect.among('type', '$4')})
@@ -90,20 +90,20 @@ export function eventReads(query: Query, t: Tables, dialect: Dialect): EventRead
         const size = 'octet_length(body)'
         const page = { table: t.events, key: feed.key, order, size, where, bind, limit, bytes }
         const { rows, more } = await readSizedPage(query, page)
-        return leadOn({ rows: rows.map(toPlaced), more }, last)
+        return leadOn({ rows: rows.map(toOrdered), more }, last)
       }
       const rows = await query(
         `SELECT ${outline} FROM ${t.events} WHERE ${where}
          ORDER BY ${feed.key.map((column) => `${column} ${order}`).join(', ')} LIMIT $8`,
         [...bind, limit + 1],
       )
-      return leadOn(cutPage(rows.map(toPlaced), limit), last)
+      return leadOn(cutPage(rows.map(toOrdered), limit), last)
     },
-    isPlace: (text, last) =>
+    isCursor: (text, last) =>
       feed.format.test(text) && (last === undefined || !isBeyond(text, last)),
-    async lastPlace() {
-      const [row] = await query(`SELECT ${feed.last(t)} AS place`, [])
-      return String(row?.['place'])
+    async lastCursor() {
+      const [row] = await query(`SELECT ${feed.last(t)} AS cursor`, [])
+      return String(row?.['cursor'])
     },
   }
 }
@@ -114,9 +114,9 @@ function takesAll({ types, since, until, apps }: EventListQuery): boolean {
 }
 
 /** Whether a cursor is after another: compares their numbers, the first one first. */
-function isBeyond(place: string, other: string): boolean {
+function isBeyond(cursor: string, other: string): boolean {
   const others = other.split('-').map(BigInt)
-  for (const [index, number] of place.split('-').map(BigInt).entries()) {
+  for (const [index, number] of cursor.split('-').map(BigInt).entries()) {
     const against = others[index] ?? 0n
     if (number !== against) return number > against
   }
@@ -179,14 +179,14 @@ export async function insertGroup(
   if (wanted.length === 0) return outcomes
   const overtaken = await dialect.groups.publish(query, t, wanted)
   if (overtaken.length === 0) return outcomes
-  const lost = new Set(overtaken.map(({ event }) => placeOf(event)))
-  const again = group.filter(({ event }) => lost.has(placeOf(event)))
+  const lost = new Set(overtaken.map(({ event }) => keyOf(event)))
+  const again = group.filter(({ event }) => lost.has(keyOf(event)))
   const judged = await insertGroup(query, t, dialect, again)
   const anew = new Map(again.map((publication, index) => [publication, judged[index]]))
   return group.map((publication, index) => anew.get(publication) ?? outcomes[index] ?? 'stored')
 }
 
-const placeOf = ({ account_id, id }: Pick<NewEvent, 'account_id' | 'id'>): string =>
+const keyOf = ({ account_id, id }: Pick<NewEvent, 'account_id' | 'id'>): string =>
   `${account_id}\n${id}`
 
 /** Generated ids are new; ids from callers may exist already, or twice in the group. */
@@ -205,12 +205,10 @@ async function judgeIds(
      JOIN ${t.events} e ON e.account_id = asked.value ->> 0 AND e.id = asked.value ->> 1`,
     [JSON.stringify(longestOf(supplied))],
   )
-  const kept = new Map<string, EventRecord>(
-    rows.map(toEvent).map((event) => [placeOf(event), event]),
-  )
+  const kept = new Map<string, EventRecord>(rows.map(toEvent).map((event) => [keyOf(event), event]))
   return events.map((event) => {
-    const known = kept.get(placeOf(event))
-    if (known === undefined) kept.set(placeOf(event), event)
+    const known = kept.get(keyOf(event))
+    if (known === undefined) kept.set(keyOf(event), event)
     if (known === undefined) return 'stored'
     return sameEvent(known, event) ? 'duplicate' : 'conflict'
   })
@@ -223,7 +221,7 @@ const INSTANT_BYTES = 64
 function longestOf(events: readonly NewEvent[]): readonly (readonly [string, string, number])[] {
   const longest = new Map<string, readonly [string, string, number]>()
   for (const { account_id, id, body } of events) {
-    const at = placeOf({ account_id, id })
+    const at = keyOf({ account_id, id })
     const bytes = Math.max(body.length + INSTANT_BYTES, longest.get(at)?.[2] ?? 0)
     longest.set(at, [account_id, id, bytes])
   }

@@ -188,11 +188,11 @@ export function keyWrites(
     async insert(key, limit) {
       const { columns, types, values } = columnsOf(key)
       // A SELECT list gives its parameters no type.
-      const places = types.map((type, at) => `CAST($${at + 4} AS ${type})`)
+      const casts = types.map((type, at) => `CAST($${at + 4} AS ${type})`)
       const ends = endColumns(t, key, values.length + 4)
       const rows = await query(
         `INSERT INTO ${t.keys} (${columns}, ${ends.columns})
-         SELECT ${places.join(', ')}, ${ends.values}
+         SELECT ${casts.join(', ')}, ${ends.values}
          WHERE CAST($3 AS BIGINT) IS NULL
            OR COALESCE((SELECT key_limit FROM ${t.accounts} WHERE id = $2), CAST($3 AS BIGINT)) >
              (SELECT count(*) FROM ${t.keys} WHERE account_id = $2 AND ${LIVE_LINE})

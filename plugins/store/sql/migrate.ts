@@ -55,7 +55,7 @@ export async function migrate(
     const done = await umzug.up()
     return done.map(({ name }) => name)
   }
-  return client.transaction(work, { patience: PATIENCE })
+  return client.transaction(work, { maxWait: PATIENCE })
 }
 
 function runnable(step: Step, dialect: Dialect, query: Query): RunnableMigration<object> {

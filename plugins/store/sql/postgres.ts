@@ -7,9 +7,9 @@ import { createTurns } from '../turns.ts'
 import type { Purpose, Query, SqlClient, TransactionOptions } from './client.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { createDialect } from './postgres/dialect.ts'
-import { lend } from './postgres/lend.ts'
-import { channelOf, lockOf } from './postgres/news.ts'
-import type { Presence } from './postgres/presence.ts'
+import { withConnection } from './postgres/with-connection.ts'
+import { channelOf, lockOf } from './postgres/notifications.ts'
+import type { Membership } from './postgres/membership.ts'
 import type { RecordedChange } from './postgres/processes.ts'
 import type { PgClient, PgSource } from './postgres/source.ts'
 import { LOCK_WAIT, ask, codeOf, queryOn } from './postgres/statement.ts'
@@ -25,7 +25,7 @@ const STALLED: Millis = 3 * SECOND
  * Units of work follow one another by a lock of the database, whichever process they are of. Single
  * statements carry their own guards and go on beside them.
  */
-export function openPostgres(source: PgSource, t: Tables, presence: Presence): SqlClient {
+export function openPostgres(source: PgSource, t: Tables, membership: Membership): SqlClient {
   const units = createTurns()
   const purposes = new Map<Purpose, Turns>()
   const silence: ((processes: readonly string[]) => void)[] = []
@@ -40,15 +40,15 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
   async function transact<T>(
     client: PgClient,
     work: (query: Query) => Promise<T>,
-    { changes, patience = LOCK_WAIT }: TransactionOptions,
+    { changes, maxWait = LOCK_WAIT }: TransactionOptions,
   ): Promise<{ result: T; made: readonly Change[]; recorded: RecordedChange | undefined }> {
     try {
       // It waits for the lock for so long, and is answered a good while after.
-      await ask(client, { text: begin(t, patience), query_timeout: 2 * patience })
-      const query = queryOn(client, patience - LOCK_WAIT)
+      await ask(client, { text: begin(t, maxWait), query_timeout: 2 * maxWait })
+      const query = queryOn(client, maxWait - LOCK_WAIT)
       const result = await work(query)
       const made = changes?.() ?? []
-      const recorded = made.length === 0 ? undefined : await presence.record(query, made)
+      const recorded = made.length === 0 ? undefined : await membership.record(query, made)
       const { command } = await ask(client, { text: 'COMMIT' })
       // After a statement failed, COMMIT rolls back and calls that no error.
       if (command !== 'COMMIT') throw new Error('a statement of this unit of work had failed')
@@ -62,33 +62,35 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
   }
 
   async function known(recorded: RecordedChange | undefined): Promise<void> {
-    const silent = await (recorded === undefined ? presence.allKnown() : presence.known(recorded))
+    const silent = await (recorded === undefined
+      ? membership.allKnown()
+      : membership.known(recorded))
     if (silent.length > 0) for (const listener of silence) listener(silent)
   }
 
   async function close(): Promise<void> {
     await Promise.all([units, ...purposes.values()].map((turns) => turns.idle()))
-    await presence.end()
+    await membership.end()
     await source.end()
   }
 
-  const read: Query = (sql, bind) => lend(source, (client) => queryOn(client)(sql, bind))
+  const read: Query = (sql, bind) => withConnection(source, (client) => queryOn(client)(sql, bind))
 
   return {
     dialect: createDialect(),
-    changes: presence.changes,
-    claimant: presence.id,
-    now: () => presence.now(),
+    changes: membership.changes,
+    claimant: membership.id,
+    now: () => membership.now(),
     announce: (webhookIds) => {
-      presence.announce(webhookIds)
+      membership.announce(webhookIds)
     },
     read,
     search: read,
     async transaction(work, options = {}) {
       const unit = units.take(() =>
-        lend(source, async (client) => {
+        withConnection(source, async (client) => {
           const done = await transact(client, work, options)
-          for (const change of done.made) presence.changes.tell(change)
+          for (const change of done.made) membership.changes.emit(change)
           options.committed?.()
           return done
         }),
@@ -103,9 +105,9 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
       return result
     },
     exclusive: (purpose, work) =>
-      turnsOf(purpose).take(() => lend(source, (client) => work(queryOn(client)))),
+      turnsOf(purpose).take(() => withConnection(source, (client) => work(queryOn(client)))),
     join: (transaction) => joinOn(connectionOf(transaction, isPgClient), t),
-    watch: (listener) => presence.watch(listener),
+    watch: (listener) => membership.watch(listener),
     onSilence(listener) {
       silence.push(listener)
     },
@@ -113,9 +115,9 @@ export function openPostgres(source: PgSource, t: Tables, presence: Presence): S
   }
 }
 
-function begin(t: Tables, patience: Millis): string {
+function begin(t: Tables, maxWait: Millis): string {
   return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-    SET LOCAL lock_timeout = ${patience};
+    SET LOCAL lock_timeout = ${maxWait};
     SET LOCAL idle_in_transaction_session_timeout = ${STALLED};
     SELECT pg_advisory_xact_lock(${lockOf(t, 'writing')})`
 }

@@ -90,7 +90,7 @@ export function purge(
   }
   return client.exclusive('purge', async (statement) => {
     const rows = await statement(
-      `DELETE FROM ${table} WHERE (${key}) IN (${oldest(purged)} ${client.dialect.passOver}) RETURNING 1`,
+      `DELETE FROM ${table} WHERE (${key}) IN (${oldest(purged)} ${client.dialect.skipLocked}) RETURNING 1`,
       bind,
     )
     return rows.length

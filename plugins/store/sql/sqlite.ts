@@ -3,7 +3,7 @@ import { QueryTypes, Sequelize } from 'sequelize'
 import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
 import { createChanges } from '../../../lib/engine/changes.ts'
-import { createLanes } from '../../../lib/internal/lanes.ts'
+import { createLimiter } from '../../../lib/internal/limiter.ts'
 import type { Query, SqlClient, TransactionOptions } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
@@ -42,9 +42,9 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   const turns = createTurns()
   const changes = createChanges()
   let isBroken = false
-  const reads = createLanes(READS_AT_ONCE)
-  const searches = createLanes(1)
-  const statement = preparedOn(writer.connection, createLanes(1))
+  const reads = createLimiter(READS_AT_ONCE)
+  const searches = createLimiter(1)
+  const statement = preparedOn(writer.connection, createLimiter(1))
   const reading = preparedOn(reader.connection, reads)
   const searching = preparedOn(searcher.connection, (work) => searches(() => reads(work)))
 
@@ -61,7 +61,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
       await rollBack()
       throw cause
     }
-    for (const change of made?.() ?? []) changes.tell(change)
+    for (const change of made?.() ?? []) changes.emit(change)
     committed?.()
     return result
   }

@@ -9,8 +9,8 @@ import { eventReads, eventWrites, insertGroup } from './events.ts'
 import { keyReads, keyWrites } from './keys.ts'
 import { purge, purgesOf } from './purge.ts'
 import { requestReads, requestWrites } from './requests.ts'
-import type { EncryptedColumns } from './seals.ts'
-import { sealReads, sealWrites } from './seals.ts'
+import type { EncryptedColumns } from './encrypted-secrets.ts'
+import { encryptedSecretReads, encryptedSecretWrites } from './encrypted-secrets.ts'
 import type { Tables } from './tables.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 
@@ -53,7 +53,7 @@ export function createSqlStore(
     events: eventReads(read, t, dialect),
     deliveries: deliveryReads(read, t, dialect),
     requests: requestReads(read, t),
-    seals: sealReads(read, t, dialect, encrypted),
+    encryptedSecrets: encryptedSecretReads(read, t, dialect, encrypted),
   }
 
   function unitOfWork(query: Query, changes: ChangeSink, afterCommit: (() => void)[]): StoreTx {
@@ -70,7 +70,7 @@ export function createSqlStore(
       events: eventWrites(query, t, dialect, changes),
       deliveries: deliveryWrites(query, t, dialect),
       requests: requestWrites(query, t),
-      seals: sealWrites(query, t, dialect, encrypted),
+      encryptedSecrets: encryptedSecretWrites(query, t, dialect, encrypted),
       webhooksOf,
       insertPublished: (group) => insertGroup(query, t, dialect, group),
       disableWebhook,

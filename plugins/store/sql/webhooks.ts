@@ -2,8 +2,8 @@ import type { EngineStore, EngineTx } from '../../../lib/engine/ports.ts'
 import { MOVES } from '../../../lib/delivery/transition.ts'
 import type { Creator } from '../../../lib/key/record.ts'
 import type {
-  SealedHeaders,
-  SealedSecret,
+  EncryptedHeaders,
+  EncryptedSecret,
   WebhookPart,
   WebhookRecord,
 } from '../../../lib/webhook/record.ts'
@@ -128,12 +128,12 @@ export function webhookWrites(
 
   async function insertSecret(
     webhookId: string,
-    { id, sealed, display, created_at, not_after }: SealedSecret,
+    { id, encrypted, display, created_at, not_after }: EncryptedSecret,
   ): Promise<void> {
     await query(
       `INSERT INTO ${t.webhook_secrets} (id, webhook_id, sealed, display, created_at, not_after)
        VALUES ($1, $2, $3, $4, $5, $6)`,
-      [id, webhookId, sealed, display, created_at, not_after],
+      [id, webhookId, encrypted, display, created_at, not_after],
     )
   }
 
@@ -164,7 +164,7 @@ export function webhookWrites(
           webhook.last_success_at,
           webhook.last_delivery_at,
           webhook.standard_headers ? 1 : 0,
-          webhook.headers && JSON.stringify(webhook.headers),
+          webhook.headers && printHeaders(webhook.headers),
           webhook.rate_limit,
           webhook.concurrency,
           webhook.created_by.type,
@@ -210,7 +210,7 @@ export function webhookWrites(
           ...(events === undefined ? {} : { events: JSON.stringify(events) }),
           ...(apps === undefined ? {} : { apps: apps && JSON.stringify(apps) }),
           ...(standard_headers === undefined ? {} : { standard_headers: standard_headers ? 1 : 0 }),
-          ...(headers === undefined ? {} : { headers: headers && JSON.stringify(headers) }),
+          ...(headers === undefined ? {} : { headers: headers && printHeaders(headers) }),
           ...originColumns(partsIn(changes), by, now),
           updated_at: now,
         },
@@ -306,7 +306,7 @@ function toWebhook(row: Row): WebhookRecord {
     last_success_at: integerOrNull(row['last_success_at']),
     last_delivery_at: integerOrNull(row['last_delivery_at']),
     standard_headers: integer(row['standard_headers']) === 1,
-    headers: headers === null ? null : (JSON.parse(headers) as SealedHeaders),
+    headers: headers === null ? null : readHeaders(headers),
     rate_limit: integerOrNull(row['rate_limit']),
     concurrency: integerOrNull(row['concurrency']),
     created_by: toCreator(row),
@@ -317,17 +317,32 @@ function toWebhook(row: Row): WebhookRecord {
   }
 }
 
+/** The stored form of encrypted headers: JSON whose field has the name `sealed`. */
+interface StoredHeaders {
+  readonly names: readonly string[]
+  readonly sealed: string
+}
+
+function printHeaders({ names, encrypted }: EncryptedHeaders): string {
+  return JSON.stringify({ names, sealed: encrypted } satisfies StoredHeaders)
+}
+
+function readHeaders(stored: string): EncryptedHeaders {
+  const { names, sealed } = JSON.parse(stored) as StoredHeaders
+  return { names, encrypted: sealed }
+}
+
 /** What is gathered of a secret, in this order. */
 const SECRET_COLUMNS = ['id', 'sealed', 'display', 'created_at', 'not_after']
 
 type GatheredSecret = readonly [string, string, string, number, number | null]
 
 /** The current one first, then the newest. */
-function toSecrets(gathered: string): readonly SealedSecret[] {
+function toSecrets(gathered: string): readonly EncryptedSecret[] {
   return (JSON.parse(gathered) as readonly GatheredSecret[])
-    .map(([id, sealed, display, created_at, not_after]) => ({
+    .map(([id, encrypted, display, created_at, not_after]) => ({
       id,
-      sealed,
+      encrypted,
       display,
       created_at,
       not_after,
@@ -335,4 +350,4 @@ function toSecrets(gathered: string): readonly SealedSecret[] {
     .sort((a, b) => rankOf(a) - rankOf(b) || (a.id > b.id ? -1 : 1))
 }
 
-const rankOf = ({ not_after }: SealedSecret): number => (not_after === null ? 0 : 1)
+const rankOf = ({ not_after }: EncryptedSecret): number => (not_after === null ? 0 : 1)

@@ -20,7 +20,7 @@ async function costsAfter(
   const [id, account_id] = [`wh_${rotations}`, `of ${rotations}`]
   const secretOf = (turn: number) => ({
     id: `${id} ${String(turn).padStart(8, '0')}`,
-    sealed: 'v1.k1.sealed',
+    encrypted: 'v1.k1.sealed',
     display: 'whsec_x…',
     created_at: NOW,
     not_after: null,
@@ -62,7 +62,7 @@ export const SECRET_CHECKS: Checks = {
         body: { overlap_seconds },
       })
     const seeKept = async () => {
-      const counts = await world.platform.store.seals.count(clock.now())
+      const counts = await world.platform.store.encryptedSecrets.count(clock.now())
       const kept = counts.find(({ kind }) => kind === 'webhook_secret')?.count
       saw(`${kept} kept`)
       return kept

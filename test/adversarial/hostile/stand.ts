@@ -6,7 +6,7 @@ import { parseAllowList } from '../../../lib/egress/url.ts'
 import type { Engine } from '../../../lib/engine/engine.ts'
 import { createEngine } from '../../../lib/engine/engine.ts'
 import { createKeyring } from '../../../lib/engine/keyring.ts'
-import type { LaneLimits } from '../../../lib/engine/lanes.ts'
+import type { SendLimits } from '../../../lib/engine/webhook-queues.ts'
 import { createUuid7 } from '../../../lib/internal/uuid7.ts'
 import type { Millis } from '../../../lib/time.ts'
 import { HOUR, SECOND } from '../../../lib/time.ts'
@@ -34,7 +34,7 @@ export interface StandOptions {
   /** Default: one retry after a minute. */
   readonly schedule?: readonly Millis[]
   /** Default: as the daemon's own. */
-  readonly limits?: LaneLimits
+  readonly limits?: SendLimits
   /** Authorities in PEM that its client trusts. */
   readonly ca?: string
 }

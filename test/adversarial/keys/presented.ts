@@ -4,14 +4,9 @@ import { runInNewContext } from 'node:vm'
 import { createChanges } from '../../../lib/engine/changes.ts'
 import { createVerifier } from '../../../lib/engine/verifier.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
-import { hashToken } from '../../../lib/key/hash.ts'
+import { hashToken, DEFAULT_KEY_PREFIX, mintToken } from '../../../lib/key/token.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
-import { DEFAULT_KEY_PREFIX, mintToken } from '../../../lib/key/token.ts'
-import {
-  sampleAccount,
-  sampleKey,
-  sampleSecret,
-} from '../../../plugins/store/conformance/samples.ts'
+import { sampleAccount, sampleKey, sampleSecret } from '../../../plugins/store/conformance/samples.ts'
 import { createClock, turn } from '../../support/clock.ts'
 import type { Checks } from '../run.ts'
 import { openExplained } from './plans.ts'

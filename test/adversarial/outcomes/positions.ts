@@ -78,8 +78,8 @@ export const POSITION_CHECKS: Checks = {
 
     // Plain places work as far as they were issued: with three events, up to 3.
     const ids = all.map(({ id }) => id)
-    for (const [index, { place }] of old.entries()) {
-      t.same(idsOf(await list(`&limit=100&after=${place}`)), ids.slice(index + 1))
+    for (const [index, { cursor }] of old.entries()) {
+      t.same(idsOf(await list(`&limit=100&after=${cursor}`)), ids.slice(index + 1))
     }
     for (const guess of [4, 5, 50, 1e6]) {
       t.equal(codeOf(await list(`&after=${guess}`)), '400 invalid_cursor', `${guess}`)
@@ -105,6 +105,6 @@ export const POSITION_CHECKS: Checks = {
 
     // Every process of the database reads what another one issued.
     const again = await openEventPositions(world.platform.store, world.platform.random)
-    t.equal(again.print(account.id, old[0]?.place ?? ''), first)
+    t.equal(again.print(account.id, old[0]?.cursor ?? ''), first)
   },
 }

@@ -185,7 +185,7 @@ export const RECORD_CHECKS: Checks = {
     await publishDeliveries(store, ...deliveries.map(({ delivery }) => delivery))
     const now = clock.now()
     const claimed = await store.claim(() => ({
-      lanes: [{ webhook_id, limit: 10 }],
+      queues: [{ webhook_id, limit: 10 }],
       now,
       lease_until: now + 60_000,
       renews: false,

@@ -66,7 +66,7 @@ export const listEvents = readOperation({
       const print = (place: string) => eventPositions.print(account_id, place)
       return pages.answer(
         page.next === undefined ? page : { ...page, next: print(page.next) },
-        ({ place }) => print(place),
+        ({ cursor }) => print(cursor),
         (event) => toWireEvent(event, eventPositions),
       )
     })

@@ -38,7 +38,7 @@ export const masterKeyStatus = readOperation({
   },
   command: 'master-key status',
   async run({ platform: { store, keyring }, now }) {
-    const standings = standingsOf(keyring, await store.seals.count(now))
+    const standings = standingsOf(keyring, await store.encryptedSecrets.count(now))
     return {
       data: standings.map(({ remembered_until, ...standing }) => ({
         ...standing,

@@ -1,5 +1,5 @@
 import { HEALTHY } from '../../../../lib/delivery/health.ts'
-import { sealHeaders } from '../../../../lib/engine/targets.ts'
+import { encryptHeaders } from '../../../../lib/engine/targets.ts'
 import { createdOrigin } from '../../../../lib/webhook/origin.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { requireApps } from '../../../authority/app-directory.ts'
@@ -86,7 +86,7 @@ export const createWebhook = writeOperation({
       disabled_reason: null,
       disabled_at: null,
       standard_headers: body.standard_headers ?? platform.standardHeaders,
-      headers: sealHeaders(id, body.headers ?? {}, platform.keyring),
+      headers: encryptHeaders(id, body.headers ?? {}, platform.keyring),
       rate_limit: body.rate_limit ?? null,
       concurrency: body.concurrency ?? null,
       last_success_at: null,

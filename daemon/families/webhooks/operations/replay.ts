@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { bear } from '../../../../lib/engine/birth.ts'
+import { createDelivery } from '../../../../lib/engine/enqueue.ts'
 import type { DeliveryRecord, EventRecord } from '../../../../lib/engine/ports.ts'
 import { uuid7Of } from '../../../../lib/internal/uuid7.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import { matches, subscribesTo } from '../../../../lib/webhook/match.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
-import type { EventListQuery, PlacedEvent } from '../../../../plugins/store/contract/events.ts'
+import type { EventListQuery, OrderedEvent } from '../../../../plugins/store/contract/events.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { requireReceivable } from '../../../events/authority.ts'
 import type { OwnCall } from '../../../operations/family.ts'
@@ -111,9 +111,9 @@ async function* pastEvents(
   { store, eventTypes }: Platform,
   webhook: WebhookRecord,
   span: Pick<EventListQuery, 'since' | 'until' | 'types'>,
-): AsyncGenerator<readonly PlacedEvent[]> {
+): AsyncGenerator<readonly OrderedEvent[]> {
   const { account_id, apps } = webhook
-  const isWanted = (event: PlacedEvent) => matches(webhook, event, eventTypes.isBuiltIn)
+  const isWanted = (event: OrderedEvent) => matches(webhook, event, eventTypes.isBuiltIn)
   let after: EventListQuery['after'] = null
   for (let more = true; more;) {
     const query: EventListQuery = {
@@ -131,7 +131,7 @@ async function* pastEvents(
       wanted.length === 0 ? [] : await store.deliveries.missing(webhook.id, wanted),
     )
     yield wanted.filter(({ id }) => missing.has(id))
-    after = page.next ?? page.rows.at(-1)?.place ?? null
+    after = page.next ?? page.rows.at(-1)?.cursor ?? null
     more = page.more
   }
 }
@@ -162,5 +162,5 @@ async function queue(
 function bearAgain(event: EventRecord, webhook: WebhookRecord, now: Instant): DeliveryRecord {
   const bytes = createHash('sha256').update(`${webhook.id} ${event.id}`).digest()
   const id = uuid7Of(event.created_at, new Uint8Array(bytes))
-  return { ...bear(id, event, webhook, now), trigger: 'replay' }
+  return { ...createDelivery(id, event, webhook, now), trigger: 'replay' }
 }

@@ -61,7 +61,7 @@ export const retryDelivery = writeOperation({
       origins: originsOf(webhook),
     })
     tx.afterCommit(() => {
-      platform.engine.wake({ webhook_id, account_id, due: now })
+      platform.engine.notify({ webhook_id, account_id, due: now })
     })
     return toWireDelivery(await find())
   },

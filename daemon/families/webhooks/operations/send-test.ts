@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { kernelError } from '../../../../lib/errors.ts'
-import { bear } from '../../../../lib/engine/birth.ts'
+import { createDelivery } from '../../../../lib/engine/enqueue.ts'
 import type { DeliveryRecord, NewEvent } from '../../../../lib/engine/ports.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { ownOperation } from '../../../operations/family.ts'
@@ -93,7 +93,7 @@ function bearClaimed(
 ): DeliveryRecord {
   const now = clock.now()
   return {
-    ...bear(newId(), event, webhook, now),
+    ...createDelivery(newId(), event, webhook, now),
     status: 'delivering',
     trigger: 'test',
     claim: engine.newClaim(),

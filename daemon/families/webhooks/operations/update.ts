@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { sealHeaders } from '../../../../lib/engine/targets.ts'
+import { encryptHeaders } from '../../../../lib/engine/targets.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { WebhookChanges } from '../../../../plugins/store/contract/webhooks.ts'
 import { requireApps } from '../../../authority/app-directory.ts'
@@ -112,7 +112,7 @@ function headersOf(
   given: Readonly<Record<string, string>> | null | undefined,
   url: string | undefined,
 ): Pick<WebhookChanges, 'headers'> {
-  if (given !== undefined) return { headers: sealHeaders(webhook.id, given ?? {}, keyring) }
+  if (given !== undefined) return { headers: encryptHeaders(webhook.id, given ?? {}, keyring) }
   const moved = url !== undefined && new URL(url).origin !== new URL(webhook.url).origin
   return moved ? { headers: null } : {}
 }

@@ -9,15 +9,15 @@ import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
 /** How long index scans continue where the last one ended, before one starts at the first row again. */
-const ONWARDS: Millis = SECOND
+const CONTINUE_FOR: Millis = SECOND
 /** Maximum webhooks whose scans are remembered. */
-const MOST_WALKS = 10_000
+const MAX_SCANS = 10_000
 
-interface Walk {
+interface Scan {
   /** Due time of the last first attempt that was claimed. */
   readonly reached: Instant
   /** When a scan last started at the first row. */
-  readonly begun: Millis
+  readonly started: Millis
 }
 
 /**
@@ -29,33 +29,33 @@ interface Walk {
  * point meanwhile is found a second later, or once a claim finds less than its limit.
  */
 export function createClaimDue(steady = (): Millis => performance.now()): Groups['claim'] {
-  const walks = new Map<string, Walk>()
+  const scans = new Map<string, Scan>()
 
   function beginningOf(webhookId: string): Instant {
-    const walk = walks.get(webhookId)
-    return walk !== undefined && steady() - walk.begun < ONWARDS ? walk.reached : 0
+    const scan = scans.get(webhookId)
+    return scan !== undefined && steady() - scan.started < CONTINUE_FOR ? scan.reached : 0
   }
 
   function note(webhookId: string, quota: number, from: Instant, rows: readonly Row[]): void {
     const hasMore = rows.length === quota && rows.every((row) => integer(row['retry']) === 0)
-    if (!hasMore || walks.size >= MOST_WALKS) {
-      walks.delete(webhookId)
+    if (!hasMore || scans.size >= MAX_SCANS) {
+      scans.delete(webhookId)
       return
     }
-    const begun = (from === 0 ? undefined : walks.get(webhookId)?.begun) ?? steady()
+    const started = (from === 0 ? undefined : scans.get(webhookId)?.started) ?? steady()
     const reached = Math.max(from, ...rows.map((row) => integer(row['due'])))
-    walks.set(webhookId, { reached, begun })
+    scans.set(webhookId, { reached, started })
   }
 
   return async (query, t, claim) => {
-    if (claim.lanes.length === 0) return []
-    const lanes = claim.lanes.map(({ webhook_id, limit }) => ({
+    if (claim.queues.length === 0) return []
+    const queues = claim.queues.map(({ webhook_id, limit }) => ({
       webhook_id,
       quota: limit,
       beginning: beginningOf(webhook_id),
     }))
-    const rows = await claimRows(query, t, claim, lanes)
-    for (const { webhook_id, quota, beginning } of lanes) {
+    const rows = await claimRows(query, t, claim, queues)
+    for (const { webhook_id, quota, beginning } of queues) {
       const own = rows.filter((row) => row['webhook_id'] === webhook_id)
       note(webhook_id, quota, beginning, own)
     }
@@ -77,32 +77,32 @@ function claimRows(
   query: Query,
   t: Tables,
   { now, token, lease_until }: Claim,
-  lanes: readonly object[],
+  queues: readonly object[],
 ): Promise<Row[]> {
   return query(
     `WITH unsynced AS MATERIALIZED (
        SELECT set_config('synchronous_commit', 'off', TRUE)
      ), due AS MATERIALIZED (
-       SELECT lane.webhook_id, lane.quota, head.*
+       SELECT queue.webhook_id, queue.quota, head.*
        FROM jsonb_to_recordset($4::jsonb)
-           AS lane (webhook_id text, quota integer, beginning bigint)
+           AS queue (webhook_id text, quota integer, beginning bigint)
          CROSS JOIN (VALUES (0), (1)) AS kind (retry)
          CROSS JOIN LATERAL (
-           SELECT ctid AS place, id, retry, next_at FROM ${t.deliveries}
-           WHERE webhook_id = lane.webhook_id AND done_at IS NULL AND retry = kind.retry
-             AND next_at >= CASE kind.retry WHEN 0 THEN lane.beginning ELSE 0 END
+           SELECT ctid AS row_id, id, retry, next_at FROM ${t.deliveries}
+           WHERE webhook_id = queue.webhook_id AND done_at IS NULL AND retry = kind.retry
+             AND next_at >= CASE kind.retry WHEN 0 THEN queue.beginning ELSE 0 END
              AND next_at <= $1
-           ORDER BY next_at, id LIMIT lane.quota FOR UPDATE SKIP LOCKED) AS head
+           ORDER BY next_at, id LIMIT queue.quota FOR UPDATE SKIP LOCKED) AS head
      ), turn AS (
-       SELECT place, id, next_at, quota,
+       SELECT row_id, id, next_at, quota,
          row_number() OVER (PARTITION BY webhook_id ORDER BY retry, next_at, id) AS number
        FROM due
-     ), taken AS MATERIALIZED (SELECT place, id, next_at FROM turn WHERE number <= quota)
+     ), taken AS MATERIALIZED (SELECT row_id, id, next_at FROM turn WHERE number <= quota)
      UPDATE ${t.deliveries} d SET status = 'delivering', claim = $2, next_at = $3
      FROM taken, unsynced
-     WHERE d.ctid = ANY (ARRAY(SELECT place FROM taken)) AND d.id = taken.id
+     WHERE d.ctid = ANY (ARRAY(SELECT row_id FROM taken)) AND d.id = taken.id
        AND d.${statusIn('claimed')}
      RETURNING d.*, taken.next_at AS due`,
-    [now, token, lease_until, JSON.stringify(lanes)],
+    [now, token, lease_until, JSON.stringify(queues)],
   )
 }

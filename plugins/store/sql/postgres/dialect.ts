@@ -4,7 +4,7 @@ import { FEED } from './feed.ts'
 import { isAbandoned } from './processes.ts'
 import { publishGroup } from './publish.ts'
 import { settleGroup } from './settle.ts'
-import { unlessRefused } from './unless-refused.ts'
+import { onConflict } from './on-conflict.ts'
 
 /** The dialect of one process: it remembers where its claims have ended. */
 export const createDialect = (): Dialect => ({
@@ -21,10 +21,10 @@ export const createDialect = (): Dialect => ({
   gather: (columns) =>
     `COALESCE(CAST(json_agg(json_build_array(${columns.join(', ')})) AS TEXT), '[]')`,
   field: (column, name) => `(${column}::jsonb ->> '${name}')`,
-  sealedUnder: (text) => `split_part(${text}, '.', 2)`,
+  encryptedUnder: (text) => `split_part(${text}, '.', 2)`,
   abandoned: isAbandoned,
-  passOver: 'FOR UPDATE SKIP LOCKED',
-  unlessRefused,
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
+  onConflict,
   feed: FEED,
   groups: { publish: publishGroup, claim: createClaimDue(), settle: settleGroup },
 })

@@ -1,6 +1,6 @@
 import type { Change } from '../../../../lib/engine/changes.ts'
-import type { Holder } from '../../../../lib/engine/acknowledgements.ts'
-import type { Round } from '../../../../lib/engine/lease.ts'
+import type { LeaseHolder } from '../../../../lib/engine/acknowledgements.ts'
+import type { LeaseRenewal } from '../../../../lib/engine/lease.ts'
 import { LEASE } from '../../../../lib/engine/lease.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
@@ -20,7 +20,7 @@ const ARRIVING = '15 seconds'
 const SETTLED_IN = '6 seconds'
 
 /** A round of the lease, and what the database's clock said in it. */
-export interface TimedRound extends Round {
+export interface TimedRound extends LeaseRenewal {
   readonly now: Instant
 }
 
@@ -87,7 +87,7 @@ export async function leave(client: PgClient, t: Tables, id: string): Promise<vo
 /** A change that is about to be committed, and who went by the older state at that moment. */
 export interface RecordedChange {
   readonly seq: number
-  readonly holders: readonly Holder[]
+  readonly holders: readonly LeaseHolder[]
 }
 
 /**

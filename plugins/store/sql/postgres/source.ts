@@ -50,15 +50,15 @@ export interface PgSequelize {
 }
 
 /** A connection from a pool, to be released. */
-export interface Loan {
+export interface ConnectionLease {
   readonly client: PgClient
   /** @param broken why it must not be used again */
-  giveBack(broken?: Error): void
+  release(broken?: Error): void
 }
 
 /** A source of connections. */
 export interface PgSource {
-  borrow(): Promise<Loan>
+  acquire(): Promise<ConnectionLease>
   /** Closes what was opened for the store only. */
   end(): Promise<void>
 }
@@ -70,11 +70,11 @@ const LEAST_CONNECTIONS = 3
 export function fromPool(pool: PgPool, end: () => Promise<void> = async () => undefined): PgSource {
   requireSize(pool.options.max)
   return {
-    async borrow() {
+    async acquire() {
       const client = await pool.connect()
       return {
         client,
-        giveBack(broken) {
+        release(broken) {
           client.release(broken)
         },
       }
@@ -87,11 +87,11 @@ export function fromPool(pool: PgPool, end: () => Promise<void> = async () => un
 export function fromSequelize({ config, connectionManager }: PgSequelize): PgSource {
   requireSize(config.pool?.max)
   return {
-    async borrow() {
+    async acquire() {
       const client = (await connectionManager.getConnection({ type: 'write' })) as PgClient
       return {
         client,
-        giveBack(broken) {
+        release(broken) {
           if (broken === undefined) connectionManager.releaseConnection(client)
           // Sequelize may have thrown it away by itself already.
           else void connectionManager.destroyConnection(client).catch(() => undefined)

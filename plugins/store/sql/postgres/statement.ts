@@ -55,10 +55,10 @@ async function answersOf(client: PgClient, statement: PgStatement): Promise<read
   }
 }
 
-/** @param patience how long locks may be waited for, and work may take, beyond what is usual */
-export function queryOn(client: PgClient, patience: Millis = 0): Query {
+/** @param maxWait how long locks may be waited for, and work may take, beyond what is usual */
+export function queryOn(client: PgClient, maxWait: Millis = 0): Query {
   return async <Row extends object>(text: string, bind: readonly unknown[] = []) => {
-    const query_timeout = ANSWER_WAIT + patience
+    const query_timeout = ANSWER_WAIT + maxWait
     const { rows } = await ask(client, { text, values: [...bind], query_timeout })
     return rows as Row[]
   }

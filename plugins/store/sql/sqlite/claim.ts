@@ -23,7 +23,7 @@ export async function claimDue(
     `SELECT * FROM (SELECT id, retry, next_at FROM ${t.deliveries}
        WHERE webhook_id = $${lane} AND done_at IS NULL AND retry = ${retry} AND next_at <= $1
        ORDER BY next_at, id LIMIT $${lane + 1})`
-  const picks = claim.lanes.map((_, index) => {
+  const picks = claim.queues.map((_, index) => {
     const lane = 4 + 2 * index
     return `SELECT id FROM (SELECT * FROM (${due(lane, 0)} UNION ALL ${due(lane, 1)})
       ORDER BY retry, next_at, id LIMIT $${lane + 1})`
@@ -37,7 +37,7 @@ export async function claimDue(
       claim.now,
       claim.token,
       claim.lease_until,
-      ...claim.lanes.flatMap(({ webhook_id, limit }) => [webhook_id, limit]),
+      ...claim.queues.flatMap(({ webhook_id, limit }) => [webhook_id, limit]),
     ],
   )
   const { token, lease_until } = claim

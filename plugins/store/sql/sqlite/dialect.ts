@@ -33,12 +33,12 @@ export const SQLITE: Dialect = {
   each: (parameter, alias) => `json_each(${parameter}) ${alias}`,
   gather: (columns) => `json_group_array(json_array(${columns.join(', ')}))`,
   field: (column, name) => `json_extract(${column}, '$.${name}')`,
-  sealedUnder: (text) => `substr(${text}, 4, max(0, instr(substr(${text}, 4), '.') - 1))`,
+  encryptedUnder: (text) => `substr(${text}, 4, max(0, instr(substr(${text}, 4), '.') - 1))`,
   // One process: whatever others claimed, they did before it was started.
   abandoned: (_, id) => `substr(claim, 1, length(${id}) + 1) <> ${id} || '.'`,
-  passOver: '',
+  skipLocked: '',
   // Nobody else commits meanwhile.
-  unlessRefused: (query, sql, bind) => query(sql, bind),
+  onConflict: (query, sql, bind) => query(sql, bind),
   feed: FEED,
   groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },
 }

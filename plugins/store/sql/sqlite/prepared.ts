@@ -1,13 +1,13 @@
 import type sqlite3 from 'sqlite3'
 import { kernelError } from '../../../../lib/errors.ts'
-import type { Lanes } from '../../../../lib/internal/lanes.ts'
+import type { Limiter } from '../../../../lib/internal/limiter.ts'
 import type { Query } from '../client.ts'
 import { numbered, queryOn, rowsOf } from './statement.ts'
 
 /** So that texts that are never the same twice fill no memory; those beyond are prepared each time. */
-const MOST_PREPARED = 512
-/** Texts that were met once, before all of that is forgotten: those of migrations never come again. */
-const MOST_MET = 2048
+const MAX_PREPARED = 512
+/** Texts that were used once, before all of that is forgotten: those of migrations never come again. */
+const MAX_SEEN = 2048
 
 /** Statements that are prepared once, on the driver's own handle. */
 export interface Prepared {
@@ -19,25 +19,25 @@ export interface Prepared {
  * Keeps statements prepared that come a second time: preparing one takes several times as long as
  * running it, and each awaited hop costs a turn of the event loop.
  *
- * @param lanes where statements wait until they are handed to the driver, in their order. A connection runs
+ * @param limit where statements wait until they are handed to the driver, in their order. A connection runs
  *   one at a time, and each other one blocks a thread of libuv's pool until its turn
  */
-export function preparedOn(connection: sqlite3.Database, lanes: Lanes): Prepared {
+export function preparedOn(connection: sqlite3.Database, limit: Limiter): Prepared {
   const texts = new Map<string, Copies>()
-  const met = new Set<string>()
+  const seen = new Set<string>()
   const once = queryOn(connection)
   let isFinalized = false
 
   function copiesOf(sql: string): Copies | undefined {
     const known = texts.get(sql)
-    if (known !== undefined || texts.size >= MOST_PREPARED) return known
-    if (met.delete(sql)) {
+    if (known !== undefined || texts.size >= MAX_PREPARED) return known
+    if (seen.delete(sql)) {
       const copies = new Copies(connection, sql)
       texts.set(sql, copies)
       return copies
     }
-    if (met.size >= MOST_MET) met.clear()
-    met.add(sql)
+    if (seen.size >= MAX_SEEN) seen.clear()
+    seen.add(sql)
     return undefined
   }
 
@@ -56,12 +56,12 @@ export function preparedOn(connection: sqlite3.Database, lanes: Lanes): Prepared
     async query<Row extends object>(sql: string, bind: readonly unknown[] = []) {
       // A statement that were prepared now would keep the connection from closing.
       if (isFinalized) throw kernelError('unavailable', { internal: 'the database is closed' })
-      return lanes(() => run<Row>(sql, bind))
+      return limit(() => run<Row>(sql, bind))
     },
     async finalize() {
       isFinalized = true
       // What waits begins first.
-      await lanes(async () => undefined)
+      await limit(async () => undefined)
       for (const copies of texts.values()) await copies.finalize()
     },
   }

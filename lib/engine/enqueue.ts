@@ -14,14 +14,14 @@ import type {
 import type { Signal } from './signal.ts'
 
 /** A notification that pending work of a webhook was committed. */
-export interface Woken {
+export interface WorkAvailable {
   readonly webhook_id: string
   readonly account_id: string
   readonly due: Instant
 }
 
 /** Creates a delivery: pending, or skipped when the webhook is disabled, so that it stays visible. */
-export function bear(
+export function createDelivery(
   id: string,
   event: EventRecord,
   webhook: WebhookRecord,
@@ -61,11 +61,11 @@ export type PublishIn = (
 export function createPublishIn(options: {
   readonly clock: Clock
   readonly newId: () => string
-  readonly woken: Signal<Woken>
+  readonly workAvailable: Signal<WorkAvailable>
   readonly isBuiltIn: IsBuiltIn
   readonly events?: Partial<EngineEvents>
 }): PublishIn {
-  const { clock, newId, woken, isBuiltIn } = options
+  const { clock, newId, workAvailable, isBuiltIn } = options
   return async (tx, events, except) => {
     const [first] = events
     if (first === undefined) return []
@@ -75,14 +75,14 @@ export function createPublishIn(options: {
       event,
       deliveries: webhooks
         .filter((webhook) => matches(webhook, event, isBuiltIn))
-        .map((webhook) => bear(newId(), event, webhook, now)),
+        .map((webhook) => createDelivery(newId(), event, webhook, now)),
     }))
     const outcomes = await tx.insertPublished(group)
     const stored = group.filter((_, index) => outcomes[index] === 'stored')
     tx.afterCommit(() => {
       if (stored.length > 0) options.events?.committed?.(stored.length)
       for (const { status, webhook_id, account_id } of stored.flatMap((one) => one.deliveries)) {
-        if (status === 'pending') woken.emit({ webhook_id, account_id, due: now })
+        if (status === 'pending') workAvailable.emit({ webhook_id, account_id, due: now })
       }
     })
     return outcomes

@@ -2,11 +2,14 @@ import type { Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 
 /** Notifications between processes. They may be lost, so nothing depends on them but speed. */
-export type News =
+export type Notification =
   | { readonly kind: 'committed' }
-  | { readonly kind: 'lanes'; readonly from: string; readonly webhookIds?: readonly string[] }
+  | { readonly kind: 'work'; readonly from: string; readonly webhookIds?: readonly string[] }
   | { readonly kind: 'changed' }
   | { readonly kind: 'known'; readonly id: string; readonly seq: number }
+
+/** First word of a notification of work. Processes of earlier versions send and expect it. */
+const WORK = 'lanes'
 
 /** The channel of NOTIFY, named after the prefix of the tables. */
 export function channelOf(t: Tables): string {
@@ -14,17 +17,17 @@ export function channelOf(t: Tables): string {
 }
 
 /** Formats a notification of available work of these webhooks; of any webhook when none is named. */
-export function printNews(from: string, webhookIds: readonly string[]): string {
-  return ['lanes', from, ...webhookIds].join(' ')
+export function printNotification(from: string, webhookIds: readonly string[]): string {
+  return [WORK, from, ...webhookIds].join(' ')
 }
 
 /** Parses a notification. An unknown one, such as of a newer version, means that something was committed. */
-export function readNews(payload: string): News {
+export function readNotification(payload: string): Notification {
   const [kind, id = '', ...more] = payload.split(' ')
   if (kind === 'changed') return { kind }
   if (kind === 'known') return { kind, id, seq: Number(more[0]) }
-  if (kind !== 'lanes') return { kind: 'committed' }
-  return more.length === 0 ? { kind, from: id } : { kind, from: id, webhookIds: more }
+  if (kind !== WORK) return { kind: 'committed' }
+  return { kind: 'work', from: id, ...(more.length > 0 && { webhookIds: more }) }
 }
 
 /** SQL of the key of an advisory lock of these tables. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createPace } from '../../lib/engine/pace.ts'
-import { sealHeaders } from '../../lib/engine/targets.ts'
+import { encryptHeaders } from '../../lib/engine/targets.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { Bench } from '../support/engine.ts'
 import { START, createBench } from '../support/engine.ts'
@@ -84,7 +84,7 @@ await t.test('a webhook with a rate limit', async (t) => {
     t.ok(densest(times, SECOND) <= 5, `${densest(times, SECOND)} within a second`)
     t.ok((times.at(-1) ?? 0) <= 6 * SECOND, 'no slower than its rate')
   })
-  await t.test('gets what is born at its rate too', async (t) => {
+  await t.test('gets new deliveries at its rate too', async (t) => {
     const bench = await createBench(t)
     const webhook = await bench.addWebhook('slow', { rate_limit: 2 })
     const other = await bench.addWebhook('fast')
@@ -149,7 +149,7 @@ await t.test('headers of its own are sent with every delivery', async (t) => {
   const bench = await createBench(t)
   const plain = bench.plainWebhook('tagged')
   const given = { 'X-Receiver': 'billing', Authorization: 'Bearer r_1' }
-  const headers = sealHeaders(plain.id, given, bench.keyring)
+  const headers = encryptHeaders(plain.id, given, bench.keyring)
   t.notMatch(JSON.stringify(headers), 'r_1')
   await bench.addWebhook('tagged', { ...plain, headers })
   await bench.engine.dispatcher.start()
@@ -163,6 +163,6 @@ await t.test('headers of its own are sent with every delivery', async (t) => {
   t.same(
     await bench.statuses(moved.id),
     { pending: 1 },
-    'what was sealed for another opens nowhere',
+    'headers of another webhook cannot be decrypted',
   )
 })

@@ -1,7 +1,7 @@
 /** Runs work with limited concurrency, in the order of the calls. */
-export type Lanes = <T>(work: () => Promise<T>) => Promise<T>
+export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
 
-export function createLanes(most: number): Lanes {
+export function createLimiter(most: number): Limiter {
   const waiting: (() => void)[] = []
   let free = most
   return async (work) => {

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import type { WebhookRecord } from '../../../lib/webhook/record.ts'
 import type { Store } from '../contract.ts'
-import type { SealKind } from '../contract/seals.ts'
-import { SEALED_NAMES } from '../contract/seals.ts'
+import type { EncryptedKind } from '../contract/encrypted-secrets.ts'
+import { ENCRYPTED_NAMES } from '../contract/encrypted-secrets.ts'
 import type { StoreCase } from './harness.ts'
 import { openRacers } from './harness.ts'
 import { ACCOUNT, BORN, insertWebhooks, sampleWebhook } from './samples.ts'
 
-const [CHECK = ''] = SEALED_NAMES
+const [CHECK = ''] = ENCRYPTED_NAMES
 
-/** As a keyring seals, with every character that base64 has. */
+/** As a keyring encrypts, with every character that base64 has. */
 const under = (keyId: string, content: string): string => `v1.${keyId}.${content}+/==`
 
-const secretOf = (id: string, sealed: string): WebhookRecord['secrets'][number] => ({
+const secretOf = (id: string, encrypted: string): WebhookRecord['secrets'][number] => ({
   id,
-  sealed,
+  encrypted,
   display: 'whsec_x…',
   created_at: BORN,
   not_after: null,
@@ -26,7 +26,7 @@ async function fill(store: Store): Promise<void> {
     store,
     sampleWebhook('wh_1', {
       secrets: [secretOf('s2', under('k_1', 'b')), secretOf('s1', under('k1', 'a'))],
-      headers: { names: ['X-"Quoted"'], sealed: under('k1', 'h') },
+      headers: { names: ['X-"Quoted"'], encrypted: under('k1', 'h') },
     }),
     sampleWebhook('wh_2', { secrets: [secretOf('s3', under('k2', 'c'))], headers: null }),
   )
@@ -36,18 +36,18 @@ async function fill(store: Store): Promise<void> {
 
 const all = { after: '', limit: 10 }
 
-const reseal = (
+const reencrypt = (
   store: Store,
-  kind: SealKind,
+  kind: EncryptedKind,
   ...texts: readonly { readonly id: string; readonly from: string; readonly to: string }[]
-): Promise<number> => store.write((tx) => tx.seals.reseal(kind, texts))
+): Promise<number> => store.write((tx) => tx.encryptedSecrets.reencrypt(kind, texts))
 
-export const sealCases: readonly StoreCase[] = [
+export const encryptedSecretCases: readonly StoreCase[] = [
   {
-    name: 'seals: what is sealed is counted by master key, and kept answers while they are kept',
+    name: 'encryptedSecrets: what is encrypted is counted by master key, and kept answers while they are kept',
     async run({ open }) {
       const store = await open()
-      assert.deepEqual(await store.seals.count(BORN), [])
+      assert.deepEqual(await store.encryptedSecrets.count(BORN), [])
       await fill(store)
       const answers = [
         ['a', BORN, 'k1'],
@@ -61,7 +61,7 @@ export const sealCases: readonly StoreCase[] = [
           await tx.requests.claimIdempotency({ ...record, expires_at })
         }
       })
-      const counts = await store.seals.count(BORN)
+      const counts = await store.encryptedSecrets.count(BORN)
       const shown = counts.map(({ kind, key_id, count, until }) =>
         [key_id, kind, count, until].join(' '),
       )
@@ -76,33 +76,34 @@ export const sealCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'seals: what is sealed elsewhere is listed by id, page by page',
+    name: 'encryptedSecrets: what is encrypted elsewhere is listed by id, page by page',
     async run({ open }) {
       const store = await open()
       await fill(store)
-      const idsOf = async (kind: SealKind, keyId: string, page = all) =>
-        (await store.seals.sealedElsewhere(kind, keyId, page)).map(({ id }) => id)
+      const idsOf = async (kind: EncryptedKind, keyId: string, page = all) =>
+        (await store.encryptedSecrets.encryptedElsewhere(kind, keyId, page)).map(({ id }) => id)
       assert.deepEqual(await idsOf('webhook_secret', 'k1'), ['s2', 's3'])
       assert.deepEqual(await idsOf('webhook_secret', 'k3'), ['s1', 's2', 's3'])
       assert.deepEqual(await idsOf('webhook_secret', 'k3', { after: '', limit: 2 }), ['s1', 's2'])
       assert.deepEqual(await idsOf('webhook_secret', 'k3', { after: 's2', limit: 2 }), ['s3'])
-      assert.deepEqual(await store.seals.sealedElsewhere('webhook_headers', 'k2', all), [
-        { id: 'wh_1', sealed: under('k1', 'h') },
-      ])
+      assert.deepEqual(
+        await store.encryptedSecrets.encryptedElsewhere('webhook_headers', 'k2', all),
+        [{ id: 'wh_1', encrypted: under('k1', 'h') }],
+      )
       assert.deepEqual(await idsOf('webhook_headers', 'k1'), [])
-      assert.deepEqual(await store.seals.sealedElsewhere('named_value', 'k2', all), [
-        { id: CHECK, sealed: under('k1', 'check') },
+      assert.deepEqual(await store.encryptedSecrets.encryptedElsewhere('named_value', 'k2', all), [
+        { id: CHECK, encrypted: under('k1', 'check') },
       ])
     },
   },
   {
-    name: 'seals: a text is replaced where it still is, and nothing beside it changes',
+    name: 'encryptedSecrets: a text is replaced where it still is, and nothing beside it changes',
     async run({ open }) {
       const store = await open()
       await fill(store)
       const before = await store.webhooks.get(ACCOUNT, 'wh_1')
       assert.equal(
-        await reseal(
+        await reencrypt(
           store,
           'webhook_secret',
           { id: 's1', from: under('k1', 'a'), to: under('k2', 'A') },
@@ -112,17 +113,17 @@ export const sealCases: readonly StoreCase[] = [
         1,
       )
       const headers = { id: 'wh_1', from: under('k1', 'h'), to: under('k2', 'H') }
-      assert.equal(await reseal(store, 'webhook_headers', headers), 1)
-      assert.equal(await reseal(store, 'webhook_headers', headers), 0)
-      assert.equal(await reseal(store, 'webhook_headers', { ...headers, id: 'wh_2' }), 0)
+      assert.equal(await reencrypt(store, 'webhook_headers', headers), 1)
+      assert.equal(await reencrypt(store, 'webhook_headers', headers), 0)
+      assert.equal(await reencrypt(store, 'webhook_headers', { ...headers, id: 'wh_2' }), 0)
       const check = { id: CHECK, from: under('k1', 'check'), to: under('k2', 'check') }
-      assert.equal(await reseal(store, 'named_value', check), 1)
-      assert.equal(await reseal(store, 'named_value', { ...check, id: 'brand' }), 0)
-      assert.equal(await reseal(store, 'webhook_secret'), 0)
+      assert.equal(await reencrypt(store, 'named_value', check), 1)
+      assert.equal(await reencrypt(store, 'named_value', { ...check, id: 'brand' }), 0)
+      assert.equal(await reencrypt(store, 'webhook_secret'), 0)
 
       assert.deepEqual(await store.webhooks.get(ACCOUNT, 'wh_1'), {
         ...before,
-        headers: { names: ['X-"Quoted"'], sealed: under('k2', 'H') },
+        headers: { names: ['X-"Quoted"'], encrypted: under('k2', 'H') },
         secrets: [secretOf('s2', under('k_1', 'b')), secretOf('s1', under('k2', 'A'))],
       })
       assert.equal(await store.accounts.meta(CHECK), under('k2', 'check'))
@@ -130,20 +131,20 @@ export const sealCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'seals: of racers that replace the same texts each text has one winner',
+    name: 'encryptedSecrets: of racers that replace the same texts each text has one winner',
     async run(harness) {
       const [one, other] = await openRacers(harness)
       const ids = Array.from({ length: 20 }, (_, at) => `r${String(at).padStart(2, '0')}`)
       const secrets = ids.map((id) => secretOf(id, under('k1', id)))
       await insertWebhooks(one, sampleWebhook('wh_1', { secrets }))
       const racer = (store: Store, keyId: string, order: readonly string[]) =>
-        reseal(
+        reencrypt(
           store,
           'webhook_secret',
           ...order.map((id) => ({ id, from: under('k1', id), to: under(keyId, id) })),
         )
       const won = await Promise.all([racer(one, 'k2', ids), racer(other, 'k3', ids.toReversed())])
-      const counts = await one.seals.count(BORN)
+      const counts = await one.encryptedSecrets.count(BORN)
       const of = (keyId: string) => counts.find(({ key_id }) => key_id === keyId)?.count ?? 0
       assert.deepEqual(won, [of('k2'), of('k3')])
       assert.equal(of('k1') + of('k2') + of('k3'), ids.length)

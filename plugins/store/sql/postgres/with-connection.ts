@@ -8,11 +8,11 @@ import { asReason } from './statement.ts'
  *
  * @throws KeyhookError `unavailable` when there is no connection
  */
-export async function lend<T>(
+export async function withConnection<T>(
   source: PgSource,
   work: (client: PgClient) => Promise<T>,
 ): Promise<T> {
-  const { client, giveBack } = await source.borrow().catch((cause: unknown) => {
+  const { client, release } = await source.acquire().catch((cause: unknown) => {
     throw asReason(cause)
   })
   let broken: Error | undefined
@@ -27,7 +27,7 @@ export async function lend<T>(
     if (cause instanceof KeyhookError && cause.code === 'unavailable') broken ??= cause
     throw cause
   } finally {
-    giveBack(broken)
+    release(broken)
     client.off('error', note)
   }
 }

@@ -5,7 +5,7 @@ import { codeOf } from './statement.ts'
 const UNIQUE_VIOLATION = '23505'
 
 /** Runs a statement after a savepoint, so that a conflict undoes only this statement. */
-export async function unlessRefused(
+export async function onConflict(
   query: Query,
   sql: string,
   bind: readonly unknown[],

@@ -7,8 +7,13 @@ import type { Instant, Millis } from '../../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../../lib/time.ts'
 import type { Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
-import { keepEra } from './feed.ts'
-import { channelOf, lockAgainstOlder, printNews, readNews } from './news.ts'
+import { keepEpoch } from './feed.ts'
+import {
+  channelOf,
+  lockAgainstOlder,
+  printNotification,
+  readNotification,
+} from './notifications.ts'
 import type { RecordedChange } from './processes.ts'
 import {
   acknowledge,
@@ -19,13 +24,13 @@ import {
   renewLease,
   sweep,
 } from './processes.ts'
-import type { Loan, PgNotification, PgSource } from './source.ts'
+import type { ConnectionLease, PgNotification, PgSource } from './source.ts'
 import { kernelError } from '../../../../lib/errors.ts'
 import { queryOn } from './statement.ts'
-import { lend } from './lend.ts'
+import { withConnection } from './with-connection.ts'
 
 /** The membership of this process among those that share a database. */
-export interface Presence {
+export interface Membership {
   readonly id: string
   readonly changes: OwnChanges
   /** Estimate of the database's clock. */
@@ -49,12 +54,12 @@ export interface Presence {
 }
 
 const FIRST_DELAY: Millis = 50
-const LONGEST_DELAY: Millis = SECOND
+const MAX_DELAY: Millis = SECOND
 const SWEEP_EVERY: Millis = MINUTE
 /** Notifications of work are collected for this long: NOTIFY takes a lock of the whole server. */
-const GATHER: Millis = 20
+const COLLECT_FOR: Millis = 20
 /** A payload has at most 8,000 bytes; with more webhooks than this it names none. */
-const MOST_NAMED = 100
+const MAX_NAMED = 100
 
 const ignore = (): void => undefined
 
@@ -79,32 +84,33 @@ function better(kept: Reading, next: Reading): Reading {
  * While that connection is broken no cache is used and no notification is sent, but reads and writes
  * continue: each statement has its own guard.
  */
-export function createPresence(source: PgSource, t: Tables): Presence {
+export function createMembership(source: PgSource, t: Tables): Membership {
   const id = randomUUID()
   const channel = channelOf(t)
   const steady = (): Millis => performance.now()
   const listeners = new Set<(webhookIds?: readonly string[]) => void>()
-  const gathered = new Set<string>()
-  let loan: Loan | undefined
+  const pending = new Set<string>()
+  let connection: ConnectionLease | undefined
   let isEnded = false
   let beat: NodeJS.Timeout | undefined
   let rejoining: Promise<void> = Promise.resolve()
   /** Ends the pause between two attempts to join, whose timer does not keep the process alive. */
-  let wake = (): void => undefined
+  let endPause = (): void => undefined
   let announcing: NodeJS.Timeout | undefined
-  let swept = -Infinity
+  let sweptAt = -Infinity
   let seen: Reading = { now: Date.now(), at: steady(), within: Infinity }
 
-  const held = (): Loan => {
-    if (loan === undefined) throw kernelError('unavailable', { internal: 'no connection is held' })
-    return loan
+  const current = (): ConnectionLease => {
+    if (connection === undefined)
+      throw kernelError('unavailable', { internal: 'no connection is held' })
+    return connection
   }
 
   const lease = createLease(
     {
       async renew(seq) {
         const asked = steady()
-        const round = await renewLease(held().client, t, id, seq)
+        const round = await renewLease(current().client, t, id, seq)
         seen = better(seen, {
           now: round.now,
           at: (asked + steady()) / 2,
@@ -112,13 +118,13 @@ export function createPresence(source: PgSource, t: Tables): Presence {
         })
         return round
       },
-      acknowledge: (seq) => acknowledge(held().client, t, { id, seq, channel }),
+      acknowledge: (seq) => acknowledge(current().client, t, { id, seq, channel }),
     },
     { now: Date.now, steady },
   )
 
   const acknowledgements: Acknowledgements = createAcknowledgements(
-    (ids) => lend(source, (client) => acknowledgedBy(queryOn(client), t, ids)),
+    (ids) => withConnection(source, (client) => acknowledgedBy(queryOn(client), t, ids)),
     (delay, run) => {
       const timer = setTimeout(run, delay)
       return () => {
@@ -128,19 +134,19 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   )
 
   const lose = (cause = new Error('the connection ended')): void => {
-    if (loan === undefined || isEnded) return
+    if (connection === undefined || isEnded) return
     drop(cause)
     rejoining = rejoin()
   }
-  const hear = (message: PgNotification): void => {
+  const receive = (message: PgNotification): void => {
     if (message.channel !== channel) return
-    const news = readNews(message.payload ?? '')
-    if (news.kind === 'known') acknowledgements.note(news.id, news.seq)
-    else if (news.kind === 'changed') renew()
-    else if (news.kind === 'committed') tell()
-    else if (news.from !== id) tell(news.webhookIds)
+    const notification = readNotification(message.payload ?? '')
+    if (notification.kind === 'known') acknowledgements.record(notification.id, notification.seq)
+    else if (notification.kind === 'changed') renew()
+    else if (notification.kind === 'committed') emit()
+    else if (notification.from !== id) emit(notification.webhookIds)
   }
-  const tell = (webhookIds?: readonly string[]): void => {
+  const emit = (webhookIds?: readonly string[]): void => {
     for (const listener of listeners) listener(webhookIds)
   }
   const renew = (): void => {
@@ -148,35 +154,35 @@ export function createPresence(source: PgSource, t: Tables): Presence {
   }
 
   async function join(): Promise<void> {
-    const taken = await source.borrow()
+    const taken = await source.acquire()
     const query = queryOn(taken.client)
     // A connection may break at any moment. Without a listener that would end the process.
     taken.client.on('error', ignore)
     try {
       await lockAgainstOlder(query, t)
       await query(`LISTEN ${channel}`)
-      loan = taken
+      connection = taken
       await lease.renew()
     } catch (cause) {
-      loan = undefined
+      connection = undefined
       // Closed, not reused: it listens and holds a lock.
-      taken.giveBack(new Error('not joined', { cause }))
+      taken.release(new Error('not joined', { cause }))
       throw cause
     }
     taken.client.on('error', lose)
     taken.client.on('end', lose)
-    taken.client.on('notification', hear)
+    taken.client.on('notification', receive)
     taken.client.off('error', ignore)
     keepRenewing()
   }
 
   function drop(broken: Error): void {
     clearTimeout(beat)
-    if (loan === undefined) return
-    const { client, giveBack } = loan
-    loan = undefined
-    giveBack(broken)
-    client.off('notification', hear)
+    if (connection === undefined) return
+    const { client, release } = connection
+    connection = undefined
+    release(broken)
+    client.off('notification', receive)
     client.off('end', lose)
     client.off('error', lose)
   }
@@ -190,47 +196,49 @@ export function createPresence(source: PgSource, t: Tables): Presence {
         .then(sweepNowAndThen)
         .then(() => {
           clearTimeout(beat)
-          if (loan !== undefined) keepRenewing()
+          if (connection !== undefined) keepRenewing()
         })
         .catch(lose)
     }, RENEW_EVERY).unref()
   }
 
   async function sweepNowAndThen(): Promise<void> {
-    if (loan === undefined || steady() - swept < SWEEP_EVERY) return
-    swept = steady()
-    await sweep(loan.client, t)
+    if (connection === undefined || steady() - sweptAt < SWEEP_EVERY) return
+    sweptAt = steady()
+    await sweep(connection.client, t)
   }
 
   async function rejoin(): Promise<void> {
-    for (let delay = FIRST_DELAY; !isEnded; delay = Math.min(2 * delay, LONGEST_DELAY)) {
+    for (let delay = FIRST_DELAY; !isEnded; delay = Math.min(2 * delay, MAX_DELAY)) {
       const isJoined = await join().then(
         () => true,
         () => false,
       )
       if (isJoined) {
         // The database may have moved to another cluster, and notifications may have been lost.
-        await lend(source, (client) => keepEra(queryOn(client), t)).catch(() => undefined)
-        tell()
+        await withConnection(source, (client) => keepEpoch(queryOn(client), t)).catch(
+          () => undefined,
+        )
+        emit()
         return
       }
       if (isEnded) return
       await new Promise<void>((resolve) => {
-        wake = resolve
+        endPause = resolve
         setTimeout(resolve, delay).unref()
       })
     }
   }
 
-  async function tellOthers(): Promise<void> {
+  async function notifyOthers(): Promise<void> {
     announcing = undefined
-    const webhookIds = [...gathered]
-    gathered.clear()
-    if (loan === undefined) return
-    const named = webhookIds.length > MOST_NAMED ? [] : webhookIds
+    const webhookIds = [...pending]
+    pending.clear()
+    if (connection === undefined) return
+    const named = webhookIds.length > MAX_NAMED ? [] : webhookIds
     // Not over the dedicated connection, which may be renewing the lease.
-    await lend(source, (client) =>
-      queryOn(client)('SELECT pg_notify($1, $2)', [channel, printNews(id, named)]),
+    await withConnection(source, (client) =>
+      queryOn(client)('SELECT pg_notify($1, $2)', [channel, printNotification(id, named)]),
     )
   }
 
@@ -244,23 +252,28 @@ export function createPresence(source: PgSource, t: Tables): Presence {
       return () => void listeners.delete(listener)
     },
     announce(webhookIds) {
-      for (const webhookId of webhookIds) gathered.add(webhookId)
+      for (const webhookId of webhookIds) pending.add(webhookId)
       // The other processes also poll, so a failure here only costs time.
-      announcing ??= setTimeout(() => void tellOthers().catch(() => undefined), GATHER).unref()
+      announcing ??= setTimeout(
+        () => void notifyOthers().catch(() => undefined),
+        COLLECT_FOR,
+      ).unref()
     },
     record: (query, changes) => recordChange(query, t, { id, changes, channel }),
     known: ({ seq, holders }) => acknowledgements.wait(seq, holders),
     async allKnown() {
-      const { seq, holders } = await lend(source, (client) => lastChange(queryOn(client), t))
+      const { seq, holders } = await withConnection(source, (client) =>
+        lastChange(queryOn(client), t),
+      )
       return acknowledgements.wait(seq, holders)
     },
     async end() {
       isEnded = true
       lease.end()
       clearTimeout(announcing)
-      wake()
+      endPause()
       await rejoining
-      const last = loan
+      const last = connection
       // Writers need not wait for this process any more.
       await (last && leave(last.client, t, id).catch(() => undefined))
       drop(new Error('left'))
