@@ -3,11 +3,26 @@ import { crc32 as zlibCrc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { encodeBase62, isBase62 } from '../../lib/internal/base62.ts'
-import { concat, equalBytes, fromBase64, fromHex, fromUtf8, toBase64, toHex, utf8 } from '../../lib/internal/bytes.ts'
+import {
+  concat,
+  equalBytes,
+  fromBase64,
+  fromHex,
+  fromUtf8,
+  toBase64,
+  toHex,
+  utf8,
+} from '../../lib/internal/bytes.ts'
 import { crc32 } from '../../lib/internal/crc32.ts'
 import { hashToken, DEFAULT_KEY_PREFIX, isToken, mintToken } from '../../lib/key/token.ts'
 import type { KeySecret, KeyTimes } from '../../lib/key/lifecycle.ts'
-import { DEFAULT_GRACE, MAX_GRACE, keyStatus, previousNotAfter, secretStatus } from '../../lib/key/lifecycle.ts'
+import {
+  DEFAULT_GRACE,
+  MAX_GRACE,
+  keyStatus,
+  previousNotAfter,
+  secretStatus,
+} from '../../lib/key/lifecycle.ts'
 
 const anyBytes = fc.uint8Array({ maxLength: 80 })
 const anyEntropy = fc.uint8Array({ minLength: 32, maxLength: 32 })

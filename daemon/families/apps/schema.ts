@@ -55,13 +55,10 @@ const FROM_TEMPLATE_OR_PROMPT = {
 
 export const appCreation = z
   .strictObject({
-    template_id: anyText(100)
-      .min(1)
-      .optional()
-      .meta({
-        description: 'Template, from GET /v1/templates; exclusive with prompt.',
-        example: 'landing',
-      }),
+    template_id: anyText(100).min(1).optional().meta({
+      description: 'Template, from GET /v1/templates; exclusive with prompt.',
+      example: 'landing',
+    }),
     prompt: prompt.optional().meta({ description: 'Prompt: the app to create.' }),
     files: z
       .array(

@@ -39,11 +39,9 @@ export const editCreation = z
 const failure = z
   .strictObject({
     code: z.string(),
-    class: z
-      .string()
-      .meta({
-        description: 'Cause, which says who can fix it: transient, request, policy or internal.',
-      }),
+    class: z.string().meta({
+      description: 'Cause, which says who can fix it: transient, request, policy or internal.',
+    }),
     message: z.string(),
     retryable: z.boolean(),
   })

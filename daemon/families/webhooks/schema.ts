@@ -133,12 +133,9 @@ export const webhookChanges = changesOf({
   headers: headers.optional(),
   rate_limit: rateLimit.optional(),
   concurrency: concurrency.optional(),
-  status: z
-    .enum(['active', 'disabled'])
-    .optional()
-    .meta({
-      description: 'active resets the failure counters; disabled skips pending deliveries.',
-    }),
+  status: z.enum(['active', 'disabled']).optional().meta({
+    description: 'active resets the failure counters; disabled skips pending deliveries.',
+  }),
 })
 
 export const webhookRecord = z

@@ -6,7 +6,11 @@ import { createVerifier } from '../../../lib/engine/verifier.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
 import { hashToken, DEFAULT_KEY_PREFIX, mintToken } from '../../../lib/key/token.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
-import { sampleAccount, sampleKey, sampleSecret } from '../../../plugins/store/conformance/samples.ts'
+import {
+  sampleAccount,
+  sampleKey,
+  sampleSecret,
+} from '../../../plugins/store/conformance/samples.ts'
 import { createClock, turn } from '../../support/clock.ts'
 import type { Checks } from '../run.ts'
 import { openExplained } from './plans.ts'

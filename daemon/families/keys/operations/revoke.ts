@@ -16,12 +16,9 @@ export const revokeKey = writeOperation({
     params: keyParams,
     query: z.strictObject({
       webhooks: webhooksChoice,
-      dry_run: z
-        .enum(['true', 'false'])
-        .default('false')
-        .meta({
-          description: 'true: return what would be revoked and change nothing. Default false.',
-        }),
+      dry_run: z.enum(['true', 'false']).default('false').meta({
+        description: 'true: return what would be revoked and change nothing. Default false.',
+      }),
     }),
   },
   output: revokedKey,
