@@ -1,4 +1,5 @@
-import type { Family, Operation } from '../operations/family.ts'
+import type { Family } from '../operations/family.ts'
+import type { Operation } from '../operations/operation.ts'
 import type { Field } from './fields.ts'
 import { partFields, readFields, withFiles } from './fields.ts'
 

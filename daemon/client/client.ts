@@ -7,7 +7,7 @@ import {
   optionsOf,
   portOf,
 } from '../../lib/internal/arguments.ts'
-import type { Operation } from '../operations/family.ts'
+import type { Operation } from '../operations/operation.ts'
 import type { Wire } from './error.ts'
 import { isWire } from './error.ts'
 import { toRequest } from './request.ts'

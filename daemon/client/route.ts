@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { NAME, OBJECT, declareArguments, listOf, recordOf } from '../../lib/internal/arguments.ts'
-import type { Operation } from '../operations/family.ts'
+import type { Effect, Operation } from '../operations/operation.ts'
 
 /** What the client must know of an operation to ask for it. */
 export interface Route {
@@ -31,7 +31,7 @@ export interface RouteOf<Asked extends Operation> extends Route {
 
 /** Operations whose own id, input and output the compiler knows; a stream is read by an `EventSource`. */
 export type Known<Asked> =
-  Asked extends Exclude<Operation, { effect: 'stream' }>
+  Asked extends Operation<Exclude<Effect, 'stream'>>
     ? string extends Asked['id']
       ? never
       : Asked

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Operation, OperationInput } from '../operations/family.ts'
+import type { OperationInput } from '../operations/call.ts'
+import type { Operation } from '../operations/operation.ts'
 import type { FormInput, PartSpec, PartsInput } from '../operations/parts.ts'
 import type { Known } from './route.ts'
 

@@ -1,7 +1,8 @@
 import { SETTINGS } from '../config/settings.ts'
 import { STATE_ONLY, operationsOf } from './state-only.ts'
 import type { BuiltInEvent } from '../events/types.ts'
-import type { Family, Operation } from '../operations/family.ts'
+import type { Family } from '../operations/family.ts'
+import type { Operation } from '../operations/operation.ts'
 
 const EXAMPLE_EVENT = 'evt_01kg0b2cwr3v7m9q4t8x5z6n2d'
 const EXAMPLE_INSTANT = '2026-01-31T12:00:00.000Z'

@@ -1,4 +1,4 @@
-import type { Operation } from '../operations/family.ts'
+import type { Operation } from '../operations/operation.ts'
 
 /** A refusal (400, 413 or 415) of a request that the OpenAPI document allows. */
 export interface StateOnly {

@@ -1,6 +1,6 @@
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { StreamEvent } from '../operations/family.ts'
+import type { StreamEvent } from '../operations/operation.ts'
 import type { Platform } from '../platform.ts'
 import type { Follower } from './polling.ts'
 import { poll } from './polling.ts'

@@ -1,6 +1,6 @@
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { Call } from '../operations/family.ts'
+import type { Call } from '../operations/call.ts'
 import { accountOf } from '../authority/principal.ts'
 import { pauseFor, readInTurn } from './polling.ts'
 

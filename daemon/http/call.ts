@@ -1,6 +1,6 @@
 import { RESERVED_RESPONSE_BYTES } from '../limits/amounts.ts'
 import { httpError } from '../operations/errors.ts'
-import type { ResponseCookie, Waiting } from '../operations/family.ts'
+import type { ResponseCookie, Waiting } from '../operations/call.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../authority/principal.ts'
 import type { AnyCall } from './perform.ts'

@@ -3,7 +3,8 @@ import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { requiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
-import type { Call, Operation, OwnCall } from '../operations/family.ts'
+import type { Call, OwnCall } from '../operations/call.ts'
+import type { Effect, Operation } from '../operations/operation.ts'
 import type { GivenPart } from '../operations/parts.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../operations/errors.ts'
@@ -33,26 +34,41 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
 }
 
 /** An operation whose `run` is, or may be, a unit of work. */
-export type UnitOperation = Extract<Operation, { effect: 'write' | 'publish' }>
+export type UnitOperation = Operation<'write' | 'publish'>
+
+type AnsweredEffect = Exclude<Effect, 'stream' | 'bytes'>
 
 /** An operation that is answered once, as JSON. */
-export type Answered = Exclude<Operation, { effect: 'stream' | 'bytes' }>
+export type Answered = Operation<AnsweredEffect>
+
+type Perform<One extends AnsweredEffect> = (
+  operation: Operation<One>,
+  call: AnyCall,
+) => Promise<Answer>
+
+const PERFORM: { readonly [One in AnsweredEffect]: Perform<One> } = {
+  async read(operation, call) {
+    return firstAnswer(operation, await operation.run(call))
+  },
+  async write(operation, call) {
+    const unit = await prepareUnit(operation, call)
+    const committed = await unit.commit(() => writeInTurn(call, unit.run))
+    return answerCommitted(operation, call, committed)
+  },
+  async publish(operation, call) {
+    return firstAnswer(operation, await operation.run({ ...call, tx: undefined }))
+  },
+  async own(operation, call) {
+    return firstAnswer(operation, await operation.run(toOwnCall(operation, call)))
+  },
+}
 
 /** Runs an operation by itself, and answers after its commit. */
-export async function perform(operation: Answered, call: AnyCall): Promise<Answer> {
-  switch (operation.effect) {
-    case 'write': {
-      const unit = await prepareUnit(operation, call)
-      const committed = await unit.commit(() => writeInTurn(call, unit.run))
-      return answerCommitted(operation, call, committed)
-    }
-    case 'publish':
-      return firstAnswer(operation, await operation.run({ ...call, tx: undefined }))
-    case 'read':
-      return firstAnswer(operation, await operation.run(call))
-    case 'own':
-      return firstAnswer(operation, await operation.run(toOwnCall(operation, call)))
-  }
+export function perform<One extends AnsweredEffect>(
+  operation: Operation<One>,
+  call: AnyCall,
+): Promise<Answer> {
+  return PERFORM[operation.effect](operation, call)
 }
 
 function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {

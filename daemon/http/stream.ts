@@ -5,7 +5,7 @@ import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { httpError } from '../operations/errors.ts'
-import type { StreamEvent } from '../operations/family.ts'
+import type { StreamEvent } from '../operations/operation.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
 
 /** How often a stream in which nothing happens shows that it lives, and its caller is looked at anew. */

@@ -1,5 +1,5 @@
-import type { Operation } from '../operations/family.ts'
-import { READS } from '../operations/family.ts'
+import type { Operation } from '../operations/operation.ts'
+import { READS } from '../operations/operation.ts'
 import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../limits/amounts.ts'
 
 /** Codes that an operation may answer because of how it is called, rather than what it does. */

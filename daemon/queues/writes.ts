@@ -1,5 +1,5 @@
 import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
-import type { Call } from '../operations/family.ts'
+import type { Call } from '../operations/call.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { holderOf } from '../authority/principal.ts'

@@ -1,7 +1,7 @@
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { RevisionRecord } from '../../plugins/platform/contract/apps.ts'
 import { httpError } from '../operations/errors.ts'
-import type { Call } from '../operations/family.ts'
+import type { Call } from '../operations/call.ts'
 import type { Platform } from '../platform.ts'
 import { STEP_BYTES, inPieces } from '../queues/steps.ts'
 import type { ReadBytes } from './draft.ts'

@@ -1,4 +1,4 @@
-import type { Call } from '../operations/family.ts'
+import type { Call } from '../operations/call.ts'
 import type { FairQueue, Turn } from '../queues/fair-queue.ts'
 import { createFairQueue } from '../queues/fair-queue.ts'
 import { accountOf } from '../authority/principal.ts'

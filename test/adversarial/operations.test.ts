@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import t, { type Test } from 'tap'
 import { FAMILIES } from '../../daemon/families/index.ts'
-import type { Operation } from '../../daemon/operations/family.ts'
-import { READS, defineFamily, readOperation } from '../../daemon/operations/family.ts'
+import type { Operation } from '../../daemon/operations/operation.ts'
+import { defineFamily } from '../../daemon/operations/family.ts'
+import { READS, operation } from '../../daemon/operations/operation.ts'
 import { accountOf } from '../../daemon/authority/principal.ts'
 import type { UserPrincipal } from '../../daemon/authority/principal.ts'
 import type { Asked, Bed, Walk } from './operations/emitted.ts'
@@ -114,7 +115,8 @@ interface Page {
   readonly data: readonly { readonly id: string; readonly status: string }[]
 }
 
-const leaking = readOperation({
+const leaking = operation({
+  effect: 'read',
   id: 'leaks.show',
   summary: 'Show what it should not',
   method: 'GET',

@@ -6,13 +6,14 @@ import { runCli } from '../../daemon/cli/program.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import type { Family } from '../../daemon/operations/family.ts'
-import { readOperation, writeOperation } from '../../daemon/operations/family.ts'
+import { operation } from '../../daemon/operations/operation.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
 const never = (): Promise<never> => Promise.reject(new Error('a stub runs nothing'))
 const shared = { access: 'operator', emits: ['pots'], output: z.any(), errors: [] } as const
 
-const createPot = writeOperation({
+const createPot = operation({
+  effect: 'write',
   ...shared,
   id: 'pots.create',
   summary: 'Create a pot',
@@ -39,7 +40,8 @@ const createPot = writeOperation({
   command: 'pot create',
   run: never,
 })
-const listPots = readOperation({
+const listPots = operation({
+  effect: 'read',
   ...shared,
   id: 'pots.list',
   summary: 'List pots',
@@ -50,7 +52,8 @@ const listPots = readOperation({
   command: 'pot list',
   run: never,
 })
-const fillPot = writeOperation({
+const fillPot = operation({
+  effect: 'write',
   ...shared,
   id: 'pots.fill',
   summary: 'Fill a pot',
@@ -64,7 +67,8 @@ const fillPot = writeOperation({
   command: 'pot fill <with>',
   run: never,
 })
-const emptyPot = writeOperation({
+const emptyPot = operation({
+  effect: 'write',
   ...shared,
   id: 'pots.empty',
   summary: 'Empty a pot',

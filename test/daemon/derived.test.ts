@@ -10,7 +10,8 @@ import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, ROUTES, routesOf } from '../../daemon/client/index.ts'
 import { apiMarkdown } from '../../daemon/docs/reference.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
-import { defineFamily, writeOperation } from '../../daemon/operations/family.ts'
+import { defineFamily } from '../../daemon/operations/family.ts'
+import { operation } from '../../daemon/operations/operation.ts'
 import { documents } from '../../daemon/http/documents.ts'
 import type { RequestState } from '../../daemon/http/state.ts'
 import { apiPages } from '../../daemon/openapi/pages.ts'
@@ -18,7 +19,8 @@ import { defineErrors } from '../../lib/errors.ts'
 import { createWorld } from '../support/world.ts'
 
 /** The one declaration: everything below is derived from it. */
-const boilPot = writeOperation({
+const boilPot = operation({
+  effect: 'write',
   id: 'pots.boil_over',
   summary: 'Boil a pot over',
   method: 'POST',

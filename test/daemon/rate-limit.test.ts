@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createBuckets } from '../../daemon/limits/buckets.ts'
-import type { Operation } from '../../daemon/operations/family.ts'
+import type { Operation } from '../../daemon/operations/operation.ts'
 import { createRateLimit } from '../../daemon/http/middleware/rate-limit.ts'
 import { getWebhook } from '../../daemon/families/webhooks/operations/get.ts'
 import { HOUR, MINUTE } from '../../lib/time.ts'

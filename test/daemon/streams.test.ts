@@ -1,7 +1,8 @@
 import t from 'tap'
 import { z } from 'zod'
-import { defineFamily, streamOperation } from '../../daemon/operations/family.ts'
-import type { StreamEvent } from '../../daemon/operations/family.ts'
+import { defineFamily } from '../../daemon/operations/family.ts'
+import { operation } from '../../daemon/operations/operation.ts'
+import type { StreamEvent } from '../../daemon/operations/operation.ts'
 import { createStreams } from '../../daemon/http/stream.ts'
 import { createAccountsFamily } from '../../daemon/families/accounts/family.ts'
 import { appError } from '../../daemon/families/apps/errors.ts'
@@ -47,7 +48,8 @@ function createTeller() {
 
 async function createTellingWorld(t: Parameters<typeof createWorld>[0]) {
   const teller = createTeller()
-  const follow = streamOperation({
+  const follow = operation({
+    effect: 'stream',
     id: 'tales.follow',
     summary: 'Follow a tale',
     method: 'GET',

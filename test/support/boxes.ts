@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { defineFamily, ownOperation } from '../../daemon/operations/family.ts'
+import { defineFamily } from '../../daemon/operations/family.ts'
+import { operation } from '../../daemon/operations/operation.ts'
 import type { FilePart } from '../../daemon/operations/parts.ts'
 import { KeyhookError, defineErrors } from '../../lib/errors.ts'
 
@@ -29,7 +30,8 @@ export function createBoxes(limits: { readonly file?: number; readonly most?: nu
   const { file = MIB, most = 3 } = limits
   const filling: Filling = { reading: 0, committed: 0, onChunk: () => undefined }
 
-  const fillBox = ownOperation({
+  const fillBox = operation({
+    effect: 'own',
     id: 'boxes.fill',
     summary: 'Fill a box',
     method: 'POST',

@@ -1,4 +1,4 @@
-import type { ResponseCookie } from '../../operations/family.ts'
+import type { ResponseCookie } from '../../operations/call.ts'
 
 /**
  * The session's cookie for the address that clients see: `__Host-keyhook` on https; on loopback http

@@ -11,7 +11,7 @@ import type {
   UserRecord,
 } from '../../../plugins/store/contract/accounts.ts'
 import { httpError } from '../../operations/errors.ts'
-import type { ResponseCookie } from '../../operations/family.ts'
+import type { ResponseCookie } from '../../operations/call.ts'
 import type { Platform } from '../../platform.ts'
 import type { UserPrincipal } from '../../authority/principal.ts'
 import { sessionCookie } from './session-cookie.ts'

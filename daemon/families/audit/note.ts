@@ -1,5 +1,5 @@
 import type { AuditOrigins } from '../../../plugins/store/contract/requests.ts'
-import type { WriteCall } from '../../operations/family.ts'
+import type { WriteCall } from '../../operations/call.ts'
 import { creatorOf } from '../../authority/principal.ts'
 
 /** A change under way, as far as noting it needs to know. */

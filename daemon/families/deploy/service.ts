@@ -4,7 +4,7 @@ import type {
   DeploymentRecord,
   NewDeployment,
 } from '../../../plugins/platform/contract/deployments.ts'
-import type { Call } from '../../operations/family.ts'
+import type { Call } from '../../operations/call.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
 import { accountOf, creatorOf } from '../../authority/principal.ts'

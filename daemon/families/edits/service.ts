@@ -1,6 +1,6 @@
 import type { EditReads, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
-import type { Call } from '../../operations/family.ts'
+import type { Call } from '../../operations/call.ts'
 import { accountOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'

@@ -1,5 +1,5 @@
 import { receiversOf } from '../../../lib/engine/outbox.ts'
-import type { Call } from '../../operations/family.ts'
+import type { Call } from '../../operations/call.ts'
 import { accountOf } from '../../authority/principal.ts'
 import { eventError } from './errors.ts'
 import type { Judged } from './refusals.ts'

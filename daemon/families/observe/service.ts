@@ -1,7 +1,7 @@
 import type { AppReads } from '../../../plugins/platform/contract/apps.ts'
 import type { ErrorGroupRecord } from '../../../plugins/platform/contract/error-groups.ts'
 import type { ObservationReads } from '../../../plugins/platform/contract/observations.ts'
-import type { Call } from '../../operations/family.ts'
+import type { Call } from '../../operations/call.ts'
 import { findApp } from '../apps/service.ts'
 import { observeError } from './errors.ts'
 

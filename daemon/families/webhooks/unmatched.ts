@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { suggest } from '../../../lib/internal/nearest.ts'
 import { isFamily, subscribesTo } from '../../../lib/webhook/match.ts'
-import type { CommandWarning } from '../../operations/family.ts'
+import type { CommandWarning } from '../../operations/operation.ts'
 import { listTypes } from '../events/operations/list-types.ts'
 
 const sentEvents = z.object({ events: z.array(z.string()) })

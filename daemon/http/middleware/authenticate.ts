@@ -1,5 +1,5 @@
 import { kernelError } from '../../../lib/errors.ts'
-import type { Operation } from '../../operations/family.ts'
+import type { Operation } from '../../operations/operation.ts'
 import type { Principal } from '../../authority/principal.ts'
 import type { PrincipalResolver, Step } from '../state.ts'
 

@@ -5,7 +5,7 @@ import type { Millis } from '../../../lib/time.ts'
 import { SECOND } from '../../../lib/time.ts'
 import type { ByteRange } from '../../../plugins/apps/contract.ts'
 import { httpError } from '../../operations/errors.ts'
-import type { Download, Operation } from '../../operations/family.ts'
+import type { Download, Operation } from '../../operations/operation.ts'
 import { DOWNLOAD_BYTES } from '../../limits/amounts.ts'
 import type { Platform } from '../../platform.ts'
 import { toCall } from '../call.ts'
@@ -20,7 +20,7 @@ import type { Transfers } from '../transfers.ts'
  * @param admit refuses a caller that may no longer read the file
  */
 export function download(
-  operation: Extract<Operation, { effect: 'bytes' }>,
+  operation: Operation<'bytes'>,
   platform: Platform,
   transfers: Transfers,
   admit: Step,

@@ -1,6 +1,6 @@
 import type { KeyhookError } from '../../../lib/errors.ts'
-import type { Operation } from '../../operations/family.ts'
-import { READS } from '../../operations/family.ts'
+import type { Operation } from '../../operations/operation.ts'
+import { READS } from '../../operations/operation.ts'
 import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../../limits/amounts.ts'
 import { mostBytes } from '../../operations/parts.ts'
 import type { Counting } from '../rates.ts'

@@ -1,5 +1,5 @@
 import { httpError } from '../../operations/errors.ts'
-import type { Operation } from '../../operations/family.ts'
+import type { Operation } from '../../operations/operation.ts'
 import type { Platform } from '../../platform.ts'
 import { callerOf, holderOf } from '../../authority/principal.ts'
 import { toCall } from '../call.ts'
@@ -13,7 +13,7 @@ import type { Streams } from '../stream.ts'
  * @param admit refuses a caller that may no longer read the events
  */
 export function serverSentEvents(
-  operation: Extract<Operation, { effect: 'stream' }>,
+  operation: Operation<'stream'>,
   platform: Platform,
   streams: Streams,
   admit: Step,

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../lib/errors.ts'
 import type { z } from 'zod'
 import { httpError } from '../../operations/errors.ts'
-import type { Operation } from '../../operations/family.ts'
+import type { Operation } from '../../operations/operation.ts'
 import { refusedNames } from '../../operations/faults.ts'
 import type { ReadInput } from '../../operations/read-input.ts'
 import { createInputReader } from '../../operations/read-input.ts'

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { z } from 'zod'
 import { createKeyhook } from '../../../daemon/embed/index.ts'
-import type { StreamEvent } from '../../../daemon/operations/family.ts'
-import { defineFamily, streamOperation } from '../../../daemon/operations/family.ts'
+import type { StreamEvent } from '../../../daemon/operations/operation.ts'
+import { defineFamily } from '../../../daemon/operations/family.ts'
+import { operation } from '../../../daemon/operations/operation.ts'
 import type { Checks } from '../run.ts'
 
 const READS = 60
@@ -13,7 +14,8 @@ const READS = 60
 const STREAMS = 20
 
 /** A stream in which nothing happens. */
-const wait = streamOperation({
+const wait = operation({
+  effect: 'stream',
   id: 'waiting.follow',
   summary: 'Follow nothing',
   method: 'GET',

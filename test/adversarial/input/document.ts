@@ -1,4 +1,4 @@
-import type { Operation } from '../../../daemon/operations/family.ts'
+import type { Operation } from '../../../daemon/operations/operation.ts'
 import { DOCUMENTED, DOCUMENT_TEXT, faultsOf, placeOfBody } from '../../support/openapi.ts'
 import type { Checks } from '../run.ts'
 import { OPERATIONS, openInputWorld, operationOf } from './world.ts'

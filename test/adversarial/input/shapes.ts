@@ -1,4 +1,4 @@
-import type { Operation } from '../../../daemon/operations/family.ts'
+import type { Operation } from '../../../daemon/operations/operation.ts'
 import { many } from './world.ts'
 
 /** Characters of a hostile value: enough to show that an answer does not grow with it. */

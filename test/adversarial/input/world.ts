@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
-import type { Operation } from '../../../daemon/operations/family.ts'
+import type { Operation } from '../../../daemon/operations/operation.ts'
 import type { Principal } from '../../../daemon/authority/principal.ts'
 import type { AnyBody, World } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Family } from '../../../daemon/operations/family.ts'
-import { readOperation } from '../../../daemon/operations/family.ts'
+import { operation } from '../../../daemon/operations/operation.ts'
 import { MAX_DEPTH } from '../../../lib/grant/delegate.ts'
 import { SPEC_SCOPES } from '../../../lib/scope/syntax.ts'
 import type { Page } from '../../support/webhooks.ts'
@@ -15,7 +15,8 @@ const zebras: Family = {
   events: [],
   errors: { rows: {} },
   operations: [
-    readOperation({
+    operation({
+      effect: 'read',
       id: 'zebras.count',
       summary: 'Count the zebras',
       method: 'GET',

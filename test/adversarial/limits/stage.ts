@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import type { Operation } from '../../../daemon/operations/family.ts'
+import type { Operation } from '../../../daemon/operations/operation.ts'
 import {
   ANONYMOUS_BODY_BYTES,
   ANONYMOUS_RESPONSE_BYTES,

@@ -1,6 +1,6 @@
 import type { Schema } from '../../support/openapi.ts'
 import { DOCUMENTED, resolveSchema } from '../../support/openapi.ts'
-import type { Operation } from '../../../daemon/operations/family.ts'
+import type { Operation } from '../../../daemon/operations/operation.ts'
 
 /** Characters of a text whose schema lets it be longer, the longest first: what is checked beside it may not. */
 const LENGTHS = [16_384, 1024, 200]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
-import type { Operation } from '../../../daemon/operations/family.ts'
+import type { Operation } from '../../../daemon/operations/operation.ts'
 import type { AnyBody, Asker } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Checks } from '../run.ts'

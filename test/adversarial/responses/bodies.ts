@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineFamily, ownOperation } from '../../../daemon/operations/family.ts'
+import { defineFamily } from '../../../daemon/operations/family.ts'
+import { operation } from '../../../daemon/operations/operation.ts'
 import { BODY_BYTES } from '../../../daemon/limits/amounts.ts'
 import { SECOND } from '../../../lib/time.ts'
 import { boxWorld, PATH as BOX } from '../../support/box-world.ts'
@@ -47,7 +48,8 @@ function slowFamily() {
   let finish = (): void => undefined
   const started = new Promise<void>((resolve) => (begin = resolve))
   const over = new Promise<void>((resolve) => (finish = resolve))
-  const work = ownOperation({
+  const work = operation({
+    effect: 'own',
     id: 'slow.work',
     summary: 'Work slowly',
     method: 'POST',

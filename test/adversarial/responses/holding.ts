@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { StreamEvent } from '../../../daemon/operations/family.ts'
-import { defineFamily, ownOperation, streamOperation } from '../../../daemon/operations/family.ts'
+import type { StreamEvent } from '../../../daemon/operations/operation.ts'
+import { defineFamily } from '../../../daemon/operations/family.ts'
+import { operation } from '../../../daemon/operations/operation.ts'
 import {
   PAGE_BYTES,
   RESERVED_RESPONSE_BYTES,
@@ -57,7 +58,8 @@ function createSilence() {
     open -= 1
     yield { event: 'left', data: { text: 'nobody reads this' } }
   }
-  const silence = streamOperation({
+  const silence = operation({
+    effect: 'stream',
     id: 'silence.follow',
     summary: 'Follow silence',
     method: 'GET',
@@ -81,7 +83,8 @@ function createSilence() {
 }
 
 /** A change whose response is larger than what is reserved for it. */
-const shout = ownOperation({
+const shout = operation({
+  effect: 'own',
   id: 'loud.shout',
   summary: 'Shout',
   method: 'POST',

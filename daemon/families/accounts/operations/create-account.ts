@@ -1,10 +1,11 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { accountCreation, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
 import { insertAccount } from '../service.ts'
 
-export const createAccount = writeOperation({
+export const createAccount = operation({
+  effect: 'write',
   id: 'accounts.create',
   summary: 'Create an account',
   method: 'POST',

@@ -1,11 +1,12 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleUser, toWireUser, userCreation, userRecord } from '../schema.ts'
 import { findAccount, insertAccount, insertUser } from '../service.ts'
 
 export function createUser(passwords: Passwords) {
-  return writeOperation({
+  return operation({
+    effect: 'write',
     id: 'accounts.create_user',
     summary: 'Create a user, with an account when none is named',
     method: 'POST',

@@ -1,8 +1,9 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountParams, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
 import { findAccount } from '../service.ts'
 
-export const getAccount = readOperation({
+export const getAccount = operation({
+  effect: 'read',
   id: 'accounts.get',
   summary: 'Show one account',
   method: 'GET',

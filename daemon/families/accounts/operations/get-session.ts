@@ -1,10 +1,11 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { exampleSession, sessionRecord } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import { toWireSession } from '../session.ts'
 
-export const getSession = readOperation({
+export const getSession = operation({
+  effect: 'read',
   id: 'accounts.session',
   summary: 'Show who is signed in',
   method: 'GET',

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { accountPage, exampleAccount, toWireAccount } from '../schema.ts'
 
-export const listAccounts = readOperation({
+export const listAccounts = operation({
+  effect: 'read',
   id: 'accounts.list',
   summary: 'List every account',
   method: 'GET',

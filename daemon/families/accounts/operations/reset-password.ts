@@ -1,11 +1,12 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import type { Passwords } from '../password.ts'
 import { credentials, exampleCredentials, exampleUser, toWireUser, userRecord } from '../schema.ts'
 import { findUser } from '../service.ts'
 
 export function resetPassword(passwords: Passwords) {
-  return writeOperation({
+  return operation({
+    effect: 'write',
     id: 'accounts.reset_password',
     summary: 'Set a new password of a user and end all their sessions',
     method: 'POST',

@@ -1,9 +1,10 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { accountRecord, exampleAccount, exampleUser, planChange, toWireAccount } from '../schema.ts'
 import { findAccount, findUser } from '../service.ts'
 
-export const setPlan = writeOperation({
+export const setPlan = operation({
+  effect: 'write',
   id: 'accounts.set_plan',
   summary: "Change the plan of a user's account",
   method: 'POST',

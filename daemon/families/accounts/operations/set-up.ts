@@ -1,5 +1,5 @@
-import type { Call } from '../../../operations/family.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import type { Call } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { networkOf } from '../../../limits/network.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
@@ -15,7 +15,8 @@ import type { Guesses } from '../throttle.ts'
 type SetUpCall = Call<{ readonly body: typeof setupBody }>
 
 export function setUp(passwords: Passwords, guesses: Guesses) {
-  return ownOperation({
+  return operation({
+    effect: 'own',
     id: 'accounts.set_up',
     summary: 'Create the first user with the setup link, and sign in',
     method: 'POST',

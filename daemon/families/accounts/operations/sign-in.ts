@@ -1,7 +1,7 @@
 import { kernelError } from '../../../../lib/errors.ts'
 import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
-import type { Call } from '../../../operations/family.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import type { Call } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { networkOf } from '../../../limits/network.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
@@ -16,7 +16,8 @@ import type { Guesses } from '../throttle.ts'
 type SignInCall = Call<{ readonly body: typeof signInBody }>
 
 export function signIn(passwords: Passwords, guesses: Guesses) {
-  return ownOperation({
+  return operation({
+    effect: 'own',
     id: 'accounts.sign_in',
     summary: 'Sign in to Studio; the session is in a cookie',
     method: 'POST',

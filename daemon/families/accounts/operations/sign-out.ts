@@ -1,11 +1,12 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleSession, sessionRecord } from '../schema.ts'
 import { findAccount } from '../service.ts'
 import { requireSessionCookie, toWireSession } from '../session.ts'
 
-export const signOut = writeOperation({
+export const signOut = operation({
+  effect: 'write',
   id: 'accounts.sign_out',
   summary: 'Sign out; the session ends at once',
   method: 'DELETE',

@@ -1,6 +1,6 @@
 import type { UserRecord } from '../../../../plugins/store/contract/accounts.ts'
-import type { Call } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { Call } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { networkOf } from '../../../limits/network.ts'
 import { audit } from '../../audit/note.ts'
@@ -13,7 +13,8 @@ import { toWireSession } from '../session.ts'
 import type { Guesses } from '../throttle.ts'
 
 export function stepUp(passwords: Passwords, guesses: Guesses) {
-  return writeOperation({
+  return operation({
+    effect: 'write',
     id: 'accounts.step_up',
     summary: 'Confirm your password, which permits sensitive operations for ten minutes',
     method: 'POST',

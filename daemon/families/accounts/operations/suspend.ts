@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { accountParams, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
@@ -18,7 +18,8 @@ function declare<const Verb extends 'suspend' | 'resume'>(
   verb: Verb,
   { summary, suspended_at }: { readonly summary: string; readonly suspended_at: string | null },
 ) {
-  return writeOperation({
+  return operation({
+    effect: 'write',
     id: `accounts.${verb}`,
     summary,
     method: 'POST',

@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import {
   accountChanges,
@@ -9,7 +9,8 @@ import {
 } from '../schema.ts'
 import { findAccount } from '../service.ts'
 
-export const updateAccount = writeOperation({
+export const updateAccount = operation({
+  effect: 'write',
   id: 'accounts.update',
   summary: 'Change the limit of live keys of an account',
   method: 'PATCH',

@@ -1,6 +1,6 @@
 import type { Millis } from '../../../../lib/time.ts'
 import { DAY, toIso } from '../../../../lib/time.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange } from '../service.ts'
 import { showApp } from '../show.ts'
@@ -8,7 +8,8 @@ import { showApp } from '../show.ts'
 /** How long an archived app can be restored. */
 const RESTORABLE: Millis = 30 * DAY
 
-export const archiveApp = writeOperation({
+export const archiveApp = operation({
+  effect: 'write',
   id: 'apps.archive',
   summary: 'Archive an app, taking it offline; it can be restored for 30 days',
   method: 'DELETE',

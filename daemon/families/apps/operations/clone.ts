@@ -1,6 +1,6 @@
 import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
-import type { Call } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { Call } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { bear, copyTree, dropKept } from '../birth.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
@@ -9,7 +9,8 @@ import { applyInTurn } from '../../../trees/turn.ts'
 
 const input = { params: appParams, body: appClone }
 
-export const cloneApp = writeOperation({
+export const cloneApp = operation({
+  effect: 'write',
   id: 'apps.clone',
   summary: 'Clone an app: files and configuration, without knowledge files',
   method: 'POST',

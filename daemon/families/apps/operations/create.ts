@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
-import type { Call, WriteCall } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { Call, WriteCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { httpError } from '../../../operations/errors.ts'
 import type { AppMaking, Platform } from '../../../platform.ts'
@@ -30,7 +30,8 @@ export interface Prepared {
   readonly kept: KeptApp
 }
 
-export const createApp = writeOperation({
+export const createApp = operation({
+  effect: 'write',
   id: 'apps.create',
   summary: 'Create an app from a template at once, or from a prompt',
   method: 'POST',

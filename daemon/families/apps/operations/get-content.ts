@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readText } from '../../../../lib/internal/bytes.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { printedBytes } from '../../../operations/print-json.ts'
 import { appError } from '../errors.ts'
 import { appParams, exampleApp } from '../schema.ts'
@@ -23,7 +23,8 @@ const content = z
   })
   .meta({ id: 'Content' })
 
-export const getContent = readOperation({
+export const getContent = operation({
+  effect: 'read',
   id: 'apps.content',
   summary: 'Read one file of a revision',
   method: 'GET',

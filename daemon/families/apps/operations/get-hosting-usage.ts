@@ -7,7 +7,7 @@ import type {
   UsageRecord,
 } from '../../../../plugins/platform/contract/observations.ts'
 import { METERS } from '../../../../plugins/platform/contract/observations.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { instant, isoOrNull } from '../../wire.ts'
 import { appParams, exampleApp } from '../schema.ts'
 import { findApp } from '../service.ts'
@@ -56,7 +56,8 @@ const hostingUsage = z
 const NOTHING = { requests: 0, errors: 0, not_found: 0, egress_bytes: 0 }
 const exampleCounters = { requests: 120, errors: 0, not_found: 3, egress_bytes: 578_520 }
 
-export const getHostingUsage = readOperation({
+export const getHostingUsage = operation({
+  effect: 'read',
   id: 'apps.hosting_usage',
   summary: 'Read the hosting usage of an app in a month, by day, for release and preview',
   method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../schema.ts'
 import { bytesOf, loadCountedTree } from '../../../trees/keep.ts'
 import { findApp, findRevision } from '../service.ts'
@@ -21,7 +21,8 @@ const tree = z
   })
   .meta({ id: 'Tree' })
 
-export const getTree = readOperation({
+export const getTree = operation({
+  effect: 'read',
   id: 'apps.tree',
   summary: 'List the files and the configuration of a revision',
   method: 'GET',

@@ -1,9 +1,10 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp } from '../service.ts'
 import { showApp } from '../show.ts'
 
-export const getApp = readOperation({
+export const getApp = operation({
+  effect: 'read',
   id: 'apps.get',
   summary: 'Read an app',
   method: 'GET',

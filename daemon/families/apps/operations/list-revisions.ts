@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { appParams, exampleRevision, revisionPage, toWireRevision } from '../schema.ts'
 import { findApp } from '../service.ts'
 
-export const listRevisions = readOperation({
+export const listRevisions = operation({
+  effect: 'read',
   id: 'apps.revisions',
   summary: 'List the revisions of an app, newest first',
   method: 'GET',

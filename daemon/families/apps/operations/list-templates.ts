@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { readTemplates } from '../templates.ts'
 
 const template = z
@@ -12,7 +12,8 @@ const template = z
   })
   .meta({ id: 'Template' })
 
-export const listTemplates = readOperation({
+export const listTemplates = operation({
+  effect: 'read',
   id: 'apps.templates',
   summary: 'List the templates of apps',
   method: 'GET',

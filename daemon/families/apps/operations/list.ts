@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AppListQuery } from '../../../../plugins/platform/contract/apps.ts'
 import { placeOfApp } from '../../../../plugins/platform/contract/apps.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
@@ -21,7 +21,8 @@ const query = z.strictObject({
     .meta({ description: 'Whether to include archived apps. Default false.' }),
 })
 
-export const listApps = readOperation({
+export const listApps = operation({
+  effect: 'read',
   id: 'apps.list',
   summary: 'List the apps of the account',
   method: 'GET',

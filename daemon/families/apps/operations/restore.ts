@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appError } from '../errors.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange, requireRoom } from '../service.ts'
 import { showApp } from '../show.ts'
 
-export const restoreApp = writeOperation({
+export const restoreApp = operation({
+  effect: 'write',
   id: 'apps.restore',
   summary: 'Restore an archived app, offline; without its alias if another app took it',
   method: 'POST',

@@ -1,9 +1,10 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appChanges, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, noteChange, requireFreeAlias } from '../service.ts'
 import { showApp } from '../show.ts'
 
-export const updateApp = writeOperation({
+export const updateApp = operation({
+  effect: 'write',
   id: 'apps.update',
   summary: 'Change the name, alias or metadata of an app',
   method: 'PATCH',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
@@ -7,7 +7,8 @@ import { auditPage, exampleAudit, toWireAudit } from '../schema.ts'
 
 const filter = plainText.optional()
 
-export const listAudit = readOperation({
+export const listAudit = operation({
+  effect: 'read',
   id: 'audit.list',
   summary: 'List the audit log of the account, newest first',
   method: 'GET',

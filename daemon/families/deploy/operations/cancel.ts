@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { deployError } from '../errors.ts'
 import { FAILURES } from '../failures.ts'
 import {
@@ -15,7 +15,8 @@ import { tellFailed } from '../tell.ts'
 
 const ERROR = { ...FAILURES.canceled, step: null }
 
-export const cancelDeployment = writeOperation({
+export const cancelDeployment = operation({
+  effect: 'write',
   id: 'deploy.cancel',
   summary: 'Cancel a deployment: at once if queued, at the next step if running',
   method: 'POST',

@@ -2,7 +2,7 @@ import type {
   DeploymentLine,
   DeploymentRecord,
 } from '../../../../plugins/platform/contract/deployments.ts'
-import { streamOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { followLines } from '../../line-stream.ts'
 import type { DeploymentNews } from '../schema.ts'
 import {
@@ -15,7 +15,8 @@ import {
 import { findDeployment } from '../service.ts'
 import { showDeployment } from '../show.ts'
 
-export const followDeployment = streamOperation({
+export const followDeployment = operation({
+  effect: 'stream',
   id: 'deploy.follow',
   summary: 'Follow a deployment: log lines, progress and end, as server-sent events',
   method: 'GET',

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { wait } from '../../wire.ts'
 import { deploymentParams, deploymentRecord, exampleDeployment } from '../schema.ts'
 import { findDeployment } from '../service.ts'
 import { showDeployment } from '../show.ts'
 import { waitForEnd } from '../wait.ts'
 
-export const getDeployment = readOperation({
+export const getDeployment = operation({
+  effect: 'read',
   id: 'deploy.get',
   summary: 'Read a deployment, or wait until it is live or has ended',
   method: 'GET',

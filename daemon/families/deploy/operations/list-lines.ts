@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { deploymentParams, exampleDeployment, linePage, toWireLine } from '../schema.ts'
 import { findDeployment } from '../service.ts'
 
-export const listDeploymentLines = readOperation({
+export const listDeploymentLines = operation({
+  effect: 'read',
   id: 'deploy.logs',
   summary: 'List the log lines of a deployment, oldest first',
   method: 'GET',

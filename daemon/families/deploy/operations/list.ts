@@ -5,7 +5,7 @@ import {
   DEPLOYMENT_STATUSES,
   IN_PROGRESS,
 } from '../../../../plugins/platform/contract/deployments.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
@@ -41,7 +41,8 @@ const query = z.strictObject({
     }),
 })
 
-export const listDeployments = readOperation({
+export const listDeployments = operation({
+  effect: 'read',
   id: 'deploy.list',
   summary: 'List the deployments of an app that were live or took it offline, newest first',
   method: 'GET',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { WriteCall } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { WriteCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appError } from '../../apps/errors.ts'
 import { appParams, revisionNumber } from '../../apps/schema.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
@@ -40,7 +40,8 @@ const input = {
     .optional(),
 }
 
-export const publishApp = writeOperation({
+export const publishApp = operation({
+  effect: 'write',
   id: 'deploy.publish',
   summary: 'Publish an app: its address serves a revision once its release is built',
   method: 'POST',

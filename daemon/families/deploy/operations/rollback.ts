@@ -4,8 +4,8 @@ import type {
   DeploymentReads,
   DeploymentRecord,
 } from '../../../../plugins/platform/contract/deployments.ts'
-import type { WriteCall } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { WriteCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { plainText, wait } from '../../wire.ts'
@@ -50,7 +50,8 @@ const done = {
   live_at: exampleDeployment.created_at,
 } as const
 
-export const rollBackApp = writeOperation({
+export const rollBackApp = operation({
+  effect: 'write',
   id: 'deploy.rollback',
   summary: 'Roll an app back: serve an earlier release unchanged, by a new deployment',
   method: 'POST',

@@ -1,11 +1,12 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { showApp } from '../../apps/show.ts'
 import { deployStatus, exampleDeployment } from '../schema.ts'
 import { showDeployments } from '../show.ts'
 
-export const getDeployStatus = readOperation({
+export const getDeployStatus = operation({
+  effect: 'read',
   id: 'deploy.status',
   summary: 'Read the live deployment of an app, the one in progress, and the last that failed',
   method: 'GET',

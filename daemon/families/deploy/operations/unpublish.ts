@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { appParams, appRecord, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
@@ -19,7 +19,8 @@ const unpublishedApp = appRecord
   })
   .meta({ id: 'UnpublishedApp' })
 
-export const unpublishApp = writeOperation({
+export const unpublishApp = operation({
+  effect: 'write',
   id: 'deploy.unpublish',
   summary: 'Take an app offline; no change if it is offline',
   method: 'POST',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { scopesOf } from '../../../../lib/scope/syntax.ts'
 import { MAX_EVENT_BYTES } from '../../../../lib/webhook/event.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 
 const answer = z
@@ -40,7 +40,8 @@ const answer = z
   })
   .meta({ id: 'Discovery' })
 
-export const discover = readOperation({
+export const discover = operation({
+  effect: 'read',
   id: 'discovery.show',
   summary: 'Show the features of this service and your access to them',
   method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { endQueued, endWithout } from '../end.ts'
 import { editError } from '../errors.ts'
 import { FAILURES } from '../failures.ts'
@@ -21,7 +21,8 @@ const canceled = {
   finished_at: examplePrompt.created_at,
 } as const
 
-export const cancelEdit = writeOperation({
+export const cancelEdit = operation({
+  effect: 'write',
   id: 'edits.cancel',
   summary: 'Cancel an edit: at once if queued, at the next step if running',
   method: 'POST',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Call, WriteCall } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { Call, WriteCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { appParams } from '../../apps/schema.ts'
@@ -30,7 +30,8 @@ const input = {
   body: editCreation,
 }
 
-export const createEdit = writeOperation({
+export const createEdit = operation({
+  effect: 'write',
   id: 'edits.create',
   summary: 'Change an app by operations at once, or by a queued prompt',
   method: 'POST',

@@ -1,11 +1,12 @@
 import type { EditLine, EditRecord } from '../../../../plugins/platform/contract/edits.ts'
-import { streamOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { followLines } from '../../line-stream.ts'
 import type { EditNews } from '../schema.ts'
 import { editNews, editParams, exampleEdit, toWireLine, toWireState } from '../schema.ts'
 import { findEdit, hasEnded, placeOf } from '../service.ts'
 
-export const followEdit = streamOperation({
+export const followEdit = operation({
+  effect: 'stream',
   id: 'edits.follow',
   summary: 'Follow an edit: log lines, progress and end, as server-sent events',
   method: 'GET',

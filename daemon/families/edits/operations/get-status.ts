@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { wait } from '../../wire.ts'
 import { editParams, editState, exampleEdit, toWireState } from '../schema.ts'
 import { findEdit, placeOf, waitForEnd } from '../service.ts'
 
-export const getEditStatus = readOperation({
+export const getEditStatus = operation({
+  effect: 'read',
   id: 'edits.status',
   summary: 'Read the progress of an edit, or wait for its end',
   method: 'GET',

@@ -1,8 +1,9 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { editParams, editRecord, exampleEdit, toWireEdit } from '../schema.ts'
 import { findEdit, placeOf } from '../service.ts'
 
-export const getEdit = readOperation({
+export const getEdit = operation({
+  effect: 'read',
   id: 'edits.get',
   summary: 'Read an edit',
   method: 'GET',

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { editParams, exampleEdit, linePage, toWireLine } from '../schema.ts'
 import { findEdit } from '../service.ts'
 
-export const listEditLines = readOperation({
+export const listEditLines = operation({
+  effect: 'read',
   id: 'edits.logs',
   summary: 'List the log lines of an edit, oldest first',
   method: 'GET',

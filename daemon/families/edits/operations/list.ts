@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EDIT_STATUSES } from '../../../../plugins/platform/contract/edits.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
@@ -18,7 +18,8 @@ const query = z.strictObject({
     .meta({ description: 'true: only the edit that generates the app; false: only the others.' }),
 })
 
-export const listEdits = readOperation({
+export const listEdits = operation({
+  effect: 'read',
   id: 'edits.list',
   summary: 'List the edits of an app, newest first',
   method: 'GET',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Call } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { Call } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { bytesOf, loadTree, keepMade } from '../../../trees/keep.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { changesOf } from '../../../trees/apply.ts'
@@ -17,7 +17,8 @@ const input = {
   body: z.strictObject({ message: message.optional() }).optional(),
 }
 
-export const revertEdit = writeOperation({
+export const revertEdit = operation({
+  effect: 'write',
   id: 'edits.revert',
   summary: 'Revert a completed edit, by another edit',
   method: 'POST',

@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { SERVICE_ACCOUNT } from '../../../authority/principal.ts'
 import { eventError } from '../errors.ts'
@@ -7,7 +7,8 @@ import { exampleType, toWireType, typeDeclaration, typeParams, typeRecord } from
 /** Types that one account may declare. */
 const MAX_TYPES = 500
 
-export const declareType = writeOperation({
+export const declareType = operation({
+  effect: 'write',
   id: 'events.declare_type',
   summary: 'Declare an event type; the operator without an account declares one for all accounts',
   method: 'PUT',

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { holdsApp } from '../../../../lib/grant/authority.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Principal } from '../../../authority/principal.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { plainText } from '../../wire.ts'
 import { eventError } from '../errors.ts'
 import { eventRecord, exampleEvent, toWireEvent } from '../schema.ts'
 
-export const getEvent = readOperation({
+export const getEvent = operation({
+  effect: 'read',
   id: 'events.get',
   summary: 'Show one event',
   method: 'GET',

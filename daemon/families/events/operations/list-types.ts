@@ -2,13 +2,14 @@ import { z } from 'zod'
 import type { EventTypeRecord } from '../../../../plugins/store/contract/events.ts'
 import type { Page, PageQuery } from '../../../../plugins/store/contract/page.ts'
 import type { BuiltInEvent, EventTypes } from '../../../events/types.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { SERVICE_ACCOUNT } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleType, toWireBuiltIn, toWireType, typePage } from '../schema.ts'
 
-export const listTypes = readOperation({
+export const listTypes = operation({
+  effect: 'read',
   id: 'events.list_types',
   summary: 'List the event types that webhooks may name, by name',
   method: 'GET',

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { httpError } from '../../../operations/errors.ts'
 import { fault } from '../../../operations/faults.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
 import { eventPage, exampleEvent, toWireEvent } from '../schema.ts'
 
-export const listEvents = readOperation({
+export const listEvents = operation({
+  effect: 'read',
   id: 'events.list',
   summary: 'List published events, newest first, or oldest first as a complete feed',
   method: 'GET',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { NewEvent, PublishOutcome } from '../../../../lib/engine/ports.ts'
 import type { StoreTx } from '../../../../plugins/store/contract.ts'
-import type { Call } from '../../../operations/family.ts'
-import { publishOperation } from '../../../operations/family.ts'
+import type { Call } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { boundDeliveries } from '../deliveries.ts'
 import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
 import { isEvent, isRefusal, printRefusals, toError } from '../refusals.ts'
@@ -11,7 +11,8 @@ import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../
 /** 500 events, of which few are large: whoever has many large ones sends several requests. */
 const BODY_LIMIT = 8 * 1_048_576
 
-export const publishEvents = publishOperation({
+export const publishEvents = operation({
+  effect: 'publish',
   id: 'events.publish',
   summary: 'Publish an event, or up to 500 with one result each',
   method: 'POST',

@@ -1,9 +1,10 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { exampleFile, fileParams, fileRecord, toWireFile } from '../schema.ts'
 import { findFile, noteFile } from '../service.ts'
 
-export const deleteFile = writeOperation({
+export const deleteFile = operation({
+  effect: 'write',
   id: 'files.delete',
   summary: 'Delete a knowledge file and its passages, also while it is processed',
   method: 'DELETE',

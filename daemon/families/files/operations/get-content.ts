@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { bytesOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { bytesOf } from '../../../trees/keep.ts'
 import { findApp } from '../../apps/service.ts'
 import { exampleFile, fileParams } from '../schema.ts'
 import { findFile } from '../service.ts'
 
-export const getFileContent = bytesOperation({
+export const getFileContent = operation({
+  effect: 'bytes',
   id: 'files.content',
   summary: 'Download a knowledge file as it was uploaded, or one Range of it',
   method: 'GET',

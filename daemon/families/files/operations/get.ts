@@ -1,9 +1,10 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findApp } from '../../apps/service.ts'
 import { exampleFile, fileParams, fileRecord, toWireFile } from '../schema.ts'
 import { findFile } from '../service.ts'
 
-export const getFile = readOperation({
+export const getFile = operation({
+  effect: 'read',
   id: 'files.get',
   summary: 'Read a knowledge file and the progress of its processing',
   method: 'GET',

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { FILE_STATUSES } from '../../../../plugins/platform/contract/files.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery, plainText } from '../../wire.ts'
 import { exampleFile, filePage, toWireFile } from '../schema.ts'
 
-export const listFiles = readOperation({
+export const listFiles = operation({
+  effect: 'read',
   id: 'files.list',
   summary: 'List the knowledge files of an app, newest first',
   method: 'GET',

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
 import { exampleQueued, fileParams, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
 import { findFile, holdFor, noteFile } from '../service.ts'
 
-export const retryFile = writeOperation({
+export const retryFile = operation({
+  effect: 'write',
   id: 'files.retry',
   summary: 'Process a failed knowledge file again',
   method: 'POST',

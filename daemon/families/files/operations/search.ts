@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MAX_CHUNK_CHARACTERS } from '../../../../plugins/files/contract.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { plainText, text } from '../../wire.ts'
@@ -26,7 +26,8 @@ const passage = z
   })
   .meta({ id: 'Passage' })
 
-export const searchFiles = readOperation({
+export const searchFiles = operation({
+  effect: 'read',
   id: 'files.search',
   summary: 'Search the knowledge files of an app for passages',
   method: 'POST',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KeyhookError } from '../../../../lib/errors.ts'
 import type { FileRecord } from '../../../../plugins/platform/contract/files.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { FilePart, GivenPart } from '../../../operations/parts.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { bytesOf } from '../../../trees/keep.ts'
@@ -26,7 +26,8 @@ interface Refused {
   readonly error: KeyhookError
 }
 
-export const uploadFiles = ownOperation({
+export const uploadFiles = operation({
+  effect: 'own',
   id: 'files.upload',
   summary: 'Upload knowledge files to an app; returns existing ones unchanged',
   method: 'POST',

@@ -8,7 +8,7 @@ import {
 import type { KeyRecord } from '../../../../lib/key/record.ts'
 import { parseScopes } from '../../../../lib/scope/syntax.ts'
 import { requireApps } from '../../../authority/app-directory.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { accountOf, creatorOf } from '../../../authority/principal.ts'
 import { audit } from '../../audit/note.ts'
@@ -16,7 +16,8 @@ import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyCreation, toWireKey } from '../schema.ts'
 import { loadActor, mintSecret } from '../service.ts'
 
-export const createKey = writeOperation({
+export const createKey = operation({
+  effect: 'write',
   id: 'keys.create',
   summary: 'Create a key; its value is shown once',
   method: 'POST',

@@ -1,10 +1,11 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { exampleKey, keyParams, keyRecord, toWireKey } from '../schema.ts'
 import { findKey, loadActor, requireManaged } from '../service.ts'
 
-export const endPreviousValue = writeOperation({
+export const endPreviousValue = operation({
+  effect: 'write',
   id: 'keys.end_previous',
   summary: 'End all previous values of a rotated key now',
   method: 'DELETE',

@@ -1,9 +1,10 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { exampleKey, keyParams, keyWithWebhooks, toWireKey } from '../schema.ts'
 import { endOf, findKey } from '../service.ts'
 import { listWebhooks } from '../webhooks.ts'
 
-export const getKey = readOperation({
+export const getKey = operation({
+  effect: 'read',
   id: 'keys.get',
   summary: 'Show one key and the webhooks that come from it',
   method: 'GET',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleKey, keyPage, toWireKey } from '../schema.ts'
@@ -14,7 +14,8 @@ const query = z.strictObject({
     .meta({ description: 'live: active and rotating keys; all: every key. Default live.' }),
 })
 
-export const listKeys = readOperation({
+export const listKeys = operation({
+  effect: 'read',
   id: 'keys.list',
   summary: 'List the keys of the account',
   method: 'GET',

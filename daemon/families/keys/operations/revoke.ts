@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { exampleKey, keyParams, revokedKey, toWireKey } from '../schema.ts'
 import { findKey, loadActor, requireManaged } from '../service.ts'
 import { LISTED, disableWebhooks, listWebhooks, webhooksChoice } from '../webhooks.ts'
 
-export const revokeKey = writeOperation({
+export const revokeKey = operation({
+  effect: 'write',
   id: 'keys.revoke',
   summary: 'Revoke a key and all its descendants at once',
   method: 'DELETE',

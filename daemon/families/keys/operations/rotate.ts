@@ -1,13 +1,14 @@
 import { DEFAULT_GRACE, MAX_LIVE_SECRETS, previousNotAfter } from '../../../../lib/key/lifecycle.ts'
 import type { KeyRecord } from '../../../../lib/key/record.ts'
 import { SECOND } from '../../../../lib/time.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyParams, keyRotation, toWireKey } from '../schema.ts'
 import { findKey, loadActor, mintSecret, requireLive, requireManaged } from '../service.ts'
 
-export const rotateKey = writeOperation({
+export const rotateKey = operation({
+  effect: 'write',
   id: 'keys.rotate',
   summary: 'Rotate a key; the old value works for 24 more hours, with at most three older ones',
   method: 'POST',

@@ -1,10 +1,11 @@
 import { toIso } from '../../../../lib/time.ts'
 import { isoOrNull } from '../../wire.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { exampleKey, ownKey, toWireKey } from '../schema.ts'
 
-export const getOwnKey = readOperation({
+export const getOwnKey = operation({
+  effect: 'read',
   id: 'keys.self',
   summary: 'Show the calling key and its effective authority',
   method: 'GET',

@@ -9,8 +9,8 @@ import { parseScopes } from '../../../../lib/scope/syntax.ts'
 import type { Instant } from '../../../../lib/time.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { mayReceive } from '../../../events/authority.ts'
-import type { WriteCall } from '../../../operations/family.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import type { WriteCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { audit } from '../../audit/note.ts'
 import { keyError } from '../errors.ts'
@@ -19,7 +19,8 @@ import type { Actor } from '../service.ts'
 import { authorityOf, findKey, loadActor, requireLive, requireManaged } from '../service.ts'
 import { disableWebhooks, listWebhooks, webhooksChoice } from '../webhooks.ts'
 
-export const updateKey = writeOperation({
+export const updateKey = operation({
+  effect: 'write',
   id: 'keys.update',
   summary: 'Rename a key, narrow its scopes or change its expiry',
   method: 'PATCH',

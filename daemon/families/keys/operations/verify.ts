@@ -1,14 +1,15 @@
 import type { z } from 'zod'
 import { KeyhookError } from '../../../../lib/errors.ts'
 import type { VerifiedKey } from '../../../../lib/engine/verifier.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
 import { explainInvalid, requireDeclared, requireNeed } from '../need.ts'
 import type { asked, keyVerdict } from '../verify-schema.ts'
 import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
 
-export const verifyKeys = readOperation({
+export const verifyKeys = operation({
+  effect: 'read',
   id: 'keys.verify',
   summary: 'Verify keys: account, authority, and whether a scope or app is allowed',
   method: 'POST',

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
 import type { TailQuery } from '../../../../plugins/platform/contract/observations.ts'
-import type { StreamEvent } from '../../../operations/family.ts'
-import { streamOperation } from '../../../operations/family.ts'
+import type { StreamEvent } from '../../../operations/operation.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
@@ -24,7 +24,8 @@ interface Following extends Omit<TailQuery, 'limit'> {
   readonly after: number | null
 }
 
-export const followLogs = streamOperation({
+export const followLogs = operation({
+  effect: 'stream',
   id: 'observe.follow_logs',
   summary: 'Follow the requests to an app: the last 20, then each new one, as server-sent events',
   method: 'GET',

@@ -1,8 +1,9 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appError, errorParams, exampleError, toWireError } from '../error-schema.ts'
 import { findErrorGroup } from '../service.ts'
 
-export const getAppError = readOperation({
+export const getAppError = operation({
+  effect: 'read',
   id: 'observe.get_error',
   summary: "Read an error of an app's pages",
   method: 'GET',

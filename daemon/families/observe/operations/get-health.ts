@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { instant, isoOrNull } from '../../wire.ts'
@@ -35,7 +35,8 @@ const health = z
   })
   .meta({ id: 'Health' })
 
-export const getHealth = readOperation({
+export const getHealth = operation({
+  effect: 'read',
   id: 'observe.health',
   summary: 'Read the health of an app: availability and failed requests',
   method: 'GET',

@@ -3,7 +3,7 @@ import {
   ERROR_GROUP_STATUSES,
   placeOfErrorGroup,
 } from '../../../../plugins/platform/contract/error-groups.ts'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
@@ -19,7 +19,8 @@ const query = z.strictObject({
   q: text(200).optional().meta({ description: 'Text in title or culprit, case-sensitive.' }),
 })
 
-export const listAppErrors = readOperation({
+export const listAppErrors = operation({
+  effect: 'read',
   id: 'observe.errors',
   summary: "List the errors of an app's pages, last seen first",
   method: 'GET',

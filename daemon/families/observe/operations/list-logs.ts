@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
@@ -23,7 +23,8 @@ const query = z.strictObject({
   deployment_id: plainText.optional(),
 })
 
-export const listLogs = readOperation({
+export const listLogs = operation({
+  effect: 'read',
   id: 'observe.logs',
   summary: 'List the requests to an app, newest first',
   method: 'GET',

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { audit } from '../../audit/note.ts'
 import { errorParams, exampleError, resolvedError, toResolved } from '../error-schema.ts'
 import { findErrorGroup } from '../service.ts'
 
-export const resolveAppError = writeOperation({
+export const resolveAppError = operation({
+  effect: 'write',
   id: 'observe.resolve_error',
   summary: 'Resolve an error; it reopens when it occurs again',
   method: 'POST',

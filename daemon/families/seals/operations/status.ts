@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { instant, isoOrNull } from '../../wire.ts'
 import { standingsOf } from '../standing.ts'
 
@@ -18,7 +18,8 @@ const masterKey = z
   })
   .meta({ id: 'MasterKey' })
 
-export const masterKeyStatus = readOperation({
+export const masterKeyStatus = operation({
+  effect: 'read',
   id: 'seals.status',
   summary: 'Show what each master key encrypts, and which keys can be removed',
   method: 'GET',

@@ -1,6 +1,6 @@
 import { toHex } from '../../../../lib/internal/bytes.ts'
 import type { DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { creatorOf } from '../../../authority/principal.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
@@ -21,7 +21,8 @@ const MAX_DOMAINS = 20
 
 const TOKEN_BYTES = 20
 
-export const createDomain = writeOperation({
+export const createDomain = operation({
+  effect: 'write',
   id: 'settings.create_domain',
   summary: 'Add a hostname of your own to an app; returns the DNS records to set',
   method: 'POST',

@@ -1,9 +1,10 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findApp } from '../../apps/service.ts'
 import { findDomain, noteSetting } from '../service.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
 
-export const deleteDomain = writeOperation({
+export const deleteDomain = operation({
+  effect: 'write',
   id: 'settings.delete_domain',
   summary: 'Delete a domain; it no longer serves the app, and another app may use it',
   method: 'DELETE',

@@ -1,9 +1,10 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { findService, noteSetting } from '../service.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'
 
-export const deleteService = writeOperation({
+export const deleteService = operation({
+  effect: 'write',
   id: 'settings.delete_service',
   summary: 'Delete a service of an app with its secrets',
   method: 'DELETE',

@@ -1,9 +1,10 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
 
-export const getAuth = readOperation({
+export const getAuth = operation({
+  effect: 'read',
   id: 'settings.get_auth',
   summary: "Read the sign-in settings of an app's users. Not used yet",
   method: 'GET',

@@ -1,9 +1,10 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findApp } from '../../apps/service.ts'
 import { findDomain } from '../service.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
 
-export const getDomain = readOperation({
+export const getDomain = operation({
+  effect: 'read',
   id: 'settings.get_domain',
   summary: 'Read a domain and the state of its DNS records',
   method: 'GET',

@@ -1,9 +1,10 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findApp } from '../../apps/service.ts'
 import { findService } from '../service.ts'
 import { exampleService, serviceParams, serviceRecord, toWireService } from '../services/schema.ts'
 
-export const getService = readOperation({
+export const getService = operation({
+  effect: 'read',
   id: 'settings.get_service',
   summary: 'Read a service of an app, without secret values. Not used yet',
   method: 'GET',

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { domainPage, exampleDomain, toWireDomain } from '../domains/schema.ts'
 
-export const listDomains = readOperation({
+export const listDomains = operation({
+  effect: 'read',
   id: 'settings.list_domains',
   summary: 'List the domains of an app, newest first',
   method: 'GET',

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
 import { exampleService, servicePage, toWireService } from '../services/schema.ts'
 
-export const listServices = readOperation({
+export const listServices = operation({
+  effect: 'read',
   id: 'settings.list_services',
   summary: 'List the services of an app by name, without secret values. Not used yet',
   method: 'GET',

@@ -1,5 +1,5 @@
 import type { ServiceReads } from '../../../../plugins/platform/contract/services.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { settingsError } from '../errors.ts'
 import { findService, noteSetting, sealSecrets } from '../service.ts'
@@ -15,7 +15,8 @@ import {
 /** Services that one app may have. */
 const MAX_SERVICES = 50
 
-export const putService = writeOperation({
+export const putService = operation({
+  effect: 'write',
   id: 'settings.put_service',
   summary: 'Set a service of an app; omitted secrets stay. Not used yet',
   method: 'PUT',

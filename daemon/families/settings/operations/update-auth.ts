@@ -1,11 +1,12 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { requireUnpublished } from '../../sign-in.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { authChanges, authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
 import { noteSetting } from '../service.ts'
 
-export const updateAuth = writeOperation({
+export const updateAuth = operation({
+  effect: 'write',
   id: 'settings.update_auth',
   summary: "Change the sign-in settings of an app's users; omitted fields stay. Not used yet",
   method: 'PATCH',

@@ -1,4 +1,4 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { findDomain, noteSetting } from '../service.ts'
 import {
@@ -10,7 +10,8 @@ import {
 } from '../domains/schema.ts'
 import { settingsError } from '../errors.ts'
 
-export const updateDomain = writeOperation({
+export const updateDomain = operation({
+  effect: 'write',
   id: 'settings.update_domain',
   summary: 'Set or unset a verified domain as the primary one of its app',
   method: 'PATCH',

@@ -3,7 +3,7 @@ import type { Instant, Millis } from '../../../../lib/time.ts'
 import { SECOND } from '../../../../lib/time.ts'
 import type { DomainRecord } from '../../../../plugins/platform/contract/domains.ts'
 import { httpError } from '../../../operations/errors.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { checkDomain, newClaim } from '../domains/check.ts'
 import { findDomain, noteSetting } from '../service.ts'
@@ -13,7 +13,8 @@ import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../doma
 /** From one look at a domain to the next that is asked for. */
 const LOOK_GAP: Millis = 10 * SECOND
 
-export const verifyDomain = ownOperation({
+export const verifyDomain = operation({
+  effect: 'own',
   id: 'settings.verify_domain',
   summary: 'Check the DNS records of a domain now; restarts the checks of a failed one',
   method: 'POST',

@@ -4,7 +4,7 @@ import { createdOrigin } from '../../../../lib/webhook/origin.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import { requireApps } from '../../../authority/app-directory.ts'
 import { requireReceivable } from '../../../events/authority.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { accountOf, creatorOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
@@ -22,7 +22,8 @@ import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 /** Webhooks that one account may have, disabled ones included. */
 const MAX_WEBHOOKS = 50
 
-export const createWebhook = writeOperation({
+export const createWebhook = operation({
+  effect: 'write',
   id: 'webhooks.create',
   summary: 'Create a webhook; its signing secret is shown once',
   method: 'POST',

@@ -1,8 +1,9 @@
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { exampleWebhook, toWireWebhook, webhookParams, webhookRecord } from '../schema.ts'
 import { findWebhook, noteChange } from '../service.ts'
 
-export const deleteWebhook = writeOperation({
+export const deleteWebhook = operation({
+  effect: 'write',
   id: 'webhooks.delete',
   summary: 'Delete a webhook and cancel its unfinished deliveries; returns the deleted webhook',
   method: 'DELETE',

@@ -1,4 +1,4 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import {
   deliveryParams,
   deliveryRecord,
@@ -7,7 +7,8 @@ import {
 } from '../delivery-schema.ts'
 import { findDelivery, findWebhook } from '../service.ts'
 
-export const getDelivery = readOperation({
+export const getDelivery = operation({
+  effect: 'read',
   id: 'webhooks.get_delivery',
   summary: 'Show one delivery with every attempt',
   method: 'GET',

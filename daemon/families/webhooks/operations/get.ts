@@ -1,8 +1,9 @@
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { exampleWebhook, toWireWebhook, webhookParams, webhookRecord } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
-export const getWebhook = readOperation({
+export const getWebhook = operation({
+  effect: 'read',
   id: 'webhooks.get',
   summary: 'Show one webhook',
   method: 'GET',

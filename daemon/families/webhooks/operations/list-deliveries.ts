@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { pinsOf } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { plainText, filteredPageQuery } from '../../wire.ts'
@@ -19,7 +19,8 @@ const query = z.strictObject({
   event_id: plainText.optional(),
 })
 
-export const listDeliveries = readOperation({
+export const listDeliveries = operation({
+  effect: 'read',
   id: 'webhooks.list_deliveries',
   summary: 'List the deliveries of a webhook with every attempt, newest event first',
   method: 'GET',

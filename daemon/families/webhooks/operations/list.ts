@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { pageQuery } from '../../wire.ts'
@@ -13,7 +13,8 @@ const query = z.strictObject({
     .meta({ description: 'Filter by status. Default: every webhook.' }),
 })
 
-export const listWebhooks = readOperation({
+export const listWebhooks = operation({
+  effect: 'read',
   id: 'webhooks.list',
   summary: 'List the webhooks of the account',
   method: 'GET',

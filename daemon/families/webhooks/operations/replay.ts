@@ -8,8 +8,8 @@ import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { EventListQuery, OrderedEvent } from '../../../../plugins/store/contract/events.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { requireReceivable } from '../../../events/authority.ts'
-import type { OwnCall } from '../../../operations/family.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import type { OwnCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { giveWay } from '../../../queues/steps.ts'
 import { webhookEvents } from '../events.ts'
@@ -27,7 +27,8 @@ import { findWebhook } from '../service.ts'
 /** Events that one commit sends again. */
 const CHUNK = 500
 
-export const replayEvents = ownOperation({
+export const replayEvents = operation({
+  effect: 'own',
   id: 'webhooks.replay',
   summary: 'Send past events to a webhook that has not received them',
   method: 'POST',

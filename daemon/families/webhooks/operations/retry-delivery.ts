@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MOST_ATTEMPTS } from '../../../../plugins/store/contract/deliveries.ts'
 import { requireReceivable } from '../../../events/authority.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { audit, originsOf } from '../../audit/note.ts'
 import {
   deliveryParams,
@@ -12,7 +12,8 @@ import {
 import { webhookError } from '../errors.ts'
 import { findDelivery, findWebhook } from '../service.ts'
 
-export const retryDelivery = writeOperation({
+export const retryDelivery = operation({
+  effect: 'write',
   id: 'webhooks.retry_delivery',
   summary: 'Retry an ended delivery: same event, same bytes, new signature',
   method: 'POST',

@@ -4,8 +4,8 @@ import type {
   Step,
 } from '../../../../plugins/store/contract/deliveries.ts'
 import { receivableTypes, requireReceivable } from '../../../events/authority.ts'
-import type { OwnCall } from '../../../operations/family.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import type { OwnCall } from '../../../operations/call.ts'
+import { operation } from '../../../operations/operation.ts'
 import { pinsOf } from '../../../authority/principal.ts'
 import { giveWay } from '../../../queues/steps.ts'
 import {
@@ -22,7 +22,8 @@ import { findWebhook } from '../service.ts'
 /** Deliveries that one commit makes due, so that publishing waits for a short one at most. */
 const CHUNK = 1000
 
-export const retryFailed = ownOperation({
+export const retryFailed = operation({
+  effect: 'own',
   id: 'webhooks.retry_failed',
   summary: 'Retry failed and skipped deliveries between two instants, after an outage',
   method: 'POST',

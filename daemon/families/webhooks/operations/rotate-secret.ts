@@ -1,5 +1,5 @@
 import { DAY, SECOND } from '../../../../lib/time.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import { creatorOf } from '../../../authority/principal.ts'
 import { loadActor } from '../../keys/service.ts'
 import { webhookError } from '../errors.ts'
@@ -15,7 +15,8 @@ import { findWebhook, noteChange, sealNewSecret } from '../service.ts'
 /** Secrets that may sign at once: each adds a signature to every delivery. */
 const MAX_LIVE_SECRETS = 5
 
-export const rotateSecret = writeOperation({
+export const rotateSecret = operation({
+  effect: 'write',
   id: 'webhooks.rotate_secret',
   summary: 'Rotate the signing secret of a webhook; the old one also signs for a day',
   method: 'POST',

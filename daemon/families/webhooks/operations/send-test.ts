@@ -3,7 +3,7 @@ import { kernelError } from '../../../../lib/errors.ts'
 import { createDelivery } from '../../../../lib/engine/enqueue.ts'
 import type { DeliveryRecord, NewEvent } from '../../../../lib/engine/ports.ts'
 import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
-import { ownOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { writeInTurn } from '../../../queues/writes.ts'
 import { audit, originsOf } from '../../audit/note.ts'
@@ -17,7 +17,8 @@ const MESSAGE = 'This is a test: the webhook works when it is answered with a 2x
 
 const [attempt] = exampleDelivery.attempts
 
-export const testWebhook = ownOperation({
+export const testWebhook = operation({
+  effect: 'own',
   id: 'webhooks.test',
   summary: 'Send a webhook.test event now and return the attempt',
   method: 'POST',

@@ -4,7 +4,7 @@ import type { WebhookRecord } from '../../../../lib/webhook/record.ts'
 import type { WebhookChanges } from '../../../../plugins/store/contract/webhooks.ts'
 import { requireApps } from '../../../authority/app-directory.ts'
 import { requireReceivable } from '../../../events/authority.ts'
-import { writeOperation } from '../../../operations/family.ts'
+import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { creatorOf } from '../../../authority/principal.ts'
 import {
@@ -25,7 +25,8 @@ import {
 } from '../schema.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
-export const updateWebhook = writeOperation({
+export const updateWebhook = operation({
+  effect: 'write',
   id: 'webhooks.update',
   summary: 'Change a webhook, disable it, or enable it again',
   method: 'PATCH',
