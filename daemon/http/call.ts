@@ -5,15 +5,16 @@ import type { Platform } from '../platform.ts'
 import type { Principal } from '../authority/principal.ts'
 import type { AnyCall } from './perform.ts'
 import { abandonedBy, onResponseEnd } from './response-end.ts'
-import type { RequestContext, Step } from './state.ts'
+import type { AdmissionSteps } from './middleware/admit.ts'
+import type { RequestContext } from './state.ts'
 import { tooManyBytes } from './traffic.ts'
 
-/**
- * What a request that was let in hands to its operation.
- *
- * @param admit refuses whoever may not do it any more
- */
-export function toCall(ctx: RequestContext, platform: Platform, admit: Step): AnyCall {
+/** What a request that was let in hands to its operation. */
+export function toCall(
+  ctx: RequestContext,
+  platform: Platform,
+  { stillAdmits, confirm }: Pick<AdmissionSteps, 'stillAdmits' | 'confirm'>,
+): AnyCall {
   const { principal, params, query, body, bodyText, parts, requestId, address, report } = ctx.state
   return {
     platform,
@@ -48,7 +49,8 @@ export function toCall(ctx: RequestContext, platform: Platform, admit: Step): An
     countRefusal: () => ctx.state.countRefusal?.(),
     abandoned: () => abandonedBy(ctx.req, ctx.res),
     waiting: () => waitingOf(ctx),
-    admit: async () => admit(ctx, () => Promise.resolve()),
+    admit: () => stillAdmits(ctx),
+    confirm: (tx, now) => confirm(tx, principal, now),
   }
 }
 

@@ -2,15 +2,14 @@ import Router from '@koa/router'
 import compose from 'koa-compose'
 import type { Cidr } from '../../lib/egress/address.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
-import type { Millis } from '../../lib/time.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../operations/errors.ts'
 import { clientAddress } from './client-address.ts'
 import { answer } from './middleware/answer.ts'
-import { authenticate } from './middleware/authenticate.ts'
-import { authorize } from './middleware/authorize.ts'
+import type { AdmissionSteps } from './middleware/admit.ts'
+import { admissionSteps } from './middleware/admit.ts'
 import { csrf } from './middleware/security.ts'
 import { serverSentEvents } from './middleware/server-sent-events.ts'
 import { download } from './middleware/download.ts'
@@ -84,20 +83,19 @@ export function mount(options: MountOptions): Mounted {
 
 function stepsOf(operation: Operation, options: MountOptions, limits: readonly Step[]): Step[] {
   const { platform, resolve, traffic } = options
-  const admit = [authenticate(operation, resolve), authorize(operation, platform)]
+  const admission = admissionSteps(operation, platform, resolve)
   // A body may take long: who was let in before it may have been revoked since. Units of work look
   // for themselves.
   const isUnguarded = operation.effect === 'publish' || operation.effect === 'own'
-  const again = isUnguarded ? [unlessUnchanged(platform, compose(admit))] : []
+  const again = isUnguarded ? [admission.admitAgain] : []
   return [
     nameOperation(operation),
-    ...admit,
-    ...(isUnguarded ? [noteEdition(platform)] : []),
+    admission.admit,
     csrf(new URL(platform.baseUrl).origin),
     ...limits,
     ...readingOf(operation, traffic, again),
     holdAnswer(operation, traffic),
-    answerOf(operation, platform, traffic, compose(admit)),
+    answerOf(operation, platform, traffic, admission),
   ]
 }
 
@@ -122,35 +120,12 @@ function answerOf(
   operation: Operation,
   platform: Platform,
   { streams, transfers }: Traffic,
-  admit: Step,
+  admission: AdmissionSteps,
 ): Step {
-  if (operation.effect === 'stream') return serverSentEvents(operation, platform, streams, admit)
-  if (operation.effect === 'bytes') return download(operation, platform, transfers, admit)
-  return answer(operation, platform, admit)
-}
-
-/** Notes what a key was verified against. */
-function noteEdition({ verifier, clock }: Platform): Step {
-  return function noteEdition(ctx, next) {
-    ctx.state.admitted = { edition: verifier.cacheVersion(), at: clock.now() }
-    return next()
-  }
-}
-
-/** A body that is there at once is no time in which a key could have ended. */
-const AT_ONCE: Millis = 100
-
-/** Admits a key anew, unless nothing that was told since could have changed what it may do. */
-function unlessUnchanged({ verifier, clock }: Platform, admit: Step): Step {
-  return function unlessUnchanged(ctx, next) {
-    const { principal, admitted } = ctx.state
-    const isSame =
-      principal?.type === 'key' &&
-      admitted?.edition !== undefined &&
-      admitted.edition === verifier.cacheVersion() &&
-      clock.now() - admitted.at < AT_ONCE
-    return isSame ? next() : admit(ctx, next)
-  }
+  if (operation.effect === 'stream')
+    return serverSentEvents(operation, platform, streams, admission)
+  if (operation.effect === 'bytes') return download(operation, platform, transfers, admission)
+  return answer(operation, platform, admission)
 }
 
 function addressOf(trusted: readonly Cidr[]): Step {

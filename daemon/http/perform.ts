@@ -1,16 +1,12 @@
 import { KeyhookError } from '../../lib/errors.ts'
-import type { RequiredScope } from '../../lib/scope/cover.ts'
-import { requiredScope } from '../../lib/scope/cover.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { Call, OwnCall } from '../operations/call.ts'
 import type { Effect, Operation } from '../operations/operation.ts'
 import type { GivenPart } from '../operations/parts.ts'
-import type { Platform } from '../platform.ts'
 import { httpError } from '../operations/errors.ts'
 import { printJson } from '../operations/print-json.ts'
 import { writeBegun, writeInTurn } from '../queues/writes.ts'
-import { requireStanding } from './standing.ts'
 
 /** What is answered, before it is HTTP. */
 export interface Answer {
@@ -25,6 +21,12 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly query: never
   readonly body: never
   readonly prepared: undefined
+  /**
+   * Refuses a caller that may no longer do this, as a unit of work sees it.
+   *
+   * @throws KeyhookError
+   */
+  readonly confirm: (tx: PlatformTx, now: Instant) => Promise<void>
   /** Of a multipart body. */
   readonly parts: AsyncIterable<GivenPart> | undefined
   /** Whether the connection is gone that the answer would take. */
@@ -59,7 +61,7 @@ const PERFORM: { readonly [One in AnsweredEffect]: Perform<One> } = {
     return firstAnswer(operation, await operation.run({ ...call, tx: undefined }))
   },
   async own(operation, call) {
-    return firstAnswer(operation, await operation.run(toOwnCall(operation, call)))
+    return firstAnswer(operation, await operation.run(toOwnCall(call)))
   },
 }
 
@@ -71,8 +73,8 @@ export function perform<One extends AnsweredEffect>(
   return PERFORM[operation.effect](operation, call)
 }
 
-function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
-  const { platform, parts = none() } = call
+function toOwnCall(call: AnyCall): OwnCall<never> {
+  const { parts = none() } = call
   return {
     ...call,
     parts,
@@ -80,7 +82,7 @@ function toOwnCall(operation: Operation, call: AnyCall): OwnCall<never> {
       writeBegun(call, async (tx) => {
         if (!detached) requirePresent(call)
         // What came before may have taken long.
-        await requireCaller(tx, operation, call, platform.clock.now())
+        await call.confirm(tx, call.platform.clock.now())
         return work(tx)
       }),
   }
@@ -105,7 +107,7 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
   return {
     async run(tx) {
       requirePresent(call)
-      await requireCaller(tx, operation, call, call.now)
+      await call.confirm(tx, call.now)
       const result = await work(tx)
       hasRun = true
       return result
@@ -131,23 +133,6 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
  */
 function requirePresent({ hasLeft }: AnyCall): void {
   if (hasLeft()) throw httpError('request_abandoned')
-}
-
-/** @throws KeyhookError when the caller may no longer do this */
-async function requireCaller(
-  tx: PlatformTx,
-  operation: Operation,
-  { principal, platform }: AnyCall,
-  now: Instant,
-): Promise<void> {
-  await requireStanding(tx, principal, scopeOf(operation, platform), now)
-}
-
-/** What a key must still hold; what acts on the key itself needs no scope. */
-function scopeOf({ access }: Operation, { universe }: Platform): RequiredScope | undefined {
-  return typeof access === 'object' && access.self === undefined
-    ? requiredScope(access.scope, universe)
-    : undefined
 }
 
 async function workOf(

@@ -1,7 +1,7 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa'
 import type { KeyhookError } from '../../lib/errors.ts'
-import type { Instant } from '../../lib/time.ts'
 import type { GivenPart } from '../operations/parts.ts'
+import type { Admitted } from '../authority/admission.ts'
 import type { Principal } from '../authority/principal.ts'
 
 /** What a response holds of the process, until its socket took all of it or is gone. */
@@ -35,8 +35,8 @@ export interface RequestState {
   principal: Principal | undefined
   /** The id of the operation; undefined for what is none. */
   operation: string | undefined
-  /** What a key was verified against before its request's body was read, and when. */
-  admitted: { readonly edition: number | undefined; readonly at: Instant } | undefined
+  /** Against what the caller was admitted last; undefined for what is public. */
+  admitted: Admitted | undefined
   /** What the response of an operation holds; undefined before it runs. */
   hold: Hold | undefined
   /**

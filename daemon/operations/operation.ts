@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ByteRange } from '../../plugins/apps/contract.ts'
-import type { Access } from '../authority/access.ts'
+import type { Access } from '../authority/admission.ts'
 import type { Call, OperationInput, OwnCall, PublishCall, StreamCall, WriteCall } from './call.ts'
 
 /**

@@ -13,7 +13,7 @@ import { completeClaimed } from './complete.ts'
 import { endClaimed, endWithout } from './end.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import { beatForEdit } from './heartbeat.ts'
-import { isStillAllowed } from '../standing.ts'
+import { isStillAllowed } from '../../authority/admission.ts'
 import { openTools } from './tools.ts'
 
 export const EDIT_TIMES: WorkTimes = {

@@ -10,6 +10,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { KeyReads } from '../../../plugins/store/contract/keys.ts'
 import type { Call, WriteCall } from '../../operations/call.ts'
 import type { Platform } from '../../platform.ts'
+import { liveChain } from '../../authority/admission.ts'
 import type { Principal } from '../../authority/principal.ts'
 import { accountOf } from '../../authority/principal.ts'
 import { keyError } from './errors.ts'
@@ -30,12 +31,9 @@ export async function loadActor(
   previous: 'refuse previous' | 'allow previous' = 'refuse previous',
 ): Promise<Actor> {
   if (principal.type !== 'key') return { authority: FULL_AUTHORITY, key: undefined }
-  const chain = await tx.keys.chain(principal.account_id, principal.key.id)
+  const chain = await liveChain(tx, principal.account_id, principal.key.id, now)
   const key = chain.at(-1)
-  if (key === undefined) throw kernelError('invalid_key')
-  const end = endOfChain(chain, now)
-  if (end !== undefined) throw kernelError(`key_${end}`)
-  const replaced = principal.secret === 'previous' || key.version !== principal.key.version
+  const replaced = principal.secret === 'previous' || key?.version !== principal.key.version
   if (replaced && previous === 'refuse previous') throw kernelError('previous_value_restricted')
   return { authority: authorityOf(chain), key }
 }

@@ -4,7 +4,7 @@ import type { WebhookChanges } from '../../../plugins/store/contract/webhooks.ts
 import { receivableTypes, requireReceivable } from '../../events/authority.ts'
 import type { WriteCall } from '../../operations/call.ts'
 import { pinsOf } from '../../authority/principal.ts'
-import { requireStepUp } from '../../authority/access.ts'
+import { requireStepUp } from '../../authority/admission.ts'
 import { loadActor } from '../keys/service.ts'
 
 /** What decides where events go and which. */

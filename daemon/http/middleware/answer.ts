@@ -1,5 +1,6 @@
 import type { Platform } from '../../platform.ts'
 import { toCall } from '../call.ts'
+import type { AdmissionSteps } from './admit.ts'
 import { idempotencyOf, performOnce } from '../idempotency.ts'
 import type { Answered } from '../perform.ts'
 import { perform } from '../perform.ts'
@@ -8,16 +9,12 @@ import type { RequestContext, Step } from '../state.ts'
 /** Seconds until there may be more to tell of what is to be carried out. */
 const COME_BACK = 2
 
-/**
- * Runs the operation, once under an `Idempotency-Key`, and answers after its commit.
- *
- * @param admit refuses whoever may not do it any more
- */
-export function answer(operation: Answered, platform: Platform, admit: Step): Step {
+/** Runs the operation, once under an `Idempotency-Key`, and answers after its commit. */
+export function answer(operation: Answered, platform: Platform, admission: AdmissionSteps): Step {
   // Below the prefix that the service may have.
   const root = new URL(platform.baseUrl).pathname.replace(/\/$/, '')
   return async function answer(ctx) {
-    const call = toCall(ctx, platform, admit)
+    const call = toCall(ctx, platform, admission)
     const idempotency = idempotencyOf(ctx, operation, platform)
     const { status, body, replayed } =
       idempotency === undefined

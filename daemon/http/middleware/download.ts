@@ -9,24 +9,21 @@ import type { Download, Operation } from '../../operations/operation.ts'
 import { DOWNLOAD_BYTES } from '../../limits/amounts.ts'
 import type { Platform } from '../../platform.ts'
 import { toCall } from '../call.ts'
+import type { AdmissionSteps } from './admit.ts'
 import { isUnchanged, rangeOf } from '../conditions.ts'
 import type { AnyCall } from '../perform.ts'
 import type { RequestContext, Step } from '../state.ts'
 import type { Transfers } from '../transfers.ts'
 
-/**
- * Answers an operation with the bytes of an uploaded file, as a download that no browser shows or runs.
- *
- * @param admit refuses a caller that may no longer read the file
- */
+/** Answers an operation with the bytes of an uploaded file, as a download that no browser shows or runs. */
 export function download(
   operation: Operation<'bytes'>,
   platform: Platform,
   transfers: Transfers,
-  admit: Step,
+  admission: AdmissionSteps,
 ): Step {
   return async function download(ctx) {
-    const call = toCall(ctx, platform, admit)
+    const call = toCall(ctx, platform, admission)
     const file = await operation.run(call)
     const tag = `"${file.sha256}"`
     if (isUnchanged(ctx.headers, tag)) {

@@ -3,25 +3,22 @@ import type { Operation } from '../../operations/operation.ts'
 import type { Platform } from '../../platform.ts'
 import { callerOf, holderOf } from '../../authority/principal.ts'
 import { toCall } from '../call.ts'
+import type { AdmissionSteps } from './admit.ts'
 import { onResponseEnd } from '../response-end.ts'
 import type { Step } from '../state.ts'
 import type { Streams } from '../stream.ts'
 
-/**
- * Answers an operation as server-sent events.
- *
- * @param admit refuses a caller that may no longer read the events
- */
+/** Answers an operation as server-sent events. */
 export function serverSentEvents(
   operation: Operation<'stream'>,
   platform: Platform,
   streams: Streams,
-  admit: Step,
+  admission: AdmissionSteps,
 ): Step {
   return async function serverSentEvents(ctx) {
     const { principal, address, hold } = ctx.state
     const left = new AbortController()
-    const call = toCall(ctx, platform, admit)
+    const call = toCall(ctx, platform, admission)
     const events = await operation.run({
       ...call,
       after: ctx.get('last-event-id'),

@@ -1,0 +1,236 @@
+/**
+ * Whether a caller may do what it asks for. That is checked when its request comes in, again once the body
+ * is there, in the unit of work, while its answer goes on, and later for the work that it asked for.
+ *
+ * @module
+ */
+import type { Clock } from '../../lib/engine/ports.ts'
+import type { Verifier } from '../../lib/engine/verifier.ts'
+import { kernelError } from '../../lib/errors.ts'
+import { effectiveAuthority, holdsApp } from '../../lib/grant/authority.ts'
+import { endOfChain } from '../../lib/key/lifecycle.ts'
+import { secretStatus } from '../../lib/key/lifecycle.ts'
+import type { Creator, KeyRecord } from '../../lib/key/record.ts'
+import type { RequiredScope } from '../../lib/scope/cover.ts'
+import { allows, requiredScope } from '../../lib/scope/cover.ts'
+import type { ScopeUniverse } from '../../lib/scope/syntax.ts'
+import type { Instant, Millis } from '../../lib/time.ts'
+import { MINUTE } from '../../lib/time.ts'
+import type { Store, StoreTx } from '../../plugins/store/contract.ts'
+import { httpError } from '../operations/errors.ts'
+import type { KeyPrincipal, Principal } from './principal.ts'
+import { isPinned, requireScope } from './principal.ts'
+
+/** Who may call an operation. */
+export type Access = NamedAccess | ScopedAccess
+
+type NamedAccess =
+  /** Any live key. */
+  | 'key'
+  | 'user'
+  /** A signed-in user, or the operator on behalf of an account: never a key. */
+  | 'owner'
+  | 'operator'
+  | 'public'
+
+/** A key that holds the scope, a signed-in user, or the operator on behalf of an account. */
+interface ScopedAccess {
+  readonly scope: string
+  readonly pinned: 'allowed' | 'refused'
+  /** The path parameter that names a key: acting on itself, a key needs no scope. */
+  readonly self?: string
+  /** The operator may also act for no account: for the whole service. */
+  readonly service?: boolean
+}
+
+type Params = Readonly<Record<string, string>>
+
+/** What an operation demands of its caller. */
+export interface Admission {
+  /**
+   * Refuses by the caller and the route alone: so a refusal says nothing about what exists.
+   *
+   * @throws KeyhookError
+   */
+  check(principal: Principal, params: Params): void
+  /**
+   * Refuses a caller that ended between its request and the unit of work that it asked for: a slow body, or
+   * work before the unit, would else let it write after the answer of its revocation.
+   *
+   * @param principal undefined for an anonymous caller of what is public
+   * @throws KeyhookError
+   */
+  confirm(tx: StoreTx, principal: Principal | undefined, now: Instant): Promise<void>
+}
+
+export function admissionTo(
+  { access, stepUp = false }: { readonly access: Access; readonly stepUp?: boolean | undefined },
+  { universe, clock }: { readonly universe: ScopeUniverse; readonly clock: Pick<Clock, 'now'> },
+): Admission {
+  const check = typeof access === 'object' ? scopedCheck(access, universe) : CHECKS[access]
+  // What acts on the key itself needs no scope.
+  const held =
+    typeof access === 'object' && access.self === undefined
+      ? requiredScope(access.scope, universe)
+      : undefined
+  return {
+    check(principal, params) {
+      check(principal, params)
+      if (stepUp) requireStepUp(principal, clock.now())
+    },
+    async confirm(tx, principal, now) {
+      if (principal?.type === 'key') await confirmKey(tx, principal, held, now)
+      if (principal?.type === 'user') {
+        await requireAccount(tx, principal.account_id)
+        if ((await principal.stands?.(tx)) === false) throw httpError('session_expired')
+      }
+    },
+  }
+}
+
+type Check = (principal: Principal, params: Params) => void
+
+const CHECKS: Readonly<Record<NamedAccess, Check>> = {
+  key(principal) {
+    if (principal.type !== 'key') throw httpError('key_required')
+  },
+  user(principal) {
+    if (principal.type !== 'user') throw httpError('session_required')
+  },
+  owner(principal) {
+    if (principal.type === 'key') throw httpError('owner_required')
+    if (principal.account_id === null) throw httpError('account_required')
+  },
+  operator(principal) {
+    if (principal.type !== 'operator') throw httpError('operator_required')
+  },
+  public: () => undefined,
+}
+
+function scopedCheck(
+  { scope, pinned, self, service = false }: ScopedAccess,
+  universe: ScopeUniverse,
+): Check {
+  const required = requiredScope(scope, universe)
+  return (principal, params) => {
+    if (self !== undefined && principal.type === 'key' && principal.key.id === params[self]) return
+    if (principal.account_id === null && !service) throw httpError('account_required')
+    requireScope(principal.authority, required)
+    if (pinned === 'refused' && isPinned(principal)) throw kernelError('key_pinned')
+  }
+}
+
+/** How long a sign-in, or a password that was sent again, opens what needs proof. */
+const STEP_UP: Millis = 10 * MINUTE
+
+/** @throws KeyhookError `step_up_required` for a user who last proved who they are too long ago */
+export function requireStepUp(principal: Principal | undefined, now: Instant): void {
+  if (principal?.type === 'user' && principal.authenticated_at + STEP_UP <= now) {
+    throw httpError('step_up_required')
+  }
+}
+
+async function confirmKey(
+  tx: StoreTx,
+  { account_id, key, secret_version }: KeyPrincipal,
+  required: RequiredScope | undefined,
+  now: Instant,
+): Promise<void> {
+  await requireAccount(tx, account_id)
+  const chain = await liveChain(tx, account_id, key.id, now)
+  if (!isLive(chain.at(-1), secret_version, now)) throw kernelError('key_rotated')
+  if (required !== undefined) requireScope(effectiveAuthority(chain), required)
+}
+
+async function requireAccount(tx: Pick<Store, 'accounts'>, accountId: string): Promise<void> {
+  if (await isSuspended(tx, accountId)) throw kernelError('account_suspended')
+}
+
+/** An embedder's accounts are its own, and not kept here. */
+async function isSuspended({ accounts }: Pick<Store, 'accounts'>, id: string): Promise<boolean> {
+  const account = await accounts.get(id)
+  return account !== undefined && account.suspended_at !== null
+}
+
+/**
+ * A key with its ancestors, root first, as the unit of work sees them: never from a cache.
+ *
+ * @throws KeyhookError `invalid_key`, `key_revoked`, `key_expired` unless it lives
+ */
+export async function liveChain(
+  { keys }: Pick<Store, 'keys'>,
+  accountId: string,
+  id: string,
+  now: Instant,
+): Promise<readonly KeyRecord[]> {
+  const chain = await keys.chain(accountId, id)
+  if (chain.length === 0) throw kernelError('invalid_key')
+  const end = endOfChain(chain, now)
+  if (end !== undefined) throw kernelError(`key_${end}`)
+  return chain
+}
+
+/** Whether the value of a version still works: a rotation, or its owner, may have ended it meanwhile. */
+function isLive(key: KeyRecord | undefined, version: number, now: Instant): boolean {
+  const value = key?.secrets.find((one) => one.version === version)
+  if (key === undefined || value === undefined) return false
+  return secretStatus(key, value, key.version, now) !== 'ended'
+}
+
+/** Against what a caller was admitted, and when. */
+export interface Admitted {
+  /** Of all keys, as far as this process knows of their changes; undefined where it may have missed one. */
+  readonly edition: number | undefined
+  readonly at: Instant
+}
+
+/** A body that is there at once is no time in which a key could have ended. */
+const AT_ONCE: Millis = 100
+
+/** Whether nothing that was told since could have changed what a key may do. */
+export function isUnchanged(
+  principal: Principal | undefined,
+  admitted: Admitted | undefined,
+  { verifier, clock }: { readonly verifier: Verifier; readonly clock: Pick<Clock, 'now'> },
+): boolean {
+  return (
+    principal?.type === 'key' &&
+    admitted?.edition !== undefined &&
+    admitted.edition === verifier.cacheVersion() &&
+    clock.now() - admitted.at < AT_ONCE
+  )
+}
+
+/** Work that goes on after it was accepted. */
+export interface Asked {
+  readonly account_id: string
+  readonly app_id: string
+  readonly created_by: Creator
+}
+
+/**
+ * Whether who asked for work could ask for it now: it may wait for long, and must not outlive the
+ * revocation of its key. What an operator asked for goes on in any case, and what a user did though
+ * their session has ended.
+ *
+ * The value that a key had then does not matter: a key that was rotated is the same key.
+ *
+ * @param enough scopes of which a key must hold one
+ */
+export async function isStillAllowed(
+  { universe }: { readonly universe: ScopeUniverse },
+  tx: Pick<Store, 'accounts' | 'keys'>,
+  { account_id, app_id, created_by }: Asked,
+  enough: readonly string[],
+  now: Instant,
+): Promise<boolean> {
+  if (created_by.type === 'operator') return true
+  if (await isSuspended(tx, account_id)) return false
+  if (created_by.type === 'user') return true
+  const chain = await tx.keys.chain(account_id, created_by.id ?? '')
+  if (chain.length === 0 || endOfChain(chain, now) !== undefined) return false
+  const { scopes, pins } = effectiveAuthority(chain)
+  return (
+    holdsApp(pins, app_id) && enough.some((scope) => allows(scopes, requiredScope(scope, universe)))
+  )
+}

@@ -1,0 +1,58 @@
+import { kernelError } from '../../../lib/errors.ts'
+import type { Admission } from '../../authority/admission.ts'
+import { admissionTo, isUnchanged } from '../../authority/admission.ts'
+import type { Principal } from '../../authority/principal.ts'
+import type { Operation } from '../../operations/operation.ts'
+import type { Platform } from '../../platform.ts'
+import type { PrincipalResolver, RequestContext, Step } from '../state.ts'
+
+/** Where the requests of an operation ask whether their caller may do it. */
+export interface AdmissionSteps extends Pick<Admission, 'confirm'> {
+  /** Finds out who asks, and refuses whoever may not. */
+  readonly admit: Step
+  /** The same once more, unless nothing can have changed since. */
+  readonly admitAgain: Step
+  /** The same while the operation waits or its answer goes on. */
+  stillAdmits(ctx: RequestContext): Promise<void>
+}
+
+/** What is public is open to whoever has no credentials, or bad ones. */
+export function admissionSteps(
+  operation: Operation,
+  platform: Platform,
+  resolve: PrincipalResolver,
+): AdmissionSteps {
+  const { check, confirm } = admissionTo(operation, platform)
+  const { verifier, clock } = platform
+
+  const admit: Step = function admit(ctx, next) {
+    // Before the key is verified: a change meanwhile is none that the verification knows of.
+    const admitted = { edition: verifier.cacheVersion(), at: clock.now() }
+    const letIn = (principal: Principal | undefined): ReturnType<typeof next> => {
+      if (principal === undefined) throw kernelError('missing_credentials')
+      ctx.state.principal = principal
+      check(principal, ctx['params'] as Readonly<Record<string, string>>)
+      ctx.state.admitted = admitted
+      return next()
+    }
+    const found = resolve(ctx)
+    return found instanceof Promise ? found.then(letIn) : letIn(found)
+  }
+
+  const anyone: Step = function anyone(_ctx, next) {
+    return next()
+  }
+
+  const step = operation.access === 'public' ? anyone : admit
+  return {
+    confirm,
+    admit: step,
+    admitAgain: function admitAgain(ctx, next) {
+      const { principal, admitted } = ctx.state
+      return isUnchanged(principal, admitted, platform) ? next() : step(ctx, next)
+    },
+    async stillAdmits(ctx) {
+      await step(ctx, () => Promise.resolve())
+    },
+  }
+}
