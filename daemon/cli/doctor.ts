@@ -8,7 +8,7 @@ import type { StoredFacts } from '../../plugins/registry.ts'
 import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { requireBrand } from '../composition/brand.ts'
-import { readConfig } from '../config/config.ts'
+import { readConfig, databaseFile, usesPostgres } from '../config/config.ts'
 import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
@@ -22,7 +22,6 @@ import { createLog } from '../telemetry/log.ts'
 import { askSocket } from './ask.ts'
 import type { Check } from './check.ts'
 import { attempt } from './check.ts'
-import { databaseFile, usesPostgres } from './database.ts'
 
 /** Looks at everything a daemon stands on, without disturbing one that runs. */
 export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonly Check[]> {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import { nearest } from '../../lib/internal/nearest.ts'
 import type { Setting } from './setting.ts'
@@ -163,4 +164,14 @@ function nearestSetting(unknown: string, known: Iterable<string>): string | unde
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
+}
+
+/** Whether records are kept where several processes share them. */
+export function usesPostgres({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
+  return databaseUrl?.startsWith('postgres') === true
+}
+
+/** The file of a database that is one. */
+export function databaseFile(config: Config): string {
+  return resolve(config.databaseUrl ?? `${config.dataDir}/keyhook.db`)
 }

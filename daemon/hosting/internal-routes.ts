@@ -9,11 +9,10 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { Exchange } from './exchange.ts'
 import { respond, respondText } from './exchange.ts'
 import { PLAIN } from './headers.ts'
-import { readBeacon } from './reports/beacon.ts'
+import { readBeacon, readStandard } from './reports/read.ts'
 import type { ReadReports } from './reports/intake.ts'
 import { createIntake } from './reports/intake.ts'
 import { scriptOf } from './reports/script.ts'
-import { readStandard } from './reports/standard.ts'
 import type { Observer, Site } from './site.ts'
 
 export interface InternalRoutePorts {

@@ -15,7 +15,7 @@ import { serverSentEvents } from './middleware/server-sent-events.ts'
 import { download } from './middleware/download.ts'
 import { holdAnswer } from './middleware/hold-responses.ts'
 import { createRateLimit } from './middleware/rate-limit.ts'
-import { readBody } from './middleware/read-body.ts'
+import { readBody, closeUnread } from './middleware/read-body.ts'
 import { readForm } from './middleware/read-form.ts'
 import { readParts } from './middleware/read-parts.ts'
 import { createRefusalLimit } from './middleware/refusal-limit.ts'
@@ -23,7 +23,6 @@ import { validate } from './middleware/validate.ts'
 import type { RateLimits } from './rates.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
 import type { Traffic } from './traffic.ts'
-import { closeUnread } from './unread-body.ts'
 
 export interface MountOptions {
   readonly platform: Platform

@@ -17,13 +17,14 @@ import { createFairPool } from '../limits/fair-pool.ts'
 import type { FairQueue } from '../queues/fair-queue.ts'
 import { createFairQueue } from '../queues/fair-queue.ts'
 import type { BytesInProgress } from '../telemetry/metrics.ts'
-import { LOOK_EVERY } from './pace.ts'
+import { holderOf } from '../authority/principal.ts'
+import { LOOK_EVERY, createSweep } from './pace.ts'
 import type { Streams } from './stream.ts'
 import { createStreams } from './stream.ts'
-import type { Sweep } from './sweep.ts'
-import { createSweep } from './sweep.ts'
+import type { Sweep } from './pace.ts'
 import type { Transfers } from './transfers.ts'
 import { createTransfers } from './transfers.ts'
+import type { BodyLease, RequestContext } from './state.ts'
 
 /** More large bodies than the pools of bodies have bytes for. */
 const PARSES_WAITING = 1024
@@ -114,4 +115,30 @@ export function bytesInProgress({ bodies, responses, anonymous }: Traffic): Byte
 
 export function tooManyBytes(): KeyhookError {
   return httpError('too_many_bytes', { details: { retry_after: BYTES_RETRY_AFTER } })
+}
+
+/**
+ * Reserves a body before it is read: all of it where its length is announced, else as it comes in.
+ *
+ * @param amount what it holds where that is not its length
+ * @param evict told when others need the bytes more
+ * @throws KeyhookError `too_many_bytes`
+ */
+export function leaseBody(
+  ctx: RequestContext,
+  traffic: Traffic,
+  evict: () => void,
+  amount?: number,
+): BodyLease {
+  const announced = amount ?? Number(ctx.get('content-length') || 0)
+  const { principal, address } = ctx.state
+  const { bodies } = poolsFor(principal, traffic)
+  const lease = bodies.take(holderOf(principal, address), announced, evict)
+  if (lease === undefined) throw tooManyBytes()
+  return {
+    add: (bytes) => announced > 0 || lease.add(bytes),
+    keep: lease.keep,
+    offer: lease.offer,
+    release: lease.release,
+  }
 }

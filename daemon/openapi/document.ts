@@ -4,13 +4,13 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
   ZodOpenApiResponsesObject,
+  ZodOpenApiComponentsObject,
 } from 'zod-openapi'
 import { createDocument } from 'zod-openapi'
 import type { ErrorRow } from '../../lib/errors.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
 import { describeStreams } from './event-stream.ts'
-import { JSON_SCHEMAS } from './json-value.ts'
 import { FILE_SCHEMA, partsEncoding, partsSchema } from './parts.ts'
 import { sharedErrors } from './shared-errors.ts'
 
@@ -210,4 +210,24 @@ function securityOf({ access }: Operation): Record<string, string[]>[] {
   if (access === 'operator') return [{ operator: [] }]
   if (access === 'owner') return [{ session: [] }, { operator: [] }]
   return [{ developerKey: [access.scope] }, { session: [] }, { operator: [] }]
+}
+
+/** Any JSON that is taken: as the parser of bodies judges it, its depth aside. */
+const TEXT = '^[^\\u0000]*$'
+
+const JSON_SCHEMAS: NonNullable<ZodOpenApiComponentsObject['schemas']> = {
+  JsonObject: {
+    type: 'object',
+    description: 'Any JSON object. Strings do not contain U+0000.',
+    propertyNames: { pattern: TEXT, not: { const: '__proto__' } },
+    additionalProperties: { $ref: '#/components/schemas/JsonValue' },
+  },
+  JsonValue: {
+    anyOf: [
+      { type: ['null', 'boolean', 'number'] },
+      { type: 'string', pattern: TEXT },
+      { type: 'array', items: { $ref: '#/components/schemas/JsonValue' } },
+      { $ref: '#/components/schemas/JsonObject' },
+    ],
+  },
 }

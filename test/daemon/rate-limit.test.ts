@@ -2,7 +2,7 @@ import t from 'tap'
 import { createBuckets } from '../../daemon/limits/buckets.ts'
 import type { Operation } from '../../daemon/operations/operation.ts'
 import { createRateLimit } from '../../daemon/http/middleware/rate-limit.ts'
-import { getWebhook } from '../../daemon/families/webhooks/operations/get.ts'
+import { getWebhook } from '../../daemon/families/webhooks/operations/read.ts'
 import { HOUR, MINUTE } from '../../lib/time.ts'
 
 type Step = ReturnType<ReturnType<typeof createRateLimit>>

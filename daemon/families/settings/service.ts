@@ -1,11 +1,11 @@
 import type { DomainReads, DomainRecord } from '../../../plugins/platform/contract/domains.ts'
 import type { ServiceReads, ServiceRecord } from '../../../plugins/platform/contract/services.ts'
-import { settingsError } from './errors.ts'
+import type { Keyring } from '../../../lib/engine/keyring.ts'
+import { secretIdOf, serviceSecretPlace } from '../../../plugins/platform/contract/services.ts'
 import { accountOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
-import type { Keyring } from '../../../lib/engine/keyring.ts'
-import { secretIdOf, serviceSecretPlace } from '../../../plugins/platform/contract/services.ts'
+import { settingsError } from './errors.ts'
 
 export async function findService(
   services: Pick<ServiceReads, 'get'>,
@@ -28,7 +28,7 @@ export async function findDomain(
 }
 
 /** What changes of an app's settings are called in the audit log, by what they are made to. */
-export type SettingsAction =
+type SettingsAction =
   | 'domain.created'
   | 'domain.updated'
   | 'domain.checked'

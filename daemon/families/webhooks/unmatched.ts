@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { suggest } from '../../../lib/internal/nearest.ts'
 import { isFamily, subscribesTo } from '../../../lib/webhook/match.ts'
 import type { CommandWarning } from '../../operations/operation.ts'
-import { listTypes } from '../events/operations/list-types.ts'
+import { listTypes } from '../events/operations/types.ts'
 
 const sentEvents = z.object({ events: z.array(z.string()) })
 const knownTypes = z.object({ data: z.array(z.object({ type: z.string() })) })

@@ -9,14 +9,13 @@ import { httpError, invalidJson } from '../../operations/errors.ts'
 import { BODY_PATIENCE, DEFAULT_BODY_LIMIT } from '../../limits/amounts.ts'
 import { holderOf } from '../../authority/principal.ts'
 import { STEP_BYTES, giveWay } from '../../queues/steps.ts'
-import { leaseBody } from '../body-lease.ts'
+import { leaseBody, tooManyBytes } from '../traffic.ts'
 import { createPaceBudget } from '../pace.ts'
 import { abandonedBy } from '../response-end.ts'
 import type { BodyLease, RequestContext, RequestState, Step } from '../state.ts'
 import { clearBody } from '../state.ts'
-import type { Swept } from '../sweep.ts'
+import type { Swept } from '../pace.ts'
 import type { Traffic } from '../traffic.ts'
-import { tooManyBytes } from '../traffic.ts'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -200,4 +199,25 @@ class BodyReader implements Swept {
     if (this.#size > this.#limit) return tooLarge(this.#limit)
     return this.#charge?.(this.#size) ?? (lease.add(length) ? undefined : tooManyBytes())
   }
+}
+
+/** Bytes of a body that Node reads away after the response, so that its connection can be used again. */
+const MAX_DRAINED = 64 * 1024
+
+/** Closes the connection behind a response that came before its request's body, such as a 401. */
+export function closeUnread(): Step {
+  return async function closeUnread(ctx, next) {
+    if (isShort(ctx.req)) return next()
+    try {
+      return await next()
+    } finally {
+      if (!ctx.req.complete && !ctx.headerSent) ctx.set('Connection', 'close')
+    }
+  }
+}
+
+/** Whether the body is announced to be short, or there is none. */
+function isShort({ headers }: RequestContext['req']): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
+  return coding === undefined && Number(length) <= MAX_DRAINED
 }

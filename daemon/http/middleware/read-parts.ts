@@ -2,15 +2,14 @@ import typeIs from 'type-is'
 import type { KeyhookError } from '../../../lib/errors.ts'
 import { httpError } from '../../operations/errors.ts'
 import { STREAMED_BODY_BYTES } from '../../limits/amounts.ts'
-import { allowLong } from '../pace.ts'
 import type { GivenPart, PartsInput } from '../../operations/parts.ts'
 import { mostBytes } from '../../operations/parts.ts'
-import { leaseBody } from '../body-lease.ts'
+import { allowLong } from '../pace.ts'
+import { leaseBody, tooManyBytes } from '../traffic.ts'
 import type { Intake } from '../multipart.ts'
 import { takeParts } from '../multipart.ts'
 import type { BodyLease, RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
-import { tooManyBytes } from '../traffic.ts'
 
 /** Hands a multipart body on before it is read: the operation takes its parts as they come in. */
 export function readParts(parts: PartsInput, traffic: Traffic): Step {

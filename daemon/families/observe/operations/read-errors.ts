@@ -8,8 +8,9 @@ import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
 import { givenInstant, pageQuery, text } from '../../wire.ts'
-import { errorPage, exampleError, toWireError } from '../error-schema.ts'
+import { errorPage, exampleError, toWireError, appError, errorParams } from '../error-schema.ts'
 import { env } from '../log-schema.ts'
+import { findErrorGroup } from '../service.ts'
 
 const query = z.strictObject({
   ...pageQuery,
@@ -51,5 +52,26 @@ export const listAppErrors = operation({
       const page = await observations.errorGroups({ ...filters, limit, after })
       return pages.answer(page, placeOfErrorGroup, toWireError)
     })
+  },
+})
+
+export const getAppError = operation({
+  effect: 'read',
+  id: 'observe.get_error',
+  summary: "Read an error of an app's pages",
+  method: 'GET',
+  path: '/v1/apps/{app_id}/errors/{error_id}',
+  access: { scope: 'observe:read', pinned: 'allowed' },
+  emits: ['observe'],
+  input: { params: errorParams },
+  output: appError,
+  errors: ['app_not_found', 'error_not_found'],
+  example: {
+    params: { app_id: exampleError.app_id, error_id: exampleError.id },
+    response: exampleError,
+  },
+  command: 'app error',
+  async run(call) {
+    return toWireError(await findErrorGroup(call.platform.store, call))
   },
 })

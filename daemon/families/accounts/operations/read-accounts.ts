@@ -2,7 +2,14 @@ import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
-import { accountPage, exampleAccount, toWireAccount } from '../schema.ts'
+import {
+  accountPage,
+  exampleAccount,
+  toWireAccount,
+  accountParams,
+  accountRecord,
+} from '../schema.ts'
+import { findAccount } from '../service.ts'
 
 export const listAccounts = operation({
   effect: 'read',
@@ -24,5 +31,23 @@ export const listAccounts = operation({
       ({ id }) => id,
       toWireAccount,
     )
+  },
+})
+
+export const getAccount = operation({
+  effect: 'read',
+  id: 'accounts.get',
+  summary: 'Show one account',
+  method: 'GET',
+  path: '/v1/accounts/{account_id}',
+  access: 'operator',
+  emits: ['accounts'],
+  input: { params: accountParams },
+  output: accountRecord,
+  errors: ['operator_required', 'account_not_found'],
+  example: { params: { account_id: exampleAccount.id }, response: exampleAccount },
+  command: 'account get',
+  async run({ platform, params }) {
+    return toWireAccount(await findAccount(platform.store.accounts, params.account_id))
   },
 })

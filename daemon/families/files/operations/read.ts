@@ -5,7 +5,8 @@ import { appParams, exampleApp } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
 import { pageQuery, plainText } from '../../wire.ts'
-import { exampleFile, filePage, toWireFile } from '../schema.ts'
+import { exampleFile, filePage, toWireFile, fileParams, fileRecord } from '../schema.ts'
+import { findFile } from '../service.ts'
 
 export const listFiles = operation({
   effect: 'read',
@@ -38,5 +39,28 @@ export const listFiles = operation({
     const { limit, after } = pages
     const page = await files.list({ app_id, ...filters, limit, after })
     return pages.answer(page, ({ id }) => id, toWireFile)
+  },
+})
+
+export const getFile = operation({
+  effect: 'read',
+  id: 'files.get',
+  summary: 'Read a knowledge file and the progress of its processing',
+  method: 'GET',
+  path: '/v1/apps/{app_id}/files/{file_id}',
+  access: { scope: 'files:read', pinned: 'allowed' },
+  emits: ['files'],
+  input: { params: fileParams },
+  output: fileRecord,
+  errors: ['app_not_found', 'file_not_found'],
+  example: {
+    params: { app_id: exampleFile.app_id, file_id: exampleFile.id },
+    response: exampleFile,
+  },
+  command: 'file get',
+  async run({ platform, principal, params }) {
+    const { apps, files } = platform.store
+    const app = await findApp(apps, principal, params.app_id)
+    return toWireFile(await findFile(files, app.id, params.file_id))
   },
 })

@@ -5,8 +5,9 @@ import { operation } from '../../../operations/operation.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
 import { paging } from '../../cursor.ts'
 import { filteredPageQuery, plainText } from '../../wire.ts'
-import { appPage, exampleApp } from '../schema.ts'
-import { showApps } from '../show.ts'
+import { appPage, exampleApp, appParams, appRecord } from '../schema.ts'
+import { showApps, showApp } from '../show.ts'
+import { findApp } from '../service.ts'
 
 const query = z.strictObject({
   ...filteredPageQuery('apps'),
@@ -60,3 +61,22 @@ function archivedOf({
   if (status === 'archived') return 'only'
   return include_archived === 'true' ? 'include' : 'exclude'
 }
+
+export const getApp = operation({
+  effect: 'read',
+  id: 'apps.get',
+  summary: 'Read an app',
+  method: 'GET',
+  path: '/v1/apps/{app_id}',
+  access: { scope: 'apps:read', pinned: 'allowed' },
+  emits: ['apps'],
+  input: { params: appParams },
+  output: appRecord,
+  errors: ['app_not_found'],
+  example: { params: { app_id: exampleApp.id }, response: exampleApp },
+  command: 'app get',
+  async run({ platform, principal, params }) {
+    const { apps, deployments } = platform.store
+    return showApp(platform, deployments, await findApp(apps, principal, params.app_id))
+  },
+})

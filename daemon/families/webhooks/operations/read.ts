@@ -1,9 +1,16 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
-import { paging } from '../../cursor.ts'
 import { accountOf, pinsOf } from '../../../authority/principal.ts'
+import { paging } from '../../cursor.ts'
 import { pageQuery } from '../../wire.ts'
-import { exampleWebhook, toWireWebhook, webhookPage } from '../schema.ts'
+import {
+  exampleWebhook,
+  toWireWebhook,
+  webhookPage,
+  webhookParams,
+  webhookRecord,
+} from '../schema.ts'
+import { findWebhook } from '../service.ts'
 
 const query = z.strictObject({
   ...pageQuery,
@@ -42,5 +49,23 @@ export const listWebhooks = operation({
       })
       return pages.answer(page, ({ id }) => id, toWireWebhook)
     })
+  },
+})
+
+export const getWebhook = operation({
+  effect: 'read',
+  id: 'webhooks.get',
+  summary: 'Show one webhook',
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}',
+  access: { scope: 'webhooks:read', pinned: 'allowed' },
+  emits: ['webhooks'],
+  input: { params: webhookParams },
+  output: webhookRecord,
+  errors: ['webhook_not_found'],
+  example: { params: { webhook_id: exampleWebhook.id }, response: exampleWebhook },
+  command: 'webhook get',
+  async run({ platform, principal, params }) {
+    return toWireWebhook(await findWebhook(platform.store.webhooks, principal, params.webhook_id))
   },
 })

@@ -1,9 +1,29 @@
 import { operation } from '../../../operations/operation.ts'
-import { requireUnpublished } from '../../sign-in.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
-import { findLiveApp } from '../../apps/service.ts'
-import { authChanges, authRecord, exampleAuth, toWireAuth } from '../auth-schema.ts'
+import { findApp, findLiveApp } from '../../apps/service.ts'
+import { requireUnpublished } from '../../sign-in.ts'
+import { authRecord, exampleAuth, toWireAuth, authChanges } from '../auth-schema.ts'
 import { noteSetting } from '../service.ts'
+
+export const getAuth = operation({
+  effect: 'read',
+  id: 'settings.get_auth',
+  summary: "Read the sign-in settings of an app's users. Not used yet",
+  method: 'GET',
+  path: '/v1/apps/{app_id}/settings/auth',
+  access: { scope: 'settings:read', pinned: 'allowed' },
+  emits: ['settings'],
+  input: { params: appParams },
+  output: authRecord,
+  errors: ['app_not_found'],
+  example: { params: { app_id: exampleApp.id }, response: exampleAuth },
+  command: 'auth get',
+  async run({ platform, principal, params }) {
+    const { apps, signIn } = platform.store
+    const { id } = await findApp(apps, principal, params.app_id)
+    return toWireAuth(id, await signIn.get(id))
+  },
+})
 
 export const updateAuth = operation({
   effect: 'write',

@@ -1,6 +1,70 @@
 import { z } from 'zod'
 import type { BrowserReport } from '../site.ts'
-import { MAX_MESSAGE, MAX_REPORTS, tidyText, tidyUrl } from './text.ts'
+
+/** Of one request. */
+const MAX_REPORTS = 20
+/** In characters. */
+export const MAX_MESSAGE = 1000
+export const MAX_STACK = 4000
+const MAX_URL = 1024
+
+/** In an address within a text: what follows its path, but for the line and column of a stack. */
+const QUERIES = /(\bhttps?:\/\/[^\s?#()<>"']*)[?#][^\s()<>"']*?((?::\d+){0,2}(?=[\s()<>"']|$))/g
+
+/** Text of others as it is kept: cut, well-formed, without what could not be shown, and without queries. */
+function tidyText(text: string, most: number): string {
+  const cut = Buffer.from(text.slice(0, most)).toString()
+  return cut
+    .replaceAll(/[^\P{Cc}\n\t]/gu, '')
+    .replaceAll(QUERIES, (_, place: string, position: string) => place + position)
+}
+
+/** An address of a page without its query; undefined for what is none. */
+function tidyUrl(text: string): string | undefined {
+  const url = text.length > 16_384 ? null : URL.parse(text)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
+  return `${url.origin}${url.pathname}`.slice(0, MAX_URL)
+}
+
+/** Of a deployment. */
+const RELEASE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const beacon = z.object({
+  release: z.string().nullish(),
+  reports: z.array(z.unknown()),
+})
+
+const told = z.object({
+  type: z.enum(['error', 'unhandledrejection', 'console']),
+  message: z.string(),
+  stack: z.string().nullish(),
+  url: z.string(),
+})
+
+/** Sent as text, since a page needs no leave for that. */
+const TYPES: ReadonlySet<string> = new Set(['text/plain', 'application/json'])
+
+/** Reads what our script sends. One report that is none leaves the others. */
+export function readBeacon(type: string, value: unknown): readonly BrowserReport[] {
+  if (!TYPES.has(type)) return []
+  const { data } = beacon.safeParse(value)
+  if (data === undefined) return []
+  const { release } = data
+  const deployment_id = typeof release === 'string' && RELEASE.test(release) ? release : null
+  return data.reports.slice(0, MAX_REPORTS).flatMap((one) => {
+    const report = told.safeParse(one).data
+    const url = report === undefined ? undefined : tidyUrl(report.url)
+    if (report === undefined || url === undefined) return []
+    const { stack } = report
+    return {
+      type: report.type,
+      message: tidyText(report.message, MAX_MESSAGE),
+      stack: typeof stack === 'string' ? tidyText(stack, MAX_STACK) : null,
+      url,
+      deployment_id,
+    }
+  })
+}
 
 const text = z.string().nullish()
 

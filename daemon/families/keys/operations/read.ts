@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { toIso } from '../../../../lib/time.ts'
+import { operation } from '../../../operations/operation.ts'
+import { accountOf, pinsOf } from '../../../authority/principal.ts'
+import { httpError } from '../../../operations/errors.ts'
+import { paging } from '../../cursor.ts'
+import { pageQuery, isoOrNull } from '../../wire.ts'
+import { exampleKey, keyPage, toWireKey, keyParams, keyWithWebhooks, ownKey } from '../schema.ts'
+import { endOf, withLastUse, findKey } from '../service.ts'
+import { listWebhooks } from '../webhooks.ts'
+
+const query = z.strictObject({
+  ...pageQuery,
+  status: z
+    .enum(['live', 'all'])
+    .optional()
+    .meta({ description: 'live: active and rotating keys; all: every key. Default live.' }),
+})
+
+export const listKeys = operation({
+  effect: 'read',
+  id: 'keys.list',
+  summary: 'List the keys of the account',
+  method: 'GET',
+  path: '/v1/keys',
+  access: { scope: 'keys:read', pinned: 'allowed' },
+  emits: ['keys'],
+  input: { query },
+  output: keyPage,
+  errors: ['invalid_cursor'],
+  example: { response: { data: [exampleKey], has_more: false, next_cursor: null } },
+  command: 'key list',
+  async run({ platform, principal, query, now, abandoned }) {
+    const status = query.status ?? 'live'
+    const account = accountOf(principal)
+    const pages = paging(query, { list: 'keys', account, status })
+    const { keys } = platform.store
+    // Each key is read with its whole line.
+    return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
+      const page = await keys.list({
+        account_id: account,
+        live_at: status === 'live' ? now : null,
+        within: pinsOf(principal),
+        limit: pages.limit,
+        after: pages.after,
+      })
+      const ends = new Map(
+        await Promise.all(
+          page.rows.map(async (key) => [key, await endOf(keys, key, now)] as const),
+        ),
+      )
+      return pages.answer(
+        page,
+        ({ id }) => id,
+        (key) => toWireKey(withLastUse(platform, key), now, ends.get(key)),
+      )
+    })
+  },
+})
+
+export const getKey = operation({
+  effect: 'read',
+  id: 'keys.get',
+  summary: 'Show one key and the webhooks that come from it',
+  method: 'GET',
+  path: '/v1/keys/{key_id}',
+  access: { scope: 'keys:read', pinned: 'allowed' },
+  emits: ['keys'],
+  input: { params: keyParams },
+  output: keyWithWebhooks,
+  errors: ['key_not_found'],
+  example: {
+    params: { key_id: exampleKey.id },
+    response: { ...exampleKey, webhooks: [], webhooks_total: 0 },
+  },
+  command: 'key get',
+  async run(call) {
+    const { platform, params, now } = call
+    const { keys, webhooks } = platform.store
+    const key = await findKey(call, keys, params.key_id)
+    const record = toWireKey(key, now, await endOf(keys, key, now))
+    return { ...record, ...listWebhooks(await webhooks.fromKey(key.account_id, key.id)) }
+  },
+})
+
+export const getOwnKey = operation({
+  effect: 'read',
+  id: 'keys.self',
+  summary: 'Show the calling key and its effective authority',
+  method: 'GET',
+  path: '/v1/keys/self',
+  access: 'key',
+  emits: ['keys'],
+  input: {},
+  output: ownKey,
+  errors: ['key_required'],
+  example: {
+    response: {
+      ...exampleKey,
+      account_id: '01890a5d-ac96-774b-bcce-b302099a8001',
+      effective_scopes: ['apps:read', 'deploy:*'],
+      effective_apps: null,
+      effective_expires_at: null,
+    },
+  },
+  run({ principal, now }) {
+    if (principal.type !== 'key') throw httpError('key_required')
+    const { authority, key } = principal
+    // Spread into a larger literal, the record would take longer to copy than all else here takes.
+    const own = Object.assign(toWireKey(key, now), {
+      // The record may have been cached before; this request is itself the key's latest use.
+      last_used_at: toIso(now),
+      account_id: key.account_id,
+      effective_scopes: [...authority.scopes],
+      effective_apps: authority.pins === 'all' ? null : [...authority.pins].sort(),
+      effective_expires_at: isoOrNull(authority.expires_at),
+    })
+    return Promise.resolve(own)
+  },
+})
