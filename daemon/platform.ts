@@ -139,8 +139,9 @@ export interface Service {
 }
 
 /** What the families stand on; made once by the composition root. */
-export interface Platform extends Machine, Kernel, Plugins, Service {
+export interface Platform extends Machine, Kernel, Service {
   readonly store: PlatformStore
+  readonly plugins: Plugins
   readonly queues: Queues
   readonly wake: Wake
 }
@@ -168,7 +169,7 @@ export interface AppMaking {
    * @param model the one that the caller names; undefined for the default
    * @throws KeyhookError where nothing carries out prompts, or callers may not name the model
    */
-  require(platform: Pick<Platform, 'editor' | 'models'>, model: string | undefined): void
+  require(platform: Pick<Platform, 'plugins' | 'models'>, model: string | undefined): void
   /**
    * Has an app that is `creating` made.
    *

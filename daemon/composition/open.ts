@@ -114,11 +114,9 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const platform: Platform = {
     ...machine,
     ...(await createKernel(parts)),
-    ...plugins,
-    appBytes,
-    fileProcessor,
     ...serviceOf(opening),
     store,
+    plugins: { ...plugins, appBytes, fileProcessor },
     queues: createQueues(store),
     wake: createWake(),
   }

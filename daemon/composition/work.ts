@@ -1,6 +1,5 @@
 import { DAY, SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
-import { collectApps } from '../families/apps/collect.ts'
 import { DEPLOY_TIMES } from '../families/deploy/carry-out.ts'
 import { EDIT_TIMES } from '../families/edits/carry-out.ts'
 import { FILE_TIMES } from '../families/files/process.ts'
@@ -10,6 +9,7 @@ import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { keepCollecting } from '../worker/collection.ts'
 import { keepClearing } from '../worker/clearing.ts'
 import { keepChecking } from '../worker/domains.ts'
 import { keepDeploying } from '../worker/deploys.ts'
@@ -52,10 +52,7 @@ interface Stoppable {
 /** What a family has done besides its operations, where it is served. */
 const OF_FAMILIES: Readonly<Record<string, (given: Given, roles: Roles) => readonly Stoppable[]>> =
   {
-    apps: ({ platform, log }) => [
-      keepClearing(platform, log),
-      { stop: keepTimed('collection', (isStopping) => collect(platform, log, isStopping)) },
-    ],
+    apps: ({ platform, log }) => [keepClearing(platform, log), keepCollecting(platform, log)],
     edits: (given, roles) => carrying(given, roles, keepEditing, EDIT_TIMES),
     deploy: (given, roles) => carrying(given, roles, keepDeploying, DEPLOY_TIMES),
     files: (given, roles) => [
@@ -68,8 +65,8 @@ const OF_FAMILIES: Readonly<Record<string, (given: Given, roles: Roles) => reado
     },
   }
 
-function carries({ appBytes }: Platform, { dispatch }: Roles): boolean {
-  return dispatch && appBytes !== undefined
+function carries({ plugins }: Platform, { dispatch }: Roles): boolean {
+  return dispatch && plugins.appBytes !== undefined
 }
 
 function carrying<Times extends object>(
@@ -153,26 +150,6 @@ async function purge(
     if (Object.keys(purged).length > 0) log.info({ purged }, 'what had expired was deleted')
   } catch (cause) {
     log.warn({ err: cause }, 'what has expired could not be deleted; the next hour tries again')
-  }
-}
-
-async function collect(
-  { store, appBytes, clock, wake }: Platform,
-  log: Log,
-  isStopping: () => boolean,
-): Promise<void> {
-  if (appBytes === undefined) return
-  try {
-    const collected = await collectApps(store, appBytes, clock.now(), {
-      isStopping,
-      failed: (app_id, err) => log.warn({ app_id, err }, 'an app could not be looked through'),
-    })
-    if (collected.apps > 0) wake.removed()
-    if (collected.apps + collected.bytes > 0) {
-      log.info({ collected }, 'what no app needs was deleted')
-    }
-  } catch (cause) {
-    log.warn({ err: cause }, 'what no app needs could not be deleted; the next day tries again')
   }
 }
 

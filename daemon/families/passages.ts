@@ -35,11 +35,11 @@ const RANK_OFFSET = 60
  * @throws KeyhookError `rate_limited` when too many searches wait, and the reason of the turn's signal
  */
 export function findPassages(
-  platform: Pick<Platform, 'store' | 'embedder' | 'clock' | 'queues'>,
+  platform: Pick<Platform, 'store' | 'plugins' | 'clock' | 'queues'>,
   search: FileSearch,
   turn: Omit<Turn, 'subject'>,
 ): Promise<Found> {
-  const { embedder } = platform
+  const { embedder } = platform.plugins
   const { searches } = platform.queues
   const read: Limiter = (work) =>
     searches.reads(async () => {

@@ -28,7 +28,8 @@ export function startHosting(
   platform: Platform,
   { listener, observer, trustedProxies, log, metrics }: HostingOptions,
 ): { stop(): Promise<void> } {
-  const { store, appBytes: bytes, appsPlace: place, clock, random, baseUrl } = platform
+  const { store, appsPlace: place, clock, random, baseUrl } = platform
+  const { appBytes: bytes } = platform.plugins
   if (bytes === undefined || place === undefined) throw new TypeError('there is no place for apps')
   const warning = sharedSite(place, baseUrl)
   if (warning !== undefined) log.warn(warning)

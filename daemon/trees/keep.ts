@@ -9,9 +9,9 @@ import type { Tree } from './tree.ts'
 import { printTree, readTree, sizeOf } from './tree.ts'
 
 /** Where the bytes of apps are kept. @throws KeyhookError `capability_unavailable` where nothing keeps them */
-export function bytesOf({ appBytes }: Pick<Platform, 'appBytes'>): AppBytes {
-  if (appBytes === undefined) throw httpError('capability_unavailable')
-  return appBytes
+export function bytesOf({ plugins }: Pick<Platform, 'plugins'>): AppBytes {
+  if (plugins.appBytes === undefined) throw httpError('capability_unavailable')
+  return plugins.appBytes
 }
 
 /** The files of a revision. */

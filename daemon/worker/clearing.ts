@@ -23,7 +23,8 @@ interface Told {
  * stops is taken by night.
  */
 export function keepClearing(platform: Platform, log: Log): { stop(): Promise<void> } {
-  const { store, appBytes, clock, wake } = platform
+  const { store, clock, wake } = platform
+  const { appBytes } = platform.plugins
   const told = new Map<string, Told>()
   let looking: Promise<void> | undefined
   let cancel = (): void => undefined

@@ -47,7 +47,8 @@ void t.test('an alias that an app gave up is its account’s alone for 30 days',
 
 void t.test('that of an archived app is, until 30 days after it was deleted', async (t) => {
   const { create, request, platform, stranger, clock } = await aliasWorld(t)
-  const { store, appBytes } = platform
+  const { store } = platform
+  const { appBytes } = platform.plugins
   if (appBytes === undefined) throw new Error('the world keeps no bytes')
   const { body: shop } = await create('shop')
   await request('DELETE', `/v1/apps/${String(shop['id'])}`)

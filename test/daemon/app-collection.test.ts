@@ -10,7 +10,11 @@ import { createWorld } from '../support/world.ts'
 /** A world with one app, the app's bytes, and a round of collection some time from now. */
 async function appWorld(t: Parameters<typeof createWorld>[0]) {
   const world = await createWorld(t, { families: [appsFamily] })
-  const { store, appBytes, clock } = world.platform
+  const {
+    store,
+    plugins: { appBytes },
+    clock,
+  } = world.platform
   if (appBytes === undefined) throw new Error('the world keeps no bytes')
   const body = { template_id: 'blank' }
   const made = await world.request<AnyBody>('POST', '/v1/apps', { body })

@@ -223,7 +223,11 @@ await t.test('a worker that is stopped hands back what it has begun', async (t) 
 function carrierOf({ platform }: World, fault: Error, warned: string[]) {
   const deployer = { ...createHeldDeployer().deployer, build: () => Promise.reject(fault) }
   const times = { ...DEPLOY_TIMES, lease: 0 }
-  return createDeployCarrier({ ...platform, deployer }, (what) => warned.push(what), times)
+  return createDeployCarrier(
+    { ...platform, plugins: { ...platform.plugins, deployer } },
+    (what) => warned.push(what),
+    times,
+  )
 }
 
 await t.test(

@@ -11,7 +11,11 @@ import type { World } from '../support/world.ts'
 
 const PAGE = '<p>Tea and cake, every day.</p>\n'.repeat(200)
 
-function bytesOf({ platform: { appBytes } }: World) {
+function bytesOf({
+  platform: {
+    plugins: { appBytes },
+  },
+}: World) {
   if (appBytes === undefined) throw new Error('the world keeps no bytes')
   return appBytes
 }

@@ -175,7 +175,11 @@ void t.test('what is canceled while its worker is dead is not begun again', asyn
 
 void t.test('an edit whose bytes are kept slowly stays with its worker', async (t) => {
   const world = await editWorld(t, createMemoryEditor({ script: operationsOf }))
-  const { appBytes, clock, store } = world.platform
+  const {
+    plugins: { appBytes },
+    clock,
+    store,
+  } = world.platform
   if (appBytes === undefined) throw new Error('the world keeps no bytes')
   const { id } = await createApp(world)
   const lease = SECOND

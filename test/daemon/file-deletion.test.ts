@@ -34,8 +34,8 @@ async function openWorld(t: Parameters<typeof createKnowledge>[0]) {
 }
 
 function bytesOf({ platform }: Knowledge): AppBytes {
-  if (platform.appBytes === undefined) throw new Error('the world keeps no bytes')
-  return platform.appBytes
+  if (platform.plugins.appBytes === undefined) throw new Error('the world keeps no bytes')
+  return platform.plugins.appBytes
 }
 
 await t.test('a file that is deleted is gone, and its bytes an hour later', async (t) => {

@@ -141,12 +141,12 @@ await t.test('files of another model, or of none, are found by their words', asy
   await ended(await send('My automobile is green.', 'cars.md'))
   t.same(await names('car'), ['fused', 'cars.md'])
   const second = createMemoryEmbedder({ model: 'second', same: SAME })
-  Object.assign(platform, { embedder: second })
+  Object.assign(platform.plugins, { embedder: second })
   t.same(await names('car'), ['lexical'])
   t.same(await names('green'), ['lexical', 'cars.md'])
   await ended(await send('Park your car here.', 'rules.md'))
   t.same(await names('green automobile'), ['fused', 'cars.md', 'rules.md'])
-  Object.assign(platform, { embedder: undefined })
+  Object.assign(platform.plugins, { embedder: undefined })
   t.same(await names('green'), ['lexical', 'cars.md'])
 })
 
@@ -167,7 +167,7 @@ await t.test(
     const long = scripted(() => {
       throw new EmbeddingError(code, { wait: 3_600_000 })
     })
-    Object.assign(world.platform, { embedder: long.embedder })
+    Object.assign(world.platform.plugins, { embedder: long.embedder })
     const id = await send('two', 'b.md')
     t.match(await ended(id), {
       status: 'failed',
@@ -180,14 +180,14 @@ await t.test(
     const refused = scripted(() => {
       throw new EmbeddingError('embeddings_refused')
     })
-    Object.assign(world.platform, { embedder: refused.embedder })
+    Object.assign(world.platform.plugins, { embedder: refused.embedder })
     await request('POST', `/v1/apps/${app}/files/${id}/retry`)
     t.match(await ended(id), {
       status: 'failed',
       attempts: 1,
       error: { code: 'embeddings_refused' },
     })
-    Object.assign(world.platform, { embedder })
+    Object.assign(world.platform.plugins, { embedder })
     await request('POST', `/v1/apps/${app}/files/${id}/retry`)
     t.match(await ended(id), { status: 'processed', error: null })
     t.same(

@@ -52,7 +52,7 @@ await t.test('an app of large files takes no more than a GiB', async (t) => {
   const { upload, platform, app } = world
   const { first } = await fill(world, 2, 1024 * MIB - 6)
   t.match(await upload([['b.md', 'four']]), { status: 409 })
-  t.equal(await platform.appBytes?.get(app, digestOf('four')), undefined, 'nor is it kept')
+  t.equal(await platform.plugins.appBytes?.get(app, digestOf('four')), undefined, 'nor is it kept')
   t.match(await upload([['a.md', 'one']]), { status: 202, body: { data: [{ id: first?.id }] } })
   t.match(await upload([['b.md', 'two']]), { status: 202 })
 })

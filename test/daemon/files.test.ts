@@ -217,7 +217,7 @@ await t.test('who may read files may not change them, and the other way round', 
 
 await t.test('where nothing reads files none are taken', async (t) => {
   const { request, platform, app } = await createKnowledge(t)
-  Object.assign(platform, { fileProcessor: undefined satisfies FileProcessor | undefined })
+  Object.assign(platform.plugins, { fileProcessor: undefined satisfies FileProcessor | undefined })
   const form = formOf([['a.md', 'one']])
   t.match(await request<Uploaded>('POST', `/v1/apps/${app}/files`, { form }), {
     status: 501,

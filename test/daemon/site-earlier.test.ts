@@ -46,7 +46,12 @@ async function openApp(test: Parameters<typeof deployWorld>[0]) {
   const second = await publishLive(world, app)
   await edit(world, app, [remove(NEW), write(NEWER)])
   const third = await publishLive(world, app)
-  const { store, appBytes, appsPlace: place, clock } = world.platform
+  const {
+    store,
+    plugins: { appBytes },
+    appsPlace: place,
+    clock,
+  } = world.platform
   if (appBytes === undefined || place === undefined) throw new Error('the world serves nothing')
   const reads: string[] = []
   const state: { fault: Error | undefined } = { fault: undefined }

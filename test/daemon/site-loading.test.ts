@@ -11,7 +11,12 @@ const DOMAIN = 'apps.example.net'
 
 /** The sites of a world, from its own store. */
 function sitesOf({ platform }: World) {
-  const { store, appBytes: bytes, appsPlace: place, clock } = platform
+  const {
+    store,
+    plugins: { appBytes: bytes },
+    appsPlace: place,
+    clock,
+  } = platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
   const load = createSiteLoader({ store, bytes, place })
   return createSites({ changes: store.changes, clock, load })
@@ -103,7 +108,12 @@ await t.test('while a release is about to go live, its manifests are not read ag
   const worker = startDeployer(t, world)
   const { id } = await publishedApp(world, '<p>One</p>', '<p>Two</p>')
   await worker.stop()
-  const { store, appBytes, appsPlace: place, clock } = world.platform
+  const {
+    store,
+    plugins: { appBytes },
+    appsPlace: place,
+    clock,
+  } = world.platform
   if (appBytes === undefined || place === undefined) throw new Error('the world serves nothing')
   let reads = 0
   const bytes: Pick<typeof appBytes, 'get'> = {
@@ -180,7 +190,10 @@ await t.test(
     const world = await deployWorld(t)
     startDeployer(t, world)
     const { id, releases } = await publishedApp(world, '<p>One</p>', '<p>Two</p>')
-    const { appBytes, clock } = world.platform
+    const {
+      plugins: { appBytes },
+      clock,
+    } = world.platform
     const digests = releases.map((one) => String(one['artifact_digest']))
     await appBytes?.remove(id, digests.slice(0, 1), clock.now() + 1)
     const site = (await sitesOf(world).find(`${id}.${DOMAIN}`)) as Site

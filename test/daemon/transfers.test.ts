@@ -112,7 +112,7 @@ async function largeWorld(t: Parameters<typeof createKnowledge>[0]) {
   const world = await createKnowledge(t, { clock })
   const [file] = (await world.upload([['a.md', Buffer.alloc(25 * MIB, 'x')]])).body.data
   const { key } = await world.mintKey({ scopes: ['files:read'] })
-  const { appBytes } = world.platform
+  const { appBytes } = world.platform.plugins
   if (appBytes === undefined) throw new Error('the world keeps no bytes')
   const open = appBytes.open.bind(appBytes)
   const readers = { now: 0 }

@@ -108,7 +108,7 @@ await t.test('what is published is served where its address says, and nowhere el
 await t.test('no webhook leads to where apps are served', async (t) => {
   const daemon = await start(t, { KEYHOOK_WEBHOOK_ALLOW: '0.0.0.0/0,::/0' })
   const { port } = new URL(daemon.platform.appsPlace?.urlOf('shop') ?? '')
-  const judged = await daemon.platform.egress.judge(`http://127.0.0.1:${port}/`)
+  const judged = await daemon.platform.plugins.egress.judge(`http://127.0.0.1:${port}/`)
   t.match(judged, { ok: false, reason: 'own_listener' })
 })
 

@@ -53,7 +53,7 @@ export async function copyTree(
   })
 }
 
-type AppPlace = Pick<Platform, 'appBytes' | 'random' | 'wake'>
+type AppPlace = Pick<Platform, 'plugins' | 'random' | 'wake'>
 
 /** Keeps the files of an app that is not recorded yet; when that fails nothing of them is left. */
 async function keepNew(
@@ -72,7 +72,7 @@ async function keepNew(
 
 /** Deletes the bytes of an app that was not recorded. What cannot be deleted now is collected later. */
 export async function dropKept(
-  platform: Pick<Platform, 'appBytes' | 'wake'>,
+  platform: Pick<Platform, 'plugins' | 'wake'>,
   { id }: Pick<KeptApp, 'id'>,
 ): Promise<void> {
   await bytesOf(platform)

@@ -34,7 +34,7 @@ export async function findDeployment(
 }
 
 /** @throws KeyhookError `capability_unavailable` where nothing makes releases */
-export function requireDeployer({ deployer, appBytes }: Platform): void {
+export function requireDeployer({ plugins: { deployer, appBytes } }: Platform): void {
   if (deployer === undefined || appBytes === undefined) throw httpError('capability_unavailable')
 }
 

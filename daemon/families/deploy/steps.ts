@@ -144,7 +144,7 @@ async function whyNotLive(
   return isSuspended ? new NotWanted('authority_ended') : new ClaimLost()
 }
 
-function deployerOf({ deployer }: Platform): Deployer {
+function deployerOf({ plugins: { deployer } }: Platform): Deployer {
   if (deployer === undefined) throw httpError('capability_unavailable')
   return deployer
 }

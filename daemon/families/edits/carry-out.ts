@@ -109,7 +109,7 @@ async function perform(
   const { id: edit_id, app_id, prompt, model, initial } = edit
   const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
   const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
-  const work = platform.editor.carryOut(task, tools)
+  const work = platform.plugins.editor.carryOut(task, tools)
   const outcome = await unlessAborted(signal, work, abortError)
   // Keeping what was made may take longer than a lease: it goes on beating.
   await heart.flush()

@@ -4,7 +4,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
 
-type Telling = Pick<Platform, 'engine' | 'billing'>
+type Telling = Pick<Platform, 'engine' | 'plugins'>
 
 /** An end that changed nothing. */
 export function endWithout(
@@ -45,7 +45,7 @@ export async function endClaimed(
  * depends on it.
  */
 export async function tellEnd(
-  { engine, billing }: Telling,
+  { engine, plugins: { billing } }: Telling,
   tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,

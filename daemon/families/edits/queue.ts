@@ -26,7 +26,7 @@ export interface Wish {
  * @throws KeyhookError `model_not_configured` where nothing carries out prompts, `model_not_allowed`
  */
 export function requireEditor(
-  { editor, models }: Pick<Platform, 'editor' | 'models'>,
+  { plugins: { editor }, models }: Pick<Platform, 'plugins' | 'models'>,
   model: string | undefined,
 ): void {
   if (!editor.available) throw appError('model_not_configured')
@@ -74,7 +74,7 @@ export async function enqueue(
     knowledge,
   })
   const works = [{ operation_id: id, quantity: 1 }]
-  await platform.billing.hold(tx, { account_id: app.account_id, operation, works })
+  await platform.plugins.billing.hold(tx, { account_id: app.account_id, operation, works })
   await tx.edits.insert(edit)
   await noteEdit(call, edit, 'edit.created')
   tx.afterCommit(() => {

@@ -23,7 +23,7 @@ const MAX_WAIT: Millis = MINUTE
  * @throws ClaimLost, EmbeddingError, and the signal's reason
  */
 export async function embedFile(
-  { store, embedder, clock }: Pick<Platform, 'store' | 'embedder' | 'clock'>,
+  { store, plugins: { embedder }, clock }: Pick<Platform, 'store' | 'plugins' | 'clock'>,
   { file: { id }, claim }: Held,
   chunks: number,
   tell: KeptClaim['tell'],

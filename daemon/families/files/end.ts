@@ -8,11 +8,12 @@ import { clearChunks } from './claim.ts'
  * Passages of one that failed are deleted before.
  */
 export async function endFile(
-  platform: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,
+  platform: Pick<Platform, 'store' | 'engine' | 'plugins' | 'clock'>,
   held: Held,
   end: FileEnd,
 ): Promise<void> {
-  const { store, engine, billing, clock } = platform
+  const { store, engine, clock } = platform
+  const { billing } = platform.plugins
   const { file, claim } = held
   const { id: file_id, app_id, account_id } = file
   const isProcessed = end.status === 'processed'

@@ -10,7 +10,7 @@ import { knowledgeError } from './errors.ts'
 export const MAX_FILE_BYTES = 25 * 1_048_576
 
 /** What reads files. @throws KeyhookError `capability_unavailable` where nothing does */
-export function processorOf({ fileProcessor }: Platform): FileProcessor {
+export function processorOf({ plugins: { fileProcessor } }: Platform): FileProcessor {
   if (fileProcessor === undefined) throw httpError('capability_unavailable')
   return fileProcessor
 }
@@ -32,7 +32,7 @@ export async function holdFor(
   files: readonly Pick<FileRecord, 'id' | 'size'>[],
 ): Promise<void> {
   const works = files.map(({ id, size }) => ({ operation_id: id, quantity: size }))
-  await platform.billing.hold(tx, { account_id, operation: 'files.upload', works })
+  await platform.plugins.billing.hold(tx, { account_id, operation: 'files.upload', works })
 }
 
 /** Notes a change of an app's knowledge for the account's owners. */

@@ -98,8 +98,8 @@ const FAULTS_OF_SHAPE: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
  *
  * @throws KeyhookError `invalid_url`, `url_not_public`
  */
-export async function judgeTarget({ egress }: Platform, url: string): Promise<string> {
-  const verdict = await egress.judge(url)
+export async function judgeTarget({ plugins }: Platform, url: string): Promise<string> {
+  const verdict = await plugins.egress.judge(url)
   if (verdict.ok) return verdict.url.href
   const { reason } = verdict
   throw kernelError(FAULTS_OF_SHAPE.has(reason) ? 'invalid_url' : 'url_not_public', {

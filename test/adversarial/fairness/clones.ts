@@ -10,7 +10,7 @@ import type { Checks } from '../run.ts'
 const MIB = 1024 * 1024
 
 function bytesOf({ platform }: World) {
-  const { appBytes } = platform
+  const { appBytes } = platform.plugins
   if (appBytes === undefined) throw new Error('no bytes')
   return appBytes
 }

@@ -127,7 +127,7 @@ export const EDIT_CHECKS: Checks = {
     t.equal((await edit([{ op: 'write', path: FILE, content }], 1)).status, 201)
     const sha256 = digestOf(content)
     let reads = 0
-    const { appBytes } = world.platform
+    const { appBytes } = world.platform.plugins
     if (appBytes === undefined) throw new Error('no bytes')
     const { get, open } = appBytes
     Object.assign(appBytes, {

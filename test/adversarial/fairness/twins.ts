@@ -13,7 +13,7 @@ const START = Date.UTC(2026, 0, 31)
 
 /** Apps that bytes are put for, in the order of their first ones. */
 function watchPuts({ platform }: World, also: (app: string) => Promise<void>): Set<string> {
-  const { appBytes } = platform
+  const { appBytes } = platform.plugins
   if (appBytes === undefined) throw new Error('no bytes')
   const { put } = appBytes
   const apps = new Set<string>()

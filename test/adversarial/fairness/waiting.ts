@@ -127,7 +127,7 @@ export const WAITING_CHECKS: Checks = {
   async F32(t, saw) {
     const world = await editWorld(t)
     const { id } = await createApp(world)
-    const { appBytes } = world.platform
+    const { appBytes } = world.platform.plugins
     if (appBytes === undefined) throw new Error('no bytes')
     const begun = new Set<string>()
     let most = 0

@@ -19,7 +19,12 @@ const DOMAIN = 'apps.example.net'
 async function openApps(t: Test, saw: Saw) {
   const world = await deployWorld(t, { deployer: createHostedDeployer() })
   startDeployer(t, world)
-  const { store, appBytes: bytes, appsPlace: place, clock } = world.platform
+  const {
+    store,
+    plugins: { appBytes: bytes },
+    appsPlace: place,
+    clock,
+  } = world.platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
   const load = createSiteLoader({ store, bytes, place })
   const { port } = await openHosting(t, {

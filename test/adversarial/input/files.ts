@@ -34,8 +34,8 @@ async function edited(world: World, ...operations: readonly object[]): Promise<s
 
 /** Where the app's bytes are kept, to be watched. */
 function bytesOf({ platform }: World): AppBytes {
-  if (platform.appBytes === undefined) throw new Error('nothing keeps bytes')
-  return platform.appBytes
+  if (platform.plugins.appBytes === undefined) throw new Error('nothing keeps bytes')
+  return platform.plugins.appBytes
 }
 
 export const FILE_CHECKS: Checks = {

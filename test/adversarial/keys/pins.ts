@@ -156,7 +156,11 @@ export const PIN_CHECKS: Checks = {
     t.equal(await world.ask('PATCH', `/v1/apps/${a1}`, key, { name: 'b' }), '409 app_archived')
     t.equal(await world.ask('POST', `/v1/apps/${a1}/edits`, key, WRITING), '409 app_archived')
     world.clock.set(31 * DAY)
-    const { store, appBytes, clock } = world.platform
+    const {
+      store,
+      plugins: { appBytes },
+      clock,
+    } = world.platform
     if (appBytes === undefined) throw new Error('apps have bytes')
     t.match(await collectApps(store, appBytes, clock.now()), { apps: 1 })
 

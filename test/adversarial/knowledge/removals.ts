@@ -138,7 +138,7 @@ export const REMOVAL_CHECKS: Checks = {
     await insertFiles(store, file)
     await claimFile(store, claim, clock.now() - 10 * MINUTE)
     await store.write((tx) => tx.files.addChunks(ID, claim, CHUNKS))
-    await platform.appBytes?.put(app, Buffer.from('a'))
+    await platform.plugins.appBytes?.put(app, Buffer.from('a'))
     const { newId } = platform
     const next = { ...platform, newId: () => (claim = newId()) }
     const stopping = new AbortController().signal

@@ -26,7 +26,12 @@ async function stageOf(t: Test): Promise<Stage> {
   const world = await openSettings(t, { families, clock: clockOf({}) })
   startDeployer(t, world)
   const { app, platform } = world
-  const { clock, store, appBytes: bytes, appsPlace: place } = platform
+  const {
+    clock,
+    store,
+    plugins: { appBytes: bytes },
+    appsPlace: place,
+  } = platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
   const load = createSiteLoader({ store, bytes, place })
   const sites = createSites({ changes: store.changes, clock, load })

@@ -82,7 +82,7 @@ export const DOOR_CHECKS: Checks = {
       (all) => all ?? [],
     )) {
       const host = family === 'IPv6' ? `[${address}]` : address
-      const verdict = await daemon.platform.egress.judge(`http://${host}:${own}/`)
+      const verdict = await daemon.platform.plugins.egress.judge(`http://${host}:${own}/`)
       t.match(verdict, { ok: false, reason: 'own_listener' }, host)
     }
   },

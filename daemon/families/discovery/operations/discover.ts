@@ -89,7 +89,7 @@ export const discover = operation({
       your_scopes: [...scopes],
       your_apps: pins === 'all' ? null : [...pins].sort(),
       event_types: [...platform.eventTypes.builtIn.keys()].sort(),
-      models: platform.editor.available ? [...platform.models] : [],
+      models: platform.plugins.editor.available ? [...platform.models] : [],
       limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
       interfaces: interfacesOf(platform),
     }

@@ -58,7 +58,7 @@ export async function checkNext(platform: Platform, stopping: AbortSignal): Prom
 }
 
 function lookFor(platform: Platform, { domain }: HeldDomain): Promise<Findings> {
-  return look(platform.nameLookup, wantedRecords(platform, domain))
+  return look(platform.plugins.nameLookup, wantedRecords(platform, domain))
 }
 
 async function record(
