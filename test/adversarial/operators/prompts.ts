@@ -137,11 +137,10 @@ export const PROMPT_CHECKS: Checks = {
   },
 
   async P05(t, saw) {
-    const models = ['small', 'large']
-    const { world, app, run, shown } = await stageOf(t, { models })
+    const { world, app, run, shown } = await stageOf(t, { models: ['small', 'large'] })
     const body = { prompt: 'Change it.', model: 'large' }
     const { body: edit } = await world.request<Edit>('POST', `/v1/apps/${app}/edits`, { body })
-    models.pop()
+    Object.assign(world.platform, { models: ['small'] })
     const ended = await run(edit)
     t.match(ended, { status: 'failed' })
     saw((ended['error'] as { readonly code: string }).code)
