@@ -177,6 +177,8 @@ const switchCases: readonly PlatformCase[] = [
       ])
       // Live and untold of, it is taken over too: to be told of.
       assert.equal(taken?.status, live === undefined ? 'deploying' : 'live')
+      // Whoever takes it over looks through it again.
+      await poise(racers[1], 'dep_1', 'b')
       const again = await switchTo(racers[1], 'dep_1', 'b', BORN + LEASE + 1)
       assert.equal(again === undefined, live !== undefined)
       assert.equal((await racers[0].deployments.live('app_1'))?.id, 'dep_1')
