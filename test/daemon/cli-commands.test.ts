@@ -221,7 +221,7 @@ await t.test('a query that is true or false is a flag without a value', async (t
   t.equal(asked[0]?.path, '/v1/keys/k1?dry_run=true')
   t.equal((await run(['key', 'revoke', 'k1'])).asked[0]?.path, '/v1/keys/k1')
   const help = (await run(['edit', 'list', '--help'])).out
-  t.match(help, /--initial +Only those that make the app, or only the others\./)
+  t.match(help, /--initial +Filter: true for the edit/)
   t.match(help, '--no-initial', 'where missing, true and false differ, all three are shown')
   for (const [option, initial] of [
     ['--initial', 'true'],
@@ -355,7 +355,7 @@ await t.test('key revoke says how much it ends, and a dry run that it ended noth
   t.match(await revoke(revoked, '--dry-run'), /\nNothing was changed: the key is already revoked/)
   t.notMatch(await revoke(active, '--dry-run', '--json'), 'Nothing was changed')
   const { out } = await run(['key', 'revoke', '--help'])
-  t.match(out, /--dry-run +Only say what would be revoked; change nothing\./)
+  t.match(out, /--dry-run +Only return what would be revoked/)
   t.notMatch(out, '--no-dry-run', 'leaving it out says the same')
 })
 

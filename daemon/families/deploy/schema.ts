@@ -19,11 +19,11 @@ export const message = text(500).meta({ description: 'Reason, shown with the dep
 export const dryRun = z
   .boolean()
   .optional()
-  .meta({ description: 'true: return what would be done and change nothing. Default false.' })
+  .meta({ description: 'Only return what would be done; change nothing. Default false.' })
 
 export const retireEarlier = z.boolean().optional().meta({
   description:
-    'true: stop serving files of earlier releases to open pages once this is live. Default false: for a day.',
+    'Stop serving files of earlier releases to open pages once this is live. Default false: served for a day.',
 })
 
 const failure = z

@@ -72,7 +72,7 @@ const refusedEvent = z
       more_errors: z
         .literal(true)
         .optional()
-        .meta({ description: 'true: more errors are left out; a response lists 50 in all.' }),
+        .meta({ description: 'Whether more errors are left out; a response lists 50 in all.' }),
     }),
   })
   .meta({ id: 'RefusedEvent' })

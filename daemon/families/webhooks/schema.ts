@@ -234,7 +234,7 @@ const until = givenInstant
 const dryRun = z
   .boolean()
   .optional()
-  .meta({ description: 'true: only count, change nothing. Default false.' })
+  .meta({ description: 'Only count; change nothing. Default false.' })
 
 export const retryFailedBody = z.strictObject({ since, until, dry_run: dryRun })
 

@@ -15,7 +15,9 @@ const query = z.strictObject({
   initial: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: 'true: only the edit that generates the app; false: only the others.' }),
+    .meta({
+      description: 'Filter: true for the edit that generates the app, false for the others.',
+    }),
 })
 
 export const listEdits = operation({

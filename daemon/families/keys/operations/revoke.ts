@@ -18,7 +18,7 @@ export const revokeKey = operation({
     query: z.strictObject({
       webhooks: webhooksChoice,
       dry_run: z.enum(['true', 'false']).default('false').meta({
-        description: 'true: return what would be revoked and change nothing. Default false.',
+        description: 'Only return what would be revoked; change nothing. Default false.',
       }),
     }),
   },
