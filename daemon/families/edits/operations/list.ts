@@ -12,12 +12,9 @@ const query = z.strictObject({
   ...filteredPageQuery('edits'),
   status: z.enum(EDIT_STATUSES).optional(),
   kind: z.enum(['prompt', 'structured']).optional(),
-  initial: z
-    .enum(['true', 'false'])
-    .optional()
-    .meta({
-      description: 'Filter: true for the edit that generates the app, false for the others.',
-    }),
+  initial: z.enum(['true', 'false']).optional().meta({
+    description: 'Filter: true for the edit that generates the app, false for the others.',
+  }),
 })
 
 export const listEdits = operation({
