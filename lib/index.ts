@@ -28,7 +28,7 @@ import {
 } from './internal/arguments.ts'
 import * as token from './key/token.ts'
 import {
-  ASKED_SCOPES,
+  REQUESTED_SCOPES,
   AUTHORITY,
   ENGINE_OPTIONS,
   FACT,
@@ -98,7 +98,7 @@ export const allows: typeof cover.allows = checked(
 )
 export const covers: typeof cover.covers = checked(
   'covers',
-  { holder: SCOPES, asked: SCOPE },
+  { holder: SCOPES, requested: SCOPE },
   cover.covers,
 )
 export const requiredScope: typeof cover.requiredScope = checked(
@@ -108,7 +108,7 @@ export const requiredScope: typeof cover.requiredScope = checked(
 )
 export const uncovered: typeof cover.uncovered = checked(
   'uncovered',
-  { holder: SCOPES, asked: ASKED_SCOPES },
+  { holder: SCOPES, requested: REQUESTED_SCOPES },
   cover.uncovered,
 )
 export type { Scope, ScopeSet } from './scope/canonical.ts'
@@ -126,7 +126,7 @@ export const meetAuthority: typeof authority.meetAuthority = checked(
 )
 export const exceeds: typeof delegate.exceeds = checked(
   'exceeds',
-  { holder: AUTHORITY, asked: AUTHORITY },
+  { holder: AUTHORITY, requested: AUTHORITY },
   delegate.exceeds,
 )
 export type { Authority, Pins } from './grant/authority.ts'

@@ -41,7 +41,7 @@ export const SCOPE: Kind = {
 /** Canonical, as `parseScopes` and `readScopes` return it. */
 export const SCOPES: Kind = anyListOf(SCOPE)
 
-export const ASKED_SCOPES: Kind = listOf(SCOPE)
+export const REQUESTED_SCOPES: Kind = listOf(SCOPE)
 
 /** Excludes wildcards: only holders of the same wildcard would satisfy one. */
 export const REQUIRED_SCOPE: Kind = {

@@ -45,13 +45,13 @@ export function isCounted({
 }
 
 /** The health of a webhook after one more attempt. A success resets it, whatever triggered the attempt. */
-export function afterAttempt(health: WebhookHealth, news: AttemptResult): WebhookHealth {
-  if (news.verdict === 'succeeded') return HEALTHY
-  if (!isCounted(news)) return health
+export function afterAttempt(health: WebhookHealth, result: AttemptResult): WebhookHealth {
+  if (result.verdict === 'succeeded') return HEALTHY
+  if (!isCounted(result)) return health
   return {
     ...health,
     consecutive_failures: health.consecutive_failures + 1,
-    first_failure_at: health.first_failure_at ?? news.at,
+    first_failure_at: health.first_failure_at ?? result.at,
   }
 }
 

@@ -23,21 +23,21 @@ export const MAX_DEPTH = 8
  * exceeds({ scopes: readScopes('apps:*'), pins: 'all', expires_at: null }, FULL_AUTHORITY)
  * // { scopes: ['*:*'], apps: [], expires_at: false }
  */
-export function exceeds(holder: Authority, asked: Authority): Uncovered | undefined {
-  const scopes = uncovered(holder.scopes, asked.scopes)
-  const apps = uncoveredApps(holder.pins, asked.pins)
-  const expiresAt = outlives(asked.expires_at, holder.expires_at)
+export function exceeds(holder: Authority, requested: Authority): Uncovered | undefined {
+  const scopes = uncovered(holder.scopes, requested.scopes)
+  const apps = uncoveredApps(holder.pins, requested.pins)
+  const expiresAt = outlives(requested.expires_at, holder.expires_at)
   if (scopes.length === 0 && apps.length === 0 && !expiresAt) return undefined
   return { scopes, apps, expires_at: expiresAt }
 }
 
-function uncoveredApps(holder: Pins, asked: Pins): readonly string[] | 'all' {
+function uncoveredApps(holder: Pins, requested: Pins): readonly string[] | 'all' {
   if (holder === 'all') return []
-  return asked === 'all' ? 'all' : [...asked].filter((app) => !holder.has(app))
+  return requested === 'all' ? 'all' : [...requested].filter((app) => !holder.has(app))
 }
 
-function outlives(asked: Instant | null, holder: Instant | null): boolean {
-  return holder !== null && (asked === null || asked > holder)
+function outlives(requested: Instant | null, holder: Instant | null): boolean {
+  return holder !== null && (requested === null || requested > holder)
 }
 
 /**
@@ -50,8 +50,8 @@ function outlives(asked: Instant | null, holder: Instant | null): boolean {
  * const minter = { scopes: readScopes('apps:*'), pins: 'all', expires_at: null } as const
  * refuseDelegation(minter, { ...minter, scopes: readScopes('*:read') }) // throws
  */
-export function refuseDelegation(holder: Authority, asked: Authority): void {
-  const beyond = exceeds(holder, asked)
+export function refuseDelegation(holder: Authority, requested: Authority): void {
+  const beyond = exceeds(holder, requested)
   if (beyond === undefined) return
   throw kernelError('scope_not_delegable', {
     details: {
@@ -69,10 +69,10 @@ export function refuseDelegation(holder: Authority, asked: Authority): void {
  * @example
  * inheritPins(undefined, new Set(['a1'])) // Set { 'a1' }
  */
-export function inheritPins(asked: readonly string[] | undefined, minter: Pins): Pins {
-  if (asked === undefined) return minter
-  if (asked.length === 0) throw new TypeError('Pins name at least one app')
-  return new Set(asked)
+export function inheritPins(requested: readonly string[] | undefined, minter: Pins): Pins {
+  if (requested === undefined) return minter
+  if (requested.length === 0) throw new TypeError('Pins name at least one app')
+  return new Set(requested)
 }
 
 /**
@@ -82,8 +82,8 @@ export function inheritPins(asked: readonly string[] | undefined, minter: Pins):
  * inheritExpiry(undefined, 1000) // 1000
  */
 export function inheritExpiry(
-  asked: Instant | null | undefined,
+  requested: Instant | null | undefined,
   minter: Instant | null,
 ): Instant | null {
-  return asked === undefined ? minter : asked
+  return requested === undefined ? minter : requested
 }

@@ -62,7 +62,7 @@ export function keyStatus(key: KeyTimes, secrets: readonly KeySecret[], now: Ins
  *
  * @example
  * const secret = { hash: '…', display: 'service_dk_…', version: 1, created_at: 0, not_after: 500 }
- * secretStanding({ expires_at: null, revoked_at: null }, secret, 2, 499) // 'previous'
+ * secretStatus({ expires_at: null, revoked_at: null }, secret, 2, 499) // 'previous'
  */
 export function secretStatus(
   key: KeyTimes,

@@ -17,8 +17,8 @@ export type RequiredScope = string & { readonly [required]: 'RequiredScope' }
  * @example
  * readScopes('*:read').every((scope) => covers(readScopes('apps:*'), scope)) // false
  */
-export function covers(holder: ScopeSet, asked: Scope): boolean {
-  return holdsAny(holder, patternsCovering(asked))
+export function covers(holder: ScopeSet, requested: Scope): boolean {
+  return holdsAny(holder, patternsCovering(requested))
 }
 
 /**
@@ -27,8 +27,8 @@ export function covers(holder: ScopeSet, asked: Scope): boolean {
  * @example
  * uncovered(readScopes('apps:*'), readScopes('apps:read keys:read')) // ['keys:read']
  */
-export function uncovered(holder: ScopeSet, asked: ScopeSet): Scope[] {
-  return asked.filter((scope) => !covers(holder, scope))
+export function uncovered(holder: ScopeSet, requested: ScopeSet): Scope[] {
+  return requested.filter((scope) => !covers(holder, scope))
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Instant } from '../time.ts'
 export interface EncryptedSecret {
   readonly id: string
   readonly encrypted: string
-  /** The first characters, by which owners tell secrets apart. */
+  /** The first characters, by which owners distinguish secrets. */
   readonly display: string
   readonly created_at: Instant
   /** When a replaced secret stops signing; null for the current one. */

@@ -9,7 +9,7 @@ export interface SequelizeLike extends PgSequelize {
   transaction<T>(options: object, work: (transaction: object) => Promise<T>): Promise<T>
 }
 
-/** Told by its shape: an embedder may have a copy of Sequelize of their own. */
+/** Recognized by its shape: an embedder may have another copy of Sequelize. */
 export function isSequelize(value: unknown): value is SequelizeLike {
   return (
     isObject(value) &&

@@ -88,7 +88,7 @@ export const readCases: readonly AppBytesCase[] = [
     },
   },
   {
-    name: 'open: readers beside each other, one of whom stops early, each read for themselves',
+    name: 'open: two concurrent readers are independent, also when one stops early',
     async run({ open }) {
       const bytes = await open()
       const much = manyBytes(SIZE)

@@ -113,8 +113,8 @@ const claimCases: readonly StoreCase[] = [
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
-      const atBirth = { status: 'delivering', claim: 'birth', next_at: now + 60_001 } as const
-      await publishDeliveries(store, sampleDelivery('d1'), sampleDelivery('d2', atBirth))
+      const onCreation = { status: 'delivering', claim: 'fresh', next_at: now + 60_001 } as const
+      await publishDeliveries(store, sampleDelivery('d1'), sampleDelivery('d2', onCreation))
       await store.claim(sampleClaim(now, { lease_until: now + 60_000 }))
       const again = (at: number) => store.claim(sampleClaim(at, { token: 'claim 2' }))
       assert.deepEqual(await again(now + 59_999), [])
@@ -182,9 +182,9 @@ const claimCases: readonly StoreCase[] = [
   },
 ]
 
-const laneCases: readonly StoreCase[] = [
+const queueCases: readonly StoreCase[] = [
   {
-    name: 'queues: the heads of each webhook, first attempts and retries apart; only live work',
+    name: 'queues: the heads of each webhook, first attempts and retries separately; only live work',
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()
@@ -236,4 +236,4 @@ const laneCases: readonly StoreCase[] = [
   },
 ]
 
-export const dispatchCases: readonly StoreCase[] = [...claimCases, ...laneCases]
+export const dispatchCases: readonly StoreCase[] = [...claimCases, ...queueCases]

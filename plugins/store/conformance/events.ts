@@ -124,7 +124,7 @@ const readCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'events: the last place is one that nothing committed before is beyond, and all after it is',
+    name: 'events: the last cursor is after everything committed before, and before everything committed later',
     async run({ open }) {
       const store = await open()
       const publish = (id: string) =>
@@ -135,15 +135,15 @@ const readCases: readonly StoreCase[] = [
       await publish('evt_3')
       const { rows } = await store.events.list(FEED)
       assert.ok(store.events.isCursor(last))
-      const upTo = (place: string) => rows.map((row) => store.events.isCursor(row.cursor, place))
+      const upTo = (cursor: string) => rows.map((row) => store.events.isCursor(row.cursor, cursor))
       assert.deepEqual(upTo(none), [false, false, false])
       assert.deepEqual(upTo(last), [true, true, false])
       assert.deepEqual(upTo(rows[0]?.cursor ?? ''), [true, false, false])
-      assert.equal(store.events.isCursor('no place', last), false)
+      assert.equal(store.events.isCursor('no cursor', last), false)
     },
   },
   {
-    name: 'events: who reads on from the last place misses none that is published meanwhile',
+    name: 'events: a reader that continues after the last cursor misses none that is published meanwhile',
     async run(harness) {
       const [a, b] = await openRacers(harness)
       let isPublished = false

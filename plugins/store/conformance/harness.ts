@@ -35,7 +35,7 @@ export async function openRacers(harness: StoreHarness): Promise<readonly [Store
   return [store, store]
 }
 
-/** Of callers that race, exactly one is told that it won. */
+/** Asserts that exactly one of the racing callers won. */
 export function assertOneWon(won: readonly boolean[]): void {
   assert.equal(won.filter(Boolean).length, 1)
 }

@@ -15,7 +15,7 @@ async function joinOne(
   return { transaction, unit }
 }
 
-/** Every id of the feed, read page by page from a place on. */
+/** Every id of the feed, read page by page after a cursor. */
 async function readFeed(
   store: Store,
   after: string | null,
@@ -103,7 +103,7 @@ export const joinCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'events: who goes on after the last place misses none of many that commit out of order',
+    name: 'events: a reader that continues after the last cursor misses none of many that commit out of order',
     requires: 'overlap',
     async run(harness) {
       const store = await harness.open()
@@ -173,10 +173,10 @@ export const joinCases: readonly StoreCase[] = [
         await transaction[how]()
       }
       await publishIn('d1', 'rollback')
-      const heard = firstCall(store)
+      const notified = firstCall(store)
       assert.equal(calls, 0)
       await publishIn('d2', 'commit')
-      await heard
+      await notified
       assert.equal(calls, 1)
       end?.()
       const again = firstCall(store)

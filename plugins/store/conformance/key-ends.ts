@@ -21,7 +21,7 @@ const idsOfLive = async (store: Store, live_at: number): Promise<readonly string
 }
 
 /** How many more keys an account may hold, whose limit is `limit`. */
-async function placesLeft(store: Store, limit: number, now: number): Promise<number> {
+async function keysLeft(store: Store, limit: number, now: number): Promise<number> {
   let inserted = 0
   const rollBack = new Error('enough')
   await store
@@ -49,10 +49,10 @@ export const keyEndCases: readonly StoreCase[] = [
         child('key_3', 'key_2', 2),
         child('key_4', 'key_1', 1),
       )
-      assert.equal(await placesLeft(store, 10, now), 6)
+      assert.equal(await keysLeft(store, 10, now), 6)
       await store.write((tx) => tx.keys.revoke('key_2', now))
       assert.deepEqual(await idsOfLive(store, now), ['key_1', 'key_4'])
-      assert.equal(await placesLeft(store, 10, now), 8)
+      assert.equal(await keysLeft(store, 10, now), 8)
       // Revoked for ever, also where the clock is set back.
       assert.deepEqual(await idsOfLive(store, now - 50), ['key_1', 'key_4'])
       assert.deepEqual(await store.keys.descendants('key_1', 9, now), {
@@ -62,7 +62,7 @@ export const keyEndCases: readonly StoreCase[] = [
       assert.deepEqual(await store.keys.descendants('key_2', 9, now), { ids: ['key_2'], total: 1 })
       // What is inserted below it all the same is as little live.
       await insertKeys(store, child('key_5', 'key_3', 3))
-      assert.equal(await placesLeft(store, 10, now), 8)
+      assert.equal(await keysLeft(store, 10, now), 8)
     },
   },
   {
@@ -84,12 +84,12 @@ export const keyEndCases: readonly StoreCase[] = [
       await store.write((tx) => tx.keys.update(first, { expires_at: now + 40 }, now))
       assert.deepEqual(await idsOfLive(store, now + 39), ['key_1', 'key_2', 'key_3'])
       assert.deepEqual(await idsOfLive(store, now + 40), [])
-      assert.equal(await placesLeft(store, 5, now + 40), 5)
+      assert.equal(await keysLeft(store, 5, now + 40), 5)
       const shortened = { ...first, expires_at: now + 40 }
       await store.write((tx) => tx.keys.update(shortened, { expires_at: null }, now + 1))
       assert.deepEqual(await idsOfLive(store, now + 59), ['key_1', 'key_2', 'key_3'])
       assert.deepEqual(await idsOfLive(store, now + 500), ['key_1', 'key_2'])
-      assert.equal(await placesLeft(store, 5, now + 500), 3)
+      assert.equal(await keysLeft(store, 5, now + 500), 3)
     },
   },
   {

@@ -132,7 +132,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'findChain: tells whether the account is suspended; one without a record is not',
+    name: 'findChain: returns whether the account is suspended; one without a record is not',
     async run({ open }) {
       const store = await open()
       await store.write(async (tx) => {
@@ -197,7 +197,7 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'keys.insert: of two callers for the last place one wins',
+    name: 'keys.insert: of two callers for the last key one wins',
     async run(harness) {
       const [a, b] = await openRacers(harness)
       const limit = { byDefault: 1, now: harness.clock.now() }

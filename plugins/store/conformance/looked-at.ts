@@ -18,7 +18,7 @@ const MOST_PAGES = 20
 export async function follow<T>(
   list: (after: string | null) => Promise<Page<T>>,
   idOf: (row: T) => string,
-  placeOf: (row: T) => string = idOf,
+  cursorOf: (row: T) => string = idOf,
 ): Promise<readonly (readonly string[])[]> {
   const pages: (readonly string[])[] = []
   for (let after: string | null = null; pages.length < MOST_PAGES;) {
@@ -26,7 +26,7 @@ export async function follow<T>(
     pages.push(rows.map(idOf))
     if (!more) return pages
     const last = rows.at(-1)
-    after = next ?? (last && placeOf(last)) ?? assert.fail('a page that leads on says where')
+    after = next ?? (last && cursorOf(last)) ?? assert.fail('a page that leads on says where')
   }
   return assert.fail('the pages have no end')
 }

@@ -13,7 +13,7 @@ import {
 
 export const releaseCases: readonly StoreCase[] = [
   {
-    name: 'release: hands back what bears the claim, due now, and leaves every other alone',
+    name: 'release: releases what has the claim, due now, and ignores every other',
     async run({ open, clock }) {
       const store = await open()
       const now = clock.now()

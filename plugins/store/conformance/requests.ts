@@ -85,7 +85,7 @@ export const requestCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'idempotency: keys are apart by scope; an unknown one is undefined',
+    name: 'idempotency: keys are separate by scope; an unknown one is undefined',
     async run({ open }) {
       const store = await open()
       const claim = (one: IdempotencyRecord) =>

@@ -161,7 +161,7 @@ export function sampleDelivery(id: string, changes: Partial<DeliveryRecord> = {}
     end_reason: null,
     created_at: BORN,
     done_at: final ? BORN : null,
-    claim: changes.status === 'delivering' ? 'claim at birth' : null,
+    claim: changes.status === 'delivering' ? 'claim on creation' : null,
     ...changes,
   }
 }

@@ -113,26 +113,26 @@ const HEALTHS: readonly WebhookHealth[] = [
   { consecutive_failures: 9, first_failure_at: BORN, failing_at: BORN + 5 },
 ]
 
-const NEWS = [
+const RESULTS = [
   { verdict: 'succeeded', trigger: 'manual' },
   { verdict: 'failed', trigger: 'event' },
   { verdict: 'failed', trigger: 'manual' },
   { verdict: 'gone', trigger: 'retry' },
 ] as const
-type News = (typeof NEWS)[number]
+type Result = (typeof RESULTS)[number]
 
 /** Every order of up to three of them. */
-const SEQUENCES: readonly (readonly News[])[] = [
-  ...NEWS.map((one) => [one]),
-  ...NEWS.flatMap((one) => NEWS.map((two) => [one, two])),
-  ...NEWS.flatMap((one) => NEWS.flatMap((two) => NEWS.map((three) => [one, two, three]))),
+const SEQUENCES: readonly (readonly Result[])[] = [
+  ...RESULTS.map((one) => [one]),
+  ...RESULTS.flatMap((one) => RESULTS.map((two) => [one, two])),
+  ...RESULTS.flatMap((one) => RESULTS.flatMap((two) => RESULTS.map((three) => [one, two, three]))),
 ]
 
 /** A claimed delivery of a webhook, and how its attempt ended. */
 function claimedOutcome(
   id: string,
   webhook_id: string,
-  { verdict, trigger }: News,
+  { verdict, trigger }: Result,
   at: Instant,
 ): { readonly delivery: DeliveryRecord; readonly outcome: SettledAttempt } {
   const delivery = sampleDelivery(id, { webhook_id, trigger, status: 'delivering' })
@@ -146,24 +146,24 @@ function claimedOutcome(
 
 const healthCases: readonly StoreCase[] = [
   {
-    name: 'settle: outcomes tell of health exactly as afterAttempt says, in their order',
+    name: 'settle: outcomes change health exactly as afterAttempt does, in order',
     async run({ open }) {
       const store = await open()
       const rows = HEALTHS.flatMap((health, h) =>
-        SEQUENCES.map((news, index) => ({ id: `wh_${h}_${index}`, health, news })),
+        SEQUENCES.map((results, index) => ({ id: `wh_${h}_${index}`, health, results })),
       )
       const before = { last_success_at: BORN + 1, last_delivery_at: BORN + 2 }
       await insertWebhooks(
         store,
         ...rows.map(({ id, health }) => sampleWebhook(id, { ...health, ...before })),
       )
-      const claimed = rows.flatMap(({ id, news }) =>
-        news.map((one, index) => claimedOutcome(`d_${id}_${index}`, id, one, AT + index)),
+      const claimed = rows.flatMap(({ id, results }) =>
+        results.map((one, index) => claimedOutcome(`d_${id}_${index}`, id, one, AT + index)),
       )
       await publishDeliveries(store, ...claimed.map(({ delivery }) => delivery))
       const answered = await store.settle(claimed.map(({ outcome }) => outcome))
-      for (const { id, health, news } of rows) {
-        const after = news.reduce<WebhookHealth>(
+      for (const { id, health, results } of rows) {
+        const after = results.reduce<WebhookHealth>(
           (kept, one, index) => afterAttempt(kept, { ...one, at: AT + index }),
           health,
         )
@@ -171,12 +171,15 @@ const healthCases: readonly StoreCase[] = [
         assert.ok(webhook)
         const { consecutive_failures, first_failure_at, failing_at } = webhook
         assert.deepEqual({ consecutive_failures, first_failure_at, failing_at }, after, id)
-        const succeeded = news.some(({ verdict }) => verdict === 'succeeded')
+        const succeeded = results.some(({ verdict }) => verdict === 'succeeded')
         assert.equal((webhook.last_success_at ?? 0) >= AT, succeeded)
         assert.ok((webhook.last_delivery_at ?? 0) >= AT)
-        const isTold = news.some((one) => isCounted(one) || one.verdict === 'gone')
-        const told = answered.filter(({ webhook_id }) => webhook_id === id)
-        assert.deepEqual(told, isTold ? [{ ...after, webhook_id: id, account_id: ACCOUNT }] : [])
+        const isReported = results.some((one) => isCounted(one) || one.verdict === 'gone')
+        const reported = answered.filter(({ webhook_id }) => webhook_id === id)
+        assert.deepEqual(
+          reported,
+          isReported ? [{ ...after, webhook_id: id, account_id: ACCOUNT }] : [],
+        )
       }
     },
   },
@@ -198,7 +201,7 @@ const healthCases: readonly StoreCase[] = [
     },
   },
   {
-    name: 'settle: a late outcome, or one that is settled twice, tells nothing of health',
+    name: 'settle: a late outcome, or one that is settled twice, changes no health',
     async run({ open }) {
       const store = await open()
       await insertWebhooks(store, sampleWebhook('wh_1'))

@@ -160,18 +160,18 @@ const afterCommitCases: readonly StoreCase[] = [
           })
           .then(() => order.push(`${name} resolves`))
       await Promise.all([unit('a'), unit('b')])
-      const place = (moment: string) => order.indexOf(moment)
+      const positionOf = (moment: string) => order.indexOf(moment)
       for (const name of ['a', 'b']) {
         const moments = ['starts', 'ends', 'committed', 'committed, second', 'resolves']
-        const places = moments.map((moment) => place(`${name} ${moment}`))
-        assert.ok(!places.includes(-1), order.join('; '))
+        const positions = moments.map((moment) => positionOf(`${name} ${moment}`))
+        assert.ok(!positions.includes(-1), order.join('; '))
         assert.deepEqual(
-          places,
-          [...places].sort((one, other) => one - other),
+          positions,
+          [...positions].sort((one, other) => one - other),
           order.join('; '),
         )
       }
-      assert.ok(place('a committed, second') < place('b starts'), order.join('; '))
+      assert.ok(positionOf('a committed, second') < positionOf('b starts'), order.join('; '))
     },
   },
   {

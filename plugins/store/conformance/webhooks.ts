@@ -323,11 +323,11 @@ const healthCases: readonly StoreCase[] = [
         sampleWebhook('wh_1', { consecutive_failures: 3, first_failure_at: BORN }),
         sampleWebhook('wh_2', { status: 'disabled' }),
       )
-      const told = await Promise.all([
+      const won = await Promise.all([
         a.write((tx) => tx.markFailing('wh_1', now)),
         b.write((tx) => tx.markFailing('wh_1', now)),
       ])
-      assertOneWon(told)
+      assertOneWon(won)
       assert.equal((await a.webhooks.get(ACCOUNT, 'wh_1'))?.failing_at, now)
       assert.equal(await a.write((tx) => tx.markFailing('wh_2', now)), false)
       assert.equal(await a.write((tx) => tx.markFailing('wh_9', now)), false)

@@ -14,7 +14,7 @@ import type {
 import type { Instant } from '../../../lib/time.ts'
 import { move } from './deliveries.ts'
 import type { State } from './state.ts'
-import { change, place } from './state.ts'
+import { change, keyOf } from './state.ts'
 
 const isRetry = ({ trigger }: DeliveryRecord): boolean => isRepeat(trigger)
 const dueOf = ({ next_at }: DeliveryRecord): Instant => next_at ?? Infinity
@@ -59,7 +59,7 @@ export function claim(state: State, wanted: Claim, claimant: string): readonly C
   return picked.flatMap((one) => {
     move(state, one, { type: 'claimed', lease_until }, now, token)
     const delivery = state.deliveries.get(one.id)
-    const event = state.events.get(place(one.account_id, one.event_id))
+    const event = state.events.get(keyOf(one.account_id, one.event_id))
     return delivery && event ? [{ delivery, body: event.body }] : []
   })
 }

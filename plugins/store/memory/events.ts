@@ -4,9 +4,9 @@ import type { ChangeSink } from '../contract/changes.ts'
 import type { EventReads, EventTypeRecord, EventWrites } from '../contract/events.ts'
 import { MOST_LOOKED_AT, leadOn } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, endPage, place } from './state.ts'
+import { add, change, endPage, keyOf } from './state.ts'
 
-const LAST_PLACE = 'feed_place'
+const LAST_CURSOR = 'feed_cursor'
 
 const NO_BODY = new Uint8Array()
 
@@ -22,7 +22,7 @@ export function eventReads(state: Reading): EventReads {
         Buffer.byteLength(`${schema ?? ''}${sample ?? ''}`),
       )
     },
-    get: async (accountId, id) => state().events.get(place(accountId, id)),
+    get: async (accountId, id) => state().events.get(keyOf(accountId, id)),
     async list(query, most = MOST_LOOKED_AT) {
       const { account_id, types, since, until, apps, order, bodies, after, limit, bytes } = query
       const way = order === 'asc' ? 1 : -1
@@ -41,7 +41,7 @@ export function eventReads(state: Reading): EventReads {
       return { ...page, rows: page.rows.map((event) => ({ ...event, body: NO_BODY })) }
     },
     isCursor: (text, last = text) => /^\d{1,15}$/.test(text) && Number(text) <= Number(last),
-    lastCursor: async () => state().meta.get(LAST_PLACE) ?? '0',
+    lastCursor: async () => state().meta.get(LAST_CURSOR) ?? '0',
   }
 }
 
@@ -60,7 +60,7 @@ export function eventWrites(state: State, changes: ChangeSink): EventWrites {
       )
       if (others.length >= most) return undefined
       changes.push({ kind: 'event_types', id: type.account_id })
-      const at = place(type.account_id, type.type)
+      const at = keyOf(type.account_id, type.type)
       const { created_at } = state.types.get(at) ?? type
       if (!change(state.types, at, { ...type, created_at })) add(state.types, at, type)
       return { ...type, created_at }
@@ -71,12 +71,12 @@ export function eventWrites(state: State, changes: ChangeSink): EventWrites {
 /** @throws Error when an id that was not supplied is taken; the draft is then dropped */
 export function insertGroup(state: State, group: readonly Publication[]): PublishOutcome[] {
   return group.map(({ event: { supplied, ...event }, deliveries }) => {
-    const at = place(event.account_id, event.id)
+    const at = keyOf(event.account_id, event.id)
     const known = state.events.get(at)
     if (supplied && known !== undefined) return sameEvent(known, event) ? 'duplicate' : 'conflict'
-    // Not their number: a place that was given is never given again, also when its event is gone.
-    const next = String(Number(state.meta.get(LAST_PLACE) ?? 0) + 1)
-    state.meta.set(LAST_PLACE, next)
+    // Not the number of events: a cursor is never used again, also after its event is deleted.
+    const next = String(Number(state.meta.get(LAST_CURSOR) ?? 0) + 1)
+    state.meta.set(LAST_CURSOR, next)
     add(state.events, at, { ...event, cursor: next })
     for (const delivery of deliveries) add(state.deliveries, delivery.id, delivery)
     return 'stored'

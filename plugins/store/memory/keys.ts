@@ -74,7 +74,7 @@ export function keyReads(state: Reading): KeyReads {
 
 export function keyWrites(state: State, changes: ChangeSink): KeyWrites {
   const { keys, endedSecrets } = state
-  /** Keeps the secrets that have ended for ever apart; answers the others. */
+  /** Moves the secrets that have ended for good to their own map; returns the others. */
   const keepEnded = (key_id: string, secrets: readonly KeySecret[]): readonly KeySecret[] =>
     secrets.filter((secret) => {
       if (secret.not_after === 0) add(endedSecrets, secret.hash, { key_id, secret })

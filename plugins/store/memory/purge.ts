@@ -5,7 +5,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { PurgeKind } from '../contract.ts'
 import { lineOf } from './keys.ts'
 import type { State } from './state.ts'
-import { place } from './state.ts'
+import { keyOf } from './state.ts'
 
 type Purge = (state: State, before: Instant, limit: number) => number
 
@@ -42,14 +42,14 @@ function oldestSecrets<T extends { readonly secrets: readonly { not_after: Insta
 function oldestValues({ keys, endedSecrets }: State, before: Instant, limit: number): number {
   const created = new Map<string, Instant>()
   const note = (id: string, { version, created_at }: KeySecret) =>
-    created.set(place(id, String(version)), created_at)
+    created.set(keyOf(id, String(version)), created_at)
   for (const { key_id, secret } of endedSecrets.values()) note(key_id, secret)
   for (const { id, secrets } of keys.values()) for (const secret of secrets) note(id, secret)
-  // What was ended at once has the instant 0; until its replacement is old its holder is told of it.
+  // A value that ended at once has the instant 0; until its replacement is old its error is `key_rotated`.
   const isOld = ({ version, created_at, not_after }: KeySecret, id: string): boolean =>
     created_at < before &&
     ended(before, not_after) &&
-    (created.get(place(id, String(version + 1))) ?? 0) < before
+    (created.get(keyOf(id, String(version + 1))) ?? 0) < before
   const deleted = oldest(endedSecrets, ({ key_id, secret }) => isOld(secret, key_id), limit)
   return deleted + oldestSecrets(keys, isOld, limit - deleted)
 }

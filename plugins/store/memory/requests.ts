@@ -1,7 +1,7 @@
 import type { RequestReads, RequestWrites } from '../contract/requests.ts'
 import { MOST_LOOKED_AT } from '../contract/page.ts'
 import type { Reading, State } from './state.ts'
-import { add, change, place, searchPage } from './state.ts'
+import { add, change, keyOf, searchPage } from './state.ts'
 
 export function requestReads(state: Reading): RequestReads {
   return {
@@ -16,7 +16,7 @@ export function requestReads(state: Reading): RequestReads {
         most,
       ),
     async idempotency(scope, key, now) {
-      const record = state().idempotency.get(place(scope, key))
+      const record = state().idempotency.get(keyOf(scope, key))
       return record !== undefined && record.expires_at > now ? record : undefined
     },
   }
@@ -27,25 +27,25 @@ export function requestWrites(state: State): RequestWrites {
   return {
     ...requestReads(() => state),
     async claimIdempotency(record) {
-      const at = place(record.scope, record.key)
+      const at = keyOf(record.scope, record.key)
       const held = idempotency.get(at)
       if (held !== undefined && held.expires_at > record.created_at) return false
       idempotency.set(at, Object.freeze({ ...record }))
       return true
     },
     async answerIdempotency({ scope, key, ...answered }) {
-      const at = place(scope, key)
+      const at = keyOf(scope, key)
       if (idempotency.get(at)?.answer === null) change(idempotency, at, answered)
     },
     async renewIdempotency({ scope, key, created_at, expires_at }) {
-      const at = place(scope, key)
+      const at = keyOf(scope, key)
       const held = idempotency.get(at)
       if (held?.answer === null && held.created_at === created_at) {
         change(idempotency, at, { expires_at })
       }
     },
     async dropIdempotency({ scope, key, created_at }) {
-      const at = place(scope, key)
+      const at = keyOf(scope, key)
       const held = idempotency.get(at)
       if (held?.answer === null && held.created_at === created_at) idempotency.delete(at)
     },

@@ -76,7 +76,7 @@ export function copyState(state: State): State {
 }
 
 /** The key of a record that is known by two names. */
-export function place(owner: string, name: string): string {
+export function keyOf(owner: string, name: string): string {
   return JSON.stringify([owner, name])
 }
 

@@ -15,12 +15,12 @@ import type { Row } from './rows.ts'
 import { BEFORE_ALL, BEHIND_ALL, assignments, cutPage, integer, integerOrNull } from './rows.ts'
 import type { Tables } from './tables.ts'
 
-/** Live at `$1`, its ancestors apart; the same comparison as in memory: now = expiry is expired. */
+/** Live at `$1`, not counting ancestors; as in memory, a key is expired at its expiry. */
 const LIVE = '(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1))'
 
 /**
- * Of a key's secrets, the current one and those that may still be live. A rotation marks what has ended
- * with the instant 0, so a key has few of these however often it was rotated. Served by a partial index.
+ * The current secret of a key, and those that may still be live. A rotation sets `not_after` of ended ones to
+ * 0, so that few are left however often a key is rotated. Served by a partial index.
  */
 const OPEN = '(not_after IS NULL OR not_after > 0)'
 

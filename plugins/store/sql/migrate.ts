@@ -35,7 +35,7 @@ export function stepsOf<T>(migrations: readonly Migration<T>[], tables: T): read
 export const coreSteps = (tables: Tables): readonly Step[] => stepsOf(MIGRATIONS, tables)
 
 /** Another process may be taking the same steps, over large tables. */
-const PATIENCE = 10 * MINUTE
+const MAX_WAIT = 10 * MINUTE
 
 /** Brings the schema up to date in one transaction and answers the names of the steps it took. */
 export async function migrate(
@@ -55,7 +55,7 @@ export async function migrate(
     const done = await umzug.up()
     return done.map(({ name }) => name)
   }
-  return client.transaction(work, { maxWait: PATIENCE })
+  return client.transaction(work, { maxWait: MAX_WAIT })
 }
 
 function runnable(step: Step, dialect: Dialect, query: Query): RunnableMigration<object> {

@@ -123,8 +123,8 @@ function begin(t: Tables, maxWait: Millis): string {
 }
 
 /**
- * Before every write it says that there will be news: the server tells of all of them once, after the
- * commit, or never.
+ * Announces a notification before every write: the server sends one for all of them, after the commit, or
+ * none after a rollback.
  */
 function joinOn(client: PgClient, t: Tables): Query {
   const query = queryOn(client)

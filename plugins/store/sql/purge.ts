@@ -48,7 +48,7 @@ export const purgesOf = (t: Tables): Readonly<Record<PurgeKind, Purge>> => ({
     old: 'created_at < $1 AND not_after < $1',
     by: 'instant',
     order: 'created_at, hash',
-    // What was ended at once has the instant 0; until then its holder is told that it was rotated.
+    // A value that ended at once has the instant 0; until then its error is `key_rotated`.
     only: `COALESCE((SELECT n.created_at FROM ${t.key_secrets} n
       WHERE n.key_id = ${t.key_secrets}.key_id AND n.version = ${t.key_secrets}.version + 1), 0) < $1`,
   },

@@ -107,7 +107,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
 async function connect(
   file: string,
 ): Promise<{ sequelize: Sequelize; connection: Connection; query: Query }> {
-  // Of a private instance, since only its default connection bears the pragmas: Sequelize opens
+  // Of a private instance, since only its default connection has the pragmas: Sequelize opens
   // another connection for every transaction of its own.
   const sequelize = new Sequelize({
     dialect: 'sqlite',

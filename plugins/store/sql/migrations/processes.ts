@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** What several processes tell each other of; a file of SQLite has one. */
+/** Tables that several processes share; a file of SQLite has one process. */
 export const processes: readonly Migration[] = [
   {
     name: 'processes/0001-processes-changes',

@@ -32,7 +32,7 @@ export async function publishGroup(
     await query(insertStatement(t), bind)
     return []
   }
-  const rows = await withPatience(query, () => query(insertUnlessKeptStatement(t), bind))
+  const rows = await withLockTimeout(query, () => query(insertUnlessKeptStatement(t), bind))
   if (rows.length === group.length) return []
   const stored = new Set(rows.map(({ account_id, id }) => `${String(account_id)}\n${String(id)}`))
   return group.filter(({ event }) => !stored.has(`${event.account_id}\n${event.id}`))
@@ -44,7 +44,7 @@ export async function publishGroup(
  * @throws Error, no fault of the machine, when an id was not settled in time: the others of its group
  *   are published without it
  */
-async function withPatience<T>(query: Query, insert: () => Promise<T>): Promise<T> {
+async function withLockTimeout<T>(query: Query, insert: () => Promise<T>): Promise<T> {
   await query(`SET lock_timeout = ${LOCK_WAIT}`)
   try {
     return await insert()
@@ -103,7 +103,7 @@ function toDeliveryRow(number: number, delivery: DeliveryRecord): readonly unkno
 /** Of ids that were made here, none can be kept already. */
 function insertStatement(t: Tables): string {
   return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
-    born AS (${insertDeliveries(t, 'event')})
+    created AS (${insertDeliveries(t, 'event')})
     ${insertEvents(t)}`
 }
 
@@ -111,7 +111,7 @@ function insertUnlessKeptStatement(t: Tables): string {
   return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
     stored AS (${insertEvents(t)}
       ON CONFLICT (account_id, id) DO NOTHING RETURNING account_id, id),
-    born AS (${insertDeliveries(t, 'event JOIN stored USING (account_id, id)')})
+    created AS (${insertDeliveries(t, 'event JOIN stored USING (account_id, id)')})
     SELECT account_id, id FROM stored`
 }
 

@@ -7,7 +7,10 @@ import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
 /** With its turn: on this database a group has no order of its own. */
-const TOLD = [...Object.entries(OUTCOME).map(([name, type]) => `${name} ${type}`), 'turn integer']
+const COLUMNS = [
+  ...Object.entries(OUTCOME).map(([name, type]) => `${name} ${type}`),
+  'turn integer',
+]
 
 /** A whole group of outcomes as one statement; health is folded as `afterAttempt` does, in their order. */
 export async function settleGroup(
@@ -15,8 +18,8 @@ export async function settleGroup(
   t: Tables,
   attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
-  const told = attempts.map((settled, turn) => [...toValues(settled), turn])
-  return query(settleStatement(t), [JSON.stringify(told)])
+  const rows = attempts.map((settled, turn) => [...toValues(settled), turn])
+  return query(settleStatement(t), [JSON.stringify(rows)])
 }
 
 /**
@@ -27,14 +30,14 @@ function settleStatement(t: Tables): string {
   // What would be tried again is exhausted when its webhook was disabled meanwhile: a failure locks it.
   const unlessDisabled = (column: string, instead: string): string =>
     `CASE WHEN ${IS_DISABLED} THEN ${instead} ELSE o.${column} END`
-  return `WITH told AS MATERIALIZED (
-      ${fieldsOf('$1', TOLD)}
+  return `WITH outcome AS MATERIALIZED (
+      ${fieldsOf('$1', COLUMNS)}
     ), locked AS MATERIALIZED (
       SELECT w.id, w.status FROM ${t.webhooks} w JOIN (
           SELECT webhook_id, bool_or(verdict <> 'succeeded') AS failed,
             max(started_at + duration) AS at
-          FROM told GROUP BY webhook_id) AS news ON news.webhook_id = w.id
-      WHERE ${isWorthWriting('news.failed', 'news.at')} ORDER BY w.id FOR NO KEY UPDATE OF w
+          FROM outcome GROUP BY webhook_id) AS latest ON latest.webhook_id = w.id
+      WHERE ${isWorthWriting('latest.failed', 'latest.at')} ORDER BY w.id FOR NO KEY UPDATE OF w
     ), settled AS (
       UPDATE ${t.deliveries} d SET status = ${unlessDisabled('status', "'exhausted'")},
         attempts = o.number, automatic = o.automatic, cause = o.next_cause,
@@ -42,7 +45,7 @@ function settleStatement(t: Tables): string {
         next_at = ${unlessDisabled('next_at', 'NULL')},
         done_at = ${unlessDisabled('done_at', 'o.started_at + o.duration')}, claim = NULL,
         end_reason = CASE WHEN ${IS_DISABLED} THEN 'webhook_disabled' END
-      FROM told o
+      FROM outcome o
       WHERE d.id = o.delivery_id AND d.claim = o.claim AND d.${statusIn('attempted')}
         AND (SELECT count(*) FROM locked) >= 0
       RETURNING o.*
@@ -51,7 +54,7 @@ function settleStatement(t: Tables): string {
         error, response)
       SELECT delivery_id, number, cause, started_at, duration, status_code, error, response
       FROM settled
-    ), news AS (
+    ), result AS (
       SELECT *, started_at + duration AS at, max(turn) FILTER (WHERE verdict = 'succeeded')
         OVER (PARTITION BY webhook_id) AS success
       FROM settled
@@ -59,8 +62,8 @@ function settleStatement(t: Tables): string {
       SELECT webhook_id, max(success) IS NOT NULL AS succeeded, max(at) AS at,
         max(at) FILTER (WHERE verdict = 'succeeded') AS success_at,
         count(*) FILTER (WHERE ${FAILED}) AS failures, min(at) FILTER (WHERE ${FAILED}) AS failure_at,
-        bool_or(${COUNTS} OR verdict = 'gone') AS is_told
-      FROM news GROUP BY webhook_id
+        bool_or(${COUNTS} OR verdict = 'gone') AS is_reported
+      FROM result GROUP BY webhook_id
     ), healed AS (
       UPDATE ${t.webhooks} w SET
         consecutive_failures = sum.failures +
@@ -70,8 +73,8 @@ function settleStatement(t: Tables): string {
         failing_at = CASE WHEN sum.succeeded THEN NULL ELSE w.failing_at END,
         last_success_at = COALESCE(sum.success_at, w.last_success_at), last_delivery_at = sum.at
       FROM sum, locked WHERE w.id = sum.webhook_id AND w.id = locked.id
-      RETURNING w.*, sum.is_told
-    ) SELECT * FROM healed WHERE status = 'active' AND is_told`
+      RETURNING w.*, sum.is_reported
+    ) SELECT * FROM healed WHERE status = 'active' AND is_reported`
 }
 
 const IS_DISABLED = `o.status = 'pending' AND EXISTS (SELECT 1 FROM locked w

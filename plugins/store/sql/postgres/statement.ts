@@ -66,7 +66,7 @@ export function queryOn(client: PgClient, maxWait: Millis = 0): Query {
 
 export function asReason(cause: unknown): unknown {
   const code = codeOf(cause)
-  // What bears no SQLSTATE was not answered by the server: then it is the connection's fault.
+  // An error without SQLSTATE does not come from the server: the connection failed.
   return code === undefined || MACHINE_FAULTS.test(code)
     ? kernelError('unavailable', { cause, internal: String(cause) })
     : cause

@@ -11,7 +11,7 @@ const KEPT = `json_object('id', id, 'account_id', account_id, 'webhook_id', webh
   'automatic', automatic, 'trigger', cause, 'created_at', created_at)`
 
 /**
- * Each lane is two walks over the index of due work, so that nothing is read that is not picked. A row
+ * Each queue is two scans over the index of due work, so that only claimed rows are read. A row
  * comes back as one text: the driver makes each column of each row by itself, which took a third of all.
  */
 export async function claimDue(
@@ -19,14 +19,14 @@ export async function claimDue(
   t: Tables,
   claim: Claim,
 ): Promise<readonly DeliveryRecord[]> {
-  const due = (lane: number, retry: 0 | 1): string =>
+  const due = (at: number, retry: 0 | 1): string =>
     `SELECT * FROM (SELECT id, retry, next_at FROM ${t.deliveries}
-       WHERE webhook_id = $${lane} AND done_at IS NULL AND retry = ${retry} AND next_at <= $1
-       ORDER BY next_at, id LIMIT $${lane + 1})`
+       WHERE webhook_id = $${at} AND done_at IS NULL AND retry = ${retry} AND next_at <= $1
+       ORDER BY next_at, id LIMIT $${at + 1})`
   const picks = claim.queues.map((_, index) => {
-    const lane = 4 + 2 * index
-    return `SELECT id FROM (SELECT * FROM (${due(lane, 0)} UNION ALL ${due(lane, 1)})
-      ORDER BY retry, next_at, id LIMIT $${lane + 1})`
+    const at = 4 + 2 * index
+    return `SELECT id FROM (SELECT * FROM (${due(at, 0)} UNION ALL ${due(at, 1)})
+      ORDER BY retry, next_at, id LIMIT $${at + 1})`
   })
   if (picks.length === 0) return []
   const rows = await query<{ kept: string }>(

@@ -15,19 +15,19 @@ export async function settleGroup(
   attempts: readonly SettledAttempt[],
 ): Promise<readonly Row[]> {
   await query(insertStatement(t), [JSON.stringify(attempts.map(toValues))])
-  const told = attempts.filter(isTold)
-  if (told.length === 0) return []
+  const reported = attempts.filter(isReported)
+  if (reported.length === 0) return []
   // Committed already: were this read to fail the settlement, it would be tried again for nothing. The
   // next failure reads the same counters.
   return query(
-    `SELECT DISTINCT w.* FROM json_each($1) told
-       JOIN ${t.attempts} a ON a.delivery_id = told.value ->> 0 AND a.number = told.value ->> 1
-         AND a.started_at = told.value ->> 2
-       JOIN ${t.webhooks} w ON w.id = told.value ->> 3
+    `SELECT DISTINCT w.* FROM json_each($1) reported
+       JOIN ${t.attempts} a ON a.delivery_id = reported.value ->> 0 AND a.number = reported.value ->> 1
+         AND a.started_at = reported.value ->> 2
+       JOIN ${t.webhooks} w ON w.id = reported.value ->> 3
      WHERE w.status = 'active'`,
     [
       JSON.stringify(
-        told.map(({ delivery_id, attempt: { number, started_at }, webhook_id }) => [
+        reported.map(({ delivery_id, attempt: { number, started_at }, webhook_id }) => [
           delivery_id,
           number,
           started_at,
@@ -38,7 +38,7 @@ export async function settleGroup(
   ).catch((): Row[] => [])
 }
 
-function isTold({ verdict, attempt: { trigger } }: SettledAttempt): boolean {
+function isReported({ verdict, attempt: { trigger } }: SettledAttempt): boolean {
   return verdict === 'gone' || isCounted({ verdict, trigger })
 }
 
