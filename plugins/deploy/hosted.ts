@@ -73,7 +73,7 @@ async function makeForms(
   { files }: Manifest,
   { forms: known }: DeployTask,
   tools: DeployTools,
-  lanes: Limiter,
+  limit: Limiter,
 ): Promise<Forms> {
   const sizes = new Map<string, number>()
   for (const file of files.values()) if (isCompressed(file)) sizes.set(file.sha256, file.size)
@@ -84,7 +84,7 @@ async function makeForms(
   const signal = AbortSignal.any([tools.signal, failing.signal])
   let done = sizes.size - fresh.length
   const work = fresh.map(([sha256]) =>
-    lanes(async () => {
+    limit(async () => {
       signal.throwIfAborted()
       const bytes = await readWhole(sha256, { ...tools, signal })
       forms.set(sha256, await encode(bytes, isMuch, tools))

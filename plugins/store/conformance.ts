@@ -1,5 +1,5 @@
 /**
- * The store's published suite: what every implementation of the contract must show.
+ * The conformance suite of the store: the cases that every implementation must pass.
  *
  * @example
  * import { test } from 'node:test'

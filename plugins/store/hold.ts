@@ -2,9 +2,9 @@ import { kernelError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 
 /**
- * Waits for `work`, at most `maxAge`: then its signal aborts.
+ * Waits at most `maxAge` for `work`; then its signal aborts.
  *
- * @throws KeyhookError `unavailable` when it took longer, whatever came of it
+ * @throws KeyhookError `unavailable` when it took longer, whatever its result
  */
 export async function untilAged<T>(
   work: (aged: AbortSignal) => Promise<T>,

@@ -16,13 +16,13 @@ import { copyState, emptyState } from './memory/state.ts'
 import { webhookReads, webhookWrites } from './memory/webhooks.ts'
 import { createTurns } from './turns.ts'
 
-/** Nobody else can see it. */
+/** Prefix of claim tokens; no other process can access the store. */
 const CLAIMANT = 'memory'
 
 const readStore = declareArguments('createMemoryStore', {})
 
 /**
- * A store in the memory of one process, for tests and simulations: the shortest one that keeps the
+ * A store in the memory of one process, for tests and simulations: the shortest one that satisfies the
  * contract.
  *
  * A unit of work writes to a draft, which becomes the state when it commits and is dropped when not.

@@ -34,10 +34,10 @@ function isDatabase(value: unknown): boolean {
 }
 
 /**
- * Opens the store over whatever database it is given: a `postgres://` URL, a pool of `pg`, a Sequelize
- * instance of dialect `postgres` or `sqlite`, or the path of a SQLite file.
+ * Opens the store over a database: a `postgres://` URL, a pool of `pg`, a Sequelize instance of dialect
+ * `postgres` or `sqlite`, or the path of a SQLite file.
  *
- * What was handed over is never closed.
+ * A pool or an instance that was passed in is never closed.
  *
  * @throws TypeError for anything else, for `:memory:`, and for a prefix or a pool that cannot be used
  * @throws Error when it cannot be opened
@@ -67,7 +67,7 @@ export async function openSqliteStore(
 /**
  * Opens the store over a PostgreSQL database, 13 or later, with its schema up to date.
  *
- * Any number of processes may. Of the pool each holds one connection for as long as it is open.
+ * Any number of processes may open it. Each holds one connection of its pool while it is open.
  *
  * @param database a URL, a pool of `pg`, or a Sequelize instance of dialect `postgres`
  * @throws TypeError for anything else, a prefix that is no name, and a pool of less than 3 connections

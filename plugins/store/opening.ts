@@ -17,46 +17,46 @@ import { createSqlStore } from './sql/store.ts'
 import type { Tables } from './sql/tables.ts'
 import { nameTables } from './sql/tables.ts'
 
-/** A store that is ready, and the migrations that this opening ran. */
+/** An open store, and the migrations that this opening ran. */
 export interface OpenedStore {
   readonly store: SqlStore
-  /** Names of the steps taken now, in order; empty when the schema was up to date. */
+  /** Names of the steps that were run, in order; empty when the schema was up to date. */
   readonly migrated: readonly string[]
-  /** What it stands on, for rooms that keep their own tables beside it. It goes with the store. */
+  /** The client of the store, for plugins with tables in the same database. It is closed with the store. */
   readonly client: SqlClient
 }
 
 export interface OpenOptions {
-  /** Begins the name of every table. Default `keyhook_`. */
+  /** Prefix of the names of all tables. Default `keyhook_`. */
   readonly tablePrefix?: string
   /**
-   * Judges what an existing database holds before its schema is touched; what it throws ends the opening,
-   * and nothing was changed.
+   * Checks an existing database before its schema is changed. An error that it throws ends the opening
+   * without any change.
    */
   readonly inspect?: (stored: StoredFacts) => void | Promise<void>
 }
 
-/** Facts that an existing database keeps about itself; a fresh one has none. */
+/** Facts about an existing database; a new one has none. */
 export interface StoredFacts {
   meta(name: string): Promise<string | undefined>
-  /** Names of the migrations that opening the store would run, in order; all of them for a fresh database. */
+  /** Names of the migrations that opening the store would run, in order; all of them for a new database. */
   pending(): Promise<readonly string[]>
 }
 
-/** What is kept beside the core's tables in the same database. */
+/** Additional tables in the same database. */
 export interface Beside {
-  /** The steps of its schema, taken after the core's. */
+  /** Steps of their schema, run after those of the core. */
   readonly steps: readonly Step[]
-  /** Its columns of encrypted texts, which the core re-encrypts with its own. */
+  /** Their columns of encrypted texts, which the core re-encrypts with its own. */
   readonly encrypted: EncryptedColumns
 }
 
 export const NOTHING: Beside = { steps: [], encrypted: {} }
 
-/** Begins the name of every table where nothing else is asked for. */
+/** Default prefix of the names of tables. */
 export const DEFAULT_PREFIX = 'keyhook_'
 
-/** Opens a database as the public calls of `open.ts` say, with what is kept beside the core's tables. */
+/** Opens a database, see `open.ts`, with additional tables. */
 export function openAny(
   database: unknown,
   options: OpenOptions,
@@ -78,7 +78,7 @@ export async function openFile(
 ): Promise<OpenedStore> {
   const tables = tablesOf(options)
   if (/^\w+:\/\//.test(file)) {
-    // The address may hold a password: it is not repeated.
+    // The address may contain a password, so it is not repeated.
     throw new TypeError(
       'the database is the path of a SQLite file or postgres://…, no other address',
     )
@@ -173,7 +173,7 @@ export async function lookAtSqlite(
   }
 }
 
-/** Reads of a schema of any version, or of none. */
+/** Reads facts from a schema of any version, or from none. */
 function factsOf(
   { name: dialect, read }: { readonly name: Dialect['name']; readonly read: Query },
   { meta, migrations }: Tables,
@@ -185,7 +185,7 @@ function factsOf(
       : 'SELECT 1 WHERE to_regclass($1) IS NOT NULL'
   const holds = async (table: string): Promise<boolean> => (await read(isThere, [table])).length > 0
   return {
-    // A transaction would join this process's lease, whose tables may not exist yet.
+    // Not in a transaction, which needs the tables of the lease: they may not exist yet.
     async meta(name) {
       if (!(await holds(meta))) return undefined
       const sql = `SELECT value FROM ${meta} WHERE name = $1`
@@ -223,7 +223,7 @@ function hostOf(url: string): string {
   return `${parsed?.hostname || 'localhost'}:${parsed?.port || '5432'}`
 }
 
-/** The addresses of one name may fail each for itself. */
+/** Of the addresses of one name, the cause of the first failure. */
 function reasonOf(cause: unknown): string {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error ? first.message : String(first)
@@ -240,7 +240,7 @@ function isPool(value: unknown): value is PgPool {
   return isObject(value) && typeof value['connect'] === 'function' && 'totalCount' in value
 }
 
-/** Every connection to `:memory:` is a database of its own. */
+/** Refuses `:memory:`: every connection to it is a separate database. */
 function fileOf({ options: { storage } }: SequelizeLike): string {
   if (storage === undefined || storage === '' || storage === ':memory:') {
     throw new TypeError('a database in memory cannot be shared: give Sequelize a file as storage')

@@ -1,13 +1,13 @@
-/** Gives callers the writer one after another, in the order they asked. */
+/** A mutex: runs work one at a time, in the order of the calls. */
 export interface Turns {
   take<T>(work: () => Promise<T>): Promise<T>
-  /** Resolves once every turn asked for so far has ended. */
+  /** Resolves once all work so far has ended. */
   idle(): Promise<void>
 }
 
 /**
- * One writer, in process: SQLite's own busy wait would block the thread pool that the holder of the
- * lock needs to go on.
+ * Serializes writers within the process: the busy wait of SQLite would block the thread pool that the holder
+ * of the lock needs.
  */
 export function createTurns(): Turns {
   let last: Promise<unknown> = Promise.resolve()

@@ -33,7 +33,7 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
   {
     words: ['lane', 'lanes'],
     say: 'queue of a webhook, limiter',
-    except: ['plugins/store/sql/postgres/notifications.ts', 'plugins/deploy/hosted.ts'],
+    except: ['plugins/store/sql/postgres/notifications.ts'],
   },
   { words: ['appetite', 'hungry'], say: 'prefetch budget, needs prefetch' },
   { words: ['leap', 'leaps', 'leapt'], say: 'clock jump' },

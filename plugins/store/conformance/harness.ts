@@ -3,15 +3,15 @@ import type { Clock } from '../../../lib/engine/ports.ts'
 import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
 import type { Store } from '../contract.ts'
 
-/** What a store gives the suite: an empty store for every case. */
+/** The store under test: opens an empty one for every case. */
 export interface StoreHarness extends ConformanceHarness {
   /** Opens the store, empty and with its schema up to date. */
   open(): Promise<Store>
   /** Two connections to one empty store; given by a store that says `manyProcesses`. */
   openPair?(): Promise<readonly [Store, Store]>
   /**
-   * Begins a transaction of an embedder's own on that store's database; given by a store that says
-   * `join`. With `overlap` it may be open while the store writes; else the store's turn is held.
+   * Begins a transaction of the embedder on the store's database; required for a store with `join`. With
+   * `overlap` it may be open while the store writes; otherwise the store is held.
    */
   begin?(store: Store): Promise<OpenTransaction>
   /** Where the cases take their instants from. */

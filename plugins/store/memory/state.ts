@@ -34,7 +34,7 @@ export interface EndedSecret {
   readonly secret: KeySecret
 }
 
-/** The state as it is now: what is committed, or the draft of one unit of work. */
+/** The current state: the committed one, or the draft of one unit of work. */
 export type Reading = () => State
 
 export function emptyState(): State {

@@ -123,19 +123,19 @@ export function deliveryReads(query: Query, t: Tables, dialect: Dialect): Delive
   }
 }
 
-/** What the index of failed deliveries holds, in the very words of its declaration. */
+/** The condition of the partial index of failed deliveries, exactly as it is declared. */
 const FAILED = `status IN (${FAILED_STATUSES.map((status) => `'${status}'`).join(', ')})`
 
 function isFailed(status: DeliveryListQuery['status']): boolean {
   return status !== null && FAILED_STATUSES.includes(status)
 }
 
-/** Whether every delivery of the webhook is asked for. */
+/** Whether a query has no filter beyond the webhook. */
 function takesAll({ status, event_type, event_id, apps }: DeliveryListQuery): boolean {
   return [status, event_type, event_id, apps].every((one) => one === null)
 }
 
-/** The rows that one step through failed deliveries looks at, and the last one where more are left. */
+/** The rows that one step through failed deliveries looks at, and the last one when more are left. */
 async function failedStep(
   query: Query,
   t: Tables,
@@ -229,7 +229,7 @@ const DELIVERY_COLUMNS = [
   'claim',
 ] as const satisfies readonly (keyof DeliveryRecord)[]
 
-/** `trigger` is a word of SQL. */
+/** The column is named `cause`, since `trigger` is a keyword of SQL. */
 const COLUMN_OF: Partial<Record<keyof DeliveryRecord, string>> = { trigger: 'cause' }
 
 export function toDelivery(row: Row): DeliveryRecord {

@@ -35,7 +35,7 @@ export function columnsOf(key: KeyRecord): {
   }
 }
 
-/** @param rows its open secrets, newest first, which may have been read after the key */
+/** @param rows the open secrets of the key, newest first; they may have been read after the key */
 export function toKey(row: Row, rows: readonly Row[]): KeyRecord {
   const secrets = rows.map(toSecret)
   return {

@@ -52,7 +52,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
     return withSecrets(rows)
   }
 
-  /** An account has few live keys, whatever it revoked: they are found first, and then put in order. */
+  /** An account has few live keys, however many it revoked: finds them first and then sorts. */
   async function listLive(
     { account_id, within, limit, after }: KeyListQuery,
     liveAt: Instant,
@@ -69,7 +69,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
     return pageOf(found, limit)
   }
 
-  /** A page examines a bounded number of keys, however few of them are within the pins. */
+  /** Looks at a bounded number of keys, however few of them match the pins. */
   async function listAll(
     { account_id, within, limit, after }: KeyListQuery,
     most: number,
@@ -90,7 +90,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
     return leadOn(await pageOf(found, limit), last)
   }
 
-  /** The page of what was found, with one more than asked for where there is. */
+  /** A page from rows that were read with one more than the limit. */
   async function pageOf(found: readonly Row[], limit: number): Promise<Page<KeyRecord>> {
     const { rows, more } = cutPage(found, limit)
     const keys = await query(
@@ -114,7 +114,7 @@ export function keyReads(query: Query, t: Tables, dialect: Dialect): KeyReads {
       const key = chain.at(-1)
       if (key === undefined) return undefined
       const own = toSecret(found)
-      // What is not open has ended, also when it ended between the two reads.
+      // A secret that is not open has ended, also when it ended between the two reads.
       const open = key.secrets.find(({ version }) => version === own.version)
       const secret = open ?? { ...own, not_after: 0 }
       const suspended = integerOrNull(found['suspended_at']) !== null

@@ -21,23 +21,23 @@ const MIGRATIONS: readonly Migration[] = [
   processes,
 ].flat()
 
-/** One step of a schema, for the tables at hand. */
+/** One step of a schema, for named tables. */
 export interface Step {
   readonly name: string
   up(dialect: Dialect): readonly string[]
 }
 
-/** The steps of migrations over the tables that they are for. */
+/** The steps of migrations for named tables. */
 export function stepsOf<T>(migrations: readonly Migration<T>[], tables: T): readonly Step[] {
   return migrations.map(({ name, up }) => ({ name, up: (dialect) => up(tables, dialect) }))
 }
 
 export const coreSteps = (tables: Tables): readonly Step[] => stepsOf(MIGRATIONS, tables)
 
-/** Another process may be taking the same steps, over large tables. */
+/** Maximum wait for another process that runs the same steps, on large tables. */
 const MAX_WAIT = 10 * MINUTE
 
-/** Brings the schema up to date in one transaction and answers the names of the steps it took. */
+/** Brings the schema up to date in one transaction and returns the names of the steps it ran. */
 export async function migrate(
   client: SqlClient,
   tables: Tables,

@@ -16,14 +16,14 @@ import { LOCK_WAIT, ask, codeOf, queryOn } from './postgres/statement.ts'
 import type { Tables } from './tables.ts'
 
 const NO_TRANSACTION = '25P01'
-/** A process that was stopped in the middle of a unit keeps others from writing for no longer. */
+/** Maximum time that a process suspended inside a unit blocks the writes of others. */
 const STALLED: Millis = 3 * SECOND
 
 /**
- * The client over PostgreSQL, its connections from `source`.
+ * Creates the client of PostgreSQL, with connections from `source`.
  *
- * Units of work follow one another by a lock of the database, whichever process they are of. Single
- * statements carry their own guards and go on beside them.
+ * An advisory lock serializes the units of work of all processes. Single statements have their own guards
+ * and run concurrently.
  */
 export function openPostgres(source: PgSource, t: Tables, membership: Membership): SqlClient {
   const units = createTurns()
@@ -43,14 +43,14 @@ export function openPostgres(source: PgSource, t: Tables, membership: Membership
     { changes, maxWait = LOCK_WAIT }: TransactionOptions,
   ): Promise<{ result: T; made: readonly Change[]; recorded: RecordedChange | undefined }> {
     try {
-      // It waits for the lock for so long, and is answered a good while after.
+      // The statement waits this long for the lock; the response may take longer.
       await ask(client, { text: begin(t, maxWait), query_timeout: 2 * maxWait })
       const query = queryOn(client, maxWait - LOCK_WAIT)
       const result = await work(query)
       const made = changes?.() ?? []
       const recorded = made.length === 0 ? undefined : await membership.record(query, made)
       const { command } = await ask(client, { text: 'COMMIT' })
-      // After a statement failed, COMMIT rolls back and calls that no error.
+      // After a failed statement, COMMIT rolls back without an error.
       if (command !== 'COMMIT') throw new Error('a statement of this unit of work had failed')
       return { result, made, recorded }
     } catch (cause) {
@@ -95,8 +95,8 @@ export function openPostgres(source: PgSource, t: Tables, membership: Membership
           return done
         }),
       )
-      // Others may write meanwhile: what is waited for is that nobody goes by the older state, be it that
-      // it was changed here, or that whoever changed it died before all knew.
+      // Others may write meanwhile. This waits until no process uses the older state, whether this unit
+      // changed it or a process that ended before all others acknowledged its change.
       const { result, recorded } = await unit.catch(async (cause: unknown) => {
         await known(undefined).catch(() => undefined)
         throw cause

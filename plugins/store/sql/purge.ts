@@ -6,28 +6,28 @@ import { NEVER } from './key-ends.ts'
 import type { Tables } from './tables.ts'
 import { ORIGINS } from './webhooks.ts'
 
-/** Which rows of a table expire, and how they are found. */
+/** The rows of a table that expire, and how to find them. */
 export interface Purge {
-  /** As the database knows it. */
+  /** Full name, with the prefix. */
   readonly table: string
   /** Its primary key. */
   readonly key: string
-  /** Which of its rows are old; $1 is the instant, or the least id of that instant. */
+  /** A condition: the row is old. $1 is the instant, or the smallest id of that instant. */
   readonly old: string
   readonly by: 'instant' | 'id'
-  /** Where the index of what is old leads another way than the key. */
+  /** Order of the index of old rows, when it differs from the key. */
   readonly order?: string
-  /** Rows lie in the order of their commits, about that of the instants in this column. */
+  /** Column whose instants are approximately in the order of commits, which is the order of rows. */
   readonly inOrderOf?: string
-  /** Rows with an instant that the newest row has not reached go with what was committed after them. */
+  /** A row with an instant after that of the newest row is deleted with the rows committed after it. */
   readonly evenAhead?: boolean
-  /** A condition that rows meet besides. */
+  /** An additional condition. */
   readonly only?: string
-  /** What goes before a row, which never changes again, by the column that names it. */
+  /** Dependent rows, deleted before the row, by the column that references it. They no longer change. */
   readonly along?: { readonly table: string; readonly by: string }
 }
 
-/** A webhook stays bound to these keys, and through them to the keys above. */
+/** Columns of the keys that a webhook is bound to, and through them to their ancestors. */
 const KEYS_OF_WEBHOOKS = [...ORIGINS, 'set_by_id']
 
 export const purgesOf = (t: Tables): Readonly<Record<PurgeKind, Purge>> => ({
@@ -68,7 +68,7 @@ export const purgesOf = (t: Tables): Readonly<Record<PurgeKind, Purge>> => ({
   audit: { table: t.audit, key: 'id', old: 'at < $1', by: 'instant' },
 })
 
-/** Deletes in small commits of their own, so that publishing waits for one chunk at most. */
+/** Deletes in small separate commits, so that publishing waits for at most one. */
 export function purge(
   client: SqlClient,
   purged: Purge,
@@ -78,7 +78,7 @@ export function purge(
   const { table, key, by, along } = purged
   const bind = [by === 'id' ? uuid7Floor(before) : before, limit]
   if (along !== undefined) {
-    // One unit: nothing else changes meanwhile, and no row is left without what belongs to it.
+    // One unit: nothing else changes meanwhile, and no dependent row remains.
     return client.transaction(async (query) => {
       const chosen = await query(oldest(purged), bind)
       const ids = [JSON.stringify(chosen.map((row) => row[key]))]
@@ -97,7 +97,7 @@ export function purge(
   })
 }
 
-/** Where rows lie in order only the first are looked at. */
+/** Limits the search to the first rows, when rows are in order. */
 function oldest(purged: Purge): string {
   const { table, key, old, order = key, inOrderOf, evenAhead = false, only } = purged
   if (inOrderOf !== undefined) {
@@ -110,8 +110,8 @@ function oldest(purged: Purge): string {
 }
 
 /**
- * A condition on the first rows: a clock that was ahead gave the row its instant, and what was committed
- * after it is old. It is looked for among the first rows and, where all of those are such, behind them.
+ * A condition on the first rows: a clock that was ahead set the instant of the row, and a row committed
+ * after it is old. Searches the first rows and, when all of those are such, the rows after them.
  */
 function aheadOfOld({ table, key, old, inOrderOf: at }: Purge, first: string): string {
   const newest = `(SELECT ${at} FROM ${table} ORDER BY ${key} DESC LIMIT 1)`

@@ -1,7 +1,7 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Page } from '../contract/page.ts'
 
-/** PostgreSQL answers wide integers as text, SQLite as numbers. */
+/** PostgreSQL returns wide integers as text, SQLite as numbers. */
 export function integer(value: unknown): number {
   return Number(value)
 }
@@ -14,24 +14,24 @@ export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** Who made a record, of the two columns that say so. */
+/** The creator of a record, from its two columns. */
 export function toCreator(row: Row): Creator {
   return { type: row['created_by_type'] as Creator['type'], id: textOrNull(row['created_by_id']) }
 }
 
-/** A row as a driver answers it. */
+/** A row as the driver returns it. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Ids lie between them, bytewise: where a list begins, or ends. */
+/** Bounds of all ids, bytewise: the start and the end of a list. */
 export const BEFORE_ALL = ''
 export const BEHIND_ALL = '~'
 
-/** Cuts what was read with one row more than asked for. */
+/** A page from rows that were read with one more than the limit. */
 export function cutPage<T>(rows: readonly T[], limit: number): Page<T> {
   return { rows: rows.slice(0, limit), more: rows.length > limit }
 }
 
-/** What INSERT INTO a table is followed by: these columns of a record. */
+/** Columns and values of an INSERT of a record. */
 export function insertion<Column extends string>(
   columns: readonly Column[],
   values: Readonly<Record<Column, unknown>>,
@@ -42,12 +42,12 @@ export function insertion<Column extends string>(
   }
 }
 
-/** Of a column that holds JSON, or nothing. */
+/** Parses a column of JSON; null for NULL. */
 export function jsonOrNull<T>(value: unknown): T | null {
   return typeof value === 'string' ? (JSON.parse(value) as T) : null
 }
 
-/** The columns of an update: only those named, bound from `$from` on. */
+/** The assignments of an UPDATE, for the named columns only, with values bound from `$from` on. */
 export function assignments(
   changes: Readonly<Record<string, unknown>>,
   from: number,

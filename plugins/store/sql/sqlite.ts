@@ -14,7 +14,7 @@ import { createTurns } from '../turns.ts'
 
 type Connection = sqlite3.Database
 
-/** WAL and FULL: a commit that was answered survives a power cut. */
+/** WAL and FULL: an acknowledged commit survives a power failure. */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -66,7 +66,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     return result
   }
 
-  /** Some faults roll back by themselves; then there is nothing left to roll back. */
+  /** Some errors roll back by themselves; then there is nothing left to roll back. */
   async function rollBack(): Promise<void> {
     try {
       await statement.query('ROLLBACK')
@@ -75,7 +75,7 @@ export async function openSqlite(file: string): Promise<SqlClient> {
     }
   }
 
-  /** A transaction that cannot be ended would swallow whatever came after it unseen. */
+  /** A transaction that stays open would include every later statement. */
   function take<T>(work: () => Promise<T>): Promise<T> {
     return turns.take(() => {
       if (isBroken)
@@ -135,7 +135,7 @@ async function connect(
   return { sequelize, connection, query }
 }
 
-/** Sequelize drops what RETURNING answers when the text begins with `insert into`, by one blank. */
+/** Sequelize drops the rows of RETURNING when the text begins with `insert into` and one blank. */
 function keepRows(sql: string): string {
   return sql.replace(/^\s*INSERT INTO/, 'INSERT  INTO')
 }

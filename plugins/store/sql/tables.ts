@@ -1,4 +1,4 @@
-/** The tables of the core store by their plain names; the prefix lets them live inside somebody else's database. */
+/** The tables of the core store by plain name. The prefix allows them in the database of an embedder. */
 const NAMES = [
   'accounts',
   'attempts',

@@ -18,12 +18,12 @@ import { BEHIND_ALL, assignments, integer, integerOrNull, textOrNull, toCreator 
 import { readSizedPage } from './sized-page.ts'
 import type { Tables } from './tables.ts'
 
-/** A guard taken from the law of transitions: `status` is one of those a fact leads on from. */
+/** A guard from the table of transitions: `status` is one in which the fact applies. */
 export function statusIn(fact: keyof typeof MOVES): string {
   return `status IN (${MOVES[fact].map((status) => `'${status}'`).join(', ')})`
 }
 
-/** SQL of the status and the reason that end a delivery, as `transition` says. */
+/** SQL of the final status and its reason, as in `transition`. */
 export const WHEN_DISABLED = {
   status: `CASE WHEN attempts = 0 THEN 'skipped' ELSE 'exhausted' END`,
   end_reason: `CASE WHEN attempts > 0 THEN 'webhook_disabled' END`,
@@ -33,7 +33,7 @@ const ENDED_BY = {
   webhook_deleted: { status: `'canceled'`, end_reason: 'NULL' },
 } as const
 
-/** Columns that name a key which a webhook comes from. The id of a user is never that of a key. */
+/** Columns with the keys that a webhook originates from. Ids of users and keys do not overlap. */
 export const ORIGINS: readonly string[] = [
   'created_by_id',
   ...WEBHOOK_PARTS.map((part) => `${part}_set_key`),
@@ -81,7 +81,7 @@ export function webhookReads(
       return { rows: rows.map(toWebhook), more }
     },
     webhooksOf: (accountId) => select('kept.account_id = $1', [accountId]),
-    // From the webhooks, which are few, up to the key: below it there may be any number of keys.
+    // From the webhooks, which are few, up to the key, which may have any number of descendants.
     fromKey: (accountId, keyId) =>
       select(
         `kept.id IN (WITH RECURSIVE origins AS (${ORIGINS.map(
@@ -106,7 +106,7 @@ export function webhookWrites(
   dialect: Dialect,
   changes: ChangeSink,
 ): WebhookWrites & Pick<EngineTx, 'webhooksOf' | 'disableWebhook' | 'markFailing'> {
-  /** Notes a change of the webhook whose row, if there is one, names its account. */
+  /** Records a change of the webhook whose row is given; false without one. */
   function noted([row]: readonly Row[]): boolean {
     if (row !== undefined) changes.push({ kind: 'webhooks', id: String(row['account_id']) })
     return row !== undefined
@@ -272,7 +272,7 @@ function originColumns(
   }
 }
 
-/** A row from before these columns, or from an older daemon beside this one, is as its creator set it. */
+/** A row from before these columns, or from an older daemon, has the origin of its creator. */
 function toOrigin(row: Row): Origin {
   if (row['set_by_type'] === null) return createdOrigin(toCreator(row), integer(row['created_at']))
   return {
@@ -332,7 +332,7 @@ function readHeaders(stored: string): EncryptedHeaders {
   return { names, encrypted: sealed }
 }
 
-/** What is gathered of a secret, in this order. */
+/** Columns of a secret, in the order of `GatheredSecret`. */
 const SECRET_COLUMNS = ['id', 'sealed', 'display', 'created_at', 'not_after']
 
 type GatheredSecret = readonly [string, string, string, number, number | null]

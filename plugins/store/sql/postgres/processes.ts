@@ -10,26 +10,25 @@ import type { Tables } from '../tables.ts'
 import type { PgClient } from './source.ts'
 import { ask, askAll } from './statement.ts'
 
-/** How long changes are kept: a process whose lease ended reads none of them. */
+/** Retention of changes: a process whose lease expired does not read them. */
 const KEPT = '1 minute'
-/** Claims of a process are given back when its lease ended this long ago. */
+/** The claims of a process are released this long after its lease expired. */
 const GONE = '4 seconds'
-/** Who came this lately looks for what others left, whether or not they are remembered. */
+/** A process that joined within this time recovers claims also of processes without a row. */
 const ARRIVING = '15 seconds'
-/** Who was cut off itself may not judge others before they had time to come back. */
+/** A process that was disconnected waits this long before it considers others as ended. */
 const SETTLED_IN = '6 seconds'
 
-/** A round of the lease, and what the database's clock said in it. */
+/** A renewal of the lease, with the database's clock. */
 export interface TimedRound extends LeaseRenewal {
   readonly now: Instant
 }
 
 /**
- * Renews a process's lease and reads what changed beyond `seq`, in one trip.
+ * Renews the lease of a process and reads the changes after `seq`, in one round trip.
  *
- * The lock comes first, and each statement sees what was committed before itself: whoever commits a
- * change holds it exclusively, so a change is either read here, or its maker sees this lease. Therefore
- * READ COMMITTED.
+ * It takes the lock first, and each statement sees what was committed before it (READ COMMITTED). A writer
+ * holds the lock exclusively, so either this reads its change, or the writer sees this lease.
  */
 export async function renewLease(
   client: PgClient,
@@ -71,7 +70,7 @@ export async function acknowledge(
   })
 }
 
-/** Forgets changes that nobody reads any more, and processes that are long gone. */
+/** Deletes changes past their retention, and processes that ended long ago. */
 export async function sweep(client: PgClient, t: Tables): Promise<void> {
   await askAll(
     client,
@@ -84,15 +83,15 @@ export async function leave(client: PgClient, t: Tables, id: string): Promise<vo
   await ask(client, { text: `DELETE FROM ${t.processes} WHERE id = $1`, values: [id] })
 }
 
-/** A change that is about to be committed, and who went by the older state at that moment. */
+/** A change that is about to be committed, with the processes that hold a lease at that moment. */
 export interface RecordedChange {
   readonly seq: number
   readonly holders: readonly LeaseHolder[]
 }
 
 /**
- * Records a change in the unit of work that made it, as its last step: the lock that orders changes is
- * held from here to the commit.
+ * Records a change as the last statement of its unit of work. The lock that orders changes is held from
+ * here to the commit.
  */
 export async function recordChange(
   query: Query,
@@ -105,7 +104,7 @@ export async function recordChange(
      RETURNING seq, pg_notify($2, 'changed')`,
     [JSON.stringify(changes), channel],
   )
-  // A statement of its own: it must see the leases that were granted while the lock was waited for.
+  // A separate statement: it must see the leases that were granted during the wait for the lock.
   const rows = await query(
     `SELECT id, extract(epoch FROM lease_until - clock_timestamp()) * ${SECOND} AS left_over
      FROM ${t.processes} WHERE id <> $1 AND lease_until > clock_timestamp()`,
@@ -117,7 +116,7 @@ export async function recordChange(
   }
 }
 
-/** The last change that is committed, and who goes by the state before it, whoever made it. */
+/** The last committed change, with the processes that have not acknowledged it. */
 export async function lastChange(query: Query, t: Tables): Promise<RecordedChange> {
   const rows = await query(
     `SELECT head.seq, p.id, extract(epoch FROM p.lease_until - clock_timestamp()) * ${SECOND} AS left_over
@@ -130,7 +129,7 @@ export async function lastChange(query: Query, t: Tables): Promise<RecordedChang
   }
 }
 
-/** What processes acknowledged; one that has left goes by nothing any more. */
+/** The acknowledgements of processes; a process that has left uses no cache. */
 export async function acknowledgedBy(
   query: Query,
   t: Tables,
@@ -142,17 +141,17 @@ export async function acknowledgedBy(
 }
 
 /**
- * A condition on a claimed delivery: whoever claimed it is gone. With no other process remembered that is
- * everybody but this one; else those whose lease ended a while ago, judged by who was here meanwhile:
- * after a crash of the server every lease has ended, and nobody is gone.
+ * A condition on a claimed delivery: its process has ended. Without a row of another process that is every
+ * process but this one; otherwise those whose lease expired a while ago while others were connected: after a
+ * crash of the server every lease has expired, but no process has ended.
  *
- * @param id where the id of this process is bound; claims begin with the id of who made them
+ * @param id parameter with the id of this process; claim tokens begin with the id of their process
  */
 export function isAbandoned(t: Tables, id: string): string {
   const claimant = `split_part(claim, '.', 1)`
   const others = `SELECT 1 FROM ${t.processes} other WHERE other.id <> ${id}`
   const own = `SELECT 1 FROM ${t.processes} own WHERE own.id = ${id}`
-  // First what is asked once: while nobody is missed, no delivery is looked at.
+  // The constant condition comes first: while no process is missing, no delivery is read.
   return `((EXISTS (${own} AND own.joined_at > clock_timestamp() - interval '${ARRIVING}')
       OR EXISTS (${others} AND other.lease_until < clock_timestamp() - interval '${GONE}'))
     AND ${claimant} <> ${id} AND (

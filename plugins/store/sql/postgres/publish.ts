@@ -8,11 +8,11 @@ import { codeOf, LOCK_WAIT } from './statement.ts'
 const LOCK_NOT_AVAILABLE = '55P03'
 
 /**
- * A small JSON array of events, one blob of their bodies, and a JSON array of deliveries, of which only
- * those go in whose event did.
+ * Binds a small JSON array of events, one blob of their bodies, and a JSON array of deliveries. A delivery
+ * is inserted only with its event.
  *
- * An id that a caller gave may have been kept since it was looked up, by a transaction of an embedder's:
- * this waits for it to end.
+ * A transaction of the embedder may have inserted an id from a caller since it was looked up: this waits
+ * for its end.
  */
 export async function publishGroup(
   query: Query,
@@ -39,10 +39,10 @@ export async function publishGroup(
 }
 
 /**
- * Nobody else can write while this waits, so it does not wait for long.
+ * The wait is short, since it blocks other writes.
  *
- * @throws Error, no fault of the machine, when an id was not settled in time: the others of its group
- *   are published without it
+ * @throws Error, not `unavailable`, when the other transaction did not end in time: the other events of the
+ *   group are then published without this one
  */
 async function withLockTimeout<T>(query: Query, insert: () => Promise<T>): Promise<T> {
   await query(`SET lock_timeout = ${LOCK_WAIT}`)
@@ -52,7 +52,7 @@ async function withLockTimeout<T>(query: Query, insert: () => Promise<T>): Promi
     if (!isLockTimeout(cause)) throw cause
     throw new Error('an open transaction holds the id of an event', { cause })
   } finally {
-    // Refused inside a transaction that failed, whose end takes the setting back by itself.
+    // Fails inside a failed transaction, whose end restores the setting.
     await query('RESET lock_timeout').catch(() => undefined)
   }
 }
@@ -82,7 +82,7 @@ function toEventRows(group: readonly Publication[]): readonly (readonly unknown[
   })
 }
 
-/** What a delivery does not share with its event, whose number stands first. */
+/** The columns of a delivery that differ from its event, after the number of the event. */
 const DELIVERY = [
   'number integer',
   'id text',
@@ -100,7 +100,7 @@ function toDeliveryRow(number: number, delivery: DeliveryRecord): readonly unkno
   return [number, id, webhook_id, status, trigger, next_at, created_at, done_at, claim]
 }
 
-/** Of ids that were made here, none can be kept already. */
+/** For generated ids, which cannot exist already. */
 function insertStatement(t: Tables): string {
   return `WITH event AS MATERIALIZED (${fieldsOf('$1', EVENT)}),
     created AS (${insertDeliveries(t, 'event')})

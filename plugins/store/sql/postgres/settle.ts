@@ -6,13 +6,13 @@ import { OUTCOME, isCountedFailure, isWorthWriting, toValues } from '../settle.t
 import type { Tables } from '../tables.ts'
 import { statusIn } from '../webhooks.ts'
 
-/** With its turn: on this database a group has no order of its own. */
+/** With the position in the group, since rows have no order on this database. */
 const COLUMNS = [
   ...Object.entries(OUTCOME).map(([name, type]) => `${name} ${type}`),
   'turn integer',
 ]
 
-/** A whole group of outcomes as one statement; health is folded as `afterAttempt` does, in their order. */
+/** Records a group of outcomes in one statement, and computes health as `afterAttempt` does, in order. */
 export async function settleGroup(
   query: Query,
   t: Tables,
@@ -23,11 +23,11 @@ export async function settleGroup(
 }
 
 /**
- * Rows of webhooks are locked first, and in one order: who disables or deletes a webhook takes its row
- * before those of its deliveries, and two that take them differently would wait for each other.
+ * Locks the rows of webhooks first and in one order. Disabling or deleting a webhook also locks its row
+ * before those of its deliveries; different orders would deadlock.
  */
 function settleStatement(t: Tables): string {
-  // What would be tried again is exhausted when its webhook was disabled meanwhile: a failure locks it.
+  // A delivery that would be retried is exhausted when its webhook was disabled: a failure locks its row.
   const unlessDisabled = (column: string, instead: string): string =>
     `CASE WHEN ${IS_DISABLED} THEN ${instead} ELSE o.${column} END`
   return `WITH outcome AS MATERIALIZED (

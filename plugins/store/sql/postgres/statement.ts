@@ -5,18 +5,18 @@ import type { Query } from '../client.ts'
 import type { Row } from '../rows.ts'
 import type { PgAnswer, PgClient, PgStatement } from './source.ts'
 
-/** How long a statement waits for a row that an embedder's transaction holds. */
+/** Maximum wait for a row that a transaction of the embedder has locked. */
 export const LOCK_WAIT: Millis = 5 * SECOND
 
 /**
- * How long an answer is waited for: a connection that was cut in silence gives none, and whoever comes
- * next would wait behind it. Longer than a lock is waited for.
+ * Maximum wait for a response: a connection that was cut silently gives none, and blocks the next caller.
+ * Longer than the wait for a lock.
  */
 const ANSWER_WAIT: Millis = LOCK_WAIT + 3 * SECOND
 
 const BYTEA = 17
 
-/** Only bytes are read as such: parsers that an embedder set for its own rows change nothing here. */
+/** Parses only bytes. Type parsers that an embedder set have no effect here. */
 const TYPES: NonNullable<PgStatement['types']> = {
   getTypeParser: (type) => (type === BYTEA ? readBytes : String),
 }
@@ -27,19 +27,19 @@ function readBytes(text: string): Uint8Array {
 }
 
 /**
- * Classes of SQLSTATE, or codes, that say nothing about the statement: a lost connection, a deadlock or
- * a conflict with another transaction, a lack of resources, an operator's or a disk's doing, a lock not
- * given in time, and a server that became a standby.
+ * SQLSTATE classes and codes that are not caused by the statement: a lost connection, a deadlock or a
+ * conflict with another transaction, insufficient resources, operator intervention, an I/O error, a lock
+ * timeout, and a server that became a standby.
  */
 const MACHINE_FAULTS = /^(08|40|53|57|58|55P03|25006)/
 
-/** @throws KeyhookError `unavailable` for a fault of the machine; any other passes through */
+/** @throws KeyhookError `unavailable` for those; rethrows any other error */
 export async function ask(client: PgClient, statement: PgStatement): Promise<PgAnswer> {
   const [answer] = await answersOf(client, statement)
   return answer ?? NOTHING
 }
 
-/** Several statements without values in one trip; answers the rows of each. */
+/** Runs several statements without values in one round trip; returns the rows of each. */
 export async function askAll(client: PgClient, text: string): Promise<readonly Row[][]> {
   const answers = await answersOf(client, { text })
   return answers.map(({ rows }) => rows as Row[])
@@ -55,7 +55,7 @@ async function answersOf(client: PgClient, statement: PgStatement): Promise<read
   }
 }
 
-/** @param maxWait how long locks may be waited for, and work may take, beyond what is usual */
+/** @param maxWait additional time for locks and for the response */
 export function queryOn(client: PgClient, maxWait: Millis = 0): Query {
   return async <Row extends object>(text: string, bind: readonly unknown[] = []) => {
     const query_timeout = ANSWER_WAIT + maxWait
@@ -72,7 +72,7 @@ export function asReason(cause: unknown): unknown {
     : cause
 }
 
-/** The SQLSTATE of a server's answer; what the system says of a socket, such as EPIPE, is none. */
+/** The SQLSTATE of an error of the server; undefined for a system error, such as EPIPE. */
 export function codeOf(cause: unknown): string | undefined {
   const code: unknown = cause instanceof Error && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined

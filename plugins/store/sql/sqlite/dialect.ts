@@ -6,7 +6,7 @@ import { settleGroup } from './settle.ts'
 
 const [LOWEST, HIGHEST] = ['0', '999999999999999']
 
-/** One writer at a time: the order of positions is the order of commits. */
+/** There is one writer, so the order of positions is the order of commits. */
 const FEED: Feed = {
   columns: '',
   key: ['position'],
@@ -34,10 +34,10 @@ export const SQLITE: Dialect = {
   gather: (columns) => `json_group_array(json_array(${columns.join(', ')}))`,
   field: (column, name) => `json_extract(${column}, '$.${name}')`,
   encryptedUnder: (text) => `substr(${text}, 4, max(0, instr(substr(${text}, 4), '.') - 1))`,
-  // One process: whatever others claimed, they did before it was started.
+  // One process: any other claim was made before it was started.
   abandoned: (_, id) => `substr(claim, 1, length(${id}) + 1) <> ${id} || '.'`,
   skipLocked: '',
-  // Nobody else commits meanwhile.
+  // No other process commits.
   onConflict: (query, sql, bind) => query(sql, bind),
   feed: FEED,
   groups: { publish: publishGroup, claim: claimDue, settle: settleGroup },

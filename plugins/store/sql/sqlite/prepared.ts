@@ -4,20 +4,20 @@ import type { Limiter } from '../../../../lib/internal/limiter.ts'
 import type { Query } from '../client.ts'
 import { numbered, queryOn, rowsOf } from './statement.ts'
 
-/** So that texts that are never the same twice fill no memory; those beyond are prepared each time. */
+/** Maximum prepared texts; any further text is prepared each time. */
 const MAX_PREPARED = 512
 /** Texts that were used once, before all of that is forgotten: those of migrations never come again. */
 const MAX_SEEN = 2048
 
-/** Statements that are prepared once, on the driver's own handle. */
+/** Prepared statements on the driver's handle. */
 export interface Prepared {
   readonly query: Query
   finalize(): Promise<void>
 }
 
 /**
- * Keeps statements prepared that come a second time: preparing one takes several times as long as
- * running it, and each awaited hop costs a turn of the event loop.
+ * Keeps a statement prepared from its second use on: preparing it takes several times as long as running
+ * it, and each await costs a turn of the event loop.
  *
  * @param limit where statements wait until they are handed to the driver, in their order. A connection runs
  *   one at a time, and each other one blocks a thread of libuv's pool until its turn
@@ -60,7 +60,7 @@ export function preparedOn(connection: sqlite3.Database, limit: Limiter): Prepar
     },
     async finalize() {
       isFinalized = true
-      // What waits begins first.
+      // Waiting statements run first.
       await limit(async () => undefined)
       for (const copies of texts.values()) await copies.finalize()
     },
@@ -72,7 +72,7 @@ interface Waiter {
   readonly reject: (reason: unknown) => void
 }
 
-/** The statements of one text, one for each call that overlaps with others. */
+/** The prepared statements of one text, one per concurrent call. */
 class Copies {
   readonly #connection: sqlite3.Database
   readonly #sql: string
@@ -107,7 +107,7 @@ class Copies {
     else waiter.resolve(statement)
   }
 
-  /** Waits for those in use: a connection with one left does not close. */
+  /** Waits for those in use: a connection with a prepared statement does not close. */
   async finalize(): Promise<void> {
     while (this.#made > 0) {
       const statement = this.free() ?? (await this.#givenBack().catch(() => undefined))
@@ -128,7 +128,7 @@ class Copies {
   }
 }
 
-/** Answers it only once it is prepared: the driver ends the process over a failure nobody listens to. */
+/** Resolves once prepared: without a listener an error would end the process. */
 async function prepare(connection: sqlite3.Database, sql: string): Promise<sqlite3.Statement> {
   let statement: sqlite3.Statement | undefined
   await rowsOf((done) => {

@@ -3,11 +3,11 @@ import type { Query } from '../client.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * One insert into a view whose triggers spread it: a small JSON array of rows, and one blob of bodies.
- * Reading a field out of a row costs SQLite more than storing it, so that what an event and its delivery
- * share stands in their row once.
+ * One insert into a view whose triggers distribute the rows: a small JSON array of rows, and one blob of
+ * bodies. Reading a field costs SQLite more than storing it, so a row has the common fields of an event and
+ * its delivery once.
  *
- * Nobody else writes in between, so that none of them can be kept already.
+ * There is one writer, so no id can have been inserted meanwhile.
  */
 export async function publishGroup(
   query: Query,

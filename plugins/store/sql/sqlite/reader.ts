@@ -9,7 +9,7 @@ export interface Reader {
 }
 
 /**
- * Opens an existing SQLite file for reading alone: the file is neither created nor switched to WAL.
+ * Opens an existing SQLite file read-only: it is neither created nor switched to WAL.
  *
  * @throws Error when there is no such file, or it cannot be opened
  */

@@ -5,10 +5,10 @@ import type { Row } from '../rows.ts'
 import { OUTCOME, toValues } from '../settle.ts'
 import type { Tables } from '../tables.ts'
 
-/** Columns of the settling view. */
+/** Columns of the view of outcomes. */
 const COLUMNS = Object.keys(OUTCOME)
 
-/** A whole group of outcomes as one statement: its triggers hold the guards, and fold health. */
+/** Records a group of outcomes in one statement, whose triggers have the guards and compute health. */
 export async function settleGroup(
   query: Query,
   t: Tables,
@@ -17,8 +17,8 @@ export async function settleGroup(
   await query(insertStatement(t), [JSON.stringify(attempts.map(toValues))])
   const reported = attempts.filter(isReported)
   if (reported.length === 0) return []
-  // Committed already: were this read to fail the settlement, it would be tried again for nothing. The
-  // next failure reads the same counters.
+  // Committed already: an error of this read must not cause a retry. The next failure reads the same
+  // counters.
   return query(
     `SELECT DISTINCT w.* FROM json_each($1) reported
        JOIN ${t.attempts} a ON a.delivery_id = reported.value ->> 0 AND a.number = reported.value ->> 1

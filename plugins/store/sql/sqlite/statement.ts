@@ -2,7 +2,7 @@ import type sqlite3 from 'sqlite3'
 import { kernelError } from '../../../../lib/errors.ts'
 import type { Query } from '../client.ts'
 
-/** Faults of the machine, not of a statement: waiting or freeing space helps. */
+/** Errors that are not caused by the statement: waiting or freeing space helps. */
 const MACHINE_FAULTS: readonly string[] = [
   'SQLITE_FULL',
   'SQLITE_IOERR',
@@ -12,13 +12,13 @@ const MACHINE_FAULTS: readonly string[] = [
   'SQLITE_READONLY',
 ]
 
-/** Statements on a connection, prepared each time. */
+/** Runs statements on a connection, prepared each time. */
 export function queryOn(connection: sqlite3.Database): Query {
   return <Row extends object>(sql: string, bind: readonly unknown[] = []) =>
     rowsOf<Row>((done) => connection.all<Row>(numbered(sql), bind, done))
 }
 
-/** @throws KeyhookError `unavailable` for a fault of the machine; any other passes through */
+/** @throws KeyhookError `unavailable` for those; rethrows any other error */
 export function rowsOf<Row extends object>(
   run: (done: (error: Error | null, rows: Row[]) => void) => unknown,
 ): Promise<Row[]> {
@@ -30,7 +30,7 @@ export function rowsOf<Row extends object>(
   })
 }
 
-/** To SQLite $2 is a name, numbered by where it first stands; ?2 is the second value. */
+/** Converts $2 to ?2: SQLite treats $2 as a name, numbered by its first occurrence. */
 export function numbered(sql: string): string {
   return sql.replace(/\$(\d+)/g, '?$1')
 }
