@@ -20,10 +20,10 @@ import { IS_SOAK, sized } from '../support/soak.ts'
 
 t.setTimeout(15 * MINUTE)
 
-const EVENTS = sized(4000, 10_000)
+const EVENTS = sized(1500, 10_000)
 const PUBLISHERS = 32
 /** Killed when this many events were acknowledged. */
-const KILLS = sized([1500], [1500, 4000, 7500])
+const KILLS = sized([500], [1500, 4000, 7500])
 
 /** What arrived at the receiver: each delivery with the bytes of every arrival. */
 interface Arrivals {
@@ -167,11 +167,11 @@ await t.test('kill -9 while events are published and delivered loses nothing', a
 
 const MUTANT_RUN = ['--nth', '1', '--points', '28', '--kills', '33']
 const RUN = sized(
-  ['--nth', '1', '--points', '3', '--kills', '6', '--jumps', '1', '--chapter', '6'],
+  ['--nth', '1', '--points', '2', '--kills', '4', '--jumps', '1', '--chapter', '4'],
   [...MUTANT_RUN, '--jumps', '6', '--chapter', '100'],
 )
 /** How many kills a run has at least. */
-const KILLED = sized(5, 30)
+const KILLED = sized(3, 30)
 
 /** What only some runs look at: a file to check is SQLite's alone, and so is a clock that may be wrong. */
 const UNCHECKED = {

@@ -4,8 +4,9 @@ import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
 import type { Outcome } from '../support/attack.ts'
 import { chooseSeed } from '../support/seeded-random.ts'
+import { sized } from '../support/soak.ts'
 
-const CALLS = 100_000
+const CALLS = sized(20_000, 100_000)
 const PROCESSES = 2
 
 const CHILD = new URL('../support/attack-child.js', import.meta.url)
@@ -13,8 +14,7 @@ const CHILD = new URL('../support/attack-child.js', import.meta.url)
 async function attackInChild(folder: string, seed: string, index: number): Promise<Outcome[]> {
   const total = Math.ceil(CALLS / PROCESSES)
   const given = [folder, seed, index, PROCESSES, total].map(String)
-  // What the runner adds to a process would slow the child down.
-  const child = fork(CHILD, given, { execArgv: [] })
+  const child = fork(CHILD, given)
   const exited = once(child, 'exit')
   const [message] = (await Promise.race([once(child, 'message'), exited])) as [unknown]
   await exited

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { simulateAuthority } from './authority.ts'
-import { simulateEngine } from './engine.ts'
+import { simulateAuthority } from '../simulation/authority.ts'
+import { simulateEngine } from '../simulation/engine.ts'
+import { sized } from '../support/soak.ts'
 
-const AUTHORITY_SEEDS = 100
-const ENGINE_SEEDS = 60
+const AUTHORITY_SEEDS = sized(15, 100)
+const ENGINE_SEEDS = sized(10, 60)
 /** Seeds within which a defect must be found. */
 const PATIENCE = 40
 

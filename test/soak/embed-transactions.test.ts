@@ -8,9 +8,13 @@ import type { ReceivedRequest } from '../support/receiver.ts'
 import { answerWith, startReceiver } from '../support/receiver.ts'
 import type { Shop } from '../support/shop.ts'
 import { openShop } from '../support/shop.ts'
+import { sized } from '../support/soak.ts'
 
 /** Those of docs/embed.md whose own transactions events are published in. */
-const DATABASES = ['sequelize-sqlite', 'sequelize-postgres', 'pool'] as const
+const DATABASES = sized(
+  ['sequelize-sqlite', 'pool'] as const,
+  ['sequelize-sqlite', 'sequelize-postgres', 'pool'] as const,
+)
 
 /** A shop whose server is not asked. */
 const QUIET = { server: 'node-http' } as const
