@@ -17,10 +17,11 @@ import type { DocumentedOperation } from '../support/openapi.ts'
 import { DOCUMENTED, faultsOf, faultsOfAnswer } from '../support/openapi.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
 import { chooseSeed, createSeededRandom } from '../support/seeded-random.ts'
+import { sized } from '../support/soak.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
-const REQUESTS = 10_000
+const REQUESTS = sized(3000, 10_000)
 /** Sweeps of valid input after those, at most, until enough of the operations have succeeded. */
 const MORE_SWEEPS = 20
 const INPUTS = Object.keys(CHANGES) as InputClass[]
