@@ -1,6 +1,6 @@
 import type { Dialect } from '../../store/sql/client.ts'
 import type { Field } from './columns.ts'
-import { castTo } from './conditions.ts'
+import { castTo, isText } from './conditions.ts'
 
 /** Many records that one statement takes as one value. */
 export interface Batch<T> {
@@ -13,9 +13,10 @@ export interface Batch<T> {
 
 export function batchOf<T>(dialect: Dialect, { columns, write }: Field<T>): Batch<T> {
   const names = Object.keys(columns)
-  const typed = Object.entries(columns).map(
-    ([name, { type }], index) => `${castTo(type, `one.value ->> ${index}`)} AS ${name}`,
-  )
+  const typed = Object.entries(columns).map(([name, { type }], index) => {
+    const value = `one.value ->> ${index}`
+    return `${isText(type) ? value : castTo(type, value)} AS ${name}`
+  })
   return {
     columns: names.join(', '),
     rows: `SELECT ${typed.join(', ')} FROM ${dialect.each('$1', 'one')}`,

@@ -49,8 +49,10 @@ export function allOf(conditions: readonly Condition[]): Condition {
   return { sql: texts.join(' AND '), bind }
 }
 
+export const isText = (type: ColumnType): boolean => type === 'id' || type === 'text'
+
 /** SQL for a value as a column of this type holds it; bytes are not cast. */
 export function castTo(type: ColumnType, value: string): string {
-  const name = type === 'id' ? 'text' : type === 'serial' ? 'bigint' : type
+  const name = isText(type) ? 'text' : type === 'serial' ? 'bigint' : type
   return `CAST(${value} AS ${name.toUpperCase()})`
 }

@@ -8,7 +8,7 @@ import { cutPage } from '../../store/sql/rows.ts'
 import { readSizedPage } from '../../store/sql/sized-page.ts'
 import type { PlatformTables } from '../sql/tables.ts'
 import type { Condition, Key } from './conditions.ts'
-import { allOf, equal, takesAll } from './conditions.ts'
+import { allOf, equal, isText, takesAll } from './conditions.ts'
 import type { Model } from './define.ts'
 
 /** One page of a list. */
@@ -97,9 +97,8 @@ function compare(
   how: string,
   bind: readonly unknown[],
 ): Condition {
-  const places = key.map((column, index) => {
-    const isText = ['id', 'text'].includes(schema.get(column)?.type ?? '')
-    return isText ? `$${index + 1}` : `CAST($${index + 1} AS BIGINT)`
-  })
+  const places = key.map((column, index) =>
+    isText(schema.get(column)?.type ?? 'text') ? `$${index + 1}` : `CAST($${index + 1} AS BIGINT)`,
+  )
   return { sql: `(${key.join(', ')}) ${how} (${places.join(', ')})`, bind }
 }
