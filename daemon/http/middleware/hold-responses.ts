@@ -70,7 +70,7 @@ function settle(ctx: RequestContext, hold: Hold): void {
 
 /** Bytes of a body that was made. Who hands on a stream counts what it holds of it. */
 function sizeOf(ctx: RequestContext): number {
-  return ctx.body instanceof Readable ? 0 : (ctx.length ?? 0)
+  return ctx.method === 'HEAD' || ctx.body instanceof Readable ? 0 : (ctx.length ?? 0)
 }
 
 function drop(ctx: RequestContext): void {
