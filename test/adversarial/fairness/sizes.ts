@@ -94,7 +94,7 @@ export const SIZE_CHECKS: Checks = {
   async F21(t, saw) {
     const { post, request, key } = await openMetered(t, 8)
     await request('PUT', '/v1/event-types/order.paid', { as: key })
-    const ones = { events: Array.from({ length: 4 * MIB - 10 }, () => 1) }
+    const ones = { events: Array.from({ length: 1_000_000 }, () => 1234567) }
     const first = await post('/v1/events', ones)
     t.equal(first, '400 invalid_request')
     const second = await post('/v1/events', ones)
