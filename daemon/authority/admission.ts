@@ -8,8 +8,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Verifier } from '../../lib/engine/verifier.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { effectiveAuthority, holdsApp } from '../../lib/grant/authority.ts'
-import { endOfChain } from '../../lib/key/lifecycle.ts'
-import { secretStatus } from '../../lib/key/lifecycle.ts'
+import { endOfChain, secretStatus } from '../../lib/key/lifecycle.ts'
 import type { Creator, KeyRecord } from '../../lib/key/record.ts'
 import type { RequiredScope } from '../../lib/scope/cover.ts'
 import { allows, requiredScope } from '../../lib/scope/cover.ts'
@@ -179,8 +178,8 @@ function isLive(key: KeyRecord | undefined, version: number, now: Instant): bool
 
 /** Against what a caller was admitted, and when. */
 export interface Admitted {
-  /** Of all keys, as far as this process knows of their changes; undefined where it may have missed one. */
-  readonly edition: number | undefined
+  /** `cacheVersion` of the verifier. */
+  readonly version: number | undefined
   readonly at: Instant
 }
 
@@ -195,8 +194,8 @@ export function isUnchanged(
 ): boolean {
   return (
     principal?.type === 'key' &&
-    admitted?.edition !== undefined &&
-    admitted.edition === verifier.cacheVersion() &&
+    admitted?.version !== undefined &&
+    admitted.version === verifier.cacheVersion() &&
     clock.now() - admitted.at < AT_ONCE
   )
 }

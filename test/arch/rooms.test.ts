@@ -21,6 +21,34 @@ await t.test(
   },
 )
 
+await t.test('few files are too small to be read alone, and none only forwards', async (t) => {
+  const small = sources.filter(({ text }) => lines(text) <= 25)
+  t.ok(small.length <= sources.length / 16, `${small.length} of ${sources.length}`)
+  const forward = /\bexport (type )?(\*( as \w+)?|\{[^}]*\}) from '[^']*'/g
+  t.same(
+    sources
+      .filter(
+        ({ text }) =>
+          text
+            .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+            .replaceAll(forward, '')
+            .trim() === '',
+      )
+      .map(({ path }) => path),
+    [],
+  )
+})
+
+await t.test('files of the daemon lie in folders of their subjects', async (t) => {
+  t.same(
+    sources
+      .map(({ path }) => path)
+      .filter((path) => /^daemon\/[^/]+\.ts$/.test(path))
+      .sort(),
+    ['daemon/daemon.ts', 'daemon/main.ts', 'daemon/platform.ts'],
+  )
+})
+
 await t.test('files and folders are named after the domain', async (t) => {
   const junk = /(^|\/)(utils?|helpers?|managers?|misc|common)(\.ts|\/)/
   t.same(

@@ -27,7 +27,7 @@ export function admissionSteps(
 
   const admit: Step = function admit(ctx, next) {
     // Before the key is verified: a change meanwhile is none that the verification knows of.
-    const admitted = { edition: verifier.cacheVersion(), at: clock.now() }
+    const admitted = { version: verifier.cacheVersion(), at: clock.now() }
     const letIn = (principal: Principal | undefined): ReturnType<typeof next> => {
       if (principal === undefined) throw kernelError('missing_credentials')
       ctx.state.principal = principal
