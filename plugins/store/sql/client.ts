@@ -51,6 +51,12 @@ export interface SqlClient {
     work: (aged: AbortSignal) => Promise<T>,
     options: { readonly maxAge: Millis },
   ): Promise<T>
+  /**
+   * Holds off other processes until the transaction ends, where several may share the database.
+   *
+   * @throws Error while any of them runs
+   */
+  requireAlone?(query: Query): Promise<void>
   close(): Promise<void>
 }
 

@@ -24,12 +24,17 @@ const MIGRATIONS: readonly Migration[] = [
 /** One step of a schema, for named tables. */
 export interface Step {
   readonly name: string
+  readonly alone: boolean
   up(dialect: Dialect): readonly string[]
 }
 
 /** The steps of migrations for named tables. */
 export function stepsOf<T>(migrations: readonly Migration<T>[], tables: T): readonly Step[] {
-  return migrations.map(({ name, up }) => ({ name, up: (dialect) => up(tables, dialect) }))
+  return migrations.map(({ name, alone = false, up }) => ({
+    name,
+    alone,
+    up: (dialect) => up(tables, dialect),
+  }))
 }
 
 export const coreSteps = (tables: Tables): readonly Step[] => stepsOf(MIGRATIONS, tables)
@@ -47,9 +52,13 @@ export async function migrate(
     await query(
       `CREATE TABLE IF NOT EXISTS ${tables.migrations} (name TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
     )
+    const storage = storageOn(query, tables)
+    const taken = new Set(await storage.executed())
+    const isAlone = steps.some(({ name, alone }) => alone && !taken.has(name))
+    if (isAlone) await client.requireAlone?.(query)
     const umzug = new Umzug({
       migrations: steps.map((step) => runnable(step, client.dialect, query)),
-      storage: storageOn(query, tables),
+      storage,
       logger: undefined,
     })
     const done = await umzug.up()

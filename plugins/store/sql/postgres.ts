@@ -8,7 +8,7 @@ import type { Purpose, Query, SqlClient, TransactionOptions } from './client.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { createDialect } from './postgres/dialect.ts'
 import { withConnection } from './postgres/with-connection.ts'
-import { channelOf, lockOf } from './postgres/notifications.ts'
+import { channelOf, lockAgainstAll, lockOf } from './postgres/notifications.ts'
 import type { Membership } from './postgres/membership.ts'
 import type { RecordedChange } from './postgres/processes.ts'
 import type { PgClient, PgSource } from './postgres/source.ts'
@@ -111,6 +111,7 @@ export function openPostgres(source: PgSource, t: Tables, membership: Membership
     onSilence(listener) {
       silence.push(listener)
     },
+    requireAlone: (query) => lockAgainstAll(query, t),
     close: () => (closing ??= close()),
   }
 }

@@ -5,6 +5,8 @@ import type { Tables } from '../tables.ts'
 export interface Migration<T = Tables> {
   /** `family/0001-what-it-does` */
   readonly name: string
+  /** Whether no process of an older version may run from then on. Default false. */
+  readonly alone?: boolean
   /** Its statements, for the tables and the dialect at hand. */
   readonly up: (tables: T, dialect: Dialect) => readonly string[]
 }

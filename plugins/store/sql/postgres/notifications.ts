@@ -47,3 +47,19 @@ export async function lockAgainstOlder(query: Query, t: Tables): Promise<void> {
   if (taken?.taken === 't') return
   throw new Error('a process of an older version serves this database alone: stop it first')
 }
+
+/**
+ * Keeps processes from joining until the transaction ends: what it changes, those of an older version
+ * would not understand.
+ *
+ * @throws Error while any process has joined
+ */
+export async function lockAgainstAll(query: Query, t: Tables): Promise<void> {
+  const [taken] = await query<{ taken: string }>(
+    `SELECT pg_try_advisory_xact_lock(${lockOf(t, 'serving')}) AS taken`,
+  )
+  if (taken?.taken === 't') return
+  throw new Error(
+    'daemons of an older version serve this database, and this version changes how work is kept: stop all of them first, then start this one',
+  )
+}
