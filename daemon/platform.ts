@@ -13,6 +13,7 @@ import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
 import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
+import type { JobKindName } from '../plugins/platform/contract/jobs.ts'
 import type { AppDirectory } from './authority/app-directory.ts'
 import type { EventPositions } from './events/positions.ts'
 import type { EventTypes } from './events/types.ts'
@@ -39,9 +40,8 @@ export interface Catalogue {
 
 /** Tells the workers of this process that something waits for them, while they listen. */
 export interface Wake {
-  readonly deploys: Notifier
-  readonly edits: Notifier
-  readonly files: Notifier
+  /** Jobs of a kind were enqueued, or are to stop. */
+  readonly jobs: Notifier<readonly [kind: JobKindName]>
   /** Files were deleted, whose passages are left. */
   readonly removed: Notifier
   /** Bytes of an app may be there that nothing names, or will. */

@@ -3,7 +3,7 @@ import type { Editor } from '../../plugins/edits/contract.ts'
 import { EDITORS } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { openModelServer } from './model-server.ts'
-import { EDITS_AT_ONCE } from '../limits/amounts.ts'
+import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 
 /** Above the limit of the editor for one response. */
 const MAX_ANSWER = 32 * 1_048_576
@@ -25,7 +25,7 @@ export async function openEditor(
   // readConfig refuses a server without a model.
   if (baseUrl === undefined || model === undefined) return EDITORS.none()
   const { clock, random, ownHosts } = ports
-  const limits = { ownHosts, atOnce: EDITS_AT_ONCE, answer: MAX_ANSWER }
+  const limits = { ownHosts, atOnce: JOB_KINDS.edit.concurrency, answer: MAX_ANSWER }
   const { fetch, close } = await openModelServer(baseUrl, limits)
   const editor = await EDITORS.openai({ baseUrl, apiKey, model, clock, random, fetch })
   return {

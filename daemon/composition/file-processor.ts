@@ -4,7 +4,7 @@ import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { FILE_PROCESSORS } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
-import { FILES_AT_ONCE } from '../limits/amounts.ts'
+import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 
 /**
  * What reads knowledge files, as the operator configured it: a built-in one, or what a module makes.
@@ -15,7 +15,9 @@ export async function openFileProcessor({
   filesPlugin: name,
 }: Pick<Config, 'filesPlugin'>): Promise<FileProcessor> {
   if (Object.hasOwn(FILE_PROCESSORS, name)) {
-    return FILE_PROCESSORS[name as keyof typeof FILE_PROCESSORS]({ children: FILES_AT_ONCE })
+    return FILE_PROCESSORS[name as keyof typeof FILE_PROCESSORS]({
+      children: JOB_KINDS.file.concurrency,
+    })
   }
   const { createFileProcessor } = await load(name)
   if (typeof createFileProcessor !== 'function') {

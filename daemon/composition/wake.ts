@@ -3,9 +3,7 @@ import type { Wake, Notifier } from '../platform.ts'
 /** Nobody is told until workers listen. */
 export function createWake(): Wake {
   return {
-    deploys: createNotifier(),
-    edits: createNotifier(),
-    files: createNotifier(),
+    jobs: createNotifier(),
     removed: createNotifier(),
     bytes: createNotifier(),
   }

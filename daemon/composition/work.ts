@@ -1,20 +1,19 @@
 import { DAY, SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
-import { DEPLOY_TIMES } from '../families/deploy/carry-out.ts'
-import { EDIT_TIMES } from '../families/edits/carry-out.ts'
-import { FILE_TIMES } from '../families/files/process.ts'
+import { createDeployHandler } from '../families/deploy/run.ts'
+import { createEditHandler } from '../families/edits/run.ts'
+import { createFileHandler } from '../families/files/process.ts'
+import { createDomainHandler } from '../families/settings/domains/check.ts'
 import { publicAppsDomain } from '../families/settings/domains/records.ts'
 import type { Family } from '../operations/family.ts'
+import type { CreateHandler } from '../jobs/run-jobs.ts'
+import { runJobs } from '../jobs/run-jobs.ts'
 import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { keepCollecting } from '../worker/collection.ts'
 import { keepClearing } from '../worker/clearing.ts'
-import { keepChecking } from '../worker/domains.ts'
-import { keepDeploying } from '../worker/deploys.ts'
-import { keepEditing } from '../worker/edits.ts'
-import { keepProcessing } from '../worker/files.ts'
 import { keepObserving } from '../worker/observations.ts'
 import { keepSealed } from '../worker/reseal.ts'
 import { keepRemoving } from '../worker/removed.ts'
@@ -23,6 +22,8 @@ import { keepTimed, purgeExpired } from '../worker/retention.ts'
 const USES_EVERY = 30 * SECOND
 /** Work that nobody told of is found by then, and what processes that are gone had claimed. */
 const LOOK_EVERY = 5 * SECOND
+/** Checks of domains are due on the minute at most. */
+const CHECKS_EVERY = 15 * SECOND
 
 /** What a process does of the work on a store; who accepts without dispatching leaves sending to others. */
 export interface Roles {
@@ -53,15 +54,15 @@ interface Stoppable {
 const OF_FAMILIES: Readonly<Record<string, (given: Given, roles: Roles) => readonly Stoppable[]>> =
   {
     apps: ({ platform, log }) => [keepClearing(platform, log), keepCollecting(platform, log)],
-    edits: (given, roles) => carrying(given, roles, keepEditing, EDIT_TIMES),
-    deploy: (given, roles) => carrying(given, roles, keepDeploying, DEPLOY_TIMES),
+    edits: (given, roles) => running(given, roles, createEditHandler),
+    deploy: (given, roles) => running(given, roles, createDeployHandler),
     files: (given, roles) => [
-      ...carrying(given, roles, keepProcessing, FILE_TIMES),
+      ...running(given, roles, createFileHandler),
       keepRemoving(given.platform, given.log),
     ],
     settings({ platform, log }, roles) {
       const isAsked = carries(platform, roles) && publicAppsDomain(platform) !== undefined
-      return isAsked ? [keepChecking(platform, log)] : []
+      return isAsked ? [runJobs(platform, log, createDomainHandler, {}, CHECKS_EVERY)] : []
     },
   }
 
@@ -69,16 +70,15 @@ function carries({ plugins }: Platform, { dispatch }: Roles): boolean {
   return dispatch && plugins.appBytes !== undefined
 }
 
-function carrying<Times extends object>(
+function running<Subject, Refusal extends string>(
   { platform, config, log }: Given,
   roles: Roles,
-  keep: (platform: Platform, log: Log, times: Times, every: number) => Stoppable,
-  times: Times,
+  createHandler: CreateHandler<Subject, Refusal>,
 ): readonly Stoppable[] {
   if (!carries(platform, roles)) return []
   const lease = config.workLease * SECOND
   const every = Math.min(lease, LOOK_EVERY)
-  return [keep(platform, log, { ...times, lease, beat: lease / 4 }, every)]
+  return [runJobs(platform, log, createHandler, { lease, beat: lease / 4 }, every)]
 }
 
 /** @throws when it cannot be found out what is due; then nothing goes on */

@@ -42,9 +42,3 @@ export const PATIENCE: Millis = 30 * SECOND
 export const BODY_PATIENCE: Millis = 20 * SECOND
 /** Seconds after which a request that found too many bytes in progress should be repeated. */
 export const BYTES_RETRY_AFTER = 2
-
-/** Edits that one process carries out at once. */
-export const EDITS_AT_ONCE = 4
-
-/** Files that one process has read at once. */
-export const FILES_AT_ONCE = 2

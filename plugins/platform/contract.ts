@@ -14,6 +14,7 @@ import type { DeploymentReads, DeploymentWrites } from './contract/deployments.t
 import type { DomainReads, DomainWrites } from './contract/domains.ts'
 import type { EditReads, EditWrites } from './contract/edits.ts'
 import type { FileReads, FileWrites } from './contract/files.ts'
+import type { JobReads, JobWrites } from './contract/jobs.ts'
 import type { ObservationReads, ObservationWrites } from './contract/observations.ts'
 import type { ServiceReads, ServiceWrites } from './contract/services.ts'
 import type { SignInReads, SignInWrites } from './contract/sign-in.ts'
@@ -24,6 +25,7 @@ export interface PlatformReads {
   readonly domains: DomainReads
   readonly edits: EditReads
   readonly files: FileReads
+  readonly jobs: JobReads
   readonly observations: ObservationReads
   readonly services: ServiceReads
   readonly signIn: SignInReads
@@ -35,6 +37,7 @@ export interface PlatformWrites {
   readonly domains: DomainWrites
   readonly edits: EditWrites
   readonly files: FileWrites
+  readonly jobs: JobWrites
   readonly observations: ObservationWrites
   readonly services: ServiceWrites
   readonly signIn: SignInWrites

@@ -3,6 +3,7 @@ import { bytes } from './migrations/bytes.ts'
 import { deployments } from './migrations/deployments.ts'
 import { edits } from './migrations/edits.ts'
 import { files } from './migrations/files.ts'
+import { jobs } from './migrations/jobs.ts'
 import { observations } from './migrations/observations.ts'
 import { settings } from './migrations/settings.ts'
 import type { Migration } from '../store/sql/migrations/migration.ts'
@@ -17,4 +18,5 @@ export const PLATFORM_MIGRATIONS: readonly Migration<PlatformTables>[] = [
   deployments,
   settings,
   observations,
+  jobs,
 ].flat()

@@ -48,7 +48,11 @@ export async function addPassages(
     await store.write((tx) => tx.files.insert(file))
     const claim = newId()
     const deadline_at = now + 3_600_000
-    await store.write((tx) => tx.files.claim({ claim, now, lease_until: deadline_at, deadline_at }))
+    const asked = { claim, now, lease_until: deadline_at, deadline_at }
+    await store.write(async (tx) => {
+      const job = await tx.jobs.claim('file', asked)
+      if (job !== undefined) await tx.files.begin(job)
+    })
     const chunks = Math.min(left, PER_FILE)
     for (let at = 0; at < chunks; at += BATCH) {
       const batch = Array.from({ length: Math.min(BATCH, chunks - at) }, (_, index) =>
@@ -81,7 +85,6 @@ function newFile(id: string, created_at: number): FileRecord {
     created_by: { type: 'operator', id: null },
     created_at,
     processed_at: null,
-    deadline_at: null,
   }
 }
 

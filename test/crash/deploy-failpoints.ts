@@ -3,8 +3,8 @@ import type { WorkFailpoint } from './work-failpoints.ts'
 import { around, beside, commitOf } from './work-failpoints.ts'
 
 const QUEUED = /^INSERT INTO keyhook_deployments /
-const CLAIMED = /^UPDATE keyhook_deployments SET claim = /
-const BUILT = /^UPDATE keyhook_deployments SET status = CASE WHEN cancel_at IS NULL/
+const CLAIMED = /^UPDATE keyhook_deployments SET poised = 0/
+const BUILT = /^UPDATE keyhook_deployments SET status = 'deploying'/
 const POISED = /^UPDATE keyhook_deployments SET poised = 1/
 const SWITCHED = /^UPDATE keyhook_deployments SET live_at = /
 const SUPERSEDED = /^UPDATE keyhook_deployments SET status = 'superseded'/
@@ -13,7 +13,7 @@ const SITE = /^UPDATE keyhook_sites SET deployment_id = /
 const ANNOUNCED = /^UPDATE keyhook_deployments SET announced = 1/
 const FAILED = /^UPDATE keyhook_deployments SET status = \S+ ended_at = .* AND claim = /
 const CANCELED = /^UPDATE keyhook_deployments SET status = \S+ ended_at = .* AND status = 'queued'/
-const ASKED_TO_STOP = /^UPDATE keyhook_deployments SET cancel_at = COALESCE/
+const ASKED_TO_STOP = /^UPDATE keyhook_jobs SET cancel_at = COALESCE/
 
 const after = (name: string, at: Statement): WorkFailpoint => ({ name, at, when: 'after' })
 
@@ -25,7 +25,7 @@ const during = (name: string, within: RegExp): WorkFailpoint => ({
 
 /** What is being done, once it is noted. */
 const told = (name: string, step: RegExp): WorkFailpoint =>
-  after(name, { sql: /^UPDATE keyhook_deployments SET lease_until/, bind: step })
+  after(name, { sql: /^UPDATE keyhook_jobs SET lease_until/, bind: step })
 
 /** Each commit from the request to the event of whatever goes live. */
 const COMMITS = {

@@ -28,7 +28,7 @@ export function around(name: string, within: RegExp): readonly WorkFailpoint[] {
 export const WORK_FAILPOINTS = {
   prompt: [
     ...beside('edit.queue', /^INSERT INTO keyhook_edits /),
-    ...beside('edit.claim', /UPDATE keyhook_edits SET status = 'running'/),
+    ...beside('edit.claim', /^UPDATE keyhook_edits SET status = 'running'/),
     {
       name: 'edit.reading.base_noted',
       at: commitOf(/^UPDATE keyhook_edits SET base_revision/),
@@ -41,7 +41,7 @@ export const WORK_FAILPOINTS = {
     },
     {
       name: 'edit.applying.told',
-      at: { sql: /^INSERT INTO keyhook_edit_lines/, bind: /Applying the changes/ },
+      at: { sql: /^INSERT INTO keyhook_job_lines/, bind: /Applying the changes/ },
       when: 'after',
     },
     {
@@ -52,7 +52,7 @@ export const WORK_FAILPOINTS = {
     { name: 'edit.end.mid', at: { sql: /^INSERT INTO keyhook_revisions/ }, when: 'after' },
     ...around('edit.end', /^INSERT INTO keyhook_revisions/),
   ],
-  cancel: beside('edit.cancel', /^UPDATE keyhook_edits SET cancel_at/),
+  cancel: beside('edit.cancel', /^UPDATE keyhook_jobs SET cancel_at/),
   operations: [
     {
       name: 'edit.operations.bytes_kept',
@@ -63,7 +63,7 @@ export const WORK_FAILPOINTS = {
   ],
   file: [
     ...beside('file.queue', /^INSERT INTO keyhook_files /),
-    ...beside('file.claim', /UPDATE keyhook_files SET status = 'processing'/),
+    ...beside('file.claim', /^UPDATE keyhook_files SET status = 'processing'/),
     {
       name: 'file.clear.after_commit',
       at: commitOf(/^DELETE FROM keyhook_file_chunks/),
@@ -71,7 +71,7 @@ export const WORK_FAILPOINTS = {
     },
     {
       name: 'file.extract.told',
-      at: { sql: /^UPDATE keyhook_files SET lease_until/, bind: /extract/ },
+      at: { sql: /^UPDATE keyhook_jobs SET lease_until/, bind: /extract/ },
       when: 'after',
     },
     { name: 'file.chunk.mid', at: { sql: /^INSERT INTO keyhook_file_chunks/ }, when: 'after' },

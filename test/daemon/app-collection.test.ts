@@ -42,7 +42,6 @@ const QUEUED: Omit<FileRecord, 'app_id' | 'account_id' | 'sha256' | 'size'> = {
   created_by: { type: 'user', id: 'usr_1' },
   created_at: 0,
   processed_at: null,
-  deadline_at: null,
 }
 
 async function digestsOf(bytes: AppBytes, id: string): Promise<readonly string[]> {

@@ -2,10 +2,11 @@ import t from 'tap'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
-import { FILE_TIMES } from '../../daemon/families/files/process.ts'
+import { createFileHandler } from '../../daemon/families/files/process.ts'
 import { filesFamily } from '../../daemon/families/files/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepProcessing } from '../../daemon/worker/files.ts'
+import { runJobs } from '../../daemon/jobs/run-jobs.ts'
+import { jobTimes } from '../../daemon/jobs/runner.ts'
 import { HOUR } from '../../lib/time.ts'
 import { createMemoryWallet } from '../../plugins/billing/memory.ts'
 import { EditError } from '../../plugins/edits/contract.ts'
@@ -51,7 +52,13 @@ async function openWorld(t: Scope, options: WorldOptions = {}) {
   const world = await createWorld(t, { billing, editor, ...options, families })
   const { id: app } = await createApp(world)
   const work = () => {
-    const worker = keepProcessing(world.platform, createLog('silent'), FILE_TIMES, HOUR)
+    const worker = runJobs(
+      world.platform,
+      createLog('silent'),
+      createFileHandler,
+      jobTimes('file'),
+      HOUR,
+    )
     t.teardown(() => worker.stop())
     startWorker(t, world)
   }

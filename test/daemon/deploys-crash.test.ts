@@ -1,9 +1,11 @@
 import t from 'tap'
-import { DEPLOY_TIMES, createDeployCarrier } from '../../daemon/families/deploy/carry-out.ts'
+import { createDeployHandler } from '../../daemon/families/deploy/run.ts'
+import { createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
 import { activate, build, goLive, poise } from '../../daemon/families/deploy/steps.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
 import type { DeploymentRecord } from '../../plugins/platform/contract/deployments.ts'
+import { beginDeployment } from '../platform/deployment-samples.ts'
 import { createApp } from '../support/edits.ts'
 import {
   change,
@@ -29,7 +31,7 @@ const WORKSHOP = {
 async function claimAndDie({ platform: { store, clock } }: World): Promise<DeploymentRecord> {
   const now = clock.now()
   const asked = { claim: CLAIM, now, lease_until: now, deadline_at: now + MINUTE }
-  const claimed = await store.write((tx) => tx.deployments.claim(asked))
+  const claimed = await beginDeployment(store, asked)
   if (claimed === undefined) throw new Error('there was nothing to claim')
   return claimed
 }
@@ -76,7 +78,7 @@ for (const [when, die] of Object.entries(DEATHS)) {
       await Promise.all([one.stop(), other.stop()])
       t.match(await read(world, app, body.id), { status: 'live', release: 1 })
       t.same(await toldOf(world, app), [`app.deployed ${body.id}`])
-      t.equal(await world.platform.store.deployments.isClaimable(Infinity), false)
+      t.equal(await world.platform.store.jobs.isClaimable('deployment', 2 ** 50), false)
     },
   )
 
@@ -144,7 +146,7 @@ await t.test('what is live and untold of is told of before another takes its pla
   const { store, clock } = world.platform
   const now = clock.now()
   const asked = { claim: CLAIM, now: now - MINUTE, lease_until: now, deadline_at: now + MINUTE }
-  const queued = await store.write((tx) => tx.deployments.claim(asked))
+  const queued = await beginDeployment(store, asked)
   t.equal(queued?.id, second.body.id)
   if (queued !== undefined) {
     const held = { deployment: queued, claim: CLAIM }
@@ -209,25 +211,23 @@ await t.test('a worker that is stopped hands back what it has begun', async (t) 
   await held.untilBegun()
   await first.stop()
   const { store, clock } = world.platform
-  t.equal(await store.deployments.isClaimable(clock.now()), true, 'at once')
+  t.equal(await store.jobs.isClaimable('deployment', clock.now()), true, 'at once')
   startDeployer(t, world)
   await held.untilBegun(2)
   held.release()
   held.release()
   await untilTold(world, body.id)
   const record = await store.deployments.get(app, body.id)
-  t.match(record, { status: 'live', attempts: 1 })
+  t.match(record, { status: 'live' })
 })
 
 /** A worker by hand, whose builds end in this. */
-function carrierOf({ platform }: World, fault: Error, warned: string[]) {
+function runnerOf({ platform }: World, fault: Error, warned: string[]) {
   const deployer = { ...createHeldDeployer().deployer, build: () => Promise.reject(fault) }
-  const times = { ...DEPLOY_TIMES, lease: 0 }
-  return createDeployCarrier(
-    { ...platform, plugins: { ...platform.plugins, deployer } },
-    (what) => warned.push(what),
-    times,
-  )
+  const warn = (what: string): void => void warned.push(what)
+  const given = { ...platform, plugins: { ...platform.plugins, deployer } }
+  const times = { ...jobTimes('deployment'), lease: 0 }
+  return createRunner(given, createDeployHandler(given, warn), times, warn)
 }
 
 await t.test(
@@ -238,13 +238,13 @@ await t.test(
     const { signal } = new AbortController()
     const warned: string[] = []
     const first = await publish(world, app)
-    t.equal(await carrierOf(world, new Error('a defect'), warned).takeUp(signal), true)
+    t.equal(await runnerOf(world, new Error('a defect'), warned).runNext(signal), true)
     t.same(warned, ['a deployment failed'])
     t.match(await read(world, app, first.body.id), { error: { code: 'internal_error' } })
 
     const { body } = await publish(world, app)
-    const unknown = carrierOf(world, kernelError('unavailable'), warned)
-    await t.rejects(unknown.takeUp(signal), { code: 'unavailable' })
+    const unknown = runnerOf(world, kernelError('unavailable'), warned)
+    await t.rejects(unknown.runNext(signal), { code: 'unavailable' })
     t.match(await read(world, app, body.id), { status: 'building', error: null })
     startDeployer(t, world)
     await untilTold(world, body.id)

@@ -50,8 +50,8 @@ async function makeLive(
   const { store, clock, newId } = platform
   const now = clock.now()
   const nothing = { edit_id: null, previous_deployment_id: null, restored_from: null, error: null }
-  const never = { started_at: null, live_at: null, ended_at: null, deadline_at: null }
-  await store.write(async ({ deployments }) => {
+  const never = { started_at: null, live_at: null, ended_at: null }
+  await store.write(async ({ deployments, jobs }) => {
     const made = await deployments.insert({
       ...nothing,
       ...never,
@@ -70,12 +70,13 @@ async function makeLive(
       created_by: { type: 'operator', id: null },
       created_at: now,
       cancel_at: null,
-      attempts: 0,
       announced: false,
       retire_earlier: false,
     })
     const claim = newId()
-    await deployments.claim({ claim, now, lease_until: now + MINUTE, deadline_at: now + MINUTE })
+    const asked = { claim, now, lease_until: now + MINUTE, deadline_at: now + MINUTE }
+    const job = await jobs.claim('deployment', asked)
+    if (job !== undefined) await deployments.begin(job, now)
     await deployments.built(made?.id ?? '', claim, artifact)
     await deployments.poise(made?.id ?? '', claim)
     await deployments.switch(made?.id ?? '', claim, now)

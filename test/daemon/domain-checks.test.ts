@@ -1,13 +1,23 @@
 import t from 'tap'
-import { checkNext, dueBy } from '../../daemon/families/settings/domains/check.ts'
+import { createDomainHandler } from '../../daemon/families/settings/domains/check.ts'
+import { runJobs } from '../../daemon/jobs/run-jobs.ts'
+import { createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
+import type { Platform } from '../../daemon/platform.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepChecking } from '../../daemon/worker/domains.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time.ts'
+import { claimDomain } from '../platform/domain-samples.ts'
 import type { Domain, SettingsWorld } from '../support/app-settings.ts'
 import { START, openSettings } from '../support/app-settings.ts'
 import { until } from '../support/daemon.ts'
 
 const NEVER = new AbortController().signal
+const TIMES = jobTimes('domain_check')
+
+/** Runs the check that is due next; false when none is. */
+function checkNext(platform: Platform): Promise<boolean> {
+  const handler = createDomainHandler(platform)
+  return createRunner(platform, handler, TIMES, () => undefined).runNext(NEVER)
+}
 
 /** The worker's one step, by a clock that the test sets. */
 function worker({ platform, clock, app }: SettingsWorld) {
@@ -19,7 +29,7 @@ function worker({ platform, clock, app }: SettingsWorld) {
   }
   const checkAt = async (at: number): Promise<boolean> => {
     await clock.advance(at - clock.now())
-    return checkNext(platform, NEVER)
+    return checkNext(platform)
   }
   return {
     kept,
@@ -80,7 +90,7 @@ await t.test('one that failed begins anew when it is asked for', async (t) => {
   const { addDomain, verify, setUp, events } = world
   const domain = await addDomain('shop.example.com')
   await world.clock.advance(7 * DAY)
-  t.ok(await checkNext(world.platform, NEVER))
+  t.ok(await checkNext(world.platform))
   t.match(await kept(domain.id), { status: 'failed' })
   await world.clock.advance(DAY)
   t.match((await verify(domain.id)).body, { status: 'pending' })
@@ -180,9 +190,7 @@ await t.test('of several workers one looks at a domain', async (t) => {
   const domain = await world.addDomain('shop.example.com')
   world.setUp(domain)
   await world.clock.advance(MINUTE)
-  const looked = await Promise.all(
-    Array.from({ length: 4 }, () => checkNext(world.platform, NEVER)),
-  )
+  const looked = await Promise.all(Array.from({ length: 4 }, () => checkNext(world.platform)))
   t.equal(looked.filter(Boolean).length, 1)
   t.equal(world.dns.asked.filter((question) => question.startsWith('TXT')).length, 1)
   t.equal((await world.events()).length, 1)
@@ -198,8 +206,7 @@ await t.test(
     await world.clock.advance(MINUTE)
     const now = world.clock.now()
     const { store } = world.platform
-    const dead = { claim: 'dead', ...dueBy(now), lease_until: now + MINUTE }
-    const claimed = await store.write((tx) => tx.domains.claimDue(dead))
+    const claimed = await claimDomain(store, 'dead', now)
     t.notOk(await checkAt(now + MINUTE - 1))
     t.ok(await checkAt(now + MINUTE))
     t.match(await kept(domain.id), { status: 'verified' })
@@ -218,7 +225,7 @@ await t.test('a clock that was ahead for a while holds up no look', async (t) =>
   clock.set(ahead)
   const domain = await addDomain('shop.example.com')
   await clock.advance(MINUTE)
-  t.ok(await checkNext(world.platform, NEVER))
+  t.ok(await checkNext(world.platform))
   clock.set(-ahead)
   t.ok(await checkAt(clock.now()), 'it is due')
   t.match(await kept(domain.id), {
@@ -245,7 +252,7 @@ await t.test(
     const domains: Domain[] = []
     for (let at = 0; at < 12; at += 1) domains.push(await addDomain(`shop-${at}.example.com`))
     for (const domain of domains) setUp(domain)
-    const loop = keepChecking(platform, createLog('silent'))
+    const loop = runJobs(platform, createLog('silent'), createDomainHandler, TIMES, 15 * SECOND)
     t.teardown(() => loop.stop())
     await until('all are verified', async () => {
       await clock.advance(SECOND)
@@ -264,6 +271,10 @@ await t.test(
     })
     await loop.stop()
     t.match(await kept(late.id), { status: 'pending', checked_at: null }, 'its look is given up')
-    t.equal(await checkNext(platform, NEVER), false, 'and its lease is still to end')
+    t.equal(
+      await platform.store.jobs.isClaimable('domain_check', clock.now()),
+      true,
+      'and given back',
+    )
   },
 )

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
-import { sampleEdit, sampleEditClaim, sampleEditEnd } from '../platform/edit-samples.ts'
+import { claimEdit, sampleEdit, sampleEditEnd } from '../platform/edit-samples.ts'
 import { createApp } from '../support/edits.ts'
 import { openStream } from '../support/stream.ts'
 import type { World } from '../support/world.ts'
@@ -21,9 +21,9 @@ async function begun(t: Parameters<typeof createWorld>[0]) {
     key,
     path,
     open: (after?: string) => openStream(world.baseUrl + path, key, after),
-    claim: () => store.write((tx) => tx.edits.claim(sampleEditClaim('c1', clock.now()))),
+    claim: () => claimEdit(store, 'c1', clock.now()),
     say: (message: string) =>
-      store.write((tx) => tx.edits.log(edit.id, [{ at: clock.now(), stage: 'asking', message }])),
+      store.write((tx) => tx.jobs.log(edit.id, [{ at: clock.now(), stage: 'asking', message }])),
     finish: () => store.write((tx) => tx.edits.finish(edit.id, 'c1', sampleEditEnd())),
   }
 }

@@ -245,9 +245,10 @@ async function know({ platform, account }: World, app_id: string, text: string):
       created_by: { type: 'operator', id: null },
       created_at: now,
       processed_at: null,
-      deadline_at: null,
     })
-    await tx.files.claim({ claim: id, now, lease_until: now + 1000, deadline_at: now + 1000 })
+    const asked = { claim: id, now, lease_until: now + 1000, deadline_at: now + 1000 }
+    const job = await tx.jobs.claim('file', asked)
+    if (job !== undefined) await tx.files.begin(job)
     const chunk = { ordinal: 0, text, heading: null, page: null, start: 0, end: text.length }
     await tx.files.addChunks(id, id, [chunk])
     await tx.files.finish(id, id, now, {
@@ -272,7 +273,7 @@ void t.test('the key of the model is in no row of the database', async (t) => {
     limit: 10,
     after: null,
   })
-  const lines = await world.platform.store.edits.lines(edit.id, 0, 100)
+  const lines = await world.platform.store.jobs.lines(edit.id, 0, 100)
   t.equal(rows.length, 1)
   t.notMatch(JSON.stringify([rows, lines, await eventsOf(world)]), KEY)
 })

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { HOUR, SECOND } from '../../lib/time.ts'
+import type { EditScript } from '../../plugins/edits/memory.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
+import { beginEdit } from '../platform/edit-samples.ts'
 import { until } from '../support/daemon.ts'
 import {
   ask,
@@ -117,14 +119,19 @@ void t.test('what a worker that died had begun is taken over, and ends once', as
   const edit = (await ask(world, id, 'taken over')).body
   const now = clock.now()
   const dead = { claim: 'dead', now, lease_until: now + 200, deadline_at: now + 60_000 }
-  t.match(await store.write((tx) => tx.edits.claim(dead)), { id: edit.id, attempts: 1 })
+  t.match(await beginEdit(store, dead), { id: edit.id })
 
   startWorker(t, world)
   await held.release('taken over')
   t.match(await untilEnded(world, edit), { status: 'completed', result_revision: 2 })
   t.ok(clock.now() >= dead.lease_until, 'not before its lease had ended')
   const late = await store.write(async (tx) => [
-    await tx.edits.beat(edit.id, 'dead', { lease_until: now, stage: null, done: 0, total: null }),
+    await tx.jobs.heartbeat(edit.id, 'dead', {
+      lease_until: now,
+      stage: null,
+      done: 0,
+      total: null,
+    }),
     await tx.edits.finish(edit.id, 'dead', {
       status: 'failed',
       finished_at: now,
@@ -150,7 +157,7 @@ void t.test('an edit that is taken from its worker goes on with the other alone'
   // By a clock that is an hour ahead the lease has ended, as it has while a process hangs.
   const now = clock.now() + HOUR
   const thief = { claim: 'thief', now, lease_until: now + HOUR, deadline_at: now + HOUR }
-  t.match(await store.write((tx) => tx.edits.claim(thief)), { id: edit.id, attempts: 2 })
+  t.match(await beginEdit(store, thief), { id: edit.id })
   await until('the first is aborted', () => held.aborted.length > 0)
   t.match(await world.request('GET', at(edit)), { body: { status: 'running' } })
   t.same(await endsOf(world), [])
@@ -164,7 +171,7 @@ void t.test('what is canceled while its worker is dead is not begun again', asyn
   const edit = (await ask(world, id, 'orphaned')).body
   const now = clock.now()
   const dead = { claim: 'dead', now, lease_until: now + 100, deadline_at: now + 60_000 }
-  await store.write((tx) => tx.edits.claim(dead))
+  await beginEdit(store, dead)
   t.match(await world.request('POST', `${at(edit)}/cancel`), { status: 202 })
   t.match(await world.request('POST', `${at(edit)}/cancel`), { status: 202 }, 'asked again')
   startWorker(t, world)
@@ -174,11 +181,15 @@ void t.test('what is canceled while its worker is dead is not begun again', asyn
 })
 
 void t.test('an edit whose bytes are kept slowly stays with its worker', async (t) => {
-  const world = await editWorld(t, createMemoryEditor({ script: operationsOf }))
+  let begun = 0
+  const script: EditScript = async (task) => {
+    begun += 1
+    return operationsOf(task)
+  }
+  const world = await editWorld(t, createMemoryEditor({ script }))
   const {
     plugins: { appBytes },
     clock,
-    store,
   } = world.platform
   if (appBytes === undefined) throw new Error('the world keeps no bytes')
   const { id } = await createApp(world)
@@ -193,7 +204,7 @@ void t.test('an edit whose bytes are kept slowly stays with its worker', async (
   for (let workers = 0; workers < 2; workers++) startWorker(t, world, { lease, beat: lease / 10 })
   const edit = (await ask(world, id, 'slow')).body
   t.match(await untilEnded(world, edit), { status: 'completed', result_revision: 2 })
-  t.match(await store.edits.get(id, edit.id), { attempts: 1 })
+  t.equal(begun, 1)
   t.same(await endsOf(world), [`${edit.id} edit.completed`])
 })
 
@@ -206,7 +217,7 @@ void t.test('what kills every worker is given up', async (t) => {
   for (let attempt = 1; attempt <= 3; attempt++) {
     const now = clock.now()
     const dead = { claim: `dead ${attempt}`, now, lease_until: now, deadline_at: now + 60_000 }
-    t.match(await store.write((tx) => tx.edits.claim(dead)), { attempts: attempt })
+    t.match(await beginEdit(store, dead), { id: edit.id })
   }
   startWorker(t, world)
   t.match(await untilEnded(world, edit), { status: 'failed', error: { code: 'worker_lost' } })

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { HOUR } from '../../lib/time.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
+import { beginFile } from '../platform/file-samples.ts'
 import { hang, openWorld, scripted, until } from '../support/processing.ts'
 import { signal } from '../support/signal.ts'
 
@@ -21,7 +22,7 @@ await t.test('the file of a worker that died is taken over, and ends once', asyn
   const id = await send('a well')
   const now = platform.clock.now()
   const dead = { claim: 'dead', now, lease_until: now + 50, deadline_at: now + HOUR }
-  await platform.store.write((tx) => tx.files.claim(dead))
+  await beginFile(platform.store, dead)
   start({}, 5)
   t.match(await ended(id), { status: 'processed', attempts: 2 })
   const late = {
@@ -53,7 +54,7 @@ await t.test('a file that kills its workers is given up, and told of once', asyn
   for (const claim of ['first', 'second', 'third']) {
     const now = platform.clock.now()
     const dead = { claim, now, lease_until: now, deadline_at: now + HOUR }
-    await platform.store.write((tx) => tx.files.claim(dead))
+    await beginFile(platform.store, dead)
   }
   start()
   t.match(await ended(id), { status: 'failed', error: { code: 'worker_lost' } })
@@ -73,7 +74,7 @@ await t.test('past its deadline a file fails, whatever is being done with it', a
   const id = await send('two', 'b.md')
   const now = platform.clock.now()
   const dead = { claim: 'dead', now, lease_until: now, deadline_at: now }
-  await platform.store.write((tx) => tx.files.claim(dead))
+  await beginFile(platform.store, dead)
   start()
   t.match(await ended(id), { status: 'failed', error: { code: 'timed_out' } })
   t.same(

@@ -3,6 +3,7 @@ import { createSiteLoader } from '../../daemon/hosting/load-site.ts'
 import type { Site } from '../../daemon/hosting/site.ts'
 import { createSites } from '../../daemon/hosting/sites.ts'
 import { createHostedDeployer } from '../../plugins/deploy/hosted.ts'
+import { beginDeployment } from '../platform/deployment-samples.ts'
 import { change, deployWorld, publish, publishedApp, startDeployer } from '../support/deploys.ts'
 import { createApp } from '../support/edits.ts'
 import type { World } from '../support/world.ts'
@@ -134,7 +135,7 @@ await t.test('while a release is about to go live, its manifests are not read ag
   const now = clock.now()
   const claim = 'of a test'
   const times = { now, lease_until: now + 60_000, deadline_at: now + 60_000 }
-  await store.write((tx) => tx.deployments.claim({ claim, ...times }))
+  await beginDeployment(store, { claim, ...times })
   const { artifact = null } = (await store.deployments.live(id)) ?? {}
   await store.write((tx) => tx.deployments.built(body.id, claim, artifact ?? ''))
   await store.write((tx) => tx.deployments.poise(body.id, claim))

@@ -53,7 +53,8 @@ await t.test('what is still to be carried out says where and when to look again'
   const now = clock.now()
   const claim = { claim: 'c', now, lease_until: now + 1000, deadline_at: now + 1000 }
   const failed = await store.write(async (tx) => {
-    const file = await tx.files.claim(claim)
+    const job = await tx.jobs.claim('file', claim)
+    const file = job && (await tx.files.begin(job))
     const error = { code: 'damaged', message: 'It is damaged.' }
     await tx.files.finish(file?.id ?? '', 'c', now, { status: 'failed', error })
     return file?.id

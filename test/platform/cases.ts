@@ -13,6 +13,7 @@ import { fileSearchCases } from './file-search.ts'
 import { fileVectorCases } from './file-vectors.ts'
 import { fileCases } from './files.ts'
 import type { PlatformCase } from './harness.ts'
+import { jobCases } from './jobs.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
 import { probeCases } from './probes.ts'
@@ -23,6 +24,7 @@ import { siteCases } from './sites.ts'
 
 /** Every case of the platform's nouns, each on an empty store of its own. */
 export const platformCases: readonly PlatformCase[] = [
+  ...jobCases,
   ...appCases,
   ...appAliasCases,
   ...editCases,

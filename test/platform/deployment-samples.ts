@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import type {
-  DeploymentClaim,
   DeploymentEnd,
   DeploymentRecord,
   NewDeployment,
 } from '../../plugins/platform/contract/deployments.ts'
+import type { JobClaim } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { ACCOUNT, BORN } from '../../plugins/store/conformance/samples.ts'
+import { sampleClaim } from './job-samples.ts'
 import { sampleApp } from './app-samples.ts'
 
 export const LEASE = 60_000
-export const DEADLINE = 600_000
 export const NO_PLACE = { step: null, done: 0, total: null }
 
 /** Digests of manifests. */
@@ -37,19 +37,12 @@ export function sampleDeployment(id: string, changes: Partial<NewDeployment> = {
     started_at: null,
     live_at: null,
     ended_at: null,
-    deadline_at: null,
     cancel_at: null,
-    attempts: 0,
     announced: false,
     retire_earlier: false,
     ...NO_PLACE,
     ...changes,
   }
-}
-
-/** Leased for a minute, to be live within ten. */
-function sampleDeploymentClaim(claim: string, now: number): DeploymentClaim {
-  return { claim, now, lease_until: now + LEASE, deadline_at: now + DEADLINE }
 }
 
 export function sampleFailure(changes: Partial<DeploymentEnd> = {}): DeploymentEnd {
@@ -101,7 +94,18 @@ export function claimDeployment(
   claim: string,
   now: number,
 ): Promise<DeploymentRecord | undefined> {
-  return store.write((tx) => tx.deployments.claim(sampleDeploymentClaim(claim, now)))
+  return beginDeployment(store, sampleClaim(claim, now))
+}
+
+/** Claims the next deployment as whoever carries it out does. */
+export function beginDeployment(
+  store: PlatformStore,
+  asked: JobClaim,
+): Promise<DeploymentRecord | undefined> {
+  return store.write(async (tx) => {
+    const job = await tx.jobs.claim('deployment', asked)
+    return job && tx.deployments.begin(job, asked.now)
+  })
 }
 
 /** Takes a deployment from its beginning to where it is live, told of. */
@@ -112,9 +116,11 @@ export async function makeLive(
   now: number,
   changes: Partial<NewDeployment> = {},
 ): Promise<DeploymentRecord> {
-  return store.write(async ({ deployments }) => {
+  return store.write(async ({ deployments, jobs }) => {
     await deployments.insert(sampleDeployment(id, { created_at: now, ...changes }))
-    await deployments.claim(sampleDeploymentClaim(`claim of ${id}`, now))
+    const job = await jobs.claimOne('deployment', id, sampleClaim(`claim of ${id}`, now))
+    assert.ok(job)
+    await deployments.begin(job, now)
     assert.equal(await deployments.built(id, `claim of ${id}`, artifact), 'held')
     assert.equal(await deployments.poise(id, `claim of ${id}`), true)
     const live = await deployments.switch(id, `claim of ${id}`, now)

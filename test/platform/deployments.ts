@@ -27,7 +27,7 @@ const ALL: DeploymentListQuery = {
   after: null,
 }
 
-const lineOf = (message: string) => ({ at: BORN + 1, step: null, message })
+const lineOf = (message: string) => ({ at: BORN + 1, stage: null, message })
 const fail = (store: PlatformStore, id: string, claim: string) =>
   store.write((tx) => tx.deployments.fail(id, claim, sampleFailure()))
 
@@ -41,14 +41,8 @@ const recordCases: readonly PlatformCase[] = [
         artifact: FIRST,
         restored_from: 'dep_0',
         message: null,
-        step: 'kept',
-        done: 3,
-        total: 4_294_967_296,
         created_by: { type: 'operator', id: null },
         started_at: BORN + 1,
-        deadline_at: BORN + 2,
-        cancel_at: BORN + 3,
-        attempts: 2,
         retire_earlier: true,
       })
       const other = sampleDeployment('dep_2', { app_id: 'app_2', edit_id: null, revision: null })
@@ -160,29 +154,6 @@ const lineageCases: readonly PlatformCase[] = [
 
 const lineCases: readonly PlatformCase[] = [
   {
-    name: 'deployments: lines are read after a number, as many as asked for, of their own alone',
-    async run({ open }) {
-      const store = await open()
-      const other = sampleDeployment('dep_2', { app_id: 'app_2' })
-      await insertDeployments(store, sampleDeployment('dep_1'), other)
-      const first = { at: BORN + 1, step: 'building', message: 'Made: "é"\nand more' }
-      await store.write(async (tx) => {
-        await tx.deployments.log('dep_1', [first, lineOf('two')])
-        await tx.deployments.log('dep_2', [lineOf('other')])
-        await tx.deployments.log('dep_1', [])
-        await tx.deployments.log('dep_1', [lineOf('three')])
-      })
-      const all = await store.deployments.lines('dep_1', 0, 9)
-      assert.deepEqual(all, [
-        { number: 1, ...first },
-        { number: 2, ...lineOf('two') },
-        { number: 3, ...lineOf('three') },
-      ])
-      assert.deepEqual(await store.deployments.lines('dep_1', 1, 1), all.slice(1, 2))
-      assert.deepEqual(await store.deployments.lines('dep_1', 3, 9), [])
-    },
-  },
-  {
     name: 'deployments: a purged app leaves neither deployments nor lines nor a site',
     async run({ open }) {
       const store = await open()
@@ -192,22 +163,19 @@ const lineCases: readonly PlatformCase[] = [
         await tx.deployments.openSite({ app_id: 'app_1', account_id: ACCOUNT, preview: 'p1' })
         await tx.deployments.insert(sampleDeployment('dep_1'))
         await tx.deployments.insert(sampleDeployment('dep_2', { app_id: 'app_2' }))
-        await tx.deployments.log('dep_1', [lineOf('one')])
-        await tx.deployments.log('dep_2', [lineOf('other')])
+        await tx.jobs.log('dep_1', [lineOf('one')])
+        await tx.jobs.log('dep_2', [lineOf('other')])
       })
       assert.equal(await store.write((tx) => tx.apps.purge('app_1', BORN + 9)), true)
       assert.equal(await store.deployments.get('app_1', 'dep_1'), undefined)
-      assert.deepEqual(await store.deployments.lines('dep_1', 0, 9), [])
+      assert.deepEqual(await store.jobs.lines('dep_1', 0, 9), [])
       const standings = await store.deployments.standings(['app_1', 'app_2'])
       assert.deepEqual(
         standings.map(({ app_id }) => app_id),
         ['app_2'],
       )
-      assert.equal((await store.deployments.lines('dep_2', 0, 9)).length, 1)
+      assert.equal((await store.jobs.lines('dep_2', 0, 9)).length, 1)
       assert.equal((await claimDeployment(store, 'a', BORN))?.id, 'dep_2')
-      // Whoever still carries it out adds nothing.
-      await store.write((tx) => tx.deployments.log('dep_1', [lineOf('late')]))
-      assert.deepEqual(await store.deployments.lines('dep_1', 0, 9), [])
     },
   },
 ]
@@ -222,7 +190,7 @@ const vainCases: readonly PlatformCase[] = [
         await insertDeployments(store, sampleDeployment(id, { app_id }))
         await claimDeployment(store, id, BORN)
         await store.write(async (tx) => {
-          await tx.deployments.log(id, [lineOf(id)])
+          await tx.jobs.log(id, [lineOf(id)])
           await tx.deployments.fail(id, id, sampleFailure({ ended_at }))
         })
       }
@@ -245,7 +213,7 @@ const vainCases: readonly PlatformCase[] = [
         rows.map(({ id }) => id),
         ['dep_6', 'dep_5', 'dep_3'],
       )
-      const lines = async (id: string) => (await store.deployments.lines(id, 0, 9)).length
+      const lines = async (id: string) => (await store.jobs.lines(id, 0, 9)).length
       assert.deepEqual(
         [await lines('dep_1'), await lines('dep_6'), await lines('dep_7')],
         [0, 1, 1],

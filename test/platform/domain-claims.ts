@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { DomainStanding } from '../../plugins/platform/contract/domains.ts'
+import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { sitesTold } from './deployment-samples.ts'
 import {
-  FURTHEST,
   GIVEN_UP,
   VERIFIED,
-  dueBy,
+  claimDomain,
   insertDomains,
   sampleDomain,
   sampleDomainClaim,
@@ -18,14 +18,14 @@ import { BORN, STRANGER } from '../../plugins/store/conformance/samples.ts'
 
 const DUE = BORN + 60_000
 const LEASE = 60_000
+const FURTHEST = JOB_KINDS.domain_check.furthest
 const SHOP = { hostname: 'shop.example.com' }
 
 const claimDue = async (
   store: PlatformStore,
   claim: string,
   now: number,
-): Promise<string | undefined> =>
-  (await store.write((tx) => tx.domains.claimDue(sampleDomainClaim(claim, now))))?.id
+): Promise<string | undefined> => (await claimDomain(store, claim, now))?.id
 
 const claimOne = async (
   store: PlatformStore,
@@ -51,7 +51,7 @@ const claimCases: readonly PlatformCase[] = [
     name: 'domains: a claim takes what has been due longest, whatever its status, and none twice',
     async run({ open }) {
       const store = await open()
-      assert.equal(await store.domains.isClaimable(dueBy(DUE)), false)
+      assert.equal(await store.jobs.isClaimable('domain_check', DUE), false)
       await insertDomains(
         store,
         sampleDomain('dom_1'),
@@ -60,12 +60,12 @@ const claimCases: readonly PlatformCase[] = [
         sampleDomain('dom_4', { next_check_at: DUE + 1 }),
         sampleDomain('dom_5'),
       )
-      assert.equal(await store.domains.isClaimable(dueBy(DUE - 6)), false)
-      assert.equal(await store.domains.isClaimable(dueBy(DUE)), true)
+      assert.equal(await store.jobs.isClaimable('domain_check', DUE - 6), false)
+      assert.equal(await store.jobs.isClaimable('domain_check', DUE), true)
       const claimed: (string | undefined)[] = []
       for (const claim of ['a', 'b', 'c', 'd']) claimed.push(await claimDue(store, claim, DUE))
       assert.deepEqual(claimed, ['dom_2', 'dom_1', 'dom_5', undefined])
-      assert.equal(await store.domains.isClaimable(dueBy(DUE)), false)
+      assert.equal(await store.jobs.isClaimable('domain_check', DUE), false)
       const before = sampleDomain('dom_1')
       assert.deepEqual(await store.domains.get('app_1', 'dom_1'), before)
     },
@@ -124,11 +124,11 @@ const claimCases: readonly PlatformCase[] = [
         sampleDomain('dom_2', { next_check_at: DUE + FURTHEST + 1 }),
         sampleDomain('dom_3', { ...VERIFIED, next_check_at: ahead, checked_at: ahead }),
       )
-      assert.equal(await store.domains.isClaimable(dueBy(DUE)), true)
+      assert.equal(await store.jobs.isClaimable('domain_check', DUE), true)
       assert.equal(await claimDue(store, 'a', DUE), 'dom_2')
       assert.equal(await claimDue(store, 'b', DUE), 'dom_3')
       assert.equal(await claimDue(store, 'c', DUE), undefined)
-      assert.equal(await store.domains.isClaimable(dueBy(DUE)), false)
+      assert.equal(await store.jobs.isClaimable('domain_check', DUE), false)
       assert.equal(await claimOne(store, 'dom_1', 'd', ahead), 'dom_1')
       assert.equal(await claimOne(store, 'dom_1', 'e', ahead - 60_000), undefined, 'held')
       assert.equal(await claimOne(store, 'dom_1', 'e', DUE), 'dom_1', 'held for too long')
@@ -162,7 +162,7 @@ const settleCases: readonly PlatformCase[] = [
       assert.equal(await settle(store, 'dom_1', 'c', GIVEN_UP, 'verified'), 'settled')
       const failed = sampleDomain('dom_1', { ...GIVEN_UP, primary: false })
       assert.deepEqual(await store.domains.get('app_1', 'dom_1'), failed)
-      assert.equal(await store.domains.isClaimable(dueBy(BORN + 2 ** 40)), false)
+      assert.equal(await store.jobs.isClaimable('domain_check', BORN + 2 ** 40), false)
       assert.deepEqual([...failedOf], ['app_1'])
     },
   },
@@ -200,9 +200,7 @@ const settleCases: readonly PlatformCase[] = [
       const waiting = { ...VERIFIED, status: 'verifying', error: 'domain_in_use' } as const
       assert.equal(await settle(store, loser, loser, waiting), 'settled', 'its look goes on')
       const [winner] = ids.filter((id) => id !== loser)
-      const looked = await store.write((tx) =>
-        tx.domains.claimDue(sampleDomainClaim('again', BORN + 2 ** 40)),
-      )
+      const looked = await claimDomain(store, 'again', BORN + 2 ** 40)
       assert.ok(looked !== undefined)
       const standings = await Promise.all(
         ids.map((id, at) => store.domains.get(`app_${at + 1}`, id)),

@@ -1,12 +1,9 @@
-import type {
-  DomainClaim,
-  DomainRecord,
-  DomainStanding,
-  DomainsDue,
-} from '../../plugins/platform/contract/domains.ts'
+import type { DomainRecord, DomainStanding } from '../../plugins/platform/contract/domains.ts'
+import type { JobClaim } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { AppRecord } from '../../plugins/platform/contract/apps.ts'
 import { ACCOUNT, BORN } from '../../plugins/store/conformance/samples.ts'
+import { sampleClaim } from './job-samples.ts'
 import { sampleApp } from './app-samples.ts'
 
 /** A domain that waits, due a minute from when it was made. */
@@ -43,7 +40,7 @@ export const VERIFIED: DomainStanding = {
   waiting_since: BORN,
   checked_at: BORN + 70_000,
   verified_at: BORN + 70_000,
-  next_check_at: BORN + 4_294_967_296,
+  next_check_at: BORN + 86_400_000,
 }
 
 /** As the last of the looks leaves one at which nothing was found. */
@@ -59,17 +56,22 @@ export const GIVEN_UP: DomainStanding = {
   next_check_at: null,
 }
 
-/** Leased for a minute, of two at most; a look is put off for less than a hundred days. */
-export function sampleDomainClaim(claim: string, now: number): DomainClaim {
-  return { claim, ...dueBy(now), lease_until: now + 60_000 }
+/** Leased for a minute. */
+export function sampleDomainClaim(claim: string, now: number): JobClaim {
+  return { ...sampleClaim(claim, now), deadline_at: null }
 }
 
-export function dueBy(now: number): DomainsDue {
-  return { now, furthest_check: now + FURTHEST, furthest_lease: now + 120_000 }
+/** Begins the check of the domain that is due. */
+export function claimDomain(
+  store: PlatformStore,
+  claim: string,
+  now: number,
+): Promise<DomainRecord | undefined> {
+  return store.write(async (tx) => {
+    const job = await tx.jobs.claim('domain_check', sampleDomainClaim(claim, now))
+    return job && tx.domains.begin(job)
+  })
 }
-
-/** How far ahead a look can be. */
-export const FURTHEST = 8_640_000_000
 
 /** Answers which of them were inserted. */
 export function insertDomains(

@@ -1,5 +1,7 @@
-import type { EditClaim, EditEnd, EditRecord } from '../../plugins/platform/contract/edits.ts'
+import type { EditEnd, EditRecord } from '../../plugins/platform/contract/edits.ts'
+import type { JobClaim } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import { sampleClaim } from './job-samples.ts'
 import { ACCOUNT, BORN } from '../../plugins/store/conformance/samples.ts'
 
 /** A prompt that waits; ids sort in the order in which edits were made. */
@@ -26,19 +28,11 @@ export function sampleEdit(id: string, changes: Partial<EditRecord> = {}): EditR
     created_at: BORN,
     started_at: null,
     finished_at: null,
-    deadline_at: null,
-    cancel_at: null,
-    attempts: 0,
     stage: null,
     done: 0,
     total: null,
     ...changes,
   }
-}
-
-/** Leased for a minute, to have ended within fifteen. */
-export function sampleEditClaim(claim: string, now: number): EditClaim {
-  return { claim, now, lease_until: now + 60_000, deadline_at: now + 900_000 }
 }
 
 export function sampleEditEnd(changes: Partial<EditEnd> = {}): EditEnd {
@@ -71,5 +65,13 @@ export function claimEdit(
   claim: string,
   now: number,
 ): Promise<EditRecord | undefined> {
-  return store.write((tx) => tx.edits.claim(sampleEditClaim(claim, now)))
+  return beginEdit(store, sampleClaim(claim, now))
+}
+
+/** Claims the next edit as whoever runs it does. */
+export function beginEdit(store: PlatformStore, asked: JobClaim): Promise<EditRecord | undefined> {
+  return store.write(async (tx) => {
+    const job = await tx.jobs.claim('edit', asked)
+    return job && tx.edits.begin(job, asked.now)
+  })
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import type { EditListQuery } from '../../plugins/platform/contract/edits.ts'
-import { insertEdits, sampleEdit, sampleEditEnd } from './edit-samples.ts'
+import { claimEdit, insertEdits, sampleEdit, sampleEditEnd } from './edit-samples.ts'
 import type { PlatformCase } from './harness.ts'
 import { readPages } from '../../plugins/store/conformance/harness.ts'
-import { openRacers } from './harness.ts'
 import { BORN } from '../../plugins/store/conformance/samples.ts'
 import { sampleApp } from './app-samples.ts'
 
@@ -34,9 +33,6 @@ const recordCases: readonly PlatformCase[] = [
         error: { code: 'c', class: 'data', message: 'm "quoted"', retryable: true },
         created_by: { type: 'operator', id: null },
         started_at: BORN + 1,
-        deadline_at: BORN + 2,
-        cancel_at: BORN + 3,
-        attempts: 2,
       })
       await insertEdits(store, full, sampleEdit('edit_2', { prompt: null }))
       assert.deepEqual(await store.edits.get('app_1', 'edit_1'), full)
@@ -126,47 +122,7 @@ const recordCases: readonly PlatformCase[] = [
   },
 ]
 
-const lineCases: readonly PlatformCase[] = [
-  {
-    name: 'edits: lines are read after a number, as many as asked for, of their edit alone',
-    async run({ open }) {
-      const store = await open()
-      await insertEdits(store, sampleEdit('edit_1'), sampleEdit('edit_2'))
-      const first = { at: BORN + 1, stage: 'model', message: 'Asked: "é"\nand more' }
-      await store.write(async (tx) => {
-        await tx.edits.log('edit_1', [first, lineOf('two')])
-        await tx.edits.log('edit_2', [lineOf('other')])
-        await tx.edits.log('edit_1', [])
-        await tx.edits.log('edit_1', [lineOf('three')])
-      })
-      const all = await store.edits.lines('edit_1', 0, 9)
-      assert.deepEqual(all, [
-        { number: 1, ...first },
-        { number: 2, ...lineOf('two') },
-        { number: 3, ...lineOf('three') },
-      ])
-      assert.deepEqual(await store.edits.lines('edit_1', 1, 1), all.slice(1, 2))
-      assert.deepEqual(await store.edits.lines('edit_1', 3, 9), [])
-    },
-  },
-  {
-    name: 'edits: lines that two add at once have numbers without a gap',
-    async run(harness) {
-      const racers = await openRacers(harness)
-      await insertEdits(racers[0], sampleEdit('edit_1'))
-      const add = async (turn: number): Promise<void> => {
-        const [first, second] = [lineOf(`${turn}`), lineOf(`${turn} too`)]
-        await racers[turn % 2 === 0 ? 0 : 1].write((tx) => tx.edits.log('edit_1', [first, second]))
-      }
-      await Promise.all(Array.from({ length: 10 }, (_, turn) => add(turn)))
-      const lines = await racers[1].edits.lines('edit_1', 0, 99)
-      assert.deepEqual(
-        lines.map(({ number }) => number),
-        Array.from({ length: 20 }, (_, index) => index + 1),
-      )
-      assert.equal(new Set(lines.map(({ message }) => message)).size, 20)
-    },
-  },
+const purgeCases: readonly PlatformCase[] = [
   {
     name: 'edits: a purged app leaves neither edits nor lines, and others keep theirs',
     async run({ open }) {
@@ -174,25 +130,23 @@ const lineCases: readonly PlatformCase[] = [
       await insertEdits(store, sampleEdit('edit_1'), sampleEdit('edit_2', { app_id: 'app_2' }))
       await store.write(async (tx) => {
         await tx.apps.insert(sampleApp('app_1', { archived_at: BORN, purge_at: BORN + 9 }))
-        await tx.edits.log('edit_1', [lineOf('one')])
-        await tx.edits.log('edit_2', [lineOf('other')])
+        await tx.jobs.log('edit_1', [lineOf('one')])
+        await tx.jobs.log('edit_2', [lineOf('other')])
       })
       assert.equal(await store.write((tx) => tx.apps.purge('app_1', BORN + 8)), false)
-      assert.equal((await store.edits.lines('edit_1', 0, 9)).length, 1)
+      assert.equal((await store.jobs.lines('edit_1', 0, 9)).length, 1)
       assert.equal(await store.write((tx) => tx.apps.purge('app_1', BORN + 9)), true)
       assert.equal(await store.edits.get('app_1', 'edit_1'), undefined)
-      assert.deepEqual(await store.edits.lines('edit_1', 0, 9), [])
+      assert.deepEqual(await store.jobs.lines('edit_1', 0, 9), [])
       assert.deepEqual(
         await store.edits.get('app_2', 'edit_2'),
         sampleEdit('edit_2', { app_id: 'app_2' }),
       )
-      assert.equal((await store.edits.lines('edit_2', 0, 9)).length, 1)
-      // Whoever still carries it out adds nothing.
-      await store.write((tx) => tx.edits.log('edit_1', [lineOf('late')]))
-      assert.deepEqual(await store.edits.lines('edit_1', 0, 9), [])
+      assert.equal((await store.jobs.lines('edit_2', 0, 9)).length, 1)
+      assert.equal((await claimEdit(store, 'a', BORN))?.id, 'edit_2', 'its job is gone too')
     },
   },
 ]
 
-/** Edits: their records and what they did. */
-export const editCases: readonly PlatformCase[] = [...recordCases, ...lineCases]
+/** Edits: their records, and what a purge leaves. */
+export const editCases: readonly PlatformCase[] = [...recordCases, ...purgeCases]

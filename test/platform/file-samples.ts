@@ -1,10 +1,7 @@
-import type {
-  FileChunk,
-  FileClaim,
-  FileEnd,
-  FileRecord,
-} from '../../plugins/platform/contract/files.ts'
+import type { FileChunk, FileEnd, FileRecord } from '../../plugins/platform/contract/files.ts'
+import type { JobClaim } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import { sampleClaim } from './job-samples.ts'
 import { ACCOUNT, BORN } from '../../plugins/store/conformance/samples.ts'
 
 /** A file that waits; ids sort in the order in which files were made. */
@@ -28,7 +25,6 @@ export function sampleFile(id: string, changes: Partial<FileRecord> = {}): FileR
     created_by: { type: 'key', id: 'key_1' },
     created_at: BORN,
     processed_at: null,
-    deadline_at: null,
     ...changes,
   }
 }
@@ -53,11 +49,6 @@ export const FAILED = {
   error: { code: 'damaged', message: 'The file is damaged: "%PDF" is missing.' },
 } as const satisfies FileEnd
 
-/** Leased for a minute, to have ended within fifteen. */
-export function sampleFileClaim(claim: string, now: number): FileClaim {
-  return { claim, now, lease_until: now + 60_000, deadline_at: now + 900_000 }
-}
-
 export async function insertFiles(
   store: PlatformStore,
   ...files: readonly FileRecord[]
@@ -72,7 +63,15 @@ export function claimFile(
   claim: string,
   now: number,
 ): Promise<FileRecord | undefined> {
-  return store.write((tx) => tx.files.claim(sampleFileClaim(claim, now)))
+  return beginFile(store, sampleClaim(claim, now))
+}
+
+/** Claims the next file as whoever processes it does. */
+export function beginFile(store: PlatformStore, asked: JobClaim): Promise<FileRecord | undefined> {
+  return store.write(async (tx) => {
+    const job = await tx.jobs.claim('file', asked)
+    return job && tx.files.begin(job)
+  })
 }
 
 /** Deletes what earlier attempts have left of a claimed file; undefined when it is not this claim's any more. */

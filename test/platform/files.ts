@@ -43,16 +43,12 @@ const recordCases: readonly PlatformCase[] = [
       const full = sampleFile('file_1', {
         name: 'Größe „S“.docx',
         status: 'failed',
-        stage: 'chunk',
-        done: 3,
-        total: 9,
         chunks: 4,
         characters: 5,
         error: FAILED.error,
         attempts: 2,
         created_by: { type: 'operator', id: null },
         processed_at: BORN + 1,
-        deadline_at: BORN + 2,
       })
       await insertFiles(store, full, sampleFile('file_2'))
       assert.deepEqual(await store.files.get('app_1', 'file_1'), full)
@@ -141,7 +137,7 @@ const removeCases: readonly PlatformCase[] = [
         assert.equal(await store.files.get('app_1', id), undefined)
       }
       assert.deepEqual(await findTexts(store, 'alpha'), [])
-      assert.equal(await store.files.isClaimable(BORN + 900_000), false)
+      assert.equal(await store.jobs.isClaimable('file', BORN + 900_000), false)
     },
   },
   {

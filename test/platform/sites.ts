@@ -194,13 +194,13 @@ const switchCases: readonly PlatformCase[] = [
       await makeReady(store, 'dep_1', 'a')
       assert.equal(await announce(store, 'dep_1'), false, 'it is not live yet')
       const live = await switchTo(store, 'dep_1', 'a', BORN + 1)
-      assert.equal(await store.deployments.isClaimable(BORN + LEASE - 1), false)
-      assert.equal(await store.deployments.isClaimable(BORN + LEASE), true)
+      assert.equal(await store.jobs.isClaimable('deployment', BORN + LEASE - 1), false)
+      assert.equal(await store.jobs.isClaimable('deployment', BORN + LEASE), true)
       const taken = await claimDeployment(store, 'b', BORN + LEASE)
-      assert.deepEqual(taken, { ...live, attempts: 2 })
+      assert.deepEqual(taken, live)
       assertOneWon(await Promise.all(racers.map((one) => announce(one, 'dep_1'))))
       assert.deepEqual(await store.deployments.live('app_1'), { ...taken, announced: true })
-      assert.equal(await store.deployments.isClaimable(BORN + 9 * LEASE), false)
+      assert.equal(await store.jobs.isClaimable('deployment', BORN + 9 * LEASE), false)
     },
   },
 ]
@@ -235,9 +235,7 @@ const offlineCases: readonly PlatformCase[] = [
         started_at: BORN + 50,
         live_at: null,
         ended_at: BORN + 50,
-        deadline_at: null,
         cancel_at: null,
-        attempts: 0,
         announced: true,
         retire_earlier: false,
       })

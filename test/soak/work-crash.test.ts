@@ -219,6 +219,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
 
     const left = await openLeftBehind(data, place['KEYHOOK_DATABASE_URL'])
     t.same(await orphans(left), [], 'no bytes that nothing names')
+    t.same(await left.disagreements(), [], 'a job for everything that is open, and no other')
     await left.close()
   })
 }

@@ -1,11 +1,12 @@
 import { appsFamily } from '../../daemon/families/apps/family.ts'
-import { DEPLOY_TIMES } from '../../daemon/families/deploy/carry-out.ts'
 import { deployFamily } from '../../daemon/families/deploy/family.ts'
+import { createDeployHandler } from '../../daemon/families/deploy/run.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
-import type { WorkTimes } from '../../daemon/families/under-claim.ts'
+import { runJobs } from '../../daemon/jobs/run-jobs.ts'
+import type { JobTimes } from '../../daemon/jobs/runner.ts'
+import { jobTimes } from '../../daemon/jobs/runner.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepDeploying } from '../../daemon/worker/deploys.ts'
 import type { Deployer } from '../../plugins/deploy/contract.ts'
 import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 import { until } from './daemon.ts'
@@ -32,10 +33,16 @@ export function deployWorld(
 export function startDeployer(
   t: { teardown(handler: () => Promise<void>): void },
   world: Pick<World, 'platform'>,
-  times: Partial<WorkTimes> = {},
+  times: Partial<JobTimes> = {},
 ): { stop(): Promise<void> } {
   const log = createLog('silent')
-  const worker = keepDeploying(world.platform, log, { ...DEPLOY_TIMES, ...times }, 50)
+  const worker = runJobs(
+    world.platform,
+    log,
+    createDeployHandler,
+    { ...jobTimes('deployment'), ...times },
+    50,
+  )
   t.teardown(() => worker.stop())
   return worker
 }

@@ -1,10 +1,11 @@
 import { appsFamily } from '../../daemon/families/apps/family.ts'
-import { EDIT_TIMES } from '../../daemon/families/edits/carry-out.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
-import type { WorkTimes } from '../../daemon/families/under-claim.ts'
+import { createEditHandler } from '../../daemon/families/edits/run.ts'
+import { runJobs } from '../../daemon/jobs/run-jobs.ts'
+import type { JobTimes } from '../../daemon/jobs/runner.ts'
+import { jobTimes } from '../../daemon/jobs/runner.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepEditing } from '../../daemon/worker/edits.ts'
 import type { EditOperation, Editor, EditTask } from '../../plugins/edits/contract.ts'
 import type { EditScript } from '../../plugins/edits/memory.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
@@ -66,10 +67,16 @@ export async function untilEnded(world: World, edit: Edit): Promise<Edit> {
 export function startWorker(
   t: { teardown(handler: () => Promise<void>): void },
   world: World,
-  times: Partial<WorkTimes> = {},
+  times: Partial<JobTimes> = {},
   log = createLog('silent'),
 ): { stop(): Promise<void> } {
-  const worker = keepEditing(world.platform, log, { ...EDIT_TIMES, ...times }, 50)
+  const worker = runJobs(
+    world.platform,
+    log,
+    createEditHandler,
+    { ...jobTimes('edit'), ...times },
+    50,
+  )
   t.teardown(() => worker.stop())
   return worker
 }

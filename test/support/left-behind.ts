@@ -3,12 +3,15 @@ import { collectApps } from '../../daemon/families/apps/collect.ts'
 import { HOUR } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../../plugins/registry.ts'
+import { disagreements } from '../platform/job-subjects.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 
 /** What a daemon that has ended left in its database and beside it. */
 export interface LeftBehind {
   readonly store: PlatformStore
   readonly bytes: AppBytes
+  /** Subjects that are open without a job, and jobs without a subject that is open. */
+  disagreements(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -23,6 +26,7 @@ export async function openLeftBehind(data: string, url: string | undefined): Pro
   return {
     store,
     bytes,
+    disagreements: () => disagreements(client, 'keyhook_'),
     async close() {
       await bytes.close()
       await store.close()

@@ -1,8 +1,6 @@
 import pg from 'pg'
 import { Sequelize } from 'sequelize'
 import type { Test } from 'tap'
-import type { PlatformStore } from '../../plugins/platform/contract.ts'
-import { openPlatformStore } from '../../plugins/platform/open.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { OpenTransaction } from '../../plugins/store/conformance.ts'
 import { openStore } from '../../plugins/store/open.ts'
@@ -29,12 +27,6 @@ export function sequelizeOn(t: Test, url: string, most = 10): Sequelize {
 
 export async function openOn(t: Test, database: unknown, tablePrefix = ''): Promise<Store> {
   const { store } = await openStore(database, { tablePrefix })
-  t.teardown(() => store.close())
-  return store
-}
-
-export async function openPlatformOn(t: Test, database: unknown): Promise<PlatformStore> {
-  const { store } = await openPlatformStore(database, { tablePrefix: '' })
   t.teardown(() => store.close())
   return store
 }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FileTimes } from '../../daemon/families/files/process.ts'
-import { FILE_TIMES } from '../../daemon/families/files/process.ts'
+import { createFileHandler } from '../../daemon/families/files/process.ts'
+import { runJobs } from '../../daemon/jobs/run-jobs.ts'
+import type { JobTimes } from '../../daemon/jobs/runner.ts'
+import { jobTimes } from '../../daemon/jobs/runner.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepProcessing } from '../../daemon/worker/files.ts'
+import type { Millis } from '../../lib/time.ts'
 import { HOUR } from '../../lib/time.ts'
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { createMemoryFileProcessor } from '../../plugins/files/memory.ts'
@@ -24,8 +26,15 @@ export async function openWorld(
 ) {
   const world = await createKnowledge(t, { ...options, fileProcessor })
   const log = createLog('silent')
-  const start = (times: Partial<FileTimes> = {}, every = HOUR) => {
-    const worker = keepProcessing(world.platform, log, { ...FILE_TIMES, ...times }, every)
+  const start = (times: Partial<JobTimes & { readonly again: Millis }> = {}, every = HOUR) => {
+    const { again, ...given } = times
+    const worker = runJobs(
+      world.platform,
+      log,
+      (platform, warn) => createFileHandler(platform, warn, again),
+      { ...jobTimes('file'), ...given },
+      every,
+    )
     t.teardown(() => worker.stop())
     return worker
   }

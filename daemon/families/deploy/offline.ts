@@ -55,6 +55,6 @@ export async function cancelInProgress(
     await tellFailed(platform, tx, deployment, end)
   }
   tx.afterCommit(() => {
-    platform.wake.deploys()
+    platform.wake.jobs('deployment')
   })
 }

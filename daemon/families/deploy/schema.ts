@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
-import type {
-  DeploymentLine,
-  DeploymentRecord,
-} from '../../../plugins/platform/contract/deployments.ts'
+import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
+import type { JobLine } from '../../../plugins/platform/contract/jobs.ts'
 import {
   DEPLOYMENT_KINDS,
   DEPLOYMENT_STATUSES,
@@ -172,8 +170,8 @@ export const linePage = pageOf(line)
 export const deploymentNews = z.union([line, deploymentRecord])
 export type DeploymentNews = z.input<typeof deploymentNews>
 
-export function toWireLine({ number, at, step, message }: DeploymentLine): z.input<typeof line> {
-  return { number, at: toIso(at), step, message }
+export function toWireLine({ number, at, stage, message }: JobLine): z.input<typeof line> {
+  return { number, at: toIso(at), step: stage, message }
 }
 
 const AT = '2026-01-31T12:00:00.000Z'

@@ -72,9 +72,7 @@ export function newDeployment(
     started_at: null,
     live_at: null,
     ended_at: null,
-    deadline_at: null,
     cancel_at: null,
-    attempts: 0,
     announced: false,
     retire_earlier: false,
     ...given,
@@ -88,7 +86,7 @@ export async function enqueue(call: Change, deployment: NewDeployment): Promise<
   if (queued === undefined) throw deployError('deploy_in_progress')
   await noteDeployment(call, queued, 'deployment.requested')
   tx.afterCommit(() => {
-    platform.wake.deploys()
+    platform.wake.jobs('deployment')
   })
   return queued
 }

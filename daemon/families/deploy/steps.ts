@@ -2,6 +2,7 @@ import type { DeployTask, DeployTools, Deployer } from '../../../plugins/deploy/
 import { DeployError, printManifest } from '../../../plugins/deploy/contract.ts'
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
+import { ClaimLost } from '../../jobs/claim-lost.ts'
 import { bytesOf, loadTree } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
 import { httpError } from '../../operations/errors.ts'
@@ -17,11 +18,6 @@ export interface Held {
 
 /** What a deployer works with that is not about bytes. */
 export type Workshop = Pick<DeployTools, 'signal' | 'log' | 'progress'>
-
-/** The deployment is another's by now, or gone. */
-export class ClaimLost extends Error {
-  override readonly name = 'ClaimLost'
-}
 
 /** Nobody wants it to go live any more. */
 export class NotWanted extends Error {

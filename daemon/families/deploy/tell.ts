@@ -32,7 +32,7 @@ export async function tellLive(
     : { ...common, edit_id: live.edit_id, previous_deployment_id: before, trigger }
   const type = isRollback ? 'app.rolled_back' : 'app.deployed'
   await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
-  await tx.deployments.log(id, [{ at: now, step: null, message: `Release ${release} is live.` }])
+  await tx.jobs.log(id, [{ at: now, stage: null, message: `Release ${release} is live.` }])
 }
 
 function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
@@ -56,5 +56,5 @@ export async function tellFailed(
   }
   const event = engine.newEvent(account_id, 'app.deploy_failed', data, ended_at, app_id)
   await engine.publishIn(tx, [event])
-  await tx.deployments.log(id, [{ at: ended_at, step: null, message }])
+  await tx.jobs.log(id, [{ at: ended_at, stage: null, message }])
 }

@@ -15,11 +15,6 @@ export interface Base {
   readonly bytes: AppBytes
 }
 
-/** The edit is another's by now, or gone. */
-export class ClaimLost extends Error {
-  override readonly name = 'ClaimLost'
-}
-
 /** What the edit changes was changed since its base. */
 export class ConflictError extends Error {
   override readonly name = 'ConflictError'

@@ -2,6 +2,7 @@ import type { EditOutcome } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type { EditEnd } from '../../../plugins/platform/contract/edits.ts'
+import { ClaimLost } from '../../jobs/claim-lost.ts'
 import { findRevision } from '../apps/service.ts'
 import { keepMade, loadTree, readKept } from '../../trees/keep.ts'
 import type { Tree } from '../../trees/tree.ts'
@@ -10,7 +11,7 @@ import type { Platform } from '../../platform.ts'
 import type { AppliedEdit } from '../../trees/apply.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
 import type { Base, Held } from './claimed.ts'
-import { ClaimLost, ConflictError } from './claimed.ts'
+import { ConflictError } from './claimed.ts'
 import { cleanCount, cleanText } from '../clean.ts'
 import { endClaimed } from './end.ts'
 import { repeatChanges } from '../../trees/repeat.ts'
@@ -99,8 +100,7 @@ async function advance(
 ): Promise<boolean> {
   const { number, kept, applied, outcome } = made
   const { id, app_id, created_by } = edit
-  const known = await tx.edits.get(app_id, id)
-  if (known?.cancel_at !== null) throw new EditError('canceled')
+  if ((await tx.jobs.hold(id, claim)) === 'cancel') throw new EditError('canceled')
   const now = platform.clock.now()
   const summary = cleanText(outcome.summary, MAX_SUMMARY) || null
   const message = edit.message ?? summary
@@ -125,6 +125,6 @@ async function advance(
   const model = cleanText(outcome.model, MAX_MODEL)
   if (model !== '') await tx.edits.found(id, claim, { model })
   if (!(await endClaimed(platform, tx, { edit, claim }, end))) throw new ClaimLost()
-  await tx.edits.log(id, [{ at: now, stage: null, message: `Revision ${number} is made.` }])
+  await tx.jobs.log(id, [{ at: now, stage: null, message: `Revision ${number} is made.` }])
   return true
 }

@@ -78,7 +78,7 @@ export async function enqueue(
   await tx.edits.insert(edit)
   await noteEdit(call, edit, 'edit.created')
   tx.afterCommit(() => {
-    platform.wake.edits()
+    platform.wake.jobs('edit')
   })
   return edit
 }
@@ -118,9 +118,6 @@ export function newEdit(
     created_at: now,
     started_at: null,
     finished_at: null,
-    deadline_at: null,
-    cancel_at: null,
-    attempts: 0,
     ...given,
   }
 }
@@ -135,10 +132,10 @@ export async function cancelAll(
 ): Promise<void> {
   for (const edit of await tx.edits.waiting(appId)) {
     const end = endWithout('canceled', FAILURES.canceled, now)
-    if (!(await endQueued(platform, tx, edit, end))) await tx.edits.cancel(edit.id, now)
+    if (!(await endQueued(platform, tx, edit, end))) await tx.jobs.cancel(edit.id, now)
   }
   await tx.apps.move(appId, 'creating', 'failed', now)
   tx.afterCommit(() => {
-    platform.wake.edits()
+    platform.wake.jobs('edit')
   })
 }

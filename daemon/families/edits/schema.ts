@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toIso } from '../../../lib/time.ts'
-import type { EditLine, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { JobLine } from '../../../plugins/platform/contract/jobs.ts'
 import { EDIT_KNOWLEDGE, EDIT_STATUSES } from '../../../plugins/platform/contract/edits.ts'
 import { exampleApp, revisionNumber } from '../apps/schema.ts'
 import { creator, instant, isoOrNull, model, pageOf, plainText, prompt, text } from '../wire.ts'
@@ -174,7 +175,7 @@ export const linePage = pageOf(line)
 export const editNews = z.union([line, editState])
 export type EditNews = z.input<typeof editNews>
 
-export function toWireLine({ number, at, stage, message }: EditLine): z.input<typeof line> {
+export function toWireLine({ number, at, stage, message }: JobLine): z.input<typeof line> {
   return { number, at: toIso(at), stage, message }
 }
 

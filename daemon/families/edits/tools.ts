@@ -1,5 +1,6 @@
 import type { EditOperation, EditTools, OperationFault } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
+import { ClaimLost } from '../../jobs/claim-lost.ts'
 import { bytesOf, loadTree, readKept } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
 import { findPassages } from '../passages.ts'
@@ -8,7 +9,6 @@ import type { OperationRefusal } from '../../trees/apply.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
 import type { Base, Held } from './claimed.ts'
-import { ClaimLost } from './claimed.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { turnOfWorker } from '../../trees/turn.ts'
 
@@ -71,7 +71,7 @@ async function mayReadKnowledge(platform: Platform, { edit, claim }: Held): Prom
   if (isAllowed) return true
   await store.write(async (tx) => {
     if (!(await tx.edits.found(edit.id, claim, { knowledge: 'withheld' }))) throw new ClaimLost()
-    await tx.edits.log(edit.id, [{ at: now, stage: 'reading', message: WITHHELD }])
+    await tx.jobs.log(edit.id, [{ at: now, stage: 'reading', message: WITHHELD }])
   })
   return false
 }

@@ -7,8 +7,8 @@ import type { Embedder } from '../../../plugins/embeddings/contract.ts'
 import { EmbeddingError, MAX_TEXTS } from '../../../plugins/embeddings/contract.ts'
 import type { FileChunk } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
-import type { Held, KeptClaim } from './claim.ts'
-import { ClaimLost } from './claim.ts'
+import { ClaimLost } from '../../jobs/claim-lost.ts'
+import type { Held } from './claim.ts'
 
 /** How often texts are given again to a model that did not answer, before the attempt is given up. */
 const RETRIES = 3
@@ -26,7 +26,7 @@ export async function embedFile(
   { store, plugins: { embedder }, clock }: Pick<Platform, 'store' | 'plugins' | 'clock'>,
   { file: { id }, claim }: Held,
   chunks: number,
-  tell: KeptClaim['tell'],
+  tell: (stage: string, done: number, total: number | null) => void,
   signal: AbortSignal,
 ): Promise<void> {
   if (embedder === undefined) return

@@ -45,7 +45,7 @@ export async function takeIn(
     } else taken.push(known)
   }
   if (made.length > 0) await holdFor({ platform, tx }, place.account_id, made)
-  if (files > held.files) tx.afterCommit(() => platform.wake.files())
+  if (files > held.files) tx.afterCommit(() => platform.wake.jobs('file'))
   return taken
 }
 
@@ -73,6 +73,5 @@ function newFile(
     created_by: creatorOf(principal),
     created_at,
     processed_at: null,
-    deadline_at: null,
   }
 }

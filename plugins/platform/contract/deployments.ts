@@ -1,3 +1,4 @@
+import type { Hold, LeasedJob } from './jobs.ts'
 import type { HostedApp, SiteRecord, SiteStanding } from './sites.ts'
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
@@ -73,12 +74,8 @@ export interface DeploymentRecord extends DeploymentPlace {
   /** When it became what is served; it stays when another took its place. */
   readonly live_at: Instant | null
   readonly ended_at: Instant | null
-  /** It fails when it is not live by then. */
-  readonly deadline_at: Instant | null
-  /** Set while it is under way: whoever carries it out stops, and ends it as canceled. */
+  /** Set while it is in progress, once it is to stop; null once it ended. */
   readonly cancel_at: Instant | null
-  /** How often somebody began to carry it out. */
-  readonly attempts: number
   /** Whether its going live was told of. */
   readonly announced: boolean
   /** Once it was live, pages of what was live before it are served nothing of that any more. */
@@ -93,15 +90,6 @@ export interface DeploymentListQuery extends PageQuery {
   /** Only these. */
   readonly statuses: readonly DeploymentStatus[]
   readonly kind: DeploymentKind | null
-}
-
-/** One line of what a deployment did. */
-export interface DeploymentLine {
-  /** 1, 2, … within the deployment, without a gap. */
-  readonly number: number
-  readonly at: Instant
-  readonly step: string | null
-  readonly message: string
 }
 
 export interface DeploymentReads {
@@ -121,24 +109,11 @@ export interface DeploymentReads {
    * and each once; that of a deployment which is under way is among them.
    */
   artifacts(appId: string, releases: number): Promise<readonly string[]>
-  /** Its lines after a number, in their order. */
-  lines(id: string, after: number, limit: number): Promise<readonly DeploymentLine[]>
-  /** Whether `claim` would find anything. */
-  isClaimable(now: Instant): Promise<boolean>
   /** What apps serve, in no order; an app without a site is left out. */
   standings(appIds: readonly string[]): Promise<readonly SiteStanding[]>
   /** The app with this id, or the one that bears the alias and is not archived. */
   siteByAlias(alias: string): Promise<HostedApp | undefined>
   siteByPreview(preview: string): Promise<HostedApp | undefined>
-}
-
-export interface DeploymentClaim {
-  /** Unique to this one deed. */
-  readonly claim: string
-  readonly now: Instant
-  readonly lease_until: Instant
-  /** When it is to be live, where this is the first time that it is begun. */
-  readonly deadline_at: Instant
 }
 
 /** What a deployment ended in that never was live; it never changes again. */
@@ -147,9 +122,6 @@ export interface DeploymentEnd {
   readonly ended_at: Instant
   readonly error: DeploymentFailure
 }
-
-/** What a deployment's holder is told: it is its own, it is to stop, or it is another's by now. */
-export type Hold = 'held' | 'cancel' | 'lost'
 
 /**
  * Whatever changes what a host serves is told of as a change of the app's `site` before `write`
@@ -161,27 +133,14 @@ export interface DeploymentWrites extends DeploymentReads {
   openSite(site: Pick<SiteRecord, 'app_id' | 'account_id' | 'preview'>): Promise<void>
   /**
    * Adds a deployment as the app's next release. Undefined, changing nothing, while another is in
-   * progress: of two callers one wins.
+   * progress: of two callers one wins. One that is queued has a job from then on.
    */
   insert(deployment: NewDeployment): Promise<DeploymentRecord | undefined>
   /**
-   * Begins the one that has waited longest, of accounts with the fewest under way: a queued one is
-   * building from then on; one that is in progress, or live and not announced, is given to another when
-   * its lease has ended, and stays what it is. Of concurrent callers each gets another. Its place is
-   * cleared, its attempts count one more.
+   * Notes that the deployment of a job is carried out from now on: a queued one is building; one that is in
+   * progress, or live and not announced, stays what it is. Undefined when there is no such deployment.
    */
-  claim(asked: DeploymentClaim): Promise<DeploymentRecord | undefined>
-  /** Notes that it is alive, and how far. Changes nothing when it is not this claim's any more. */
-  beat(
-    id: string,
-    claim: string,
-    beat: { readonly lease_until: Instant } & DeploymentPlace,
-  ): Promise<Hold>
-  /**
-   * Gives a claimed one back unfinished: it may be claimed at once, and this attempt counts for none. False,
-   * changing nothing, when it is not this claim's any more.
-   */
-  release(id: string, claim: string, now: Instant): Promise<boolean>
+  begin(job: LeasedJob, now: Instant): Promise<DeploymentRecord | undefined>
   /**
    * What is to be served is made and kept: a building one is deploying. Only `held` changes anything; one
    * that was asked to stop is not taken further.
@@ -200,11 +159,11 @@ export interface DeploymentWrites extends DeploymentReads {
    */
   switch(id: string, claim: string, now: Instant): Promise<DeploymentRecord | undefined>
   /**
-   * Notes that a live one's going live is told of, and lets go of it. Of any number of callers one gets
+   * Notes that a live one's going live is told of, and ends its job. Of any number of callers one gets
    * true.
    */
   announce(id: string): Promise<boolean>
-  /** Ends a claimed one that is not live. False, changing nothing, when the claim is lost. */
+  /** Ends a claimed one that is not live, and its job. False, changing nothing, when the claim is lost. */
   fail(id: string, claim: string, end: DeploymentEnd): Promise<boolean>
   /**
    * Ends a queued one; asks a building one to stop, also when it was asked before. `late`, changing
@@ -221,15 +180,6 @@ export interface DeploymentWrites extends DeploymentReads {
       'id' | 'app_id' | 'account_id' | 'message' | 'reason' | 'created_by' | 'created_at'
     >,
   ): Promise<DeploymentRecord | undefined>
-  /** Adds lines after its last. */
-  log(
-    id: string,
-    lines: readonly {
-      readonly at: Instant
-      readonly step: string | null
-      readonly message: string
-    }[],
-  ): Promise<void>
 }
 
 /** The deployment that took an app offline, all but its release and what was live. */
@@ -253,9 +203,7 @@ export function offlineDeployment(
     started_at: at,
     live_at: null,
     ended_at: at,
-    deadline_at: null,
     cancel_at: null,
-    attempts: 0,
     announced: true,
     retire_earlier: false,
   }

@@ -1,6 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { RecordOf } from '../model/define.ts'
 import type { DOMAINS } from '../models/domains.ts'
+import type { JobClaim, LeasedJob } from './jobs.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 
 export { DOMAIN_STATUSES } from '../models/domains.ts'
@@ -32,30 +33,13 @@ export interface DomainReads {
   count(appId: string): Promise<number>
   /** The verified domain of this hostname, unless its app is archived. */
   domainByHostname(hostname: string): Promise<DomainRecord | undefined>
-  /** Whether `claimDue` would find anything. */
-  isClaimable(due: DomainsDue): Promise<boolean>
-}
-
-/** What is due by now. What lies further ahead than anything is put was put there by a clock that was ahead. */
-export interface DomainsDue {
-  readonly now: Instant
-  /** A look that is to come after it is due. */
-  readonly furthest_check: Instant
-  /** A lease that is to end after it has ended. */
-  readonly furthest_lease: Instant
-}
-
-/** A look at a domain, which one process takes at a time. */
-export interface DomainClaim extends DomainsDue {
-  /** Unique to this one deed. */
-  readonly claim: string
-  readonly lease_until: Instant
 }
 
 export interface DomainWrites extends DomainReads {
   /**
    * False, inserting nothing, when the app has this hostname already, or it is verified for another:
-   * hostnames that nobody has proved yet may wait side by side.
+   * hostnames that nobody has proved yet may wait side by side. One that is to be checked has a job from then
+   * on.
    */
   insert(domain: DomainRecord): Promise<boolean>
   /**
@@ -63,25 +47,25 @@ export interface DomainWrites extends DomainReads {
    * nothing, when there is no such domain, or it is to be primary and is not verified.
    */
   setPrimary(appId: string, id: string, primary: boolean): Promise<boolean>
-  /** Deletes it whatever its status, under way or not. False when there is none. */
+  /** Deletes it and its job, whatever its status, checked at the moment or not. False when there is none. */
   remove(appId: string, id: string): Promise<boolean>
-  /** Begins a look at the domain that has been due longest. Of concurrent callers each gets another. */
-  claimDue(asked: DomainClaim): Promise<DomainRecord | undefined>
+  /** The domain of a job, to be checked. Undefined when there is none. */
+  begin(job: LeasedJob): Promise<DomainRecord | undefined>
   /**
-   * Begins a look at this domain, due or not. Undefined, changing nothing, when one is under way, or the
-   * last was after `since`, and no further ahead of now than that is behind: of concurrent callers one
-   * gets it.
+   * Claims a check of this domain, due or not. Undefined, changing nothing, when it is being checked, or was
+   * after `since`, and no further ahead of now than that is behind: of concurrent callers one gets it.
    */
   claimOne(
     appId: string,
     id: string,
-    asked: DomainClaim & { readonly since: Instant },
+    asked: JobClaim & { readonly since: Instant },
   ): Promise<DomainRecord | undefined>
   /**
-   * Records what a look led to; one that is not verified is not primary any more.
+   * Records what a check led to; one that is not verified is not primary any more. Its job waits until the
+   * next check is due; without one it ends.
    *
    * `taken`, changing nothing, when it would be verified while another of its hostname is: of two that
-   * are proved at once one wins, and the look goes on. `lost`, changing nothing, when it is not this
+   * are proved at once one wins, and the check goes on. `lost`, changing nothing, when it is not this
    * claim's any more: it was deleted, or given to another.
    *
    * @param before as it was claimed

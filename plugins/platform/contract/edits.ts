@@ -1,5 +1,6 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
+import type { JobProgress, LeasedJob } from './jobs.ts'
 import type { Page, SizedPageQuery } from '../../store/contract/page.ts'
 
 export const EDIT_STATUSES = ['queued', 'running', 'completed', 'failed', 'canceled'] as const
@@ -36,13 +37,6 @@ export interface EditedFile {
   readonly change: 'added' | 'changed' | 'removed'
 }
 
-/** How far an edit is; `stage` null while it waits and once it ended. */
-export interface EditPlace {
-  readonly stage: string | null
-  readonly done: number
-  readonly total: number | null
-}
-
 /** What an edit ended in; it never changes again. */
 export interface EditEnd {
   readonly status: 'completed' | 'failed' | 'canceled'
@@ -54,7 +48,7 @@ export interface EditEnd {
   readonly error: EditFailure | null
 }
 
-export interface EditRecord extends EditPlace {
+export interface EditRecord extends JobProgress {
   /** Time-ordered. */
   readonly id: string
   readonly app_id: string
@@ -83,12 +77,6 @@ export interface EditRecord extends EditPlace {
   readonly created_at: Instant
   readonly started_at: Instant | null
   readonly finished_at: Instant | null
-  /** It fails when it is not done by then. */
-  readonly deadline_at: Instant | null
-  /** Set while it runs: whoever carries it out stops, and ends it as canceled. */
-  readonly cancel_at: Instant | null
-  /** How often somebody began to carry it out. */
-  readonly attempts: number
 }
 
 export interface EditListQuery extends SizedPageQuery {
@@ -98,58 +86,19 @@ export interface EditListQuery extends SizedPageQuery {
   readonly initial: boolean | null
 }
 
-/** One line of what an edit did. */
-export interface EditLine {
-  /** 1, 2, … within the edit, without a gap. */
-  readonly number: number
-  readonly at: Instant
-  readonly stage: string | null
-  readonly message: string
-}
-
 export interface EditReads {
   get(appId: string, id: string): Promise<EditRecord | undefined>
   /** @param most edits that a page looks at; default `MOST_LOOKED_AT` */
   list(query: EditListQuery, most?: number): Promise<Page<EditRecord>>
   /** Those of the app that are queued or running, the oldest first. */
   waiting(appId: string): Promise<readonly EditRecord[]>
-  /** Its lines after a number, in their order. */
-  lines(id: string, after: number, limit: number): Promise<readonly EditLine[]>
-  /** Whether `claim` would find anything. */
-  isClaimable(now: Instant): Promise<boolean>
-}
-
-export interface EditClaim {
-  /** Unique to this one deed. */
-  readonly claim: string
-  readonly now: Instant
-  readonly lease_until: Instant
-  /** When the edit is to have ended, where this is the first time that it is begun. */
-  readonly deadline_at: Instant
 }
 
 export interface EditWrites extends EditReads {
+  /** Adds an edit; one that is queued has a job from then on, in the queue of its app. */
   insert(edit: EditRecord): Promise<void>
-  /**
-   * Begins the edit that has waited longest, of accounts with the fewest running: of apps without a running
-   * one the oldest that is queued, or one whose lease has ended. Of concurrent callers each gets another; no app ever has two running.
-   * Its place is cleared, its attempts count one more.
-   */
-  claim(asked: EditClaim): Promise<EditRecord | undefined>
-  /**
-   * Notes that it is alive, and how far. `lost`, changing nothing, when it is not this claim's any more;
-   * `cancel` when it was asked to stop.
-   */
-  beat(
-    id: string,
-    claim: string,
-    beat: { readonly lease_until: Instant } & EditPlace,
-  ): Promise<'held' | 'cancel' | 'lost'>
-  /**
-   * Gives a claimed edit back unfinished: it may be claimed at once, and this attempt counts for none. False,
-   * changing nothing, when it is not this claim's any more.
-   */
-  release(id: string, claim: string, now: Instant): Promise<boolean>
+  /** Notes that the edit of a job runs from now on. Undefined when there is no such edit. */
+  begin(job: LeasedJob, now: Instant): Promise<EditRecord | undefined>
   /**
    * Notes what a claimed edit applies to, which model answers, and that knowledge is withheld. False when the
    * claim is lost.
@@ -163,19 +112,8 @@ export interface EditWrites extends EditReads {
       readonly knowledge?: EditKnowledge
     },
   ): Promise<boolean>
-  /** Ends a claimed edit. False, changing nothing, when it is not this claim's any more. */
+  /** Ends a claimed edit and its job. False, changing nothing, when it is not this claim's any more. */
   finish(id: string, claim: string, end: EditEnd): Promise<boolean>
-  /** Ends a queued one. False, changing nothing, when it is not queued any more. */
+  /** Ends a queued one and its job. False, changing nothing, when it is not queued any more. */
   drop(id: string, end: EditEnd): Promise<boolean>
-  /** Asks a running one to stop. False when it is not running; asked again, true. */
-  cancel(id: string, now: Instant): Promise<boolean>
-  /** Adds lines after its last. */
-  log(
-    id: string,
-    lines: readonly {
-      readonly at: Instant
-      readonly stage: string | null
-      readonly message: string
-    }[],
-  ): Promise<void>
 }

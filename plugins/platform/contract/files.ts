@@ -1,5 +1,6 @@
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
+import type { JobProgress, LeasedJob } from './jobs.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 
 export const FILE_STATUSES = ['queued', 'processing', 'processed', 'failed'] as const
@@ -12,15 +13,8 @@ export interface FileFailure {
   readonly message: string
 }
 
-/** How far its processing is; `stage` null while it waits and once it ended. */
-export interface FilePlace {
-  readonly stage: string | null
-  readonly done: number
-  readonly total: number | null
-}
-
 /** A knowledge-base file. Its bytes lie where those of the app do, under their SHA-256. */
-export interface FileRecord extends FilePlace {
+export interface FileRecord extends JobProgress {
   /** Time-ordered. */
   readonly id: string
   readonly app_id: string
@@ -44,8 +38,6 @@ export interface FileRecord extends FilePlace {
   readonly created_by: Creator
   readonly created_at: Instant
   readonly processed_at: Instant | null
-  /** It fails when it is not done by then. */
-  readonly deadline_at: Instant | null
 }
 
 export interface FileListQuery extends PageQuery {
@@ -138,17 +130,6 @@ export interface FileReads {
   nearest(search: NearSearch): Promise<readonly FoundChunk[]>
   /** Chunks of a file from an ordinal on, in their order, whether or not they are found yet. */
   chunks(id: string, from: number, limit: number): Promise<readonly FileChunk[]>
-  /** Whether `claim` would find anything. */
-  isClaimable(now: Instant): Promise<boolean>
-}
-
-export interface FileClaim {
-  /** Unique to this one deed. */
-  readonly claim: string
-  readonly now: Instant
-  readonly lease_until: Instant
-  /** When it is to have ended, where this is the first attempt. */
-  readonly deadline_at: Instant
 }
 
 export type FileEnd =
@@ -161,24 +142,13 @@ export type FileEnd =
   | { readonly status: 'failed'; readonly error: FileFailure }
 
 export interface FileWrites extends FileReads {
+  /** Adds a file; one that is queued has a job from then on. */
   insert(file: FileRecord): Promise<void>
   /**
-   * Begins the file that has waited longest, of accounts with the fewest under way: one that is queued,
-   * or one whose lease has ended. Of concurrent callers each gets another. Its place is cleared, its attempts
-   * count one more; chunks and vectors of an earlier attempt are for `clear` to delete.
+   * Notes that the file of a job is processed from now on; chunks and vectors of an earlier attempt are for
+   * `clear` to delete. Undefined when there is no such file.
    */
-  claim(asked: FileClaim): Promise<FileRecord | undefined>
-  /** Notes that it is alive, and how far. False, changing nothing, when it is not this claim's any more. */
-  beat(
-    id: string,
-    claim: string,
-    beat: { readonly lease_until: Instant } & FilePlace,
-  ): Promise<boolean>
-  /**
-   * Gives a claimed file back unfinished: it may be claimed at once, and this attempt counts for none. False,
-   * changing nothing, when it is not this claim's any more.
-   */
-  release(id: string, claim: string, now: Instant): Promise<boolean>
+  begin(job: LeasedJob): Promise<FileRecord | undefined>
   /**
    * Deletes up to `limit` rows of chunks and vectors of a claimed file, and answers how many: fewer than
    * `limit` when none are left. Undefined, deleting none, when it is not this claim's any more.
@@ -195,14 +165,14 @@ export interface FileWrites extends FileReads {
    */
   addVectors(id: string, claim: string, added: FileVectors): Promise<boolean>
   /**
-   * Ends a claimed file: its chunks are found from then on; those of one that failed are to be cleared before.
+   * Ends a claimed file and its job: its chunks are found from then on; those of one that failed are to be cleared before.
    * False, changing nothing, when it is not this claim's any more: it was deleted, or given to another.
    */
   finish(id: string, claim: string, now: Instant, end: FileEnd): Promise<boolean>
   /** Lets one that failed be processed again, as if it were new. False when it has not failed. */
   retry(id: string): Promise<boolean>
   /**
-   * Deletes it, whatever its state: nobody finds its chunks and vectors any more, which the purge of
+   * Deletes it and its job, whatever its state: nobody finds its chunks and vectors any more, which the purge of
    * `removed_files` deletes. False when there is none.
    */
   remove(appId: string, id: string): Promise<boolean>

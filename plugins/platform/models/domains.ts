@@ -24,22 +24,18 @@ const CHECKED = {
 }
 
 /** A hostname that an account wants to serve an app at. */
-export const DOMAINS = defineModel(
-  'domains',
-  {
-    /** Time-ordered. */
-    id: id(),
-    app_id: id(),
-    account_id: id(),
-    /** Lower case, without a final dot. Of those that are verified no two have the same. */
-    hostname: id(),
-    /** The value of the record that proves ownership. */
-    token: text(),
-    /** At most one verified domain of an app is primary. */
-    primary: named('is_primary', flag()),
-    created_by: creator(),
-    created_at: big(),
-    ...CHECKED,
-  },
-  { claim: orNull(text()), lease_until: orNull(big()) },
-)
+export const DOMAINS = defineModel('domains', {
+  /** Time-ordered. */
+  id: id(),
+  app_id: id(),
+  account_id: id(),
+  /** Lower case, without a final dot. Of those that are verified no two have the same. */
+  hostname: id(),
+  /** The value of the record that proves ownership. */
+  token: text(),
+  /** At most one verified domain of an app is primary. */
+  primary: named('is_primary', flag()),
+  created_by: creator(),
+  created_at: big(),
+  ...CHECKED,
+})

@@ -1,9 +1,4 @@
-import type {
-  DeploymentFailure,
-  DeploymentLine,
-  DeploymentRecord,
-  NewDeployment,
-} from '../contract/deployments.ts'
+import type { DeploymentFailure, DeploymentRecord, NewDeployment } from '../contract/deployments.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, jsonOrNull, textOrNull, toCreator } from '../../store/sql/rows.ts'
 
@@ -22,18 +17,12 @@ export const COLUMNS = [
   'message',
   'reason',
   'error',
-  'step',
-  'done',
-  'total',
   'created_by_type',
   'created_by_id',
   'created_at',
   'started_at',
   'live_at',
   'ended_at',
-  'deadline_at',
-  'cancel_at',
-  'attempts',
   'announced',
   'retire_earlier',
 ] as const
@@ -67,27 +56,16 @@ export function toDeployment(row: Row): DeploymentRecord {
     message: textOrNull(row['message']),
     reason: row['reason'] as DeploymentRecord['reason'],
     error: jsonOrNull<DeploymentFailure>(row['error']),
-    step: textOrNull(row['step']),
-    done: integer(row['done']),
+    step: textOrNull(row['stage']),
+    done: integer(row['done'] ?? 0),
     total: integerOrNull(row['total']),
     created_by: toCreator(row),
     created_at: integer(row['created_at']),
     started_at: integerOrNull(row['started_at']),
     live_at: integerOrNull(row['live_at']),
     ended_at: integerOrNull(row['ended_at']),
-    deadline_at: integerOrNull(row['deadline_at']),
     cancel_at: integerOrNull(row['cancel_at']),
-    attempts: integer(row['attempts']),
     announced: integer(row['announced']) === 1,
     retire_earlier: integer(row['retire_earlier']) === 1,
-  }
-}
-
-export function toLine(row: Row): DeploymentLine {
-  return {
-    number: integer(row['number']),
-    at: integer(row['at']),
-    step: textOrNull(row['step']),
-    message: String(row['message']),
   }
 }

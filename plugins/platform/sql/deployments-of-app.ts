@@ -1,4 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
+import { removeJobs } from '../jobs/dequeue.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { PlatformTables } from './tables.ts'
 
@@ -10,8 +11,9 @@ export async function stopDeployments(
   now: Instant,
 ): Promise<void> {
   await query(
-    `UPDATE ${t.deployments} SET cancel_at = COALESCE(cancel_at, $2)
-     WHERE app_id = $1 AND status IN ('queued', 'building', 'deploying')`,
+    `UPDATE ${t.jobs} SET cancel_at = COALESCE(cancel_at, $2)
+     WHERE app_id = $1 AND kind = 'deployment' AND EXISTS (SELECT 1 FROM ${t.deployments} one
+       WHERE one.id = ${t.jobs}.id AND one.status IN ('queued', 'building', 'deploying'))`,
     [appId, now],
   )
 }
@@ -27,7 +29,8 @@ export async function purgeDeployments(
     `DELETE FROM ${t.deployments} WHERE app_id = $1 RETURNING id`,
     [appId],
   )
-  await query(`DELETE FROM ${t.deployment_lines} WHERE ${dialect.among('deployment_id', '$1')}`, [
+  await removeJobs(query, t, 'deployment', 'app_id = $1', [appId])
+  await query(`DELETE FROM ${t.job_lines} WHERE ${dialect.among('job_id', '$1')}`, [
     JSON.stringify(rows.map(({ id }) => id)),
   ])
   await query(`DELETE FROM ${t.sites} WHERE app_id = $1`, [appId])

@@ -2,8 +2,11 @@ import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contract/deployments.ts'
 import { offlineDeployment } from '../contract/deployments.ts'
 import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
+import type { JobWrites } from '../contract/jobs.ts'
+import { removeJobs } from '../jobs/dequeue.ts'
+import { changes as changesRow, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { COLUMNS, toDeployment, toLine, toValues } from './deployment-rows.ts'
+import { COLUMNS, toDeployment, toValues } from './deployment-rows.ts'
 import { lastIdLookedAt } from '../../store/sql/looked-at.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { BEFORE_ALL, BEHIND_ALL, cutPage, integer } from '../../store/sql/rows.ts'
@@ -12,18 +15,19 @@ import type { PlatformTables } from './tables.ts'
 
 /** As the indexes say it, word for word, so that they serve. */
 const IN_PROGRESS = `status IN ('queued', 'building', 'deploying')`
-const OPEN = `announced = 0 AND status IN ('queued', 'building', 'deploying', 'live')`
-/** Of what is not under way. */
-const NO_PLACE = 'step = NULL, done = 0, total = NULL'
-const LET_GO = `claim = NULL, lease_until = NULL, ${NO_PLACE}`
 
 export function deploymentReads(
   query: Query,
   t: PlatformTables,
   dialect: Dialect,
 ): DeploymentReads {
+  /** Deployments as a statement selects them; one in progress shows how far its job is. */
+  const shown = (sql: string): string =>
+    `SELECT one.*, job.stage, job.done, job.total, job.cancel_at
+     FROM (SELECT * FROM ${t.deployments} ${sql}) one
+     LEFT JOIN ${t.jobs} job ON job.id = one.id AND one.${IN_PROGRESS}`
   const first = async (sql: string, bind: readonly unknown[]) => {
-    const [row] = await query(`SELECT * FROM ${t.deployments} ${sql}`, bind)
+    const [row] = await query(shown(sql), bind)
     return row && toDeployment(row)
   }
   return {
@@ -38,9 +42,9 @@ export function deploymentReads(
       } as const
       const last = await lastIdLookedAt(query, indexed, most)
       const rows = await query(
-        `SELECT * FROM ${t.deployments} WHERE ${indexed.where} AND id >= $3
+        `${shown(`WHERE ${indexed.where} AND id >= $3
            AND ${dialect.among('status', '$4')} AND (CAST($5 AS TEXT) IS NULL OR kind = $5)
-         ORDER BY id DESC LIMIT $6`,
+           ORDER BY id DESC LIMIT $6`)} ORDER BY one.id DESC`,
         [...indexed.bind, last ?? BEFORE_ALL, JSON.stringify(statuses), kind, limit + 1],
       )
       return leadOn(cutPage(rows.map(toDeployment), limit), last)
@@ -69,26 +73,7 @@ export function deploymentReads(
       const latest = rows.sort((a, b) => integer(b.release) - integer(a.release))
       return [...new Set(latest.map(({ artifact }) => artifact))]
     },
-    async lines(id, after, limit) {
-      const rows = await query(
-        `SELECT * FROM ${t.deployment_lines} WHERE deployment_id = $1 AND number > $2
-         ORDER BY number LIMIT $3`,
-        [id, after, limit],
-      )
-      return rows.map(toLine)
-    },
-    async isClaimable(now) {
-      return (await query(claimable(t), [now])).length > 0
-    },
   }
-}
-
-/** The deployment to be taken up next; $1 is now. */
-function claimable(t: PlatformTables): string {
-  return `SELECT id FROM ${t.deployments} one WHERE ${OPEN}
-      AND (status = 'queued' OR COALESCE(lease_until, 0) <= $1)
-    ORDER BY (SELECT count(*) FROM ${t.deployments} busy WHERE busy.account_id = one.account_id
-      AND busy.status IN ('building', 'deploying')), id LIMIT 1`
 }
 
 export function deploymentWrites(
@@ -96,11 +81,14 @@ export function deploymentWrites(
   t: PlatformTables,
   dialect: Dialect,
   changes: ChangeSink,
+  jobs: Pick<JobWrites, 'enqueue' | 'hold' | 'cancel' | 'complete' | 'dequeue'>,
 ): DeploymentWrites {
-  /** Whether a statement with RETURNING changed a row. */
-  const changed = async (sql: string, bind: readonly unknown[]): Promise<boolean> =>
-    (await query(sql, bind)).length > 0
-  const held = (status: string): string => `id = $1 AND claim = $2 AND ${status}`
+  const changed = (sql: string, bind: readonly unknown[]): Promise<boolean> =>
+    changesRow(query, sql, bind)
+  const held = (status: string): string => `id = $1 AND ${status} AND ${whileHeld(t)}`
+  /** Held, and not asked to stop. */
+  const wanted = (status: string): string => `${held(status)} AND NOT EXISTS (
+    SELECT 1 FROM ${t.jobs} WHERE id = $1 AND cancel_at IS NOT NULL)`
   const tell = (app_id: string): unknown => changes.push({ kind: 'site', id: app_id })
 
   async function insert(deployment: NewDeployment, unless: string): Promise<Row | undefined> {
@@ -113,6 +101,10 @@ export function deploymentWrites(
        WHERE ${unless} RETURNING *`,
       COLUMNS.map((column) => values[column]),
     )
+    if (row !== undefined && deployment.status === 'queued') {
+      const { id, app_id, account_id } = deployment
+      await jobs.enqueue({ id, kind: 'deployment', app_id, account_id, queue: null, run_at: null })
+    }
     return row
   }
 
@@ -132,12 +124,15 @@ export function deploymentWrites(
     tell(app_id)
   }
 
-  const supersede = (app_id: string, now: number): Promise<readonly Row[]> =>
-    query(
-      `UPDATE ${t.deployments} SET status = 'superseded', ended_at = $2, ${LET_GO}
+  async function supersede(app_id: string, now: number): Promise<Row | undefined> {
+    const [live] = await query(
+      `UPDATE ${t.deployments} SET status = 'superseded', ended_at = $2
        WHERE app_id = $1 AND status = 'live' RETURNING id`,
       [app_id, now],
     )
+    if (live !== undefined) await removeJobs(query, t, 'deployment', 'id = $1', [live['id']])
+    return live
+  }
 
   return {
     ...deploymentReads(query, t, dialect),
@@ -156,43 +151,25 @@ export function deploymentWrites(
       )
       return row && toDeployment(row)
     },
-    async claim({ claim, now, lease_until, deadline_at }) {
+    async begin({ id, cancel_at }, now) {
       const [row] = await query(
-        `UPDATE ${t.deployments} SET claim = $2, lease_until = $3, poised = 0,
+        `UPDATE ${t.deployments} SET poised = 0,
            status = CASE WHEN status = 'queued' THEN 'building' ELSE status END,
-           started_at = COALESCE(started_at, $1), deadline_at = COALESCE(deadline_at, $4),
-           attempts = attempts + 1, ${NO_PLACE}
-         WHERE id = (${claimable(t)} ${dialect.skipLocked}) RETURNING *`,
-        [now, claim, lease_until, deadline_at],
+           started_at = COALESCE(started_at, $2)
+         WHERE id = $1 AND announced = 0 AND status IN ('queued', 'building', 'deploying', 'live')
+         RETURNING *`,
+        [id, now],
       )
-      return row && toDeployment(row)
+      return row && toDeployment({ ...row, cancel_at })
     },
-    async beat(id, claim, { lease_until, step, done, total }) {
-      const [row] = await query(
-        `UPDATE ${t.deployments} SET lease_until = $3, step = $4, done = $5, total = $6
-         WHERE ${held(OPEN)} RETURNING cancel_at, status`,
-        [id, claim, lease_until, step, done, total],
-      )
-      if (row === undefined) return 'lost'
-      return row['cancel_at'] === null || row['status'] === 'live' ? 'held' : 'cancel'
-    },
-    release: (id, claim, now) =>
-      changed(
-        `UPDATE ${t.deployments} SET lease_until = $3, attempts = attempts - 1, ${NO_PLACE}
-         WHERE ${held(OPEN)} RETURNING id`,
-        [id, claim, now],
-      ),
     async built(id, claim, artifact) {
-      const building = held(`status = 'building'`)
-      const [row] = await query(
-        `UPDATE ${t.deployments} SET
-           status = CASE WHEN cancel_at IS NULL THEN 'deploying' ELSE status END,
-           artifact = CASE WHEN cancel_at IS NULL THEN $3 ELSE artifact END
-         WHERE ${building} RETURNING status`,
+      const isBuilt = await changed(
+        `UPDATE ${t.deployments} SET status = 'deploying', artifact = $3
+         WHERE ${wanted(`status = 'building'`)} RETURNING id`,
         [id, claim, artifact],
       )
-      if (row === undefined) return 'lost'
-      return row['status'] === 'deploying' ? 'held' : 'cancel'
+      if (isBuilt) return 'held'
+      return (await jobs.hold(id, claim)) === 'cancel' ? 'cancel' : 'lost'
     },
     async poise(id, claim) {
       const [row] = await query<{ app_id: string }>(
@@ -205,10 +182,10 @@ export function deploymentWrites(
     },
     async switch(id, claim, now) {
       const [row] = await query<{ app_id: string }>(
-        `UPDATE ${t.deployments} SET live_at = $3, ${NO_PLACE}, previous_deployment_id = (
+        `UPDATE ${t.deployments} SET live_at = $3, previous_deployment_id = (
              SELECT live.id FROM ${t.deployments} live
              WHERE live.app_id = ${t.deployments}.app_id AND live.status = 'live')
-         WHERE ${held(`status = 'deploying' AND poised = 1 AND cancel_at IS NULL`)}
+         WHERE ${wanted(`status = 'deploying' AND poised = 1`)}
            AND EXISTS (SELECT 1 FROM ${t.apps} app
              WHERE app.id = ${t.deployments}.app_id AND app.archived_at IS NULL)
            AND NOT EXISTS (SELECT 1 FROM ${t.accounts} account
@@ -225,61 +202,44 @@ export function deploymentWrites(
       await turn(row.app_id, id)
       return live && toDeployment(live)
     },
-    announce: (id) =>
-      changed(
-        `UPDATE ${t.deployments} SET announced = 1, ${LET_GO}
+    async announce(id) {
+      const isFirst = await changed(
+        `UPDATE ${t.deployments} SET announced = 1
          WHERE id = $1 AND status = 'live' AND announced = 0 RETURNING id`,
         [id],
-      ),
-    fail: (id, claim, { status, ended_at, error }) =>
-      changed(
-        `UPDATE ${t.deployments} SET status = $3, ended_at = $4, error = $5, ${LET_GO}
+      )
+      if (isFirst) await removeJobs(query, t, 'deployment', 'id = $1', [id])
+      return isFirst
+    },
+    async fail(id, claim, { status, ended_at, error }) {
+      const isEnded = await changed(
+        `UPDATE ${t.deployments} SET status = $3, ended_at = $4, error = $5
          WHERE ${held(IN_PROGRESS)} RETURNING id`,
         [id, claim, status, ended_at, JSON.stringify(error)],
-      ),
+      )
+      return isEnded && jobs.complete(id, claim)
+    },
     async cancel(id, { status, ended_at, error }) {
       const isEnded = await changed(
-        `UPDATE ${t.deployments} SET status = $2, ended_at = $3, error = $4, ${LET_GO}
+        `UPDATE ${t.deployments} SET status = $2, ended_at = $3, error = $4
          WHERE id = $1 AND status = 'queued' RETURNING id`,
         [id, status, ended_at, JSON.stringify(error)],
       )
-      if (isEnded) return 'canceled'
-      const isAsked = await changed(
-        `UPDATE ${t.deployments} SET cancel_at = COALESCE(cancel_at, $2)
-         WHERE id = $1 AND status = 'building' RETURNING id`,
-        [id, ended_at],
-      )
-      return isAsked ? 'asked' : 'late'
+      if (isEnded) {
+        await jobs.dequeue(id)
+        return 'canceled'
+      }
+      const building = `SELECT 1 FROM ${t.deployments} WHERE id = $1 AND status = 'building'`
+      const isBuilding = (await query(building, [id])).length > 0
+      return isBuilding && (await jobs.cancel(id, ended_at)) ? 'asked' : 'late'
     },
     async unpublish(given) {
-      const [live] = await supersede(given.app_id, given.created_at)
+      const live = await supersede(given.app_id, given.created_at)
       if (live === undefined) return undefined
       const offline = offlineDeployment(given)
       const row = await insert({ ...offline, previous_deployment_id: String(live['id']) }, 'TRUE')
       await turn(given.app_id, null)
       return row && toDeployment(row)
-    },
-    async log(id, lines) {
-      if (lines.length === 0) return
-      // The row gives out the numbers: of two that add lines one waits for the other.
-      const [row] = await query(
-        `UPDATE ${t.deployments} SET lines = lines + $2 WHERE id = $1 RETURNING lines`,
-        [id, lines.length],
-      )
-      if (row === undefined) return
-      const from = integer(row['lines']) - lines.length + 1
-      await query(
-        `INSERT INTO ${t.deployment_lines} (deployment_id, number, at, step, message)
-         SELECT CAST($1 AS TEXT), CAST(line.value ->> 0 AS INTEGER),
-           CAST(line.value ->> 1 AS BIGINT), line.value ->> 2, line.value ->> 3
-         FROM ${dialect.each('$2', 'line')}`,
-        [
-          id,
-          JSON.stringify(
-            lines.map(({ at, step, message }, index) => [from + index, at, step, message]),
-          ),
-        ],
-      )
     },
   }
 }

@@ -1,21 +1,14 @@
 import type { ChangeSink } from '../../store/contract/changes.ts'
-import type { DomainReads, DomainWrites } from '../contract/domains.ts'
+import type { DomainReads, DomainRecord, DomainWrites } from '../contract/domains.ts'
+import type { JobWrites } from '../contract/jobs.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
+import { removeJobs } from '../jobs/dequeue.ts'
+import { whileHeld } from '../jobs/held.ts'
 import type { ModelRows } from '../model/sequelize.ts'
 import { DOMAINS } from '../models/domains.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { assignments, cutPage, integer } from '../../store/sql/rows.ts'
 import type { PlatformTables } from './tables.ts'
-
-/** Nobody holds it, or for longer than anybody does. */
-function isFree(now: string, furthest: string): string {
-  return `(lease_until IS NULL OR lease_until <= ${now} OR lease_until > ${furthest})`
-}
-
-/** Domains that could be looked at, by when that is due; $1 is now, $2 and $3 are the furthest of looks and leases. */
-const DUE = ['next_check_at <= $1', 'next_check_at > $2'].map(
-  (due) => `WHERE ${due} AND ${isFree('$1', '$3')}`,
-)
 
 export function domainReads(query: Query, t: PlatformTables): DomainReads {
   return {
@@ -49,11 +42,6 @@ export function domainReads(query: Query, t: PlatformTables): DomainReads {
       )
       return row && DOMAINS.toRecord(row)
     },
-    async isClaimable({ now, furthest_check, furthest_lease }) {
-      const exist = DUE.map((due) => `EXISTS (SELECT 1 FROM ${t.domains} ${due})`)
-      const bind = [now, furthest_check, furthest_lease]
-      return (await query(`SELECT 1 WHERE ${exist.join(' OR ')}`, bind)).length > 0
-    },
   }
 }
 
@@ -63,14 +51,19 @@ export function domainWrites(
   dialect: Dialect,
   changes: ChangeSink,
   rows: ModelRows,
+  jobs: JobWrites,
 ): DomainWrites {
   /** Notes that what a host leads to has changed. */
   function noted({ app_id }: Row): void {
     changes.push({ kind: 'site', id: String(app_id) })
   }
 
+  const reads = domainReads(query, t)
+  const enqueue = ({ id, app_id, account_id, next_check_at: run_at }: DomainRecord) =>
+    jobs.enqueue({ id, kind: 'domain_check', app_id, account_id, queue: null, run_at })
+
   return {
-    ...domainReads(query, t),
+    ...reads,
     async insert(domain) {
       const values = DOMAINS.toRow(domain)
       const { columns } = DOMAINS
@@ -84,6 +77,7 @@ export function domainWrites(
         columns.map((column) => values[column]),
       )
       if (row?.['status'] === 'verified') noted(row)
+      if (row !== undefined && domain.next_check_at !== null) await enqueue(domain)
       return row !== undefined
     },
     async setPrimary(appId, id, primary) {
@@ -106,46 +100,40 @@ export function domainWrites(
         [id, appId],
       )
       if (row?.['status'] === 'verified') noted(row)
+      if (row !== undefined) await removeJobs(query, t, 'domain_check', 'id = $1', [id])
       return row !== undefined
     },
-    async claimDue({ claim, now, lease_until, furthest_check, furthest_lease }) {
-      const first = DUE.map(
-        (due) => `(SELECT id FROM ${t.domains} ${due}
-           ORDER BY next_check_at, id LIMIT 1 ${dialect.skipLocked})`,
-      )
+    begin: ({ id, app_id }) => reads.get(app_id, id),
+    async claimOne(appId, id, { since, ...asked }) {
+      const { now } = asked
       const [row] = await query(
-        `UPDATE ${t.domains} SET claim = $4, lease_until = $5
-         WHERE id = COALESCE(${first.join(', ')}) RETURNING *`,
-        [now, furthest_check, furthest_lease, claim, lease_until],
+        `SELECT * FROM ${t.domains} WHERE id = $1 AND app_id = $2
+           AND (checked_at IS NULL OR checked_at <= $3 OR checked_at > $4)`,
+        [id, appId, since, now + (now - since)],
       )
-      return row && DOMAINS.toRecord(row)
-    },
-    async claimOne(appId, id, { claim, now, lease_until, furthest_lease, since }) {
-      const [row] = await query(
-        `UPDATE ${t.domains} SET claim = $3, lease_until = $4
-         WHERE id = $1 AND app_id = $2 AND ${isFree('$5', '$6')}
-           AND (checked_at IS NULL OR checked_at <= $7 OR checked_at > $8)
-         RETURNING *`,
-        [id, appId, claim, lease_until, now, furthest_lease, since, now + (now - since)],
-      )
-      return row && DOMAINS.toRecord(row)
+      if (row === undefined) return undefined
+      const domain = DOMAINS.toRecord(row)
+      // One that failed is no longer checked by itself, and has none.
+      await enqueue(domain)
+      return (await jobs.claimOne('domain_check', id, asked)) && domain
     },
     async settle({ id, status }, claim, standing) {
       const { sql, bind } = assignments(DOMAINS.toRow(standing), 4)
-      const held = `id = $1 AND claim = $2 AND status = $3`
+      const held = `id = $1 AND status = $3 AND ${whileHeld(t)}`
       const isVerified = standing.status === 'verified'
       // Its own row does not stand in its way.
       const free = `NOT EXISTS (SELECT 1 FROM ${t.domains} other WHERE other.id <> $1
         AND other.hostname = ${t.domains}.hostname AND other.status = 'verified')`
       const [row] = await dialect.onConflict(
         query,
-        `UPDATE ${t.domains} SET ${sql}, claim = NULL, lease_until = NULL
-           ${isVerified ? '' : ', is_primary = 0'}
+        `UPDATE ${t.domains} SET ${sql} ${isVerified ? '' : ', is_primary = 0'}
          WHERE ${held} ${isVerified ? `AND ${free}` : ''} RETURNING app_id`,
         [id, claim, status, ...bind],
       )
       if (row !== undefined) {
         if (isVerified !== (status === 'verified')) noted(row)
+        const { next_check_at: next } = standing
+        await (next === null ? jobs.complete(id, claim) : jobs.reschedule(id, claim, next))
         return 'settled'
       }
       const still = await query(`SELECT 1 FROM ${t.domains} WHERE ${held}`, [id, claim, status])
@@ -156,5 +144,6 @@ export function domainWrites(
 
 /** Deletes every domain of an app. */
 export async function purgeDomains(query: Query, t: PlatformTables, appId: string): Promise<void> {
+  await removeJobs(query, t, 'domain_check', 'app_id = $1', [appId])
   await query(`DELETE FROM ${t.domains} WHERE app_id = $1`, [appId])
 }

@@ -1,4 +1,4 @@
-import type { EditFailure, EditLine, EditRecord, EditUsage, EditedFile } from '../contract/edits.ts'
+import type { EditFailure, EditRecord, EditUsage, EditedFile } from '../contract/edits.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, jsonOrNull, textOrNull, toCreator } from '../../store/sql/rows.ts'
 
@@ -21,17 +21,11 @@ export const COLUMNS = [
   'changed',
   'usage',
   'error',
-  'stage',
-  'done',
-  'total',
   'created_by_type',
   'created_by_id',
   'created_at',
   'started_at',
   'finished_at',
-  'deadline_at',
-  'cancel_at',
-  'attempts',
 ] as const
 
 type Values = Readonly<Record<(typeof COLUMNS)[number], unknown>>
@@ -79,23 +73,11 @@ export function toEdit(row: Row): EditRecord {
     usage: jsonOrNull<EditUsage>(row['usage']),
     error: jsonOrNull<EditFailure>(row['error']),
     stage: textOrNull(row['stage']),
-    done: integer(row['done']),
+    done: integer(row['done'] ?? 0),
     total: integerOrNull(row['total']),
     created_by: toCreator(row),
     created_at: integer(row['created_at']),
     started_at: integerOrNull(row['started_at']),
     finished_at: integerOrNull(row['finished_at']),
-    deadline_at: integerOrNull(row['deadline_at']),
-    cancel_at: integerOrNull(row['cancel_at']),
-    attempts: integer(row['attempts']),
-  }
-}
-
-export function toLine(row: Row): EditLine {
-  return {
-    number: integer(row['number']),
-    at: integer(row['at']),
-    stage: textOrNull(row['stage']),
-    message: String(row['message']),
   }
 }

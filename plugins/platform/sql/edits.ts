@@ -1,22 +1,26 @@
 import type { EditEnd, EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
 import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
+import type { JobWrites } from '../contract/jobs.ts'
+import { removeJobs } from '../jobs/dequeue.ts'
+import { changes, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { COLUMNS, toEdit, toLine, toTexts, toValues } from './edit-rows.ts'
+import { COLUMNS, toEdit, toTexts, toValues } from './edit-rows.ts'
 import { lastIdLookedAt } from '../../store/sql/looked-at.ts'
-import { BEFORE_ALL, BEHIND_ALL, assignments, insertion, integer } from '../../store/sql/rows.ts'
+import { BEFORE_ALL, BEHIND_ALL, assignments, insertion } from '../../store/sql/rows.ts'
 import { readSizedPage } from '../../store/sql/sized-page.ts'
 import type { PlatformTables } from './tables.ts'
 
-/** As the indexes of what waits say it, word for word, so that they serve. */
+/** As the index of what waits says it, word for word, so that it serves. */
 const WAITING = `status IN ('queued', 'running')`
 
 export function editReads(query: Query, t: PlatformTables): EditReads {
+  // A running edit shows how far its job is.
+  const progress = 'job.stage, job.done, job.total'
+  const beside = (edit: string): string => `LEFT JOIN ${t.jobs} job ON job.id = ${edit}.id`
+  const shown = `SELECT edit.*, ${progress} FROM ${t.edits} edit ${beside('edit')}`
   return {
     async get(appId, id) {
-      const [row] = await query(`SELECT * FROM ${t.edits} WHERE id = $1 AND app_id = $2`, [
-        id,
-        appId,
-      ])
+      const [row] = await query(`${shown} WHERE edit.id = $1 AND edit.app_id = $2`, [id, appId])
       return row && toEdit(row)
     },
     async list({ app_id, status, kind, initial, limit, after, bytes }, most = MOST_LOOKED_AT) {
@@ -31,6 +35,8 @@ export function editReads(query: Query, t: PlatformTables): EditReads {
       const { rows, more } = await readSizedPage(query, {
         ...indexed,
         key: ['id'],
+        also: progress,
+        beside: beside('kept'),
         size: `octet_length(COALESCE(prompt, '')) + octet_length(COALESCE(summary, ''))
           + octet_length(changed)`,
         where: `${indexed.where} AND id >= $3
@@ -51,73 +57,41 @@ export function editReads(query: Query, t: PlatformTables): EditReads {
     },
     async waiting(appId) {
       const rows = await query(
-        `SELECT * FROM ${t.edits} WHERE app_id = $1 AND ${WAITING} ORDER BY id`,
+        `${shown} WHERE edit.app_id = $1 AND edit.${WAITING} ORDER BY edit.id`,
         [appId],
       )
       return rows.map(toEdit)
     },
-    async lines(id, after, limit) {
-      const rows = await query(
-        `SELECT * FROM ${t.edit_lines} WHERE edit_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
-        [id, after, limit],
-      )
-      return rows.map(toLine)
-    },
-    async isClaimable(now) {
-      return (await query(claimable(t), [now])).length > 0
-    },
   }
 }
 
-/** The edit to be begun next; $1 is now. */
-function claimable(t: PlatformTables): string {
-  return `SELECT edit.id FROM ${t.edits} edit WHERE edit.${WAITING} AND (
-      (edit.status = 'running' AND COALESCE(edit.lease_until, 0) <= $1)
-      OR (edit.status = 'queued' AND NOT EXISTS (SELECT 1 FROM ${t.edits} other
-        WHERE other.app_id = edit.app_id AND other.${WAITING}
-          AND (other.status = 'running' OR other.id < edit.id))))
-    ORDER BY (SELECT count(*) FROM ${t.edits} busy
-      WHERE busy.account_id = edit.account_id AND busy.status = 'running'), edit.id LIMIT 1`
-}
-
-export function editWrites(query: Query, t: PlatformTables, dialect: Dialect): EditWrites {
-  /** Whether a statement with RETURNING changed a row. */
-  const changed = async (sql: string, bind: readonly unknown[]): Promise<boolean> =>
-    (await query(sql, bind)).length > 0
-  const held = `id = $1 AND claim = $2 AND status = 'running'`
+export function editWrites(
+  query: Query,
+  t: PlatformTables,
+  jobs: Pick<JobWrites, 'enqueue' | 'complete' | 'dequeue'>,
+): EditWrites {
+  const changed = (sql: string, bind: readonly unknown[]): Promise<boolean> =>
+    changes(query, sql, bind)
+  const held = `id = $1 AND status = 'running' AND ${whileHeld(t)}`
 
   return {
     ...editReads(query, t),
     async insert(edit) {
       const { sql, bind } = insertion(COLUMNS, toValues(edit))
       await query(`INSERT INTO ${t.edits} ${sql}`, bind)
+      const { id, app_id, account_id } = edit
+      const queue = `edit ${app_id}`
+      if (edit.status !== 'queued') return
+      await jobs.enqueue({ id, kind: 'edit', app_id, account_id, queue, run_at: null })
     },
-    async claim({ claim, now, lease_until, deadline_at }) {
-      const [row] = await dialect.onConflict(
-        query,
-        `UPDATE ${t.edits} SET status = 'running', claim = $2, lease_until = $3,
-           started_at = COALESCE(started_at, $1), deadline_at = COALESCE(deadline_at, $4),
-           attempts = attempts + 1, ${NO_PLACE}
-         WHERE id = (${claimable(t)} ${dialect.skipLocked}) RETURNING *`,
-        [now, claim, lease_until, deadline_at],
+    async begin({ id }, now) {
+      const [row] = await query(
+        `UPDATE ${t.edits} SET status = 'running', started_at = COALESCE(started_at, $2)
+         WHERE id = $1 AND ${WAITING} RETURNING *`,
+        [id, now],
       )
       return row && toEdit(row)
     },
-    async beat(id, claim, { lease_until, stage, done, total }) {
-      const [row] = await query(
-        `UPDATE ${t.edits} SET lease_until = $3, stage = $4, done = $5, total = $6
-         WHERE ${held} RETURNING cancel_at`,
-        [id, claim, lease_until, stage, done, total],
-      )
-      if (row === undefined) return 'lost'
-      return row['cancel_at'] === null ? 'held' : 'cancel'
-    },
-    release: (id, claim, now) =>
-      changed(
-        `UPDATE ${t.edits} SET lease_until = $3, attempts = attempts - 1, ${NO_PLACE}
-         WHERE ${held} RETURNING id`,
-        [id, claim, now],
-      ),
     found: (id, claim, { base_revision, model, knowledge }) =>
       changed(
         `UPDATE ${t.edits} SET base_revision = COALESCE($3, base_revision),
@@ -125,61 +99,30 @@ export function editWrites(query: Query, t: PlatformTables, dialect: Dialect): E
          WHERE ${held} RETURNING id`,
         [id, claim, base_revision ?? null, model ?? null, knowledge ?? null],
       ),
-    finish(id, claim, end) {
+    async finish(id, claim, end) {
       const { sql, bind } = ending(end, 3)
-      return changed(`UPDATE ${t.edits} SET ${sql} WHERE ${held} RETURNING id`, [
+      const isEnded = await changed(`UPDATE ${t.edits} SET ${sql} WHERE ${held} RETURNING id`, [
         id,
         claim,
         ...bind,
       ])
+      return isEnded && jobs.complete(id, claim)
     },
-    drop(id, end) {
+    async drop(id, end) {
       const { sql, bind } = ending(end, 2)
-      return changed(
+      const isEnded = await changed(
         `UPDATE ${t.edits} SET ${sql} WHERE id = $1 AND status = 'queued' RETURNING id`,
         [id, ...bind],
       )
-    },
-    cancel: (id, now) =>
-      changed(
-        `UPDATE ${t.edits} SET cancel_at = COALESCE(cancel_at, $2)
-         WHERE id = $1 AND status = 'running' RETURNING id`,
-        [id, now],
-      ),
-    async log(id, lines) {
-      if (lines.length === 0) return
-      // The row gives out the numbers: of two that add lines one waits for the other.
-      const [row] = await query(
-        `UPDATE ${t.edits} SET lines = lines + $2 WHERE id = $1 RETURNING lines`,
-        [id, lines.length],
-      )
-      if (row === undefined) return
-      const first = integer(row['lines']) - lines.length + 1
-      await query(
-        `INSERT INTO ${t.edit_lines} (edit_id, number, at, stage, message)
-         SELECT CAST($1 AS TEXT), CAST(line.value ->> 0 AS INTEGER),
-           CAST(line.value ->> 1 AS BIGINT), line.value ->> 2, line.value ->> 3
-         FROM ${dialect.each('$2', 'line')}`,
-        [
-          id,
-          JSON.stringify(
-            lines.map(({ at, stage, message }, index) => [first + index, at, stage, message]),
-          ),
-        ],
-      )
+      return isEnded && jobs.dequeue(id)
     },
   }
 }
 
-/** Of what is not under way. */
-const NO_PLACE = 'stage = NULL, done = 0, total = NULL'
-
 /** The columns that end an edit, their values bound from `$from` on. */
 function ending(end: EditEnd, from: number): ReturnType<typeof assignments> {
   const { status, finished_at, result_revision, summary } = end
-  const columns = { status, finished_at, result_revision, summary, ...toTexts(end) }
-  const { sql, bind } = assignments(columns, from)
-  return { sql: `${sql}, claim = NULL, lease_until = NULL, ${NO_PLACE}`, bind }
+  return assignments({ status, finished_at, result_revision, summary, ...toTexts(end) }, from)
 }
 
 /** Deletes every edit of an app. */
@@ -193,7 +136,8 @@ export async function purgeEdits(
     `DELETE FROM ${t.edits} WHERE app_id = $1 RETURNING id`,
     [appId],
   )
-  await query(`DELETE FROM ${t.edit_lines} WHERE ${dialect.among('edit_id', '$1')}`, [
+  await removeJobs(query, t, 'edit', 'app_id = $1', [appId])
+  await query(`DELETE FROM ${t.job_lines} WHERE ${dialect.among('job_id', '$1')}`, [
     JSON.stringify(rows.map(({ id }) => id)),
   ])
 }

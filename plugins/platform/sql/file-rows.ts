@@ -12,9 +12,6 @@ export const COLUMNS = [
   'size',
   'sha256',
   'status',
-  'stage',
-  'done',
-  'total',
   'chunks',
   'characters',
   'error',
@@ -23,7 +20,6 @@ export const COLUMNS = [
   'created_by_id',
   'created_at',
   'processed_at',
-  'deadline_at',
 ] as const
 
 export function toValues(file: FileRecord): Readonly<Record<(typeof COLUMNS)[number], unknown>> {
@@ -46,16 +42,15 @@ export function toFile(row: Row): FileRecord {
     sha256: String(row['sha256']),
     status: row['status'] as FileRecord['status'],
     stage: textOrNull(row['stage']),
-    done: integer(row['done']),
+    done: integer(row['done'] ?? 0),
     total: integerOrNull(row['total']),
     chunks: integerOrNull(row['chunks']),
     characters: integerOrNull(row['characters']),
     error: jsonOrNull<FileFailure>(row['error']),
-    attempts: integer(row['attempts']),
+    attempts: integer(row['job_attempts'] ?? row['attempts']),
     created_by: toCreator(row),
     created_at: integer(row['created_at']),
     processed_at: integerOrNull(row['processed_at']),
-    deadline_at: integerOrNull(row['deadline_at']),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
+import type { JobWrites } from '../contract/jobs.ts'
+import { changes, isHeld, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { claimRow, isFileClaimable } from './file-claim.ts'
 import { COLUMNS, toChunk, toFile, toValues } from './file-rows.ts'
 import { searchPassages } from './passages.ts'
 import { deleteChunks, removeFiles } from './removed-files.ts'
@@ -16,27 +17,27 @@ export function fileReads(
   dialect: Dialect,
   searching: Query = query,
 ): FileReads {
+  // An open file shows how far its job is.
+  const shown = `SELECT file.*, job.stage, job.done, job.total, job.attempts AS job_attempts
+    FROM ${t.files} file LEFT JOIN ${t.jobs} job ON job.id = file.id`
   return {
     async get(appId, id) {
-      const [row] = await query(`SELECT * FROM ${t.files} WHERE id = $1 AND app_id = $2`, [
-        id,
-        appId,
-      ])
+      const [row] = await query(`${shown} WHERE file.id = $1 AND file.app_id = $2`, [id, appId])
       return row && toFile(row)
     },
     async list({ app_id, status, content_type, limit, after }) {
       const rows = await query(
-        `SELECT * FROM ${t.files} WHERE app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
-           AND (CAST($3 AS TEXT) IS NULL OR status = $3)
-           AND (CAST($4 AS TEXT) IS NULL OR content_type = $4)
-         ORDER BY id DESC LIMIT $5`,
+        `${shown} WHERE file.app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR file.id < $2)
+           AND (CAST($3 AS TEXT) IS NULL OR file.status = $3)
+           AND (CAST($4 AS TEXT) IS NULL OR file.content_type = $4)
+         ORDER BY file.id DESC LIMIT $5`,
         [app_id, after, status, content_type, limit + 1],
       )
       return cutPage(rows.map(toFile), limit)
     },
     async bySha256(appId, sha256) {
       const [row] = await query(
-        `SELECT * FROM ${t.files} WHERE app_id = $1 AND sha256 = $2 ORDER BY id LIMIT 1`,
+        `${shown} WHERE file.app_id = $1 AND file.sha256 = $2 ORDER BY file.id LIMIT 1`,
         [appId, sha256],
       )
       return row && toFile(row)
@@ -67,21 +68,20 @@ export function fileReads(
       )
       return rows.map(toChunk)
     },
-    isClaimable: (now) => isFileClaimable(query, t, now),
   }
 }
 
-export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): FileWrites {
-  /** Whether a statement with RETURNING changed a row. */
-  const changed = async (sql: string, bind: readonly unknown[]): Promise<boolean> =>
-    (await query(sql, bind)).length > 0
-  const held = `id = $1 AND claim = $2 AND status = 'processing'`
-  /** Changes nothing but who may: from here on, whoever would take the file away waits. */
-  const hold = async (id: string, claim: string): Promise<{ app_id: string } | undefined> => {
-    const [file] = await query<{ app_id: string }>(
-      `UPDATE ${t.files} SET claim = claim WHERE ${held} RETURNING app_id`,
-      [id, claim],
-    )
+export function fileWrites(
+  query: Query,
+  t: PlatformTables,
+  dialect: Dialect,
+  jobs: Pick<JobWrites, 'enqueue' | 'complete'>,
+): FileWrites {
+  const enqueue = ({ id, app_id, account_id }: FileSubject): Promise<void> =>
+    jobs.enqueue({ id, kind: 'file', app_id, account_id, queue: null, run_at: null })
+  const heldFile = async (id: string, claim: string): Promise<{ app_id: string } | undefined> => {
+    const sql = `SELECT app_id FROM ${t.jobs} WHERE ${isHeld()}`
+    const [file] = await query<{ app_id: string }>(sql, [id, claim])
     return file
   }
 
@@ -90,65 +90,63 @@ export function fileWrites(query: Query, t: PlatformTables, dialect: Dialect): F
     async insert(file) {
       const { sql, bind } = insertion(COLUMNS, toValues(file))
       await query(`INSERT INTO ${t.files} ${sql}`, bind)
+      if (file.status === 'queued') await enqueue(file)
     },
-    async claim(asked) {
-      const row = await claimRow(query, t, dialect, asked)
+    async begin({ id, attempts }) {
+      const [row] = await query(
+        `UPDATE ${t.files} SET status = 'processing', attempts = $2
+         WHERE id = $1 AND status IN ('queued', 'processing') RETURNING *`,
+        [id, attempts],
+      )
       return row && toFile(row)
     },
-    beat: (id, claim, { lease_until, stage, done, total }) =>
-      changed(
-        `UPDATE ${t.files} SET lease_until = $3, stage = $4, done = $5, total = $6
-         WHERE ${held} RETURNING id`,
-        [id, claim, lease_until, stage, done, total],
-      ),
-    release: (id, claim, now) =>
-      changed(
-        `UPDATE ${t.files} SET lease_until = $3, attempts = attempts - 1,
-           stage = NULL, done = 0, total = NULL
-         WHERE ${held} RETURNING id`,
-        [id, claim, now],
-      ),
     async clear(id, claim, limit) {
-      if ((await hold(id, claim)) === undefined) return undefined
+      if ((await heldFile(id, claim)) === undefined) return undefined
       return deleteChunks(query, t, id, limit)
     },
     async addChunks(id, claim, chunks) {
-      const file = await hold(id, claim)
+      const file = await heldFile(id, claim)
       if (file === undefined) return false
       if (chunks.length > 0) await PASSAGES[dialect.name].insert(query, t, { id, ...file }, chunks)
       return true
     },
     async addVectors(id, claim, added) {
-      if ((await hold(id, claim)) === undefined) return false
+      if ((await heldFile(id, claim)) === undefined) return false
       if (added.vectors.length > 0) await insertVectors(query, t, id, added)
       return true
     },
     async finish(id, claim, now, end) {
-      if (end.status === 'processed') {
-        return changed(
-          `UPDATE ${t.files} SET status = 'processed', content_type = $3, chunks = $4,
-             characters = $5, processed_at = $6, ${NOBODYS} WHERE ${held} RETURNING id`,
-          [id, claim, end.content_type, end.chunks, end.characters, now],
-        )
-      }
-      return changed(
-        `UPDATE ${t.files} SET status = 'failed', error = $3, ${NOBODYS} WHERE ${held} RETURNING id`,
-        [id, claim, JSON.stringify(end.error)],
-      )
+      const held = `status = 'processing' AND ${whileHeld(t)}`
+      const isEnded =
+        end.status === 'processed'
+          ? changes(
+              query,
+              `UPDATE ${t.files} SET status = 'processed', content_type = $3, chunks = $4,
+                 characters = $5, processed_at = $6 WHERE id = $1 AND ${held} RETURNING id`,
+              [id, claim, end.content_type, end.chunks, end.characters, now],
+            )
+          : changes(
+              query,
+              `UPDATE ${t.files} SET status = 'failed', error = $3
+               WHERE id = $1 AND ${held} RETURNING id`,
+              [id, claim, JSON.stringify(end.error)],
+            )
+      return (await isEnded) && jobs.complete(id, claim)
     },
-    retry: (id) =>
-      changed(
-        `UPDATE ${t.files} SET status = 'queued', error = NULL, attempts = 0, deadline_at = NULL
-         WHERE id = $1 AND status = 'failed' RETURNING id`,
+    async retry(id) {
+      const [file] = await query<FileSubject>(
+        `UPDATE ${t.files} SET status = 'queued', error = NULL, attempts = 0
+         WHERE id = $1 AND status = 'failed' RETURNING id, app_id, account_id`,
         [id],
-      ),
+      )
+      if (file !== undefined) await enqueue(file)
+      return file !== undefined
+    },
     remove: (appId, id) => removeFiles(query, t, 'id = $1 AND app_id = $2', [id, appId]),
   }
 }
 
-/** Of what is not under way. */
-const NO_PLACE = 'stage = NULL, done = 0, total = NULL'
-const NOBODYS = `claim = NULL, lease_until = NULL, ${NO_PLACE}`
+type FileSubject = Pick<FileRecord, 'id' | 'app_id' | 'account_id'>
 
 /** Deletes every file of an app. */
 export async function purgeFiles(query: Query, t: PlatformTables, appId: string): Promise<void> {

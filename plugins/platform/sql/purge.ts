@@ -31,7 +31,7 @@ export const platformPurgesOf = (
     // The next one counts on from the last.
     only: `release < (SELECT max(release) FROM ${t.deployments} last
       WHERE last.app_id = ${t.deployments}.app_id)`,
-    along: { table: t.deployment_lines, by: 'deployment_id' },
+    along: { table: t.job_lines, by: 'job_id' },
   },
   left_aliases: {
     table: t.left_aliases,

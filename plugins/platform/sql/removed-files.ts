@@ -1,4 +1,5 @@
 import type { Query, SqlClient } from '../../store/sql/client.ts'
+import { removeJobs } from '../jobs/dequeue.ts'
 import type { PlatformTables } from './tables.ts'
 
 /** What a file counts among the rows of a portion, so that many small ones are no large portion. */
@@ -19,6 +20,7 @@ export async function removeFiles(
      ON CONFLICT (file_id) DO NOTHING`,
     bind,
   )
+  await removeJobs(query, t, 'file', which, bind)
   const rows = await query(`DELETE FROM ${t.files} WHERE ${which} RETURNING 1 AS one`, bind)
   return rows.length > 0
 }

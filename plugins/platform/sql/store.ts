@@ -10,6 +10,7 @@ import type {
 } from '../contract.ts'
 import { PLATFORM_PURGE_KINDS } from '../contract.ts'
 import type { Models } from '../model/sequelize.ts'
+import { jobReads, jobWrites } from '../jobs/jobs.ts'
 import { appReads, appWrites } from './apps.ts'
 import { deploymentReads, deploymentWrites } from './deployments.ts'
 import { domainReads, domainWrites } from './domains.ts'
@@ -39,6 +40,7 @@ export function createPlatformStore(
       domains: domainReads(read, t),
       edits: editReads(read, t),
       files: fileReads(read, t, dialect, search),
+      jobs: jobReads(read, t),
       observations: observationReads(read, t),
       services: serviceReads(read, t, dialect),
       signIn: signInReads(read, t),
@@ -47,12 +49,14 @@ export function createPlatformStore(
 
   function writesOf(query: Query, changes: ChangeSink): PlatformWrites {
     const rows = models.rowsOn(query)
+    const jobs = jobWrites(query, t, dialect)
     return {
       apps: appWrites(query, t, dialect, changes, rows),
-      deployments: deploymentWrites(query, t, dialect, changes),
-      domains: domainWrites(query, t, dialect, changes, rows),
-      edits: editWrites(query, t, dialect),
-      files: fileWrites(query, t, dialect),
+      deployments: deploymentWrites(query, t, dialect, changes, jobs),
+      domains: domainWrites(query, t, dialect, changes, rows, jobs),
+      edits: editWrites(query, t, jobs),
+      files: fileWrites(query, t, dialect, jobs),
+      jobs,
       observations: observationWrites(query, t, dialect, rows),
       services: serviceWrites(query, t, dialect, rows),
       signIn: signInWrites(query, t, changes),

@@ -20,6 +20,8 @@ const NAMES = [
   'file_vectors',
   'file_words',
   'files',
+  'job_lines',
+  'jobs',
   'left_aliases',
   'observers',
   'problems',

@@ -7,7 +7,7 @@ import { toFound } from './file-rows.ts'
 import { integer } from '../../store/sql/rows.ts'
 import type { PlatformTables } from './tables.ts'
 
-/** Whoever calls it holds the row of the file. */
+/** Whoever calls it holds the claim of the file. */
 export async function insertVectors(
   query: Query,
   t: PlatformTables,

@@ -10,6 +10,8 @@ export interface SizedPage {
   readonly order: Way
   /** SQL: what is answered of a row beside its columns, which are those of `kept`. Default: nothing. */
   readonly also?: string
+  /** SQL: a join of `kept` that `also` needs. Default: nothing. */
+  readonly beside?: string
   /** SQL: the bytes of a row. It must not read wide columns; `octet_length` looks at their length alone. */
   readonly size: string
   /** SQL: which rows, with the values bound to it. */
@@ -27,7 +29,7 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER
  * reaches `bytes` are never read.
  */
 export async function readSizedPage(query: Query, page: SizedPage): Promise<Page<Row>> {
-  const { table, key, order, also, size, where, bind, limit, bytes = UNLIMITED } = page
+  const { table, key, order, also, size, where, bind, limit, bytes = UNLIMITED, beside = '' } = page
   const answered = ['kept.*', 'counted.page_found', ...(also === undefined ? [] : [also])]
   const [most, room] = [`$${bind.length + 1}`, `$${bind.length + 2}`]
   const joined = key.map((column) => `kept.${column} = counted.${column}`).join(' AND ')
@@ -41,7 +43,7 @@ export async function readSizedPage(query: Query, page: SizedPage): Promise<Page
          OVER (ORDER BY ${by('')} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS page_before
        FROM listed
      )
-     SELECT ${answered.join(', ')} FROM counted JOIN ${table} kept ON ${joined}
+     SELECT ${answered.join(', ')} FROM counted JOIN ${table} kept ON ${joined} ${beside}
      WHERE COALESCE(counted.page_before, 0) < CAST(${room} AS BIGINT) ORDER BY ${by('kept.')}`,
     [...bind, limit + 1, bytes],
   )

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { FILE_TIMES, processNext } from '../../../daemon/families/files/process.ts'
+import { createFileHandler } from '../../../daemon/families/files/process.ts'
+import { createRunner, jobTimes } from '../../../daemon/jobs/runner.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
 import { keepRemoving } from '../../../daemon/worker/removed.ts'
 import { purgeExpired } from '../../../daemon/worker/retention.ts'
@@ -142,7 +143,10 @@ export const REMOVAL_CHECKS: Checks = {
     const { newId } = platform
     const next = { ...platform, newId: () => (claim = newId()) }
     const stopping = new AbortController().signal
-    t.equal(await processNext(next, () => undefined, FILE_TIMES, stopping), true)
+    const warn = (): void => undefined
+    const handler = createFileHandler(next, warn)
+    const runner = createRunner(next, handler, jobTimes('file'), warn)
+    t.equal(await runner.runNext(stopping), true)
     t.match(await store.files.get(app, ID), { status: 'failed', account_id: account.id })
     t.equal(await passages(), 0)
     saw(say(most()))

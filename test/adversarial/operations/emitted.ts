@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import { accountsFamily } from '../../../daemon/families/accounts/family.ts'
-import { EDIT_TIMES } from '../../../daemon/families/edits/carry-out.ts'
-import { FILE_TIMES } from '../../../daemon/families/files/process.ts'
+import { createEditHandler } from '../../../daemon/families/edits/run.ts'
+import { createFileHandler } from '../../../daemon/families/files/process.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
 import type { Family } from '../../../daemon/operations/family.ts'
 import type { Operation } from '../../../daemon/operations/operation.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
-import { keepEditing } from '../../../daemon/worker/edits.ts'
-import { keepProcessing } from '../../../daemon/worker/files.ts'
+import { runJobs } from '../../../daemon/jobs/run-jobs.ts'
+import { jobTimes } from '../../../daemon/jobs/runner.ts'
 import type { Deployer } from '../../../plugins/deploy/contract.ts'
 import { createMemoryDeployer } from '../../../plugins/deploy/memory.ts'
 import { createMemoryEditor, ENDLESS_PROMPT } from '../../../plugins/edits/memory.ts'
@@ -74,8 +74,8 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
   const log = createLog('silent')
   startDeployer(t, world)
   const workers = [
-    keepEditing(world.platform, log, EDIT_TIMES, LOOK_EVERY),
-    keepProcessing(world.platform, log, FILE_TIMES, LOOK_EVERY),
+    runJobs(world.platform, log, createEditHandler, jobTimes('edit'), LOOK_EVERY),
+    runJobs(world.platform, log, createFileHandler, jobTimes('file'), LOOK_EVERY),
   ]
   t.teardown(async () => {
     for (const worker of workers) await worker.stop()

@@ -1,11 +1,12 @@
 import type { Test } from 'tap'
 import { appsFamily } from '../../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../../daemon/families/edits/family.ts'
-import { FILE_TIMES } from '../../../daemon/families/files/process.ts'
+import { createFileHandler } from '../../../daemon/families/files/process.ts'
 import { filesFamily } from '../../../daemon/families/files/family.ts'
 import { webhooksFamily } from '../../../daemon/families/webhooks/family.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
-import { keepProcessing } from '../../../daemon/worker/files.ts'
+import { runJobs } from '../../../daemon/jobs/run-jobs.ts'
+import { jobTimes } from '../../../daemon/jobs/runner.ts'
 import type { Passage } from '../../../plugins/edits/contract.ts'
 import { createMemoryEditor } from '../../../plugins/edits/memory.ts'
 import { until } from '../../support/daemon.ts'
@@ -61,7 +62,13 @@ async function stageOf(t: Test, options: WorldOptions = {}): Promise<Stage> {
 }
 
 async function addKnowledge(t: Test, world: World, app: string): Promise<void> {
-  const worker = keepProcessing(world.platform, createLog('silent'), FILE_TIMES, 50)
+  const worker = runJobs(
+    world.platform,
+    createLog('silent'),
+    createFileHandler,
+    jobTimes('file'),
+    50,
+  )
   t.teardown(() => worker.stop())
   const form = new FormData()
   form.append('file', new Blob([SECRET]), 'safe.md')

@@ -114,7 +114,7 @@ export const CYCLES_MUTANTS: readonly CyclesMutant[] = [
   {
     name: 'tells-again',
     breaks: 'told.once',
-    rewrite: [/(SET announced) = 1,(.*AND announced = 0)/s, '$1 = announced,$2'],
+    rewrite: [/(SET announced) = 1(\s.*AND announced = 0)/s, '$1 = announced$2'],
   },
   {
     name: 'keeps-what-is-turning',

@@ -54,7 +54,7 @@ export const cancelDeployment = operation({
     if (canceled === 'canceled') await tellFailed(platform, tx, deployment, end)
     await noteDeployment(call, deployment, 'deployment.canceled')
     tx.afterCommit(() => {
-      platform.wake.deploys()
+      platform.wake.jobs('deployment')
     })
     const known = await tx.deployments.get(app.id, deployment.id)
     return showDeployment(platform, tx.deployments, app, known ?? deployment)

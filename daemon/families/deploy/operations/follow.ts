@@ -1,7 +1,5 @@
-import type {
-  DeploymentLine,
-  DeploymentRecord,
-} from '../../../../plugins/platform/contract/deployments.ts'
+import type { DeploymentRecord } from '../../../../plugins/platform/contract/deployments.ts'
+import type { JobLine } from '../../../../plugins/platform/contract/jobs.ts'
 import { operation } from '../../../operations/operation.ts'
 import { followLines } from '../../line-stream.ts'
 import type { DeploymentNews } from '../schema.ts'
@@ -37,17 +35,17 @@ export const followDeployment = operation({
   },
   async run(call) {
     const { platform, after, left } = call
-    const { deployments } = platform.store
+    const { deployments, jobs } = platform.store
     const { app, deployment } = await findDeployment(platform.store, call)
     const { id } = deployment
-    return followLines<DeploymentRecord, DeploymentLine, DeploymentNews>(
+    return followLines<DeploymentRecord, JobLine, DeploymentNews>(
       platform,
       { holder: app.account_id, after, left },
       {
         look: () => deployments.get(app.id, id),
         // What is live is told of a moment later, and that is its last line.
         isOver: (known) => !isInProgress(known) && (known.status !== 'live' || known.announced),
-        lines: (after, limit) => deployments.lines(id, after, limit),
+        lines: (after, limit) => jobs.lines(id, after, limit),
         showLine: toWireLine,
         show: (known) => showDeployment(platform, deployments, app, known),
       },

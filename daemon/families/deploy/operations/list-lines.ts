@@ -37,7 +37,7 @@ export const listDeploymentLines = operation({
     const { deployment } = await findDeployment(store, call)
     const pages = paging(call.query, { list: 'deployment-lines', deployment: deployment.id })
     const { limit, after } = pages
-    const lines = await store.deployments.lines(deployment.id, Number(after ?? 0), limit + 1)
+    const lines = await store.jobs.lines(deployment.id, Number(after ?? 0), limit + 1)
     const page = { rows: lines.slice(0, limit), more: lines.length > limit }
     return pages.answer(page, ({ number }) => String(number), toWireLine)
   },

@@ -45,10 +45,10 @@ export const cancelEdit = operation({
     const edit = await findEdit(tx, call)
     const end = endWithout('canceled', FAILURES.canceled, now)
     const isEnded = await endQueued(platform, tx, edit, end)
-    if (!isEnded && !(await tx.edits.cancel(edit.id, now))) throw editError('edit_finished')
+    if (!isEnded && !(await tx.jobs.cancel(edit.id, now))) throw editError('edit_finished')
     await noteEdit(call, edit, 'edit.canceled')
     tx.afterCommit(() => {
-      platform.wake.edits()
+      platform.wake.jobs('edit')
     })
     const known = await findEdit(tx, call)
     return toWireEdit(known, await placeOf(tx.edits, known))

@@ -1,4 +1,5 @@
-import type { EditLine, EditRecord } from '../../../../plugins/platform/contract/edits.ts'
+import type { EditRecord } from '../../../../plugins/platform/contract/edits.ts'
+import type { JobLine } from '../../../../plugins/platform/contract/jobs.ts'
 import { operation } from '../../../operations/operation.ts'
 import { followLines } from '../../line-stream.ts'
 import type { EditNews } from '../schema.ts'
@@ -27,15 +28,15 @@ export const followEdit = operation({
   },
   async run(call) {
     const { platform, after, left } = call
-    const { edits } = platform.store
+    const { edits, jobs } = platform.store
     const { id, app_id, account_id } = await findEdit(platform.store, call)
-    return followLines<EditRecord, EditLine, EditNews>(
+    return followLines<EditRecord, JobLine, EditNews>(
       platform,
       { holder: account_id, after, left },
       {
         look: () => edits.get(app_id, id),
         isOver: hasEnded,
-        lines: (after, limit) => edits.lines(id, after, limit),
+        lines: (after, limit) => jobs.lines(id, after, limit),
         showLine: toWireLine,
         show: async (known) => toWireState(known, await placeOf(edits, known)),
       },

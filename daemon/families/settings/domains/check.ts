@@ -1,14 +1,11 @@
-import type { Instant } from '../../../../lib/time.ts'
 import { MINUTE } from '../../../../lib/time.ts'
 import type { PlatformTx } from '../../../../plugins/platform/contract.ts'
-import type {
-  DomainClaim,
-  DomainRecord,
-  DomainStanding,
-  DomainsDue,
-} from '../../../../plugins/platform/contract/domains.ts'
+import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
+import type { JobClaim } from '../../../../plugins/platform/contract/jobs.ts'
+import type { JobHandler } from '../../../jobs/handler.ts'
+import { unlessAborted } from '../../../jobs/unless-aborted.ts'
 import type { Platform } from '../../../platform.ts'
-import { furthestCheck, judgeDomain } from './judge.ts'
+import { judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
 import { look } from './look.ts'
 import { describeProblem } from './problems.ts'
@@ -19,42 +16,38 @@ export interface HeldDomain {
   readonly claim: string
 }
 
-/** Far longer than a look takes: should its process die, another looks then. */
+/** Far longer than a check takes: should its process die, another checks then. */
 const LEASE = MINUTE
 
-/** What is to be looked at by now. */
-export function dueBy(now: Instant): DomainsDue {
-  return { now, furthest_check: furthestCheck(now), furthest_lease: now + 2 * LEASE }
-}
-
-/** A look that begins now. */
-export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): DomainClaim {
+/** A check that begins now. */
+export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): JobClaim {
   const now = clock.now()
-  return { claim: newId(), ...dueBy(now), lease_until: now + LEASE }
+  return { claim: newId(), now, lease_until: now + LEASE, deadline_at: null }
 }
 
 /**
- * Looks at a claimed domain, then records what that leads to and tells of it, both or neither: whose
- * claim is lost changes and tells nothing.
+ * Checks a claimed domain, then records what that leads to and tells of it, both or neither: whose claim is
+ * lost changes and tells nothing.
  */
 export async function checkDomain(platform: Platform, held: HeldDomain): Promise<void> {
   await record(platform, held, await lookFor(platform, held))
 }
 
-/**
- * Looks at the domain that has been due longest; false when none is due.
- *
- * @param stopping ends the look: nothing is recorded, and another looks when the lease has ended
- */
-export async function checkNext(platform: Platform, stopping: AbortSignal): Promise<boolean> {
-  const { store } = platform
-  const asked = newClaim(platform)
-  const domain = await store.write((tx) => tx.domains.claimDue(asked))
-  if (domain === undefined) return false
-  const held = { domain, claim: asked.claim }
-  const findings = await untilStopped(lookFor(platform, held), stopping)
-  if (findings !== undefined) await record(platform, held, findings)
-  return true
+export function createDomainHandler(platform: Platform): JobHandler<DomainRecord> {
+  return {
+    kind: 'domain_check',
+    async begin(tx, job) {
+      const subject = await tx.domains.begin(job)
+      return subject && { subject }
+    },
+    async run({ job: { claim }, subject: domain }, _, signal) {
+      const held = { domain, claim }
+      await record(platform, held, await unlessAborted(signal, lookFor(platform, held)))
+    },
+    // Checks have neither a deadline nor a limit of attempts, and nobody cancels one.
+    end: () => Promise.reject(new Error('a check of a domain ends by its findings alone')),
+    fail: (_, cause) => Promise.reject(cause as Error),
+  }
 }
 
 function lookFor(platform: Platform, { domain }: HeldDomain): Promise<Findings> {
@@ -75,17 +68,6 @@ async function record(
       outcome = await tx.domains.settle(domain, claim, standing)
     }
     if (outcome === 'settled') await tell(platform, tx, domain, standing)
-  })
-}
-
-/** Undefined, without waiting for it, once the signal aborts. */
-function untilStopped<T>(work: Promise<T>, stopping: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => resolve(undefined)
-    if (stopping.aborted) stop()
-    stopping.addEventListener('abort', stop, { once: true })
-    const ended = (): void => stopping.removeEventListener('abort', stop)
-    work.then(resolve, reject).finally(ended)
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Instant, Millis } from '../../../../lib/time.ts'
 import { DAY, HOUR, MINUTE } from '../../../../lib/time.ts'
 import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
+import { JOB_KINDS } from '../../../../plugins/platform/contract/jobs.ts'
 import type { Finding, Findings } from './look.ts'
 import type { Problem } from './problems.ts'
 import { problemOf } from './problems.ts'
@@ -50,13 +51,8 @@ export function judgeDomain(
   return wait(domain.status === 'failed' ? { ...seen, ...awaitedSince(now) } : seen, isDue, now)
 }
 
-/** No look is put off beyond it, however much clocks differ. */
-export function furthestCheck(now: Instant): Instant {
-  return now + 2 * VERIFIED_EVERY
-}
-
 function isDueBy({ next_check_at: at }: DomainRecord, now: Instant): boolean {
-  return at !== null && (at <= now || at > furthestCheck(now))
+  return at !== null && (at <= now || at > now + JOB_KINDS.domain_check.furthest)
 }
 
 type Standing = DomainStanding & { readonly error: Problem }

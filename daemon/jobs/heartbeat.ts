@@ -1,7 +1,8 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import { cleanCount, cleanText } from './clean.ts'
+import type { Hold, JobLine, JobProgress } from '../../plugins/platform/contract/jobs.ts'
+import { cleanCount, cleanText } from '../families/clean.ts'
 
 /** Progress is noted at most this often. */
 const SOON: Millis = SECOND
@@ -9,30 +10,19 @@ const MAX_LINES = 1000
 const MAX_LINE = 500
 const MAX_STAGE = 40
 
-/** How far a piece of work is. */
-interface Place {
-  readonly stage: string | null
-  readonly done: number
-  readonly total: number | null
-}
-
-/** What whoever carries it out tells of it. */
-export interface Progress extends Place {
+/** What whoever runs a job reports of it. */
+export interface Progress extends JobProgress {
   readonly stage: string
   /** Logged where it says something new. */
   readonly message?: string
 }
 
-interface Line {
-  readonly at: Instant
-  readonly stage: string | null
-  readonly message: string
-}
+type Line = Omit<JobLine, 'number'>
 
-/** One beat: the claim holds until then, and this is new. */
+/** One beat: the lease is extended until then, and this is new. */
 export interface Beat {
   readonly lease_until: Instant
-  readonly place: Place
+  readonly progress: JobProgress
   readonly lines: readonly Line[]
 }
 
@@ -40,37 +30,43 @@ export interface HeartbeatOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly every: Millis
   readonly lease: Millis
-  /** What is logged of a stage that has nothing else to say. */
-  readonly stages: Readonly<Record<string, string>>
-  /** Notes it in one unit of work: `cancel` when the work is to stop, `lost` when it is another's. */
-  beat(beat: Beat): Promise<'held' | 'cancel' | 'lost'>
-  /** Lets go of the claim. */
-  release(now: Instant): Promise<unknown>
-  /** Called once the claim is lost, or the work is to stop. */
+  /** What is logged of a stage that has nothing else to say; without it nothing is logged. */
+  readonly stages: Readonly<Record<string, string>> | undefined
+  /** Notes it in one unit of work. */
+  beat(beat: Beat): Promise<Hold>
+  /** Gives the job back. */
+  release(given: { readonly until: Instant; readonly counted: boolean }): Promise<unknown>
+  /** Called once the claim is lost, or the job is to stop. */
   ended(why: 'lost' | 'canceled'): void
   warn(cause: unknown): void
 }
 
-/** Holds a claim, notes progress, and hears of cancellation. */
+/** Extends a lease, notes progress, and hears of cancellation. */
 export interface Heartbeat {
+  /** What is being done; null before anything was reported. */
+  readonly stage: string | null
   tell(report: Progress): void
   /** Logs a line of the stage that it is in. */
   say(message: string): void
-  /** Looks at once whether the work is still wanted. */
+  /** Looks at once whether the job is still wanted. */
   look(): void
   /** Notes what was told, and goes on. */
   flush(): Promise<void>
   /** Beats no more; what was told is noted by then. */
   stop(): Promise<void>
-  /** Lets another begin it at once; this attempt counts for none. */
+  /** Gives the job back, to be claimed at once; this attempt counts for none. */
   release(): Promise<void>
+  /** Gives the job back for another attempt after a while. */
+  retryAfter(delay: Millis): Promise<void>
 }
 
 export function keepBeating(options: HeartbeatOptions): Heartbeat {
   const { clock, every, lease, stages, ended, warn } = options
-  let place: Place = { stage: null, done: 0, total: null }
+  let progress: JobProgress = { stage: null, done: 0, total: null }
   let lines: Line[] = []
   let written = 0
+  // Never later than the next beat is due.
+  const soon = Math.min(SOON, every)
   let last = clock.now()
   let beating: Promise<void> = Promise.resolve()
   let isDue = false
@@ -100,7 +96,7 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
     last = clock.now()
     beatIn(every)
     const answer = await options
-      .beat({ lease_until: last + lease, place, lines: told })
+      .beat({ lease_until: last + lease, progress, lines: told })
       .catch((cause: unknown) => {
         lines = [...told, ...lines]
         throw cause
@@ -115,30 +111,33 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
   }
 
   function note(stage: string | null, message: string): void {
-    if (written >= MAX_LINES) return
+    if (stages === undefined || written >= MAX_LINES) return
     written++
     lines.push({ at: clock.now(), stage, message: cleanText(message, MAX_LINE) })
   }
 
   beatIn(every)
   return {
+    get stage() {
+      return progress.stage
+    },
     tell({ stage, done, total, message }) {
       if (isStopped) return
-      const isNew = stage !== place.stage
-      const isMore = isNew || done !== place.done
-      place = {
+      const isNew = stage !== progress.stage
+      const isMore = isNew || done !== progress.done
+      progress = {
         stage: cleanText(stage, MAX_STAGE),
         done: cleanCount(done),
         total: total === null ? null : cleanCount(total),
       }
       if (message !== undefined && isMore) note(stage, message)
-      else if (isNew) note(stage, stages[stage] ?? stage)
-      if (isMore) beatIn(Math.max(0, last + SOON - clock.now()))
+      else if (isNew) note(stage, stages?.[stage] ?? stage)
+      if (isMore) beatIn(Math.max(0, last + soon - clock.now()))
     },
     say(message) {
       if (isStopped) return
-      note(place.stage, message)
-      beatIn(Math.max(0, last + SOON - clock.now()))
+      note(progress.stage, message)
+      beatIn(Math.max(0, last + soon - clock.now()))
     },
     look,
     flush,
@@ -148,7 +147,10 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
       await flush()
     },
     async release() {
-      await options.release(clock.now()).catch(warn)
+      await options.release({ until: clock.now(), counted: false }).catch(warn)
+    },
+    async retryAfter(delay) {
+      await options.release({ until: clock.now() + delay, counted: true }).catch(warn)
     },
   }
 }

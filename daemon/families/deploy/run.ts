@@ -1,0 +1,105 @@
+import { KeyhookError } from '../../../lib/errors.ts'
+import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
+import type { Platform } from '../../platform.ts'
+import type { JobHandler, Leased } from '../../jobs/handler.ts'
+import type { Heartbeat } from '../../jobs/heartbeat.ts'
+import type { Warn } from '../../jobs/runner.ts'
+import { unlessAborted } from '../../jobs/unless-aborted.ts'
+import type { Failure } from './failures.ts'
+import { FAILURES, failureOf } from './failures.ts'
+import type { Held, Workshop } from './steps.ts'
+import { NotWanted, activate, build, goLive, poise } from './steps.ts'
+import { tellFailed, tellLive } from './tell.ts'
+
+/** What is being done, as it is logged when it begins. */
+const STEPS = {
+  building: 'Making the release.',
+  activating: 'Checking that all of it can be served.',
+} as const
+
+type Step = keyof typeof STEPS
+
+export function createDeployHandler(platform: Platform, warn: Warn): JobHandler<DeploymentRecord> {
+  return {
+    kind: 'deployment',
+    stages: STEPS,
+    async begin(tx, job, now) {
+      const subject = await tx.deployments.begin(job, now)
+      // Whoever led everybody to it went away before it was told of.
+      return subject && { subject, isBound: subject.status === 'live' }
+    },
+    async run(leased, heart, signal) {
+      const { deployment, claim } = heldOf(leased)
+      const live =
+        deployment.status === 'live'
+          ? deployment
+          : await makeLive(platform, { deployment, claim }, heart, signal)
+      await platform.store.write((tx) => tellLive(platform, tx, live, platform.clock.now()))
+    },
+    end: (leased, why, step) => end(platform, heldOf(leased), FAILURES[why], step),
+    async fail(leased, error, step) {
+      const failure = error instanceof NotWanted ? FAILURES[error.why] : judge(error)
+      if (failure.class !== 'code' && !(error instanceof NotWanted)) {
+        warn('a deployment failed', leased.job.id, error)
+      }
+      await end(platform, heldOf(leased), failure, step)
+      return undefined
+    },
+  }
+}
+
+function heldOf({ job: { claim }, subject: deployment }: Leased<DeploymentRecord>): Held {
+  return { deployment, claim }
+}
+
+/** @throws an error after which it is not known what holds: it is gone on with from what it is by then */
+function judge(error: unknown): Failure {
+  if (error instanceof KeyhookError && error.code === 'unavailable') throw error
+  return failureOf(error)
+}
+
+/**
+ * Makes the release where it is not made yet, makes sure of it, and leads everybody to it. Once it
+ * resolves, every process knows where the app's address leads.
+ */
+async function makeLive(
+  platform: Platform,
+  held: Held,
+  heart: Heartbeat,
+  signal: AbortSignal,
+): Promise<DeploymentRecord> {
+  const { deployment } = held
+  const begin = (step: Step): Workshop => {
+    heart.tell({ stage: step, done: 0, total: null })
+    return {
+      signal,
+      log: heart.say,
+      progress: (done, total) => heart.tell({ stage: step, done, total }),
+    }
+  }
+  let { artifact } = deployment
+  if (artifact === null || deployment.status === 'building') {
+    // What a rollback serves was made before.
+    const workshop = begin(artifact === null ? 'building' : 'activating')
+    artifact = await unlessAborted(signal, build(platform, held, workshop))
+  }
+  await unlessAborted(signal, activate(platform, held, artifact, begin('activating')))
+  await unlessAborted(signal, poise(platform, held))
+  await heart.stop()
+  signal.throwIfAborted()
+  return goLive(platform, held)
+}
+
+async function end(
+  platform: Platform,
+  { deployment, claim }: Held,
+  failure: Failure,
+  step: string | null,
+): Promise<void> {
+  const status = failure.code === 'canceled' ? 'canceled' : 'failed'
+  await platform.store.write(async (tx) => {
+    const ending = { status, ended_at: platform.clock.now(), error: { ...failure, step } } as const
+    if (!(await tx.deployments.fail(deployment.id, claim, ending))) return
+    await tellFailed(platform, tx, deployment, ending)
+  })
+}

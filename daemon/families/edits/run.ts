@@ -1,0 +1,103 @@
+import type { Instant } from '../../../lib/time.ts'
+import { KeyhookError } from '../../../lib/errors.ts'
+import { abortError } from '../../../plugins/edits/contract.ts'
+import type { PlatformTx } from '../../../plugins/platform/contract.ts'
+import type { EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { Platform } from '../../platform.ts'
+import type { JobHandler, Leased } from '../../jobs/handler.ts'
+import type { Heartbeat } from '../../jobs/heartbeat.ts'
+import type { Warn } from '../../jobs/runner.ts'
+import { unlessAborted } from '../../jobs/unless-aborted.ts'
+import type { Held } from './claimed.ts'
+import { ConflictError } from './claimed.ts'
+import { completeClaimed } from './complete.ts'
+import { endClaimed, endWithout } from './end.ts'
+import { FAILURES, failureOf } from './failures.ts'
+import { isStillAllowed } from '../../authority/admission.ts'
+import { openTools } from './tools.ts'
+
+/** What is logged of a stage that has nothing else to say. */
+const STAGES: Readonly<Record<string, string>> = {
+  reading: 'Reading the files.',
+  asking: 'Asking the language model.',
+  repairing: 'Asking the language model to repair its answer.',
+  applying: 'Applying the changes.',
+}
+
+type Refusal = 'authority_ended' | 'model_not_allowed'
+
+export function createEditHandler(platform: Platform, warn: Warn): JobHandler<EditRecord, Refusal> {
+  return {
+    kind: 'edit',
+    stages: STAGES,
+    async begin(tx, job, now) {
+      const subject = await tx.edits.begin(job, now)
+      return subject && { subject, refusal: await refusalOf(platform, tx, subject, now) }
+    },
+    run: (leased, heart, signal) => perform(platform, heldOf(leased), heart, signal),
+    end: (leased, why) => end(platform, heldOf(leased), FAILURES[why]),
+    async fail(leased, error) {
+      const held = heldOf(leased)
+      const failure = error instanceof ConflictError ? FAILURES.revision_conflict : judge(error)
+      if (failure.class !== 'request' && !(error instanceof ConflictError)) {
+        warn('an edit failed', held.edit.id, error)
+      }
+      await end(platform, held, failure)
+      return undefined
+    },
+  }
+}
+
+function heldOf({ job: { claim }, subject: edit }: Leased<EditRecord>): Held {
+  return { edit, claim }
+}
+
+/** Why an edit must not run that was accepted once. */
+async function refusalOf(
+  platform: Platform,
+  tx: PlatformTx,
+  edit: EditRecord,
+  now: Instant,
+): Promise<Refusal | undefined> {
+  // Who may make apps may have them made.
+  const enough = edit.initial ? ['edits:write', 'apps:write'] : ['edits:write']
+  if (!(await isStillAllowed(platform, tx, edit, enough, now))) return 'authority_ended'
+  // The operator may have removed it from the list while the edit waited.
+  const isUnknown = edit.model !== null && !platform.models.includes(edit.model)
+  return isUnknown ? 'model_not_allowed' : undefined
+}
+
+/** @throws an error after which it is not known what holds */
+function judge(error: unknown): EditFailure {
+  if (error instanceof KeyhookError && error.code === 'unavailable') throw error
+  return failureOf(error)
+}
+
+async function perform(
+  platform: Platform,
+  { edit, claim }: Held,
+  heart: Heartbeat,
+  signal: AbortSignal,
+): Promise<void> {
+  const heard = { signal, progress: heart.tell }
+  const opened = openTools(platform, { edit, claim }, heard)
+  const { tools, base } = await unlessAborted(signal, opened, abortError)
+  const { id: edit_id, app_id, prompt, model, initial } = edit
+  const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
+  const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
+  const work = platform.plugins.editor.carryOut(task, tools)
+  const outcome = await unlessAborted(signal, work, abortError)
+  // Keeping what was made may take longer than a lease: it goes on beating.
+  await heart.flush()
+  if (signal.aborted) throw abortError(signal)
+  await completeClaimed(platform, { edit, claim }, base, outcome, signal)
+}
+
+async function end(platform: Platform, { edit, claim }: Held, failure: EditFailure): Promise<void> {
+  const status = failure.code === 'canceled' ? 'canceled' : 'failed'
+  await platform.store.write(async (tx) => {
+    const now = platform.clock.now()
+    if (!(await endClaimed(platform, tx, { edit, claim }, endWithout(status, failure, now)))) return
+    await tx.jobs.log(edit.id, [{ at: now, stage: null, message: failure.message }])
+  })
+}

@@ -1,0 +1,57 @@
+import type { Millis } from '../../lib/time.ts'
+import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
+import type { Platform } from '../platform.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { WorkLoop } from '../worker/work-loop.ts'
+import { keepWorking } from '../worker/work-loop.ts'
+import type { JobHandler } from './handler.ts'
+import type { JobTimes, Warn } from './runner.ts'
+import { createRunner, jobTimes } from './runner.ts'
+
+export type CreateHandler<Subject, Refusal extends string> = (
+  platform: Platform,
+  warn: Warn,
+) => JobHandler<Subject, Refusal>
+
+/**
+ * Runs jobs of one kind as they come, until it is stopped; what runs is then given back.
+ *
+ * @param times where they are other than those of the kind
+ * @param every what another process enqueued, or had claimed when it died, is looked for this often
+ */
+export function runJobs<Subject, Refusal extends string>(
+  platform: Platform,
+  log: Log,
+  createHandler: CreateHandler<Subject, Refusal>,
+  times: Partial<JobTimes>,
+  every: Millis,
+): Pick<WorkLoop, 'stop'> {
+  const { store, clock, wake } = platform
+  const warn: Warn = (what, id, cause) => {
+    const why = cause instanceof Error && 'internal' in cause ? cause.internal : undefined
+    log.warn({ [`${kind}_id`]: id, err: cause, why }, what)
+  }
+  const handler = createHandler(platform, warn)
+  const { kind } = handler
+  const runner = createRunner(platform, handler, { ...jobTimes(kind), ...times }, warn)
+  const loop = keepWorking({
+    name: kind,
+    isClaimable: () => store.jobs.isClaimable(kind, clock.now()),
+    takeUp: runner.runNext,
+    most: JOB_KINDS[kind].concurrency,
+    every,
+    clock,
+    log,
+  })
+  const stopListening = wake.jobs.listen((of) => {
+    if (of !== kind) return
+    loop.wake()
+    runner.look()
+  })
+  return {
+    async stop() {
+      stopListening()
+      await loop.stop()
+    },
+  }
+}

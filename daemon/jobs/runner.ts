@@ -1,0 +1,159 @@
+import type { Millis } from '../../lib/time.ts'
+import { MINUTE } from '../../lib/time.ts'
+import type { JobKindName } from '../../plugins/platform/contract/jobs.ts'
+import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
+import type { Platform } from '../platform.ts'
+import { ClaimLost } from './claim-lost.ts'
+import type { JobHandler, Leased, Verdict } from './handler.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import { keepBeating } from './heartbeat.ts'
+
+export interface JobTimes {
+  /** How long a claim holds without a heartbeat. */
+  readonly lease: Millis
+  readonly beat: Millis
+  /** From the first claim to the end of the job; null for no limit. */
+  readonly deadline: Millis | null
+}
+
+export function jobTimes(kind: JobKindName): JobTimes {
+  return { lease: MINUTE, beat: MINUTE / 4, deadline: JOB_KINDS[kind].deadline }
+}
+
+/** Told of what goes wrong beside the end of a job. */
+export type Warn = (what: string, id: string, cause: unknown) => void
+
+export interface Runner {
+  /** Claims the next job and runs it to its end; false when there was none. */
+  runNext(stopping: AbortSignal): Promise<boolean>
+  /** Looks at once whether what runs is still wanted. */
+  look(): void
+}
+
+/** Why a job does not go on. */
+type Stop = 'lost' | 'stopping' | Exclude<Verdict, 'worker_lost'>
+
+interface Claimed<Subject, Refusal> extends Leased<Subject> {
+  readonly refusal?: Refusal | undefined
+  readonly isBound?: boolean
+}
+
+/** Runs jobs of one kind, one at a call: claim, heartbeat, deadline, cancellation and hand-over. */
+export function createRunner<Subject, Refusal extends string>(
+  platform: Platform,
+  handler: JobHandler<Subject, Refusal>,
+  times: JobTimes,
+  warn: Warn,
+): Runner {
+  const { store, clock, newId } = platform
+  const { kind, stages } = handler
+  const hearts = new Set<Heartbeat>()
+
+  /** Null when what the job was about is gone. */
+  async function claimNext(): Promise<Claimed<Subject, Refusal> | null | undefined> {
+    const now = clock.now()
+    const { lease, deadline } = times
+    const deadline_at = deadline === null ? null : now + deadline
+    const asked = { claim: newId(), now, lease_until: now + lease, deadline_at }
+    return store.write(async (tx) => {
+      const job = await tx.jobs.claim(kind, asked)
+      if (job === undefined) return undefined
+      const begun = await handler.begin(tx, job, now)
+      if (begun !== undefined) return { job, ...begun }
+      await tx.jobs.complete(job.id, job.claim)
+      return null
+    })
+  }
+
+  /** What ends a job before it runs. */
+  function judge({
+    job,
+    refusal,
+    isBound,
+  }: Claimed<Subject, Refusal>): Verdict | Refusal | undefined {
+    if (isBound === true) return undefined
+    if (job.cancel_at !== null) return 'canceled'
+    if (refusal !== undefined) return refusal
+    if (job.deadline_at !== null && job.deadline_at <= clock.now()) return 'timed_out'
+    const { attempts } = JOB_KINDS[kind]
+    // What kills its process kills the next one too.
+    return attempts !== null && job.attempts > attempts ? 'worker_lost' : undefined
+  }
+
+  function beat({ job: { id, claim } }: Leased<Subject>, ended: (why: Stop) => void): Heartbeat {
+    const { lease, beat: every } = times
+    return keepBeating({
+      clock,
+      every,
+      lease,
+      stages,
+      ended,
+      warn: (cause) => warn('the lease of a job could not be extended yet', id, cause),
+      beat: ({ lease_until, progress, lines }) =>
+        store.write(async (tx) => {
+          const hold = await tx.jobs.heartbeat(id, claim, { lease_until, ...progress })
+          if (hold !== 'lost') await tx.jobs.log(id, lines)
+          return hold
+        }),
+      release: (given) => store.write((tx) => tx.jobs.release(id, claim, given)),
+    })
+  }
+
+  async function run(claimed: Claimed<Subject, Refusal>, stopping: AbortSignal): Promise<void> {
+    const stopped: { why?: Stop } = {}
+    const stop = new AbortController()
+    function stopFor(why: Stop): void {
+      stopped.why ??= why
+      stop.abort(why === 'timed_out' ? new DOMException('late', 'TimeoutError') : undefined)
+    }
+    const heart = beat(claimed, stopFor)
+    hearts.add(heart)
+    const { deadline_at } = claimed.job
+    const cancelDeadline =
+      deadline_at === null || claimed.isBound === true
+        ? (): void => undefined
+        : clock.after(deadline_at - clock.now(), () => stopFor('timed_out'))
+    const onStopping = (): void => stopFor('stopping')
+    stopping.addEventListener('abort', onStopping, { once: true })
+    if (stopping.aborted) onStopping()
+    try {
+      await handler.run(claimed, heart, stop.signal)
+    } catch (error) {
+      await heart.stop()
+      await conclude(claimed, heart, stopped.why, error)
+    } finally {
+      await heart.stop()
+      hearts.delete(heart)
+      cancelDeadline()
+      stopping.removeEventListener('abort', onStopping)
+    }
+  }
+
+  /** What becomes of a job that did not run to its end. */
+  async function conclude(
+    leased: Leased<Subject>,
+    heart: Heartbeat,
+    why: Stop | undefined,
+    error: unknown,
+  ): Promise<void> {
+    if (why === 'lost' || error instanceof ClaimLost) return
+    if (why === 'stopping') return heart.release()
+    if (why !== undefined) return handler.end(leased, why, heart.stage)
+    const delay = await handler.fail(leased, error, heart.stage)
+    if (delay !== undefined) await heart.retryAfter(delay)
+  }
+
+  return {
+    async runNext(stopping) {
+      const claimed = await claimNext()
+      if (claimed === undefined) return false
+      if (claimed === null) return true
+      const verdict = judge(claimed)
+      await (verdict === undefined ? run(claimed, stopping) : handler.end(claimed, verdict, null))
+      return true
+    },
+    look() {
+      for (const heart of hearts) heart.look()
+    },
+  }
+}

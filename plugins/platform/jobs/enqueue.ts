@@ -1,0 +1,12 @@
+import type { Query } from '../../store/sql/client.ts'
+import type { NewJob } from '../contract/jobs.ts'
+import type { PlatformTables } from '../sql/tables.ts'
+
+export async function enqueue(query: Query, t: PlatformTables, job: NewJob): Promise<void> {
+  const { id, kind, app_id, account_id, queue, run_at } = job
+  await query(
+    `INSERT INTO ${t.jobs} (id, kind, app_id, account_id, queue, status, run_at, attempts, done)
+     VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, 0) ON CONFLICT (id) DO NOTHING`,
+    [id, kind, app_id, account_id, queue, run_at],
+  )
+}

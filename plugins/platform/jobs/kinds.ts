@@ -1,0 +1,64 @@
+import type { Millis } from '../../../lib/time.ts'
+import { DAY, HOUR, MINUTE } from '../../../lib/time.ts'
+
+/** How the jobs of one kind differ from those of another. */
+export interface JobKind {
+  /**
+   * Which is claimed next. `fair`: the oldest of the account with the fewest running. `due`: the one whose
+   * `run_at` passed first.
+   */
+  readonly order: 'fair' | 'due'
+  /** Claims of one job before it is given up; null for no limit. */
+  readonly attempts: number | null
+  /** From its first claim to its end; null for no limit. */
+  readonly deadline: Millis | null
+  /** Jobs that one process runs at once. */
+  readonly concurrency: number
+  /** No lease is longer: one that ends later was given by a clock that was ahead, and has ended. */
+  readonly longestLease: Millis
+  /** No `run_at` is further ahead: one that is was given by a clock that was ahead, and is due. */
+  readonly furthest: Millis
+}
+
+/** Twice the longest lease that an operator can configure. */
+const LONGEST_LEASE: Millis = 2 * HOUR
+
+/** What runs in the background. */
+export const JOB_KINDS = {
+  edit: {
+    order: 'fair',
+    attempts: 3,
+    deadline: 15 * MINUTE,
+    concurrency: 4,
+    longestLease: LONGEST_LEASE,
+    furthest: 0,
+  },
+  file: {
+    order: 'fair',
+    attempts: 3,
+    deadline: 15 * MINUTE,
+    concurrency: 2,
+    longestLease: LONGEST_LEASE,
+    furthest: 0,
+  },
+  deployment: {
+    order: 'fair',
+    attempts: 3,
+    deadline: 10 * MINUTE,
+    concurrency: 2,
+    longestLease: LONGEST_LEASE,
+    furthest: 0,
+  },
+  // Most of the time of a check is spent waiting for name servers.
+  domain_check: {
+    order: 'due',
+    attempts: null,
+    deadline: null,
+    concurrency: 8,
+    longestLease: 2 * MINUTE,
+    // Twice from one check of a verified domain to the next.
+    furthest: 2 * DAY,
+  },
+} as const satisfies Readonly<Record<string, JobKind>>
+
+export type JobKindName = keyof typeof JOB_KINDS

@@ -1,0 +1,33 @@
+import type { SqlClient } from '../../plugins/store/sql/client.ts'
+
+/** Of each kind its subjects, and which of them are open. */
+const SUBJECTS = [
+  {
+    kind: 'deployment',
+    table: 'deployments',
+    open: `announced = 0 AND status IN ('queued', 'building', 'deploying', 'live')`,
+  },
+  { kind: 'edit', table: 'edits', open: `status IN ('queued', 'running')` },
+  { kind: 'file', table: 'files', open: `status IN ('queued', 'processing')` },
+  { kind: 'domain_check', table: 'domains', open: 'next_check_at IS NOT NULL' },
+] as const
+
+/** Subjects that are open without a job, and jobs without a subject that is open. */
+export async function disagreements(
+  { read }: Pick<SqlClient, 'read'>,
+  prefix = '',
+): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const { kind, table, open } of SUBJECTS) {
+    const subjects = `SELECT id FROM ${prefix}${table} WHERE ${open}`
+    const jobs = `SELECT id FROM ${prefix}jobs WHERE kind = '${kind}'`
+    // A check that was asked for of a domain without a schedule is a job until it has ended.
+    const asked = kind === 'domain_check' ? ` AND run_at IS NOT NULL` : ''
+    const rows = await read(
+      `SELECT id, 'no job' AS what FROM (${subjects} EXCEPT ${jobs}) without
+       UNION ALL SELECT id, 'no subject' AS what FROM (${jobs}${asked} EXCEPT ${subjects}) orphaned`,
+    )
+    found.push(...rows.map((row) => `${kind} ${String(row['id'])}: ${String(row['what'])}`))
+  }
+  return found
+}
