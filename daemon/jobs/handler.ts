@@ -3,6 +3,11 @@ import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { JobKindName, LeasedJob } from '../../plugins/platform/contract/jobs.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
+/** The job is another's by now, or its subject is gone. */
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost'
+}
+
 /** A job that this process runs, and what it is about. */
 export interface Leased<Subject> {
   readonly job: LeasedJob
@@ -43,4 +48,29 @@ export interface JobHandler<Subject, Refusal extends string = never> {
    * @throws what leaves it unknown what holds: the lease ends, and the job is run anew
    */
   fail(leased: Leased<Subject>, error: unknown, stage: string | null): Promise<Millis | undefined>
+}
+
+/**
+ * Waits for work whether or not it heeds the signal.
+ *
+ * @throws what `reason` makes of the signal once it aborts
+ */
+export function unlessAborted<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  reason: (signal: AbortSignal) => Error = (aborted) => aborted.reason as Error,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(reason(signal))
+    const settle = (tell: () => void): void => {
+      signal.removeEventListener('abort', abort)
+      tell()
+    }
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error)),
+    )
+  })
 }

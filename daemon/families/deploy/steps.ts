@@ -2,7 +2,7 @@ import type { DeployTask, DeployTools, Deployer } from '../../../plugins/deploy/
 import { DeployError, printManifest } from '../../../plugins/deploy/contract.ts'
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
-import { ClaimLost } from '../../jobs/claim-lost.ts'
+import { ClaimLost } from '../../jobs/handler.ts'
 import { bytesOf, loadTree } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
 import { httpError } from '../../operations/errors.ts'

@@ -1,6 +1,6 @@
 import type { EditOperation, EditTools, OperationFault } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
-import { ClaimLost } from '../../jobs/claim-lost.ts'
+import { ClaimLost } from '../../jobs/handler.ts'
 import { bytesOf, loadTree, readKept } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
 import { findPassages } from '../passages.ts'

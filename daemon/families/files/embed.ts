@@ -7,7 +7,7 @@ import type { Embedder } from '../../../plugins/embeddings/contract.ts'
 import { EmbeddingError, MAX_TEXTS } from '../../../plugins/embeddings/contract.ts'
 import type { FileChunk } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
-import { ClaimLost } from '../../jobs/claim-lost.ts'
+import { ClaimLost } from '../../jobs/handler.ts'
 import type { Held } from './claim.ts'
 
 /** How often texts are given again to a model that did not answer, before the attempt is given up. */

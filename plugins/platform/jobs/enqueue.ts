@@ -1,6 +1,7 @@
 import type { Query } from '../../store/sql/client.ts'
 import type { NewJob } from '../contract/jobs.ts'
 import type { PlatformTables } from '../sql/tables.ts'
+import { changes } from './held.ts'
 
 export async function enqueue(query: Query, t: PlatformTables, job: NewJob): Promise<void> {
   const { id, kind, app_id, account_id, queue, run_at } = job
@@ -9,4 +10,11 @@ export async function enqueue(query: Query, t: PlatformTables, job: NewJob): Pro
      VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, 0) ON CONFLICT (id) DO NOTHING`,
     [id, kind, app_id, account_id, queue, run_at],
   )
+}
+
+/** The way back, while nobody has claimed it. */
+export function dequeue(query: Query, t: PlatformTables, id: string): Promise<boolean> {
+  return changes(query, `DELETE FROM ${t.jobs} WHERE id = $1 AND status = 'queued' RETURNING id`, [
+    id,
+  ])
 }

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../lib/time.ts'
-import { removeJobs } from '../jobs/dequeue.ts'
+import { removeJobs } from '../jobs/complete.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { PlatformTables } from './tables.ts'
 

@@ -3,7 +3,7 @@ import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contra
 import { offlineDeployment } from '../contract/deployments.ts'
 import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
 import type { JobWrites } from '../contract/jobs.ts'
-import { removeJobs } from '../jobs/dequeue.ts'
+import { removeJobs } from '../jobs/complete.ts'
 import { changes as changesRow, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import { COLUMNS, toDeployment, toValues } from './deployment-rows.ts'

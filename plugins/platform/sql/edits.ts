@@ -1,7 +1,7 @@
 import type { EditEnd, EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
 import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
 import type { JobWrites } from '../contract/jobs.ts'
-import { removeJobs } from '../jobs/dequeue.ts'
+import { removeJobs } from '../jobs/complete.ts'
 import { changes, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import { COLUMNS, toEdit, toTexts, toValues } from './edit-rows.ts'

@@ -1,5 +1,5 @@
 import type { Query, SqlClient } from '../../store/sql/client.ts'
-import { removeJobs } from '../jobs/dequeue.ts'
+import { removeJobs } from '../jobs/complete.ts'
 import type { PlatformTables } from './tables.ts'
 
 /** What a file counts among the rows of a portion, so that many small ones are no large portion. */
