@@ -187,7 +187,7 @@ void t.test('without its master key a secret signs nothing, and a test says so',
   if (kept === undefined) throw new Error('the webhook is kept')
   await store.write(async (tx) => {
     await tx.webhooks.delete(kept.id, 0)
-    const secrets = kept.secrets.map((secret) => ({ ...secret, sealed: 'v1.gone.AAAA' }))
+    const secrets = kept.secrets.map((secret) => ({ ...secret, encrypted: 'v1.gone.AAAA' }))
     await tx.webhooks.insert({ ...kept, secrets })
   })
   t.match(await world.request('POST', `/v1/webhooks/${webhook.id}/test`), {
