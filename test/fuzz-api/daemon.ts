@@ -35,6 +35,8 @@ export async function startDaemon(folder: string): Promise<Daemon> {
       KEYHOOK_PORT: String(port),
       KEYHOOK_APPS_PORT: String(appsPort),
       KEYHOOK_BASE_URL: address,
+      // Beside localhost, which the default is below, no app can have a domain of its own.
+      KEYHOOK_APPS_DOMAIN: 'apps.fuzz-keyhook.net',
       KEYHOOK_DATA_DIR: join(folder, 'data'),
       ...(process.env['FUZZ_DATABASE_URL'] === undefined
         ? {}

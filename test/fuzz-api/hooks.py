@@ -79,7 +79,12 @@ ONLY_IN = {
     "email": {"accounts.sign_in", "accounts.set_plan"},
     "password": {"accounts.sign_in", "accounts.step_up"},
 }
-PREPARE = {"apps.restore": world.before_restore, "keys.end_previous": world.before_end_previous}
+PREPARE = {
+    "apps.restore": world.before_restore,
+    "deploy.rollback": world.before_rollback,
+    "files.retry": world.before_retry,
+    "keys.end_previous": world.before_end_previous,
+}
 # It goes on until its reader leaves.
 ENDLESS = {"observe.follow_logs"}
 LONGEST_WAIT = "1"

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 import urllib.parse
 
 OWNER = {"email": "owner@fuzz.example", "password": "correct horse battery staple"}
@@ -79,7 +80,7 @@ class World:
         for name in names:
             self.records.pop(name, None)
         if "app_id" in names:
-            for name in ("edit_id", "deployment_id", "file_id", "domain_id", "service"):
+            for name in ("edit_id", "deployment_id", "file_id", "domain_id", "service", "error_id"):
                 self.records.pop(name, None)
         if "webhook_id" in names:
             self.records.pop("delivery_id", None)
@@ -133,8 +134,11 @@ class World:
         return self.as_operator("POST", f"{self.app}/deploy/publish?wait=5", {})["id"]
 
     def make_file_id(self):
-        head = 'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n'
-        body = f"--b\r\n{head}Content-Type: text/plain\r\n\r\nText {self.made}\r\n--b--\r\n".encode()
+        return self.upload("a.txt", f"Text {self.made}")
+
+    def upload(self, name, text):
+        head = f'Content-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        body = f"--b\r\n{head}\r\n{text}\r\n--b--\r\n".encode()
         headers = {"Authorization": "Bearer " + self.record("key")}
         path = f"{self.app}/files"
         response, answer = self.send("POST", path, body, headers, "multipart/form-data; boundary=b")
@@ -146,7 +150,43 @@ class World:
         body = {"hostname": f"shop-{self.made}.fuzz-keyhook.com"}
         return self.as_operator("POST", f"{self.app}/settings/domains", body)["id"]
 
+    def make_error_id(self):
+        """One that a page of the app reported."""
+        self.make_deployment_id()
+        url = urllib.parse.urlsplit(self.as_operator("GET", self.app)["production_url"])
+        page = f"{url.scheme}://{url.netloc}"
+        report = {"type": "error", "message": f"broken {self.made}", "stack": "", "url": page}
+        headers = {"Host": url.netloc, "Origin": page, "Sec-Fetch-Site": "same-origin", "Content-Type": "text/plain"}
+        connection = http.client.HTTPConnection(self.address.hostname, url.port, timeout=40)
+        connection.request("POST", "/_p/beacon", json.dumps({"reports": [report]}), headers)
+        connection.close()
+        return self.until(lambda: self.as_operator("GET", f"{self.app}/errors")["data"])[0]["id"]
+
+    def until(self, found):
+        """What is found at last; an empty answer is asked for again."""
+        for _ in range(50):
+            answer = found()
+            if answer:
+                return answer
+            time.sleep(0.1)
+        raise LookupError("it did not come in time")
+
     # States that an operation needs, and that no other request is likely to leave.
+
+    def before_rollback(self):
+        """Two releases, of which the earlier one is named."""
+        made = []
+        for _ in range(2):
+            self.made += 1
+            self.make_edit_id()
+            made.append(self.make_deployment_id())
+        self.records["deployment_id"] = made[0]
+
+    def before_retry(self):
+        file = self.upload("a.json", f'{{"damaged {self.made}": [')
+        path = f"{self.app}/files/{file}"
+        self.until(lambda: self.as_operator("GET", path)["status"] == "failed")
+        self.records["file_id"] = file
 
     def before_restore(self):
         self.as_operator("DELETE", self.app)
