@@ -8,7 +8,7 @@ import type { WriteCall } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findLiveApp } from '../../apps/service.ts'
-import { plainText, wait } from '../../wire.ts'
+import { anyText, wait } from '../../wire.ts'
 import { deployError } from '../errors.ts'
 import { RELEASES_KEPT } from '../../../trees/releases.ts'
 import type { WireAnswer } from '../schema.ts'
@@ -30,7 +30,7 @@ const input = {
   query: z.strictObject({ wait }),
   body: z
     .strictObject({
-      deployment_id: plainText.optional().meta({
+      deployment_id: anyText(100).min(1).optional().meta({
         description: 'Deployment whose release is served again. Default: the one before.',
       }),
       message: message.optional(),

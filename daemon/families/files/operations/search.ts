@@ -3,7 +3,7 @@ import { MAX_CHUNK_CHARACTERS } from '../../../../plugins/files/contract.ts'
 import { operation } from '../../../operations/operation.ts'
 import { appParams } from '../../apps/schema.ts'
 import { findApp } from '../../apps/service.ts'
-import { plainText, text } from '../../wire.ts'
+import { anyText, text } from '../../wire.ts'
 import { SEARCH_MODES, findPassages } from '../../passages.ts'
 import { exampleFile } from '../schema.ts'
 
@@ -45,7 +45,7 @@ export const searchFiles = operation({
         .optional()
         .meta({ description: 'Maximum passages: 1 to 50. Default 10.' }),
       files: z
-        .array(plainText)
+        .array(anyText(100).min(1))
         .min(1)
         .max(100)
         .optional()
