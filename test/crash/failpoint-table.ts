@@ -25,7 +25,7 @@ export interface Statement {
 export type Moment = 'connect' | 'send' | 'body' | 'status' | 'accepted' | 'checkpoint' | 'close'
 
 const PUBLISH: Statement = { sql: /INSERT INTO keyhook_(publishing|events) /, within: null }
-const SETTLE: Statement = { sql: /INSERT INTO keyhook_settling|^WITH told AS MATERIALIZED/ }
+const SETTLE: Statement = { sql: /INSERT INTO keyhook_settling|^WITH outcome AS MATERIALIZED/ }
 const RETRY: Statement = { ...SETTLE, bind: /"pending"/ }
 const CLAIM: Statement = {
   sql: /^UPDATE keyhook_deliveries SET status = 'delivering'|^WITH unsynced AS/,

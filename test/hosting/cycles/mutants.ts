@@ -65,7 +65,7 @@ export const CYCLES_MUTANTS: readonly CyclesMutant[] = [
   {
     name: 'forgets-open-tabs',
     breaks: 'tab.kept',
-    rewrite: [/(ORDER BY max\(release\) DESC LIMIT) 5/, '$1 1'],
+    rewrite: [/(ORDER BY max\(release\) DESC LIMIT) 5/, '$1 0'],
   },
   {
     name: 'knows-every-tag',
