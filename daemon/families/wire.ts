@@ -69,12 +69,15 @@ export function exactlyOne(...names: readonly string[]): { readonly oneOf: reado
   }
 }
 
-/** A text that is only compared with what is kept: whatever it is, what is not found is not found. */
+/**
+ * A text in a path or query that is compared with stored values. What is not found is not found, whatever it
+ * contains. In a JSON body use `anyText`: there U+0000 is refused before any schema.
+ */
 export const plainText: z.ZodString = z
   .string()
   .min(1)
   .max(100)
-  // No text that is kept holds a NUL, and PostgreSQL takes none: it is looked for as what is never kept.
+  // No stored text contains U+0000, and PostgreSQL refuses it in a parameter: U+FFFD replaces it.
   .overwrite((value) => value.replaceAll('\0', '\uFFFD'))
 
 /** An app's identifier, opaque to the kernel. */

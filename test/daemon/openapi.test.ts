@@ -8,6 +8,7 @@ import {
   faultsOf,
   faultsOfAnswer,
   placeOfBody,
+  resolveSchema,
 } from '../support/openapi.ts'
 
 /** What only reads is never answered from what is kept under an Idempotency-Key. */
@@ -66,6 +67,34 @@ await t.test('every operation documents its success and the refusals of its kind
       t.ok(description !== '' && (content === undefined) === isEmpty, `${operationId} ${status}`)
     }
   }
+})
+
+/** The paths of texts in a schema that would allow U+0000, which no JSON body may hold. */
+function textsWithNul(given: Schema, path: string): readonly string[] {
+  const schema = resolveSchema(given)
+  const { anyOf = [], oneOf = [], properties = {}, items } = schema
+  const isBound =
+    schema.enum !== undefined ||
+    schema.const !== undefined ||
+    schema.format !== undefined ||
+    (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test('x\0'))
+  return [
+    ...(schema.type === 'string' && !isBound ? [path] : []),
+    ...[...anyOf, ...oneOf].flatMap((one) => textsWithNul(one, path)),
+    ...Object.entries(properties).flatMap(([name, one]) => textsWithNul(one, `${path}.${name}`)),
+    ...(items === undefined ? [] : textsWithNul(items, `${path}[]`)),
+  ]
+}
+
+await t.test('every text of a JSON body excludes U+0000', async (t) => {
+  let bodies = 0
+  for (const { operationId, requestBody } of DOCUMENTED) {
+    const schema = requestBody?.content?.['application/json']?.schema
+    if (schema === undefined) continue
+    bodies += 1
+    t.same(textsWithNul(schema, 'body'), [], operationId)
+  }
+  t.ok(bodies > 30, `${bodies} bodies`)
 })
 
 await t.test('every example satisfies the schema that it stands beside', async (t) => {

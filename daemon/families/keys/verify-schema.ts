@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { appId, instant } from '../wire.ts'
+import { anyText, appId, instant } from '../wire.ts'
 import { ACTION_PATTERN } from './schema.ts'
 
 export const asked = z
   .strictObject({
-    key: z.string().max(500).meta({ description: 'Key value that a caller sent.' }),
+    key: anyText(500).meta({ description: 'Key value that a caller sent.' }),
     scope: z
       .string()
       .max(80)
