@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
@@ -11,13 +12,26 @@ import { openStore } from '../../plugins/store/open.ts'
 import { openAny } from '../../plugins/store/opening.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 import { stepsOf } from '../../plugins/store/sql/migrate.ts'
+import { ROOT } from '../arch/source.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { FIRST, SECOND, THIRD } from './deployment-samples.ts'
 import { sampleEditEnd } from './edit-samples.ts'
 import { PROCESSED } from './file-samples.ts'
 import { sampleClaim } from './job-samples.ts'
 import { disagreements } from './job-subjects.ts'
-import { BEFORE_JOBS } from './upgrade/before-jobs.ts'
+
+/**
+ * Rows as the version before jobs kept them, recorded from it: work of each kind in every state in which a
+ * daemon could leave it when it was stopped or killed.
+ */
+const BEFORE_JOBS = JSON.parse(
+  readFileSync(join(ROOT, 'test/platform/before-jobs.json'), 'utf8'),
+) as Readonly<Record<string, RecordedTable>>
+
+interface RecordedTable {
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | number | null)[])[]
+}
 
 const PREFIX = { tablePrefix: '' }
 /** After every lease that the rows speak of. */
