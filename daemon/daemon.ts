@@ -9,7 +9,7 @@ import type { DataFolder } from './machine/data-folder.ts'
 import { takeDataFolder } from './machine/data-folder.ts'
 import type { Closers } from './composition/closers.ts'
 import { openInOrder } from './composition/closers.ts'
-import type { Inspect, Opened, Place } from './composition/open.ts'
+import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
 import type { Roles } from './composition/work.ts'
 import type { Family } from './operations/family.ts'
@@ -21,7 +21,7 @@ import { frontPage } from './http/front-page.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
-import { appsPlaceOf, appsPortOf, requireTwoPorts } from './hosting/place.ts'
+import { appsHostingOf, appsPortOf, requireTwoPorts } from './hosting/apps-hosting.ts'
 import { startHosting } from './hosting/start.ts'
 import { clockOf } from './machine/ports.ts'
 import { closeServer, listenLocally } from './listener/listen.ts'
@@ -213,13 +213,13 @@ export async function openLocal(
       config,
       log,
       families,
-      async openPlace(inspect) {
-        const place = await openFolder(config, folder, inspect)
-        migrated = place.migrated
+      async openStorage(inspect) {
+        const storage = await openFolder(config, folder, inspect)
+        migrated = storage.migrated
         if (migrated.length > 0) log.info({ migrations: migrated }, 'database brought up to date')
-        return place
+        return storage
       },
-      appsPlace: appsPlaceOf(config, appsPort),
+      appsHosting: appsHostingOf(config, appsPort),
       baseUrl,
       ownHosts,
       leaving,
@@ -236,12 +236,12 @@ function openFolder(
   config: Config,
   folder: DataFolder,
   inspect: Inspect,
-): Promise<Place & { readonly migrated: readonly string[] }> {
+): Promise<Storage & { readonly migrated: readonly string[] }> {
   return openInOrder(async (closers) => {
-    const place = config.databaseUrl ?? folder.file('keyhook.db')
-    const isPostgres = place.startsWith('postgres')
+    const location = config.databaseUrl ?? folder.file('keyhook.db')
+    const isPostgres = location.startsWith('postgres')
     const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
-    const { store, client, migrated } = await openDatabase(place, {
+    const { store, client, migrated } = await openDatabase(location, {
       inspect: (stored) => inspect(stored, masterKeyFile),
     })
     closers.push(() => store.close())

@@ -39,7 +39,7 @@ export interface Catalogue {
 }
 
 /** Tells the workers of this process that something waits for them, while they listen. */
-export interface Wake {
+export interface WorkAvailable {
   /** Jobs of a kind were enqueued, or are to stop. */
   readonly jobs: Notifier<readonly [kind: JobKindName]>
   /** Files were deleted, whose passages are left. */
@@ -48,14 +48,14 @@ export interface Wake {
   readonly bytes: Notifier<readonly [appId: string]>
 }
 
-export interface Notifier<Told extends readonly unknown[] = readonly []> {
-  (...told: Told): void
+export interface Notifier<Args extends readonly unknown[] = readonly []> {
+  (...args: Args): void
   /** @returns a function that ends the listening */
-  listen(heard: (...told: Told) => void): () => void
+  listen(listener: (...args: Args) => void): () => void
 }
 
 /** Where apps are seen, each under a name of its own. */
-export interface AppsPlace {
+export interface AppsHosting {
   /** Lower case, without a port. */
   readonly domain: string
   /** The address of what bears a name below the domain, without a slash at the end. */
@@ -131,7 +131,7 @@ export interface Service {
   /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */
   readonly models: readonly string[]
   /** Where apps are seen once they are published; without it they are nowhere. */
-  readonly appsPlace?: AppsPlace | undefined
+  readonly appsPlace?: AppsHosting | undefined
   /** Which apps keys may be pinned to, and webhooks hear of. */
   readonly appDirectory: AppDirectory
   /** What the families that are served add to apps, in their order. */
@@ -143,7 +143,7 @@ export interface Platform extends Machine, Kernel, Service {
   readonly store: PlatformStore
   readonly plugins: Plugins
   readonly queues: Queues
-  readonly wake: Wake
+  readonly wake: WorkAvailable
 }
 
 /** A change under way. */

@@ -201,7 +201,7 @@ export function isUnchanged(
 }
 
 /** Work that goes on after it was accepted. */
-export interface Asked {
+export interface AcceptedWork {
   readonly account_id: string
   readonly app_id: string
   readonly created_by: Creator
@@ -219,7 +219,7 @@ export interface Asked {
 export async function isStillAllowed(
   { universe }: { readonly universe: ScopeUniverse },
   tx: Pick<Store, 'accounts' | 'keys'>,
-  { account_id, app_id, created_by }: Asked,
+  { account_id, app_id, created_by }: AcceptedWork,
   enough: readonly string[],
   now: Instant,
 ): Promise<boolean> {

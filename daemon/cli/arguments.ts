@@ -70,7 +70,7 @@ export function addOption(
   }
   if (field.kind === 'flag') {
     const off = new Option(`--no-${optionName(field.name)}`, 'The opposite.')
-    command.addOption(off.hideHelp(field.isOff || (!changes && field.place !== 'query')))
+    command.addOption(off.hideHelp(field.isOff || (!changes && field.location !== 'query')))
   }
   return { field, key: option.attributeName() }
 }
@@ -144,9 +144,9 @@ const WRITTEN: Readonly<Record<FieldKind, string>> = {
   files: '',
 }
 
-function describe({ place, kind, description, choices, required, nullable }: Field): string {
+function describe({ location, kind, description, choices, required, nullable }: Field): string {
   const remarks = [
-    required && place !== 'path' ? '(required)' : '',
+    required && location !== 'path' ? '(required)' : '',
     description.replace(/[^.]$/, '$&.'),
     WRITTEN[kind],
     choices === undefined ? '' : `One of ${choices.join(', ')}.`,

@@ -84,11 +84,11 @@ export function askSocket(
   { method, path, body, parts }: CommandRequest,
   account?: string,
 ): Promise<Answer | undefined> {
-  const place = socketPath(controlSocketIn(resolve(config.dataDir)))
+  const socket = socketPath(controlSocketIn(resolve(config.dataDir)))
   const multipart = parts && encodeParts(parts)
   return new Promise((resolve, reject) => {
-    const asked = httpRequest({
-      socketPath: place,
+    const request = httpRequest({
+      socketPath: socket,
       agent: false,
       method,
       path,
@@ -99,14 +99,14 @@ export function askSocket(
         ...(account === undefined ? {} : { 'Keyhook-Account': account }),
       },
     })
-    asked.once('timeout', () => {
-      asked.destroy(new Error('the daemon does not answer; what it did is not known'))
+    request.once('timeout', () => {
+      request.destroy(new Error('the daemon does not answer; what it did is not known'))
     })
-    asked.once('error', (cause: NodeJS.ErrnoException) => {
+    request.once('error', (cause: NodeJS.ErrnoException) => {
       if (NOBODY.has(cause.code)) resolve(undefined)
       else reject(explained(cause))
     })
-    asked.once('response', (response) => {
+    request.once('response', (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.once('error', reject)
@@ -114,26 +114,26 @@ export function askSocket(
         resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() })
       })
     })
-    if (multipart === undefined) asked.end(body)
-    else void pour(multipart.bytes, asked, reject)
+    if (multipart === undefined) request.end(body)
+    else void streamBody(multipart.bytes, request, reject)
   })
 }
 
 /** Whoever answers before all was sent may have closed the way for the rest: the answer counts. */
-async function pour(
+async function streamBody(
   bytes: AsyncIterable<Uint8Array>,
-  asked: Writable,
+  request: Writable,
   reject: (cause: unknown) => void,
 ): Promise<void> {
   try {
     for await (const chunk of bytes) {
-      if (!asked.writable) return
-      if (!asked.write(chunk)) await once(asked, 'drain')
+      if (!request.writable) return
+      if (!request.write(chunk)) await once(request, 'drain')
     }
-    asked.end()
+    request.end()
   } catch (cause) {
     reject(cause)
-    asked.destroy()
+    request.destroy()
   }
 }
 

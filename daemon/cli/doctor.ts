@@ -13,7 +13,7 @@ import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
-import { appsPortOf, requireTwoPorts } from '../hosting/place.ts'
+import { appsPortOf, requireTwoPorts } from '../hosting/apps-hosting.ts'
 import { tryListening } from '../listener/listen.ts'
 import { createRandom } from '../machine/ports.ts'
 import { requireMasterKey } from '../machine/master-key.ts'
@@ -138,13 +138,13 @@ async function checkStart(config: Config): Promise<readonly Check[]> {
   let stored: readonly Check[] = []
   const database = await attempt('database', async () => {
     let pending = 0
-    const place = await reachPostgres(config.databaseUrl ?? '', {
+    const server = await reachPostgres(config.databaseUrl ?? '', {
       async inspect(facts) {
         stored = await checkStored(facts, config, undefined)
         pending = (await facts.pending()).length
       },
     })
-    return { detail: `${place} answers${ofPending(pending)}` }
+    return { detail: `${server} answers${ofPending(pending)}` }
   })
   if (stored.length > 0) return [...ports, database.check, ...stored]
   const isGiven = config.masterKey !== undefined
@@ -199,8 +199,8 @@ async function checkStored(
   })
   const key = await attempt('master key', async () => {
     const { masterKey } = config
-    const isSealed = await requireMasterKey(masterKey, masterKeyFile, facts, createRandom())
-    if (!isSealed) return { detail: newKeyOf(config) }
+    const hasSecrets = await requireMasterKey(masterKey, masterKeyFile, facts, createRandom())
+    if (!hasSecrets) return { detail: newKeyOf(config) }
     return { detail: `${masterKey ? 'given' : 'in the data folder'}, and fits the database` }
   })
   return [brand.check, key.check]
@@ -290,8 +290,8 @@ async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly 
 
 /** Whoever holds the folder has opened what is sealed, and knows what each key is there for. */
 async function askKeys(config: Config): Promise<{ readonly detail: string }> {
-  const asked = { method: masterKeyStatus.method, path: masterKeyStatus.path, body: undefined }
-  const answer = await askSocket(config, asked)
+  const request = { method: masterKeyStatus.method, path: masterKeyStatus.path, body: undefined }
+  const answer = await askSocket(config, request)
   if (answer?.status !== 200) throw new Error('the daemon does not say what is sealed: see its log')
   const { data } = masterKeyStatus.output.parse(JSON.parse(answer.text))
   return { detail: data.map((key) => WORDS[key.status](key)).join('; ') }

@@ -17,9 +17,9 @@ export function printExample({
 }: CommandSpec): string {
   const { params, query, body } = operation.example
   const part = Object.fromEntries(Object.keys(operation.input.parts ?? {}).map(withPath))
-  const given: Readonly<Record<Field['place'], unknown>> = { path: params, query, body, part }
-  const valueOf = ({ place, name }: Field): unknown =>
-    (given[place] as Readonly<Record<string, unknown>> | undefined)?.[name]
+  const given: Readonly<Record<Field['location'], unknown>> = { path: params, query, body, part }
+  const valueOf = ({ location, name }: Field): unknown =>
+    (given[location] as Readonly<Record<string, unknown>> | undefined)?.[name]
   const words = [
     ...positionals.map((field) => quote(printText(valueOf(field)))),
     ...options.flatMap((field) => printOption(field, valueOf(field))),

@@ -9,7 +9,7 @@ export type FieldKind =
 export interface Field {
   /** As the wire has it: `grace_seconds`. */
   readonly name: string
-  readonly place: 'path' | 'query' | 'body' | 'part'
+  readonly location: 'path' | 'query' | 'body' | 'part'
   readonly kind: FieldKind
   readonly required: boolean
   /** The text `null` stands for null. */
@@ -31,14 +31,17 @@ type Defs = Readonly<Record<string, Schema>>
  * @example
  * readFields(z.strictObject({ name: z.string() }), 'body') // [{ name: 'name', kind: 'text', … }]
  */
-export function readFields(schema: z.ZodType | undefined, place: Field['place']): readonly Field[] {
+export function readFields(
+  schema: z.ZodType | undefined,
+  location: Field['location'],
+): readonly Field[] {
   if (schema === undefined) return []
   const root: Schema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
   const defs = root.$defs ?? {}
   const form = objectForm(root, defs)
   const required = new Set(form?.required)
   return Object.entries(form?.properties ?? {}).map(([name, property]) =>
-    readField(name, place, required.has(name), toSchema(property), defs),
+    readField(name, location, required.has(name), toSchema(property), defs),
   )
 }
 
@@ -46,7 +49,7 @@ export function readFields(schema: z.ZodType | undefined, place: Field['place'])
 export function partFields(parts: PartsInput = {}): readonly Field[] {
   return Object.entries(parts).map(([name, { kind, description, least }]) => ({
     name,
-    place: 'part',
+    location: 'part',
     kind: kind === 'file' ? 'files' : 'text',
     required: least > 0,
     nullable: false,
@@ -64,7 +67,7 @@ export function withFiles(fields: readonly Field[], form: PartsInput = {}): read
 
 function readField(
   name: string,
-  place: Field['place'],
+  location: Field['location'],
   required: boolean,
   property: Schema,
   defs: Defs,
@@ -73,11 +76,11 @@ function readField(
   const values = forms.filter(({ type }) => type !== 'null')
   const [only, other] = values
   const value = other === undefined ? only : undefined
-  const isBoolean = place === 'query' && isTextBoolean(value)
+  const isBoolean = location === 'query' && isTextBoolean(value)
   return {
     name,
-    place,
-    kind: isBoolean ? 'flag' : kindIn(place, name, value),
+    location,
+    kind: isBoolean ? 'flag' : kindIn(location, name, value),
     required,
     nullable: values.length < forms.length,
     description: property.description ?? value?.description ?? '',
@@ -92,10 +95,10 @@ function isTextBoolean(value: Schema | undefined): boolean {
   return words.length === 2 && words.includes('true') && words.includes('false')
 }
 
-function kindIn(place: Field['place'], name: string, value: Schema | undefined): FieldKind {
-  if (place === 'body' && SECRET.has(name)) return 'secret'
+function kindIn(location: Field['location'], name: string, value: Schema | undefined): FieldKind {
+  if (location === 'body' && SECRET.has(name)) return 'secret'
   const kind = kindOf(value)
-  return kind === 'time' && place === 'body' && name === 'expires_at' ? 'expiry' : kind
+  return kind === 'time' && location === 'body' && name === 'expires_at' ? 'expiry' : kind
 }
 
 /** Fields that hold what lets somebody in. */

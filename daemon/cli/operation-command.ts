@@ -5,7 +5,7 @@ import type { CommandSpec } from './command.ts'
 import { optionName } from './command.ts'
 import { printExample } from './example.ts'
 import type { Field } from './fields.ts'
-import { askAllPages, followPages, isPaged } from './pages.ts'
+import { askAllPages, readAllPages, isPaged } from './pages.ts'
 import { withWaitNotice } from './terminal.ts'
 import type { Wire } from './print.ts'
 import { printAccountChoice, printAnswer, printError } from './print.ts'
@@ -115,7 +115,7 @@ async function warn(
     const query = new URLSearchParams({ limit: '100', ...(cursor !== undefined && { cursor }) })
     return ask({ method: 'GET', path: `${list}?${query.toString()}`, body: undefined }, account)
   }
-  const read = await followPages(asking, {}).catch(() => undefined)
+  const read = await readAllPages(asking, {}).catch(() => undefined)
   if (read === undefined || read.status >= 400) return
   for (const text of warning.describe(sent, JSON.parse(read.text) as Wire)) {
     terminal.err(`keyhook: warning: ${text}\n`)

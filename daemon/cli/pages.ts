@@ -9,8 +9,8 @@ export function isPaged({ options }: CommandSpec): boolean {
   return options.some(isCursor)
 }
 
-function isCursor({ place, name }: Field): boolean {
-  return place === 'query' && name === 'cursor'
+function isCursor({ location, name }: Field): boolean {
+  return location === 'query' && name === 'cursor'
 }
 
 /** Every page of a list as one, from where the given values begin. */
@@ -21,7 +21,7 @@ export function askAllPages(
   terminal: Terminal,
 ): Promise<Answer> {
   const cursors = spec.options.filter(isCursor)
-  return followPages(
+  return readAllPages(
     (cursor) =>
       ask(
         cursor === undefined
@@ -38,7 +38,7 @@ export function askAllPages(
  *
  * @param ask asks for the page that a cursor leads to; undefined for the first
  */
-export async function followPages(
+export async function readAllPages(
   ask: (cursor: string | undefined) => Promise<Answer>,
   { notice }: Pick<Terminal, 'notice'>,
 ): Promise<Answer> {

@@ -7,7 +7,7 @@ import { toIso } from '../../lib/time.ts'
 export type Wire = Readonly<Record<string, unknown>>
 
 /** The columns of a list, as far as its records have them. */
-const TELLING = [
+const LIST_COLUMNS = [
   'id',
   'at',
   'actor',
@@ -87,7 +87,9 @@ function printRecord(record: Wire): string {
 function printList(rows: readonly Wire[], cursor: unknown): string {
   const more = typeof cursor === 'string' ? `\nThere is more: --cursor ${cursor}\n` : ''
   if (rows.length === 0) return `${more === '' ? 'None.' : 'None on this page.'}\n${more}`
-  const columns = TELLING.filter((name) => rows.some((row) => columnOf(row, name) !== undefined))
+  const columns = LIST_COLUMNS.filter((name) =>
+    rows.some((row) => columnOf(row, name) !== undefined),
+  )
   const table = align([
     columns.map((name) => name.toUpperCase()),
     ...rows.map((row) => columns.map((name) => printValue(columnOf(row, name)))),

@@ -29,8 +29,8 @@ export async function runCli(
   ask: Ask = askOf(terminal),
 ): Promise<number> {
   let code = 0
-  const exit = (told: number): void => {
-    code = told
+  const exit = (exitCode: number): void => {
+    code = exitCode
   }
   try {
     await createProgram(families, { terminal, ask, exit }).parseAsync(args, { from: 'user' })

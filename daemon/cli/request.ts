@@ -31,7 +31,7 @@ export type SentPart = { readonly name: string } & (
  */
 export function readValue(field: Field, text: string, before?: unknown): unknown {
   if (field.nullable && text === 'null') return null
-  if (text === '' && field.place === 'path') throw new InvalidArgumentError('Must not be empty.')
+  if (text === '' && field.location === 'path') throw new InvalidArgumentError('Must not be empty.')
   if (field.choices !== undefined && !field.choices.includes(text)) {
     throw new InvalidArgumentError(`Must be one of ${field.choices.join(', ')}.`)
   }
@@ -124,8 +124,10 @@ export function toRequest(
   values: ReadonlyMap<Field, unknown>,
 ): CommandRequest {
   const given = [...positionals, ...options].filter((field) => values.get(field) !== undefined)
-  const at = (place: Field['place']): readonly (readonly [string, unknown])[] =>
-    given.filter((field) => field.place === place).map((field) => [field.name, values.get(field)])
+  const at = (location: Field['location']): readonly (readonly [string, unknown])[] =>
+    given
+      .filter((field) => field.location === location)
+      .map((field) => [field.name, values.get(field)])
   const params = Object.fromEntries(at('path'))
   const query = new URLSearchParams(
     Object.fromEntries(at('query').map(([name, value]) => [name, String(value)])),

@@ -48,11 +48,11 @@ async function run(
   }
   const log = createLog(config.logLevel)
   // Listened for from the start: the first process of a container is not ended by signals it ignores.
-  const told = toldToStop()
+  const stopRequested = stopSignal()
   const { startDaemon } = await import('../daemon.ts')
   const daemon = await startDaemon(config, log, roles)
   terminal.out(json ? printStarted(daemon, config) : greet(daemon, config, roles))
-  await told
+  await stopRequested
   log.info('stopping')
   await daemon.stop()
 }
@@ -60,13 +60,13 @@ async function run(
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const
 
 /** Resolves at the first signal; a second one ends the process at once. */
-function toldToStop(): Promise<void> {
+function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
-    let told = false
+    let isStopping = false
     for (const [signal, code] of Object.entries(SIGNALS)) {
       process.on(signal, () => {
-        if (told) process.exit(code)
-        told = true
+        if (isStopping) process.exit(code)
+        isStopping = true
         resolve()
       })
     }

@@ -22,10 +22,7 @@ type Method = (given?: Wire, options?: CallOptions) => Promise<unknown>
  *
  * @throws TypeError when two routes would be the same method
  */
-export function clientOf<Asked extends Operation>(
-  routes: readonly Route[],
-  send: Send,
-): Client<Asked> {
+export function clientOf<Op extends Operation>(routes: readonly Route[], send: Send): Client<Op> {
   const families: Record<string, Record<string, Method>> = {}
   for (const route of routes) {
     const [family, verb] = methodName(route.id)
@@ -34,7 +31,7 @@ export function clientOf<Asked extends Operation>(
     methods[verb] = methodOf(route, send)
   }
   // What the types say of each route is what its operation declares.
-  return families as unknown as Client<Asked>
+  return families as unknown as Client<Op>
 }
 
 /**

@@ -85,12 +85,12 @@ function printFault({ location, message }: FieldError): string {
 export function toApiError(response: Response, body: unknown): ApiError {
   const { status, headers } = response
   const requestId = headers.get('x-request-id') ?? undefined
-  const told = isWire(body) ? body['error'] : undefined
-  if (!isRefusal(told)) {
+  const reported = isWire(body) ? body['error'] : undefined
+  if (!isRefusal(reported)) {
     const message = `The service answered ${status} with something else than its JSON.`
     return new ApiError({ code: 'unexpected_answer', status, message, requestId })
   }
-  const { code, message, request_id, details, errors } = told
+  const { code, message, request_id, details, errors } = reported
   const faults = Array.isArray(errors) ? errors.filter(isFieldError) : []
   // A proxy may answer in a form that is nearly the service's: what is not of its type is left out.
   return new ApiError({

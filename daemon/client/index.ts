@@ -16,7 +16,7 @@ import {
   recordOf,
 } from '../../lib/internal/arguments.ts'
 import { clientOf } from './client.ts'
-import type { AskedOf, Route, RouteOf } from './route.ts'
+import type { RoutedOperation, Route, RouteOf } from './route.ts'
 import type { Served } from './routes.ts'
 import { ROUTES } from './routes.ts'
 import { createSend } from './send.ts'
@@ -75,12 +75,12 @@ const readClient = declareArguments('createClient', {
  */
 export function createClient<Routed extends Route = RouteOf<Served>>(
   ...args: readonly [options: ClientOptions<Routed>]
-): Client<AskedOf<Routed>> {
+): Client<RoutedOperation<Routed>> {
   const [options] = readClient(args) as typeof args
   const { baseUrl, key, account, timeout = DEFAULT_TIMEOUT } = options
   const { fetch: request = globalThis.fetch } = options
   const send = createSend({ baseUrl, key, account, timeout, request, wait })
-  return clientOf<AskedOf<Routed>>(options.routes ?? ROUTES, send)
+  return clientOf<RoutedOperation<Routed>>(options.routes ?? ROUTES, send)
 }
 
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {

@@ -24,22 +24,18 @@ export interface Route {
 }
 
 /** A route that carries the types of its operation. */
-export interface RouteOf<Asked extends Operation> extends Route {
+export interface RouteOf<Op extends Operation> extends Route {
   /** Never there: it carries types alone. */
-  readonly operation?: Asked
+  readonly operation?: Op
 }
 
 /** Operations whose own id, input and output the compiler knows; a stream is read by an `EventSource`. */
-export type Known<Asked> =
-  Asked extends Operation<Exclude<Effect, 'stream'>>
-    ? string extends Asked['id']
-      ? never
-      : Asked
-    : never
+export type Known<Op> =
+  Op extends Operation<Exclude<Effect, 'stream'>> ? (string extends Op['id'] ? never : Op) : never
 
 /** The operations whose types these routes carry. */
-export type AskedOf<Routed extends Route> = Routed extends { readonly operation?: infer Asked }
-  ? Known<Asked>
+export type RoutedOperation<Routed extends Route> = Routed extends { readonly operation?: infer Op }
+  ? Known<Op>
   : never
 
 const readOperations = declareArguments('routesOf', {
@@ -56,15 +52,15 @@ const readOperations = declareArguments('routesOf', {
  * @example
  * const client = createClient({ baseUrl, key, routes: [...ROUTES, ...routesOf(family.operations)] })
  */
-export function routesOf<const Asked extends Operation>(
-  ...args: readonly [operations: readonly Asked[]]
-): readonly RouteOf<Known<Asked>>[] {
+export function routesOf<const Op extends Operation>(
+  ...args: readonly [operations: readonly Op[]]
+): readonly RouteOf<Known<Op>>[] {
   const [operations] = readOperations(args) as typeof args
   return operations.filter(isAnswered).map((operation) => {
     const { id, method, path, access, input, output } = operation
     const query = fieldsOf(input.query)
     const parts = Object.keys(input.parts ?? {})
-    refuseTwins(id, [...paramsIn(path), ...query, ...fieldsOf(input.body), ...parts])
+    refuseDuplicates(id, [...paramsIn(path), ...query, ...fieldsOf(input.body), ...parts])
     return {
       id,
       method,
@@ -98,7 +94,7 @@ function fieldsOf(schema: z.ZodType | undefined): readonly string[] {
 }
 
 /** One argument holds all parts of the input, so a name must tell which part it is of. */
-function refuseTwins(id: string, names: readonly string[]): void {
-  const twin = names.find((name, at) => names.indexOf(name) !== at)
-  if (twin !== undefined) throw new TypeError(`${id} has two fields ${twin}`)
+function refuseDuplicates(id: string, names: readonly string[]): void {
+  const duplicate = names.find((name, at) => names.indexOf(name) !== at)
+  if (duplicate !== undefined) throw new TypeError(`${id} has two fields ${duplicate}`)
 }

@@ -13,9 +13,9 @@ export interface CallOptions {
 }
 
 /** A client of operations: `client.<family>.<verb>`, by the operations' ids. */
-export type Client<Asked extends Operation> = {
-  readonly [Family in FamilyOf<Asked['id']>]: {
-    readonly [One in Asked as VerbIn<Family, One['id']>]: Method<One>
+export type Client<Op extends Operation> = {
+  readonly [Family in FamilyOf<Op['id']>]: {
+    readonly [One in Op as VerbIn<Family, One['id']>]: Method<One>
   }
 }
 

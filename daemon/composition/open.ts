@@ -14,7 +14,7 @@ import type { TrafficLimits, Traffic } from '../http/traffic.ts'
 import { bytesInProgress, createTraffic } from '../http/traffic.ts'
 import { clockOf, createRandom } from '../machine/ports.ts'
 import { openKeyring, requireMasterKey } from '../machine/master-key.ts'
-import type { AppsPlace, Machine, Platform, Queues, Service } from '../platform.ts'
+import type { AppsHosting, Machine, Platform, Queues, Service } from '../platform.ts'
 import { createSearchQueue } from '../queues/reads.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -29,12 +29,12 @@ import { allowedModels } from './editor.ts'
 import { createKernel } from './kernel.ts'
 import type { GivenPlugins } from './plugins.ts'
 import { openNamed, openPlugins } from './plugins.ts'
-import { createWake } from './wake.ts'
+import { createWorkAvailable } from './work-available.ts'
 import type { Roles, Work } from './work.ts'
 import { startWork } from './work.ts'
 
 /** Where records are kept, and the bytes of apps. */
-export interface Place extends Closable {
+export interface Storage extends Closable {
   readonly store: PlatformStore
   /** Where the files of apps are kept; without it there are none. */
   readonly appBytes?: AppBytes | undefined
@@ -50,9 +50,9 @@ export interface Opening {
   readonly log: Log
   readonly families: readonly Family[]
   /** Opens the records, with a schema that is up to date. */
-  openPlace(inspect: Inspect): Promise<Place>
+  openStorage(inspect: Inspect): Promise<Storage>
   /** Where apps are seen; without it they are nowhere. */
-  readonly appsPlace?: AppsPlace | undefined
+  readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
   /** Addresses of this process' own, which no webhook may reach. */
   readonly ownHosts: readonly string[]
@@ -90,7 +90,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
   const fileProcessor = await openNamed(config, given, closers)
-  const { store, appBytes, masterKeyFile } = await openPlace(opening, closers)
+  const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
   const machine = machineOf(opening.clock ?? clockOf(store))
   const keyring = await openKeyring(config.masterKey, masterKeyFile, store, machine.random)
@@ -118,7 +118,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     store,
     plugins: { ...plugins, appBytes, fileProcessor },
     queues: createQueues(store),
-    wake: createWake(),
+    wake: createWorkAvailable(),
   }
   await declareEventTypes(platform, config.eventTypes)
   const { clock } = machine
@@ -137,13 +137,16 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   }
 }
 
-async function openPlace({ openPlace: open, config }: Opening, closers: Closers): Promise<Place> {
-  const place = await open(async (stored, masterKeyFile) => {
+async function openStorage(
+  { openStorage: open, config }: Opening,
+  closers: Closers,
+): Promise<Storage> {
+  const storage = await open(async (stored, masterKeyFile) => {
     await requireBrand(stored, config.brand)
     await requireMasterKey(config.masterKey, masterKeyFile, stored, createRandom())
   })
-  closers.push(() => place.close())
-  return place
+  closers.push(() => storage.close())
+  return storage
 }
 
 function machineOf(clock: Clock): Machine {
@@ -162,7 +165,7 @@ function createQueues(store: PlatformStore): Queues {
   }
 }
 
-function serviceOf({ config, families, appsPlace, baseUrl }: Opening): Service {
+function serviceOf({ config, families, appsHosting, baseUrl }: Opening): Service {
   // Who mounts no apps has none here.
   const appIds = families.some(({ name }) => name === 'apps') ? config.appIds : 'any'
   return {
@@ -171,7 +174,7 @@ function serviceOf({ config, families, appsPlace, baseUrl }: Opening): Service {
     keyLimit: config.keyLimit,
     standardHeaders: config.webhookStandardHeaders === 'on',
     models: allowedModels(config),
-    appsPlace,
+    appsPlace: appsHosting,
     appDirectory: APP_DIRECTORIES[appIds],
     appExtensions: families.flatMap(({ extendsApps = [] }) => extendsApps),
   }

@@ -38,10 +38,10 @@ export async function openPlugins(
   given: GivenPlugins,
   closers: Closers,
 ): Promise<Omit<Plugins, 'appBytes' | 'fileProcessor'>> {
-  const asked = { ...ports, ownHosts }
+  const options = { ...ports, ownHosts }
   const egress = closedWith(closers, given.egress ?? (await openEgress(config, ownHosts)))
-  const editor = closedWith(closers, given.editor ?? (await openEditor(config, asked)))
-  const embedder = given.embedder ?? (await openEmbedder(config, asked))
+  const editor = closedWith(closers, given.editor ?? (await openEditor(config, options)))
+  const embedder = given.embedder ?? (await openEmbedder(config, options))
   if (embedder !== undefined) closedWith(closers, embedder)
   return {
     egress,

@@ -10,11 +10,11 @@ import type { ApiOperation, Placed, Schema } from './api-document.ts'
  */
 export function curlOf(operation: Placed, baseUrl: string): string {
   const { method, path, requestBody } = operation
-  const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
+  const urlPath = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)
   const { 'application/json': json, 'multipart/form-data': parts } = requestBody?.content ?? {}
   const example = json?.example
   return [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} "${baseUrl}${place}"`,
+    `curl${method === 'GET' ? '' : ` -X ${method}`} "${baseUrl}${urlPath}"`,
     ...credentialsOf(operation),
     ...(example === undefined
       ? []

@@ -52,13 +52,13 @@ export function printFields(caption: string, fields: readonly Field[]): Markup {
 
 function printField({ name, need, schema }: Field): Markup {
   return html`<tr>
-    <th scope="row"><code>${name}</code>${marked('need', need)}</th>
-    <td>${typeOf(schema)}${marked('limit', limitsOf(schema))}</td>
+    <th scope="row"><code>${name}</code>${labelled('need', need)}</th>
+    <td>${typeOf(schema)}${labelled('limit', limitsOf(schema))}</td>
     <td>${schema.description ?? ''}</td>
   </tr> `
 }
 
-function marked(kind: string, text: string): Markup {
+function labelled(kind: string, text: string): Markup {
   return text === '' ? html`` : html` <span class="${kind}">${text}</span>`
 }
 

@@ -102,24 +102,24 @@ function printOperation(operation: Placed, document: ApiDocument): Markup {
     <p class="facts">
       ${whoMay(operation)} · <code>client.${methodName(operationId).join('.')}</code>
     </p>
-    ${PLACES.map(([place, caption]) => printParameters(operation, place, caption))}
+    ${PARAMETER_LOCATIONS.map(([location, caption]) => printParameters(operation, location, caption))}
     ${printBody(operation, document)} ${printCode('Request', curlOf(operation, baseUrl))}
     ${printAnswer(operation, document)} ${printRefusals(operation)}
   </article> `
 }
 
-const PLACES = [
+const PARAMETER_LOCATIONS = [
   ['path', 'Path'],
   ['query', 'Query'],
 ] as const
 
 function printParameters(
   { parameters = [] }: ApiOperation,
-  place: string,
+  location: string,
   caption: string,
 ): Markup {
   const fields = parameters
-    .filter((parameter) => parameter.in === place)
+    .filter((parameter) => parameter.in === location)
     .map(({ name, required, schema }) => ({
       name,
       need: required === true ? ('required' as const) : ('' as const),

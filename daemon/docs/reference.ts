@@ -63,10 +63,10 @@ export function apiMarkdown(families: readonly Family[]): string {
 function stateOnlyMarkdown(operations: readonly Operation[]): string {
   const rows = STATE_ONLY.flatMap((row) => {
     const ids = operationsOf(row, operations).map((id) => `\`${id}\``)
-    const place = row.location === undefined ? '' : `\`${row.location}\``
+    const location = row.location === undefined ? '' : `\`${row.location}\``
     return ids.length === 0
       ? []
-      : [`| \`${row.code}\` | ${place} | ${ids.join(', ')} | ${row.reason} |`]
+      : [`| \`${row.code}\` | ${location} | ${ids.join(', ')} | ${row.reason} |`]
   })
   return [
     '## Refused although the document allows it',

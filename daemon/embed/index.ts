@@ -30,7 +30,7 @@ import {
 } from './arguments.ts'
 import type { Keyhook, KeyhookOptions } from './keyhook.ts'
 import { inCode, readGiven } from './options.ts'
-import { openPlace } from './place.ts'
+import { openStorage } from './storage.ts'
 import { createPublish } from './publish.ts'
 import type { Callback, RouteOptions, SignedIn } from './routes.ts'
 import { callbackOf, fastifyOf, koaOf, toPrincipal } from './routes.ts'
@@ -76,9 +76,9 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     config,
     log,
     families: served,
-    async openPlace(inspect) {
+    async openStorage(inspect) {
       const naming = tablePrefix === undefined ? {} : { tablePrefix }
-      const place = await openPlace(config, database, naming, inspect)
+      const storage = await openStorage(config, database, naming, inspect)
       if (
         database === undefined &&
         given.dataDir === undefined &&
@@ -86,10 +86,10 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
       ) {
         // A misspelt source of the database must not go unseen.
         process.emitWarning(
-          `createKeyhook: neither database nor dataDir is given: records are kept in ${place.folder}`,
+          `createKeyhook: neither database nor dataDir is given: records are kept in ${storage.folder}`,
         )
       }
-      return place
+      return storage
     },
     baseUrl: config.baseUrl ?? `http://${config.host}:${config.port}`,
     // It listens nowhere itself: where the embedder's server leads is the embedder's to say.
@@ -206,8 +206,8 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
     as(...args: readonly [accountId: string]) {
       readAccount(args)
       const [account] = args
-      const fetch: typeof inProcess = async (...asked) =>
-        isStopped ? refuseStopped() : inProcess(...asked)
+      const fetch: typeof inProcess = async (...args) =>
+        isStopped ? refuseStopped() : inProcess(...args)
       return createClient({ baseUrl: IN_PROCESS, key: 'in-process', account, fetch })
     },
     async transaction(...args) {

@@ -17,7 +17,7 @@ import type { EventReads } from '../../plugins/store/contract/events.ts'
  * the same place always gives the same position, and positions tell neither order nor distance.
  */
 export interface EventPositions {
-  print(accountId: string, place: string): string
+  print(accountId: string, cursor: string): string
   /**
    * The place of a position, which may be forged.
    *
@@ -84,12 +84,12 @@ function createEventPositions(
   }
 
   return {
-    print(accountId, place) {
-      const blocks = Math.ceil(place.length / BLOCK_BYTES)
-      const padded = utf8(place.padEnd(blocks * BLOCK_BYTES, '\0'))
+    print(accountId, cursor) {
+      const blocks = Math.ceil(cursor.length / BLOCK_BYTES)
+      const padded = utf8(cursor.padEnd(blocks * BLOCK_BYTES, '\0'))
       const tag = tagOf(accountId, padded)
-      const sealed = createCipheriv('aes-256-ctr', cipherKey, tag).update(padded)
-      return PREFIX + Buffer.concat([tag, sealed]).toString('base64url')
+      const ciphertext = createCipheriv('aes-256-ctr', cipherKey, tag).update(padded)
+      return PREFIX + Buffer.concat([tag, ciphertext]).toString('base64url')
     },
     read(accountId, position) {
       if (position.startsWith(PREFIX)) return open(accountId, position.slice(PREFIX.length))

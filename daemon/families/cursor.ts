@@ -29,7 +29,7 @@ export interface Paging {
    */
   answer<T, Wire>(
     page: Page<T>,
-    place: (row: T) => string,
+    cursorOf: (row: T) => string,
     toWire: (row: T) => Wire,
   ): { data: Wire[]; has_more: boolean; next_cursor: string | null }
 }
@@ -44,18 +44,21 @@ export function paging(
   query: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   list: Readonly<Record<string, unknown>>,
 ): Paging {
-  const mark = createHash('sha256').update(JSON.stringify(list)).digest('base64url').slice(0, 12)
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify(list))
+    .digest('base64url')
+    .slice(0, 12)
   return {
     limit: query.limit ?? DEFAULT_LIMIT,
-    after: query.cursor === undefined ? null : readCursor(query.cursor, mark),
+    after: query.cursor === undefined ? null : readCursor(query.cursor, fingerprint),
     bytes: PAGE_BYTES,
-    answer(page, place, toWire) {
+    answer(page, cursorOf, toWire) {
       const { data, texts } = fill(page.rows, toWire)
       const isCut = data.length < page.rows.length
       const last = page.rows[data.length - 1]
-      const end = (isCut ? undefined : page.next) ?? (last === undefined ? null : place(last))
+      const end = (isCut ? undefined : page.next) ?? (last === undefined ? null : cursorOf(last))
       const has_more = isCut || page.more
-      const next_cursor = has_more && end !== null ? printCursor(end, mark) : null
+      const next_cursor = has_more && end !== null ? printCursor(end, fingerprint) : null
       const rest = JSON.stringify({ has_more, next_cursor }).slice(1)
       return printedAs({ data, has_more, next_cursor }, `{"data":[${texts.join(',')}],${rest}`)
     },
@@ -81,16 +84,16 @@ function fill<T, Wire>(
   return { data, texts }
 }
 
-function printCursor(after: string, mark: string): string {
-  return Buffer.from(`${mark}${after}`).toString('base64url')
+function printCursor(after: string, fingerprint: string): string {
+  return Buffer.from(`${fingerprint}${after}`).toString('base64url')
 }
 
-function readCursor(cursor: string, mark: string): string {
+function readCursor(cursor: string, fingerprint: string): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const after = text.slice(mark.length)
+  const after = text.slice(fingerprint.length)
   if (
-    !text.startsWith(mark) ||
-    printCursor(after, mark) !== cursor ||
+    !text.startsWith(fingerprint) ||
+    printCursor(after, fingerprint) !== cursor ||
     !/^[\w.-]{1,160}$/.test(after)
   ) {
     throw httpError('invalid_cursor')

@@ -10,14 +10,14 @@ const LOOK_EVERY: Millis = SECOND / 2
 const LINES_AT_ONCE = 200
 
 /** Work that tells of itself line by line, until its end. */
-export interface Followed<Known, Line extends { readonly number: number }, News> {
+export interface StreamedWork<Known, Line extends { readonly number: number }, Data> {
   /** As it is now; undefined once it is gone. */
   look(): Promise<Known | undefined>
   isOver(known: Known): boolean
   /** Its lines after a number, in their order. */
   lines(after: number, limit: number): Promise<readonly Line[]>
-  showLine(line: Line): News
-  show(known: Known): Promise<News>
+  showLine(line: Line): Data
+  show(known: Known): Promise<Data>
 }
 
 /**
@@ -26,16 +26,16 @@ export interface Followed<Known, Line extends { readonly number: number }, News>
  *
  * @param call.after the id of the last line that the client has
  */
-export async function* followLines<Known, Line extends { readonly number: number }, News>(
+export async function* followLines<Known, Line extends { readonly number: number }, Data>(
   platform: Pick<Platform, 'clock' | 'queues'>,
   call: Follower & { readonly after: string },
-  followed: Followed<Known, Line, News>,
-): AsyncGenerator<StreamEvent<News>> {
+  work: StreamedWork<Known, Line, Data>,
+): AsyncGenerator<StreamEvent<Data>> {
   let seen = /^\d{1,9}$/.test(call.after) ? Number(call.after) : 0
-  let told = ''
+  let sent = ''
   for await (const { lines, now } of poll(platform, LOOK_EVERY, call, read)) {
     for (const line of lines) {
-      yield { id: String(line.number), event: 'line', data: followed.showLine(line) }
+      yield { id: String(line.number), event: 'line', data: work.showLine(line) }
       seen = line.number
     }
     if (now === undefined) continue
@@ -44,19 +44,17 @@ export async function* followLines<Known, Line extends { readonly number: number
       return
     }
     const text = JSON.stringify(now.state)
-    if (text !== told) yield { event: 'status', data: now.state }
-    told = text
+    if (text !== sent) yield { event: 'status', data: now.state }
+    sent = text
   }
 
   async function read() {
-    const known = await followed.look()
+    const known = await work.look()
     if (known === undefined) return undefined
     // Read after the record: what had ended by then has all its lines.
-    const lines = await followed.lines(seen, LINES_AT_ONCE)
+    const lines = await work.lines(seen, LINES_AT_ONCE)
     const more = lines.length === LINES_AT_ONCE
-    const now = more
-      ? undefined
-      : { state: await followed.show(known), isOver: followed.isOver(known) }
+    const now = more ? undefined : { state: await work.show(known), isOver: work.isOver(known) }
     return { lines, more, now }
   }
 }

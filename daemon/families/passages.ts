@@ -23,7 +23,7 @@ const CANDIDATES = 100
 /** Passages of an app that one search compares; of more than these only what words find is. */
 const MOST_COMPARED = 20_000
 /** How long a search waits for the vector of what it looks for. */
-const PATIENCE: Millis = 2 * SECOND
+const EMBEDDING_TIMEOUT: Millis = 2 * SECOND
 /** Of the ranks that count: the larger, the less it matters to be the very first. */
 const RANK_OFFSET = 60
 
@@ -98,7 +98,7 @@ async function vectorOf(
   query: string,
 ): Promise<Float32Array | undefined> {
   const late = new AbortController()
-  const cancel = clock.after(PATIENCE, () => {
+  const cancel = clock.after(EMBEDDING_TIMEOUT, () => {
     late.abort(new EmbeddingError('embeddings_unavailable', { internal: 'no vector in time' }))
   })
   try {
@@ -116,9 +116,9 @@ function fuse(lists: readonly (readonly FoundChunk[])[], limit: number): readonl
   const fused = new Map<string, FoundChunk>()
   for (const list of lists) {
     for (const [index, chunk] of list.entries()) {
-      const place = `${chunk.file_id} ${chunk.ordinal}`
-      const score = (fused.get(place)?.score ?? 0) + 1 / (RANK_OFFSET + index + 1)
-      fused.set(place, { ...chunk, score })
+      const key = `${chunk.file_id} ${chunk.ordinal}`
+      const score = (fused.get(key)?.score ?? 0) + 1 / (RANK_OFFSET + index + 1)
+      fused.set(key, { ...chunk, score })
     }
   }
   return [...fused.values()].sort((a, b) => b.score - a.score || compare(a, b)).slice(0, limit)

@@ -1,4 +1,4 @@
-import type { AppsPlace } from '../platform.ts'
+import type { AppsHosting } from '../platform.ts'
 
 /** No alias holds two hyphens in a row: whoever learns a label cannot take its name. */
 const PREVIEW = 'preview--'
@@ -10,15 +10,15 @@ function nameOf({ id, alias }: { readonly id: string; readonly alias: string | n
 
 /** Where an app is seen once it is published; null where nothing is served. */
 export function productionUrl(
-  place: AppsPlace | undefined,
+  hosting: AppsHosting | undefined,
   app: { readonly id: string; readonly alias: string | null },
 ): string | null {
-  return place?.urlOf(nameOf(app)) ?? null
+  return hosting?.urlOf(nameOf(app)) ?? null
 }
 
 /** Where the files of an app are seen as they are at present. */
-export function previewUrl(place: AppsPlace | undefined, label: string): string | null {
-  return place?.urlOf(PREVIEW + label) ?? null
+export function previewUrl(hosting: AppsHosting | undefined, label: string): string | null {
+  return hosting?.urlOf(PREVIEW + label) ?? null
 }
 
 /** The label of a preview in a name below the apps' domain; undefined for a name that is no preview's. */

@@ -8,13 +8,13 @@ import type { Listener } from '../listener/listener.ts'
 import { openListener } from '../listener/listener.ts'
 import { clockOf } from '../machine/ports.ts'
 import { PLAIN } from './headers.ts'
-import { appsPortOf } from './place.ts'
+import { appsPortOf } from './apps-hosting.ts'
 
 /**
  * Longer than a client of the API has: a phone loses its network now and then, and the system between
  * tells of what was taken in large pieces. With the look that finds it, a minute.
  */
-const PATIENCE: Millis = 55 * SECOND
+const MAX_WAIT: Millis = 55 * SECOND
 
 /**
  * The listener of apps, separate from the API's: nothing that one of them answers is found on the other.
@@ -35,7 +35,7 @@ export function openAppsListener(
     notReady,
     tooMany,
     connected: (socket, refused) => {
-      watchReader(socket, { patience: PATIENCE, ...pace }, () => {
+      watchReader(socket, { maxWait: MAX_WAIT, ...pace }, () => {
         refused('slow')
       })
     },

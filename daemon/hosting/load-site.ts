@@ -4,7 +4,7 @@ import type { AppBytes } from '../../plugins/apps/contract.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { HostedApp } from '../../plugins/platform/contract/sites.ts'
 import { previewIn } from './address.ts'
-import type { AppsPlace } from '../platform.ts'
+import type { AppsHosting } from '../platform.ts'
 import type { WantedSite } from './kept-sites.ts'
 import { createKeptSites } from './kept-sites.ts'
 import { readLive, readPreview } from './read-site.ts'
@@ -27,7 +27,7 @@ export type LoadSite = (host: string, now: Instant) => Promise<LoadedSite | unde
 interface Ports {
   readonly store: Pick<PlatformStore, 'deployments' | 'domains'>
   readonly bytes: Pick<AppBytes, 'get'>
-  readonly place: Pick<AppsPlace, 'domain'>
+  readonly hosting: Pick<AppsHosting, 'domain'>
 }
 
 /** How long tabs that were open when a release was replaced are served its files: few are older. */
@@ -62,7 +62,7 @@ export function createSiteLoader(ports: Ports): LoadSite {
 }
 
 async function findApp(
-  { store: { deployments, domains }, place: { domain } }: Ports,
+  { store: { deployments, domains }, hosting: { domain } }: Ports,
   host: string,
 ): Promise<{ readonly app: HostedApp; readonly kind: SiteKind } | undefined> {
   if (host === domain) return undefined

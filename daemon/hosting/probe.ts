@@ -30,7 +30,7 @@ export function createProbe({
   const { host: bound, port } = address
   return async (host) => {
     const begun = clock.steady()
-    const asked = request({
+    const probe = request({
       host: REACHED[bound] ?? bound,
       port,
       path: '/',
@@ -39,9 +39,9 @@ export function createProbe({
       signal: AbortSignal.timeout(TIMEOUT),
     })
     // What goes wrong once it was answered is nobody's concern.
-    asked.on('error', () => undefined)
-    asked.end()
-    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    probe.on('error', () => undefined)
+    probe.end()
+    const [answer] = (await once(probe, 'response')) as [IncomingMessage]
     const latency = clock.steady() - begun
     answer.on('error', () => undefined)
     answer.destroy()

@@ -38,15 +38,15 @@ export async function readLive(bytes: Bytes, release: LiveRelease): Promise<Read
   const manifest = readManifest(await readKept(bytes, app_id, artifact))
   const earlier: Site['earlier'][number][] = []
   let isWhole = true
-  let room = MOST_OLD
+  let left = MOST_OLD
   for (const digest of release.earlier) {
-    if (room === 0) break
+    if (left === 0) break
     // Open pages may miss a file by it; whoever comes anew misses nothing.
     const old = await readOld(bytes, app_id, digest)
     if (old === 'unavailable') isWhole = false
     if (typeof old === 'string') continue
-    const files = new Map(wantedOf(old, [manifest, ...earlier]).slice(0, room))
-    room -= files.size
+    const files = new Map(wantedOf(old, [manifest, ...earlier]).slice(0, left))
+    left -= files.size
     if (files.size > 0) earlier.push({ files })
   }
   const site: Site = { app_id, kind: 'published', deployment_id, manifest, earlier }

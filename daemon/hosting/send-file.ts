@@ -104,10 +104,10 @@ function sendFound(
   appId: string,
   { file, form, headers: given }: Chosen,
 ): void {
-  const asked = exchange.request.headers
+  const conditions = exchange.request.headers
   const etag = `"${form.sha256}"`
   const headers = [...given, 'ETag', etag]
-  const verdict = conditionalStatus(asked, etag)
+  const verdict = conditionalStatus(conditions, etag)
   if (verdict === 304) {
     respond(exchange, 304, headers)
     return
@@ -117,7 +117,7 @@ function sendFound(
     return
   }
   headers.push('Accept-Ranges', 'bytes')
-  const part = isHead(exchange) ? undefined : rangeOf(asked, etag, form.size)
+  const part = isHead(exchange) ? undefined : rangeOf(conditions, etag, form.size)
   if (part === 'unsatisfiable') {
     const range = ['Content-Range', `bytes */${form.size}`, 'Accept-Ranges', 'bytes']
     respondText(exchange, 416, 'This file has no such part.', range)

@@ -129,8 +129,8 @@ function exchangeOf(
 }
 
 /** By path alone: no host is named that the visitor did not name. */
-function moveTo(exchange: Exchange, place: string, { kind }: Site, common: HeaderList): void {
-  const headers = [...common, ...cachingOf(kind, false), 'Location', place]
+function moveTo(exchange: Exchange, location: string, { kind }: Site, common: HeaderList): void {
+  const headers = [...common, ...cachingOf(kind, false), 'Location', location]
   respond(exchange, 308, headers, Buffer.alloc(0))
 }
 

@@ -7,7 +7,7 @@ import type { Listener } from '../listener/listener.ts'
 import { APPS_LIMITS, reportRefusals } from '../listener/refusals.ts'
 import { keepProbing } from '../worker/probes.ts'
 import { createSiteLoader } from './load-site.ts'
-import { sharedSite } from './place.ts'
+import { sharedSite } from './apps-hosting.ts'
 import { createProbe } from './probe.ts'
 import { createHosting } from './serve.ts'
 import type { Observer } from './site.ts'
@@ -28,12 +28,13 @@ export function startHosting(
   platform: Platform,
   { listener, observer, trustedProxies, log, metrics }: HostingOptions,
 ): { stop(): Promise<void> } {
-  const { store, appsPlace: place, clock, random, baseUrl } = platform
+  const { store, appsPlace: hosting, clock, random, baseUrl } = platform
   const { appBytes: bytes } = platform.plugins
-  if (bytes === undefined || place === undefined) throw new TypeError('there is no place for apps')
-  const warning = sharedSite(place, baseUrl)
+  if (bytes === undefined || hosting === undefined)
+    throw new TypeError('there is no place for apps')
+  const warning = sharedSite(hosting, baseUrl)
   if (warning !== undefined) log.warn(warning)
-  const load = createSiteLoader({ store, bytes, place })
+  const load = createSiteLoader({ store, bytes, hosting })
   const probeToken = toHex(random(TOKEN_BYTES))
   listener.serve(
     createHosting({
@@ -44,7 +45,7 @@ export function startHosting(
       random,
       log,
       trustedProxies,
-      isSecure: place.urlOf('app').startsWith('https:'),
+      isSecure: hosting.urlOf('app').startsWith('https:'),
       dropped: metrics.reports,
       studioOrigin: new URL(baseUrl).origin,
       probeToken,
@@ -53,6 +54,6 @@ export function startHosting(
   )
   return keepProbing(platform, log, {
     probe: createProbe({ address: listener.address, token: probeToken, clock }),
-    hostOf: (appId) => `${appId}.${place.domain}`,
+    hostOf: (appId) => `${appId}.${hosting.domain}`,
   })
 }

@@ -102,7 +102,7 @@ function onlyHost(rawHeaders: readonly string[]): string | undefined {
 }
 
 function targetOf(host: string, text: string): Target {
-  const mark = text.indexOf('?')
-  if (mark < 0) return { host, path: text, query: '' }
-  return { host, path: text.slice(0, mark), query: text.slice(mark) }
+  const queryStart = text.indexOf('?')
+  if (queryStart < 0) return { host, path: text, query: '' }
+  return { host, path: text.slice(0, queryStart), query: text.slice(queryStart) }
 }

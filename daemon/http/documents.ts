@@ -11,11 +11,11 @@ export interface Page {
 
 /** Serves fixed public pages by path, such as the API's description. */
 export function documents(pages: Readonly<Record<string, Page>>): Step {
-  const marked = new Map(
+  const tagged = new Map(
     Object.entries(pages).map(([path, page]) => [path, { ...page, etag: etagOf(page.body) }]),
   )
   return function documents(ctx, next) {
-    const page = ctx.method === 'GET' ? marked.get(ctx.path) : undefined
+    const page = ctx.method === 'GET' ? tagged.get(ctx.path) : undefined
     if (page === undefined) return next()
     ctx.status = 200
     ctx.type = page.type

@@ -10,7 +10,7 @@ import type { Platform } from '../platform.ts'
 import type { Principal } from '../authority/principal.ts'
 import { writeBegun, writeInTurn } from '../queues/writes.ts'
 import { LEASE, giveBack, keepClaim } from './claim.ts'
-import { markParts } from './mark-parts.ts'
+import { fingerprintParts } from './fingerprint-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
 import type { PreparedUnit } from './perform.ts'
 import { answerCommitted, firstAnswer, perform, prepareUnit } from './perform.ts'
@@ -36,11 +36,11 @@ export interface Idempotency {
 export function performOnce(
   operation: Answered,
   call: AnyCall,
-  place: Idempotency,
+  slot: Idempotency,
 ): Promise<Answer> {
   return operation.effect === 'write' || operation.effect === 'publish'
-    ? performInUnit(operation, call, place)
-    : performClaimed(operation, call, place)
+    ? performInUnit(operation, call, slot)
+    : performClaimed(operation, call, slot)
 }
 
 /** State, outbox and the answer itself commit together, so a crash leaves all of it or nothing. */
@@ -60,9 +60,9 @@ async function performInUnit(
     unit = await prepareUnit(operation, unlessAnswered(call, place))
   } catch (cause) {
     // Preparing may wait. A twin that committed meanwhile may be the reason for the refusal.
-    const twin = await recall(store.requests, call, place)
-    if (twin === undefined) throw cause
-    return writeInTurn(call, () => Promise.resolve(twin))
+    const duplicate = await recall(store.requests, call, place)
+    if (duplicate === undefined) throw cause
+    return writeInTurn(call, () => Promise.resolve(duplicate))
   }
   let committed: unknown
   const work = async (tx: PlatformTx): Promise<Answer> => {
@@ -83,7 +83,7 @@ async function performInUnit(
 }
 
 /** A call whose work, where it waits for its turn, is not begun once a twin of it was answered. */
-function unlessAnswered(call: AnyCall, place: Idempotency): AnyCall {
+function unlessAnswered(call: AnyCall, slot: Idempotency): AnyCall {
   return {
     ...call,
     waiting() {
@@ -93,7 +93,8 @@ function unlessAnswered(call: AnyCall, place: Idempotency): AnyCall {
         async begin() {
           await begin()
           const { store } = call.platform
-          if ((await recall(store.requests, call, place)) !== undefined) throw new TwinAnswered()
+          if ((await recall(store.requests, call, slot)) !== undefined)
+            throw new DuplicateAnswered()
         },
       }
     },
@@ -101,7 +102,7 @@ function unlessAnswered(call: AnyCall, place: Idempotency): AnyCall {
 }
 
 /** Never answered: `performInUnit` answers what the twin was answered. */
-class TwinAnswered extends Error {
+class DuplicateAnswered extends Error {
   override readonly name = 'TwinAnswered'
 }
 
@@ -121,7 +122,7 @@ async function performClaimed(
   place: Idempotency,
 ): Promise<Answer> {
   const { keyring, clock } = call.platform
-  const { heard, asked } = listenTo(call)
+  const { hashed, content } = withFingerprint(call)
   const { known, created_at } = await writeInTurn(call, async ({ requests }) => {
     // The unit may have waited: the lease begins now.
     const created_at = clock.now()
@@ -133,15 +134,15 @@ async function performClaimed(
     return { known, created_at }
   })
   if (known !== undefined) {
-    return replay(call, known, known.answer === null ? call.bodyText : await asked())
+    return replay(call, known, known.answer === null ? call.bodyText : await content())
   }
   const claim = { ...place, created_at }
   const endClaim = keepClaim(call, claim)
   let answered: Answer | undefined
   let fingerprint: string
   try {
-    answered = await perform(operation, heard)
-    fingerprint = keyring.fingerprint(await asked())
+    answered = await perform(operation, hashed)
+    fingerprint = keyring.fingerprint(await content())
   } catch (cause) {
     await endClaim()
     // What was done is not repeated at once: its claim stays until it expires.
@@ -158,15 +159,15 @@ async function performClaimed(
 }
 
 /** A call whose body, where it is taken in as it comes, can be told from others' once all of it was. */
-function listenTo(call: AnyCall): { heard: AnyCall; asked: () => Promise<string> } {
-  if (call.parts === undefined) return { heard: call, asked: async () => call.bodyText }
-  const { parts, mark } = markParts(call.parts)
-  return { heard: { ...call, parts }, asked: mark }
+function withFingerprint(call: AnyCall): { hashed: AnyCall; content: () => Promise<string> } {
+  if (call.parts === undefined) return { hashed: call, content: async () => call.bodyText }
+  const { parts, fingerprint } = fingerprintParts(call.parts)
+  return { hashed: { ...call, parts }, content: fingerprint }
 }
 
-/** @throws KeyhookError when it was asked for something else, or is not answered yet */
-function replay({ platform }: AnyCall, known: IdempotencyRecord, asked: string): Answer {
-  if (!platform.keyring.matches(asked, known.fingerprint)) {
+/** @throws KeyhookError when it was content for something else, or is not answered yet */
+function replay({ platform }: AnyCall, known: IdempotencyRecord, content: string): Answer {
+  if (!platform.keyring.matches(content, known.fingerprint)) {
     throw httpError('idempotency_mismatch')
   }
   if (known.answer === null)

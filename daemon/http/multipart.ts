@@ -63,7 +63,7 @@ export function takeParts(
   let size = 0
   let failure: KeyhookError | undefined
   let isOver = false
-  let wake = (): void => undefined
+  let resume = (): void => undefined
 
   function fail(cause: KeyhookError): void {
     if (isOver) return
@@ -78,7 +78,7 @@ export function takeParts(
     body.off('data', write)
     parser.destroy(failure)
     body.resume()
-    wake()
+    resume()
   }
 
   function write(chunk: Buffer): void {
@@ -118,7 +118,7 @@ export function takeParts(
 
   function hand(part: GivenPart, stream?: Readable): void {
     waiting.push({ part, stream })
-    wake()
+    resume()
   }
 
   parser.on('file', (given: string | undefined, stream, { filename }) => {
@@ -172,7 +172,7 @@ export function takeParts(
     try {
       for (let current: Waiting | undefined; ;) {
         current?.stream?.resume()
-        while (waiting.length === 0 && !isOver) await new Promise<void>((came) => (wake = came))
+        while (waiting.length === 0 && !isOver) await new Promise<void>((came) => (resume = came))
         if (failure !== undefined) throw failure
         current = waiting.shift()
         if (current === undefined) break

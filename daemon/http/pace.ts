@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import { LEAST_PACE, PATIENCE } from '../limits/amounts.ts'
+import { LEAST_PACE, MAX_WAIT } from '../limits/amounts.ts'
 
 /** How often transfers are looked at. */
 export const LOOK_EVERY: Millis = 5 * SECOND
@@ -19,7 +19,7 @@ export interface PaceOptions {
   /** In bytes a second; default 1 KiB. */
   readonly least?: number
   /** Default 30 seconds. */
-  readonly patience?: Millis
+  readonly maxWait?: Millis
   /** Whether it is the other side that is waited for; what we hold up is not held against it. */
   isWaiting(): boolean
   /** Called once, when the other side is too far behind. */
@@ -35,13 +35,13 @@ export interface PaceBudget {
 
 /** @param least bytes that earn a second */
 export function createPaceBudget(
-  patience: Millis = PATIENCE,
+  maxWait: Millis = MAX_WAIT,
   least: number = LEAST_PACE,
 ): PaceBudget {
-  let left = patience
+  let left = maxWait
   return {
     moved(bytes) {
-      left = Math.min(patience, left + (bytes * SECOND) / least)
+      left = Math.min(maxWait, left + (bytes * SECOND) / least)
     },
     waited(time) {
       left -= time
@@ -51,8 +51,8 @@ export function createPaceBudget(
 }
 
 /** Watches that a transfer does not crawl: who moves a byte now and then would hold its place for ever. */
-export function watchPace({ clock, least, patience, isWaiting, tooSlow }: PaceOptions): Pace {
-  const { moved, waited } = createPaceBudget(patience, least)
+export function watchPace({ clock, least, maxWait, isWaiting, tooSlow }: PaceOptions): Pace {
+  const { moved, waited } = createPaceBudget(maxWait, least)
   let looked = clock.steady()
   let cancel = clock.after(LOOK_EVERY, look)
 

@@ -102,7 +102,7 @@ export interface PreparedUnit {
 
 /** What takes long is done before the unit of work begins. */
 export async function prepareUnit(operation: UnitOperation, call: AnyCall): Promise<PreparedUnit> {
-  const { work, discard, doubt } = await workOf(operation, call)
+  const { work, discard, onUnknownOutcome } = await workOf(operation, call)
   let hasRun = false
   return {
     async run(tx) {
@@ -116,7 +116,7 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
       try {
         return await write()
       } catch (cause) {
-        if (hasRun) doubt()
+        if (hasRun) onUnknownOutcome()
         throw cause
       } finally {
         if (!hasRun) await discard()
@@ -138,19 +138,23 @@ function requirePresent({ hasLeft }: AnyCall): void {
 async function workOf(
   operation: UnitOperation,
   call: AnyCall,
-): Promise<{ work(tx: PlatformTx): Promise<unknown>; discard(): Promise<void>; doubt(): void }> {
+): Promise<{
+  work(tx: PlatformTx): Promise<unknown>
+  discard(): Promise<void>
+  onUnknownOutcome(): void
+}> {
   if (operation.effect === 'publish') {
     return {
       work: (tx) => operation.run({ ...call, tx }),
       discard: async () => undefined,
-      doubt: () => undefined,
+      onUnknownOutcome: () => undefined,
     }
   }
   const prepared = await operation.prepare?.(call)
   return {
     work: (tx) => operation.run({ ...call, tx, prepared }),
     discard: async () => operation.discard?.(call, prepared),
-    doubt: () => operation.doubt?.(call, prepared),
+    onUnknownOutcome: () => operation.onUnknownOutcome?.(call, prepared),
   }
 }
 

@@ -98,8 +98,8 @@ function named(ctx: Context): OperatorPrincipal {
  */
 export function createControlResolver(platform: Platform): PrincipalResolver {
   return async (ctx) => {
-    const asked = await byAccountHeader(ctx, platform)
-    if (asked.account_id !== null) return asked
+    const operator = await byAccountHeader(ctx, platform)
+    if (operator.account_id !== null) return operator
     return asOperator(await defaultAccount(platform.store.accounts))
   }
 }

@@ -11,7 +11,7 @@ export interface ReadersPace {
   /** The least that a reader takes on average, in bytes a second; default 1 KiB. */
   readonly least?: number
   /** Default 30 seconds. */
-  readonly patience?: Millis
+  readonly maxWait?: Millis
 }
 
 /**

@@ -161,11 +161,11 @@ interface Pulse {
 function createPulse(clock: Pick<Clock, 'after'>): Pulse {
   let raised = false
   let evicted = false
-  let wake = (): void => undefined
+  let resume = (): void => undefined
   let cancelTimer = (): void => undefined
   function raise(): void {
     raised = true
-    wake()
+    resume()
   }
   return {
     raise,
@@ -177,13 +177,13 @@ function createPulse(clock: Pick<Clock, 'after'>): Pulse {
     beat() {
       cancelTimer()
       return new Promise((resolve) => {
-        wake = () => {
+        resume = () => {
           raised = false
           cancelTimer()
           resolve(undefined)
         }
-        cancelTimer = clock.after(BEAT, wake)
-        if (raised) wake()
+        cancelTimer = clock.after(BEAT, resume)
+        if (raised) resume()
       })
     },
   }
@@ -191,6 +191,6 @@ function createPulse(clock: Pick<Clock, 'after'>): Pulse {
 
 /** WHATWG HTML, 9.2.6. JSON has no line break of its own. */
 function printEvent({ id, event, data }: StreamEvent): string {
-  const place = id === undefined ? '' : `id: ${id}\n`
-  return `${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+  const idLine = id === undefined ? '' : `id: ${id}\n`
+  return `${idLine}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }

@@ -45,7 +45,7 @@ export function createTransfers(): Transfers {
       const count = counts[way]
       const own = count.heldBy(holder)
       if (own >= AT_ONCE && count.used > own) throw tooMany({ limit: AT_ONCE })
-      const place = count.take(holder, 1, ignore)
+      const slot = count.take(holder, 1, ignore)
       const bytes = stored.take(`${way} ${holder}`, 0, ignore)
       let isOver = false
       return {
@@ -53,7 +53,7 @@ export function createTransfers(): Transfers {
           isOver || bytes?.add(more) === true ? undefined : tooMany({ limit_bytes: MOST_BYTES }),
         end() {
           isOver = true
-          place?.release()
+          slot?.release()
           bytes?.release()
         },
       }

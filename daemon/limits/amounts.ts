@@ -37,8 +37,8 @@ export const DOWNLOAD_BYTES: number = 256 * KIB
 /** The least that a body or a response moves on average, in bytes per second. */
 export const LEAST_PACE: number = KIB
 /** How far behind a transfer may be: at its beginning, and whenever it was fast before. */
-export const PATIENCE: Millis = 30 * SECOND
+export const MAX_WAIT: Millis = 30 * SECOND
 /** The same for the body of a request that is read whole. */
-export const BODY_PATIENCE: Millis = 20 * SECOND
+export const BODY_MAX_WAIT: Millis = 20 * SECOND
 /** Seconds after which a request that found too many bytes in progress should be repeated. */
 export const BYTES_RETRY_AFTER = 2

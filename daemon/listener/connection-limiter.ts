@@ -103,7 +103,7 @@ export function createConnectionLimiter(options: ConnectionLimiterOptions): Conn
       onResponseEnd(request, response, () => {
         end(connection, response)
       })
-      if (isClosing || networks.isCrowded(network)) response.shouldKeepAlive = false
+      if (isClosing || networks.isNearLimit(network)) response.shouldKeepAlive = false
       if (!isProxy || lease !== undefined) return true
       refused('network_requests', address)
       return false

@@ -89,8 +89,8 @@ export async function tryListening(host: string, port: number, setting: string):
 export async function listenLocally(path: string, handler: RequestListener): Promise<Server> {
   await rm(path, { force: true })
   const server = createServer(handler)
-  const place = socketPath(path)
-  await listening(server, () => server.listen(place), `control socket ${path}`)
+  const address = socketPath(path)
+  await listening(server, () => server.listen(address), `control socket ${path}`)
   await chmod(path, 0o600)
   return server
 }
@@ -103,8 +103,8 @@ export async function listenLocally(path: string, handler: RequestListener): Pro
  */
 export function socketPath(path: string): string {
   const near = relative(process.cwd(), path)
-  const place = near.length < path.length ? near : path
-  if (Buffer.byteLength(place) <= MAX_SOCKET_PATH) return place
+  const shortest = near.length < path.length ? near : path
+  if (Buffer.byteLength(shortest) <= MAX_SOCKET_PATH) return shortest
   if (process.platform !== 'linux') {
     throw new ConfigError('KEYHOOK_DATA_DIR is too long a path for its control socket (100 bytes)')
   }

@@ -42,9 +42,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const { host, port, setting, limits, trustedProxies, tooMany, connected } = options
   const server = createLimitedServer(options.times)
   let handle = options.notReady
-  let tell: Refused = () => undefined
+  let onRefused: Refused = () => undefined
   const refused: Refused = (why, address) => {
-    tell(why, address)
+    onRefused(why, address)
   }
   const limiter = createConnectionLimiter({ ...limits, trustedProxies, refused })
   server.on('connection', (socket) => {
@@ -57,9 +57,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const address = await listenOn(server, host, port, setting)
   return {
     address,
-    serve(handler, refused = tell) {
+    serve(handler, refused = onRefused) {
       handle = handler
-      tell = refused
+      onRefused = refused
     },
     announceClose: limiter.announceClose,
     close(grace) {

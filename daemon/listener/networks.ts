@@ -11,7 +11,7 @@ export interface Networks<Connection> {
   setBusy(name: string, connection: Connection, isBusy: boolean): void
   remove(name: string, connection: Connection): void
   /** Whether a limit is mostly used: the network's own, or the listener's. */
-  isCrowded(name: string): boolean
+  isNearLimit(name: string): boolean
 }
 
 export type Admission<Connection> =
@@ -26,7 +26,7 @@ export interface ConnectionLimits {
 }
 
 /** The part of a limit from which it counts as mostly used. */
-const CROWDED = 3 / 4
+const NEAR_LIMIT = 3 / 4
 
 /**
  * A network alone may have `perNetwork` connections. Over a limit, a newcomer takes the place of another
@@ -112,7 +112,7 @@ export function createNetworks<Connection>(limits: ConnectionLimits): Networks<C
       if (from.delete(connection)) to.add(connection)
     },
     remove,
-    isCrowded: (name) => used > CROWDED * total || countOf(name) > CROWDED * perNetwork,
+    isNearLimit: (name) => used > NEAR_LIMIT * total || countOf(name) > NEAR_LIMIT * perNetwork,
   }
 }
 

@@ -49,13 +49,13 @@ export function reportRefusals(
   settings: LimitSettings,
 ): Refused {
   const messages = messagesOf(settings)
-  const told = new Map<Why, Millis>()
+  const loggedAt = new Map<Why, Millis>()
   return (why, address) => {
     counts[why] += 1
     const message = messages[why]
     const now = clock.steady()
-    if (message === undefined || now - (told.get(why) ?? -Infinity) < MINUTE) return
-    told.set(why, now)
+    if (message === undefined || now - (loggedAt.get(why) ?? -Infinity) < MINUTE) return
+    loggedAt.set(why, now)
     log.warn(address === undefined ? {} : { address }, message)
   }
 }

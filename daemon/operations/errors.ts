@@ -138,10 +138,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
 })
 
 /** The refusal of a JSON text that is `place` of the input, or in it. */
-export function invalidJson(cause: JsonError, place: string): KeyhookError<HttpErrorCode> {
+export function invalidJson(cause: JsonError, location: string): KeyhookError<HttpErrorCode> {
   const { code, message } = cause
   return httpError('invalid_json', {
     details: { reason: code },
-    errors: [{ location: locationOf(cause, place), code, message }],
+    errors: [{ location: locationOf(cause, location), code, message }],
   })
 }

@@ -44,8 +44,8 @@ export function fault(
 }
 
 /** What one issue of a schema says to the caller: where, and what is wrong there. */
-export function toFaults(issue: z.core.$ZodIssue, place: string): readonly FieldError[] {
-  const at = place + issue.path.map(printStep).join('')
+export function toFaults(issue: z.core.$ZodIssue, location: string): readonly FieldError[] {
+  const at = location + issue.path.map(printStep).join('')
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => refusedName(at, key, issue.message))
   if (issue.input === undefined && issue.path.length > 0) return [missing(issue, at)]
@@ -70,14 +70,17 @@ function codeOf(issue: z.core.$ZodIssue): string {
  * Of several forms that a value may have, the one it misses by least is the one it was meant to be. An
  * object with no name of any form is judged by the first, which is the usual one.
  */
-function closestBranch(issue: z.core.$ZodIssueInvalidUnion, place: string): readonly FieldError[] {
-  const branches = issue.errors.map((issues) => issues.flatMap((one) => toFaults(one, place)))
+function closestBranch(
+  issue: z.core.$ZodIssueInvalidUnion,
+  location: string,
+): readonly FieldError[] {
+  const branches = issue.errors.map((issues) => issues.flatMap((one) => toFaults(one, location)))
   const [first] = branches
   if (first !== undefined && isObject(issue.input) && !issue.errors.some(knows(issue.input))) {
     return first
   }
   const [closest] = branches.sort((a, b) => a.length - b.length)
-  return closest ?? [{ location: place, code: issue.code, message: issue.message }]
+  return closest ?? [{ location, code: issue.code, message: issue.message }]
 }
 
 /** Whether a form that refused an object has one of its names. */
@@ -97,21 +100,25 @@ function isObject(value: unknown): value is object {
 
 /** @param allowed the names that the place takes */
 export function refusedNames(
-  place: string,
+  location: string,
   names: readonly string[],
   allowed: readonly string[],
 ): readonly FieldError[] {
   const message = listAllowed(allowed)
-  return names.map((name) => refusedName(place, name, message))
+  return names.map((name) => refusedName(location, name, message))
 }
 
 /** @param allowed the names that the place takes */
-export function unknownField(place: string, name: string, allowed: readonly string[]): FieldError {
-  return refusedName(place, name, listAllowed(allowed))
+export function unknownField(
+  location: string,
+  name: string,
+  allowed: readonly string[],
+): FieldError {
+  return refusedName(location, name, listAllowed(allowed))
 }
 
-function refusedName(place: string, name: string, message: string): FieldError {
-  return { location: `${place}.${cutText(name, 64)}`, code: 'unknown_field', message }
+function refusedName(location: string, name: string, message: string): FieldError {
+  return { location: `${location}.${cutText(name, 64)}`, code: 'unknown_field', message }
 }
 
 function printStep(step: PropertyKey): string {

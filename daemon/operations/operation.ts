@@ -124,7 +124,7 @@ export interface AroundUnit<Input extends OperationInput, Output extends z.ZodTy
    */
   discard?(call: Call<Input>, prepared: Prepared): Promise<void>
   /** Called in place of `discard` when an error leaves open whether the unit was committed. */
-  doubt?(call: Call<Input>, prepared: Prepared): void
+  onUnknownOutcome?(call: Call<Input>, prepared: Prepared): void
   /**
    * What is answered in place of what `run` did, once that is committed; such as after waiting for what
    * it began. A replay answers what was committed.

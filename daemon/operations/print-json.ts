@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 
 /** Begins a string that stands for a kept text; nobody outside can know it. */
-const MARK = `json-text-${randomUUID()}:`
-const MARKED = new RegExp(`"${MARK}(\\d+)"`, 'g')
+const PLACEHOLDER = `json-text-${randomUUID()}:`
+const PLACEHOLDERS = new RegExp(`"${PLACEHOLDER}(\\d+)"`, 'g')
 
 /** Kept texts of the value that `printJson` is printing, in the order of their marks. */
-let marked: string[] = []
+let keptTexts: string[] = []
 
 /**
  * An object as the JSON text that was kept of it, which `printJson` prints to the byte: printing anew what
  * was parsed rounds long numbers and reorders integer-like keys. There is nothing to read in it.
  */
 export function jsonText(text: string): Readonly<Record<string, unknown>> {
-  return { toJSON: () => `${MARK}${marked.push(text) - 1}` }
+  return { toJSON: () => `${PLACEHOLDER}${keptTexts.push(text) - 1}` }
 }
 
 const texts = new WeakMap<object, string>()
@@ -32,12 +32,14 @@ export function printedAs<T extends object>(value: T, text: string): T {
 export function printJson(value: unknown): string {
   const known = typeof value === 'object' && value !== null ? texts.get(value) : undefined
   if (known !== undefined) return known
-  marked = []
+  keptTexts = []
   // The kept texts stay out of what is printed: they may be megabytes, and would be escaped and searched.
   const printed = JSON.stringify(value)
-  const kept = marked
-  marked = []
-  return kept.length === 0 ? printed : printed.replaceAll(MARKED, (_, n) => kept[Number(n)] ?? '')
+  const kept = keptTexts
+  keptTexts = []
+  return kept.length === 0
+    ? printed
+    : printed.replaceAll(PLACEHOLDERS, (_, n) => kept[Number(n)] ?? '')
 }
 
 /** Control characters that have a short escape, quote and backslash. */

@@ -13,23 +13,23 @@ export type ReadInput<Schema extends z.ZodType> =
 /** Reads input by a schema. What is far too large for the schema is refused before it is read. */
 export function createInputReader<Schema extends z.ZodType>(
   schema: Schema,
-): (value: unknown, place: string) => ReadInput<Schema> {
+): (value: unknown, location: string) => ReadInput<Schema> {
   const bounds = boundsOf(schema)
-  return (value, place) => {
+  return (value, location) => {
     const excess = bounds(value)
     if (excess.length > 0) {
-      return { faults: excess.map((one) => ({ ...one, location: place + one.location })) }
+      return { faults: excess.map((one) => ({ ...one, location: location + one.location })) }
     }
     const result = schema.safeParse(value, INPUT_PARSING)
     if (result.success) return { value: result.data }
-    return { faults: firstFaults(result.error.issues, place) }
+    return { faults: firstFaults(result.error.issues, location) }
   }
 }
 
-function firstFaults(issues: readonly z.core.$ZodIssue[], place: string): readonly FieldError[] {
+function firstFaults(issues: readonly z.core.$ZodIssue[], location: string): readonly FieldError[] {
   const faults: FieldError[] = []
   for (const issue of issues) {
-    for (const fault of toFaults(issue, place)) faults.push(fault)
+    for (const fault of toFaults(issue, location)) faults.push(fault)
     if (faults.length >= MAX_FAULTS) break
   }
   return faults
@@ -87,7 +87,7 @@ function boundedList(maximum: number, element: Bounds): Bounds {
   return (value) => {
     if (!Array.isArray(value)) return NONE
     if (value.length > maximum) return [tooBig(`At most ${maximum} elements.`)]
-    return element === anything ? NONE : collect(value.entries(), () => element)
+    return element === anything ? NONE : faultsOfEach(value.entries(), () => element)
   }
 }
 
@@ -96,7 +96,7 @@ function boundedRecord(maximum: number, member: Bounds): Bounds {
     if (!isObject(value)) return NONE
     const entries = Object.entries(value)
     if (entries.length > maximum) return [tooBig(`At most ${maximum} names.`)]
-    return collect(entries, () => member)
+    return faultsOfEach(entries, () => member)
   }
 }
 
@@ -110,7 +110,7 @@ function boundedObject(shape: z.core.$ZodShape): Bounds {
       if (unknown.length === MAX_FAULTS) return refusedNames('', unknown, [...members.keys()])
     }
     const known = [...members.keys()].map((name) => [name, value[name]] as const)
-    return collect(known, (name) => members.get(name) ?? anything)
+    return faultsOfEach(known, (name) => members.get(name) ?? anything)
   }
 }
 
@@ -127,7 +127,7 @@ function boundedUnion(options: readonly Bounds[]): Bounds {
   }
 }
 
-function collect<Step extends string | number>(
+function faultsOfEach<Step extends string | number>(
   entries: Iterable<readonly [Step, unknown]>,
   boundsAt: (step: Step) => Bounds,
 ): readonly FieldError[] {

@@ -72,7 +72,7 @@ await t.test('a platform closes its work, then every plugin once, then its recor
   const opened = await openPlatform({
     ...given,
     plugins: pluginsTelling(closed),
-    async openPlace() {
+    async openStorage() {
       const { store } = await openPlatformStore(`${t.testdir()}/keyhook.sqlite`)
       const close = async () => {
         closed.push('records')
@@ -101,7 +101,7 @@ await t.test('a database that cannot be opened leaves nothing open', async (t) =
   const opening = openPlatform({
     ...given,
     plugins: pluginsTelling(closed),
-    openPlace: () => Promise.reject(new Error('held by another')),
+    openStorage: () => Promise.reject(new Error('held by another')),
   })
   await t.rejects(opening, { message: 'held by another' })
   t.same(closed, ['file processor'], 'the one that was open by then')

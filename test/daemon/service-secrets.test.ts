@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../daemon/config/config.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
-import { sealSecrets } from '../../daemon/families/settings/service.ts'
+import { encryptSecrets } from '../../daemon/families/settings/service.ts'
 import { serviceSecretPlace, secretIdOf } from '../../plugins/platform/contract/services.ts'
 import { createRandom } from '../../daemon/machine/ports.ts'
 import { reseal } from '../../daemon/worker/reseal.ts'
@@ -42,7 +42,7 @@ async function fill(t: Test, keyring: Keyring): Promise<PlatformStore> {
 
 function put(store: PlatformStore, keyring: Keyring, app_id: string, name: string, value: string) {
   const given = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`N${at}`, value]))
-  const secrets = sealSecrets(keyring, app_id, name, given)
+  const secrets = encryptSecrets(keyring, app_id, name, given)
   const service = { app_id, name, kind: 'email', config: {} } as const
   return store.write((tx) => tx.services.put(service, secrets, NOW))
 }

@@ -62,7 +62,7 @@ async function openApp(test: Parameters<typeof deployWorld>[0]) {
       return appBytes.get(appId, sha256)
     },
   }
-  const load = createSiteLoader({ store, bytes, place })
+  const load = createSiteLoader({ store, bytes, hosting: place })
   return { world, app, ids: [first, second, third] as const, load, clock, reads, state }
 }
 

@@ -19,7 +19,7 @@ function sitesOf({ platform }: World) {
     clock,
   } = platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
-  const load = createSiteLoader({ store, bytes, place })
+  const load = createSiteLoader({ store, bytes, hosting: place })
   return createSites({ changes: store.changes, clock, load })
 }
 
@@ -123,7 +123,7 @@ await t.test('while a release is about to go live, its manifests are not read ag
       return appBytes.get(appId, sha256)
     },
   }
-  const load = createSiteLoader({ store, bytes, place })
+  const load = createSiteLoader({ store, bytes, hosting: place })
   const host = `${id}.${DOMAIN}`
   const before = await load(host, clock.now())
   t.match(before, { isTurning: false })

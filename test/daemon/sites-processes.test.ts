@@ -34,7 +34,7 @@ await t.test('what one process makes live every other one serves from its answer
   const [first] = stores as [PlatformStore, ...PlatformStore[]]
   const bytes = createMemoryBytes({ clock: { now: Date.now } })
   const sites = stores.map((store) => {
-    const load = createSiteLoader({ store, bytes, place: { domain: DOMAIN } })
+    const load = createSiteLoader({ store, bytes, hosting: { domain: DOMAIN } })
     return createSites({ changes: store.changes, clock, load })
   })
   const found = (host: string) => Promise.all(sites.map(async (one) => one.find(host)))

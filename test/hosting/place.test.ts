@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
-import { appsPlaceOf, appsPortOf, sharedSite } from '../../daemon/hosting/place.ts'
+import { appsHostingOf, appsPortOf, sharedSite } from '../../daemon/hosting/apps-hosting.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -34,10 +34,10 @@ const PLACES: readonly (readonly [env: Env, port: number, domain: string, shop: 
 
 await t.test('the address of an app', async (t) => {
   for (const [env, port, domain, shop] of PLACES) {
-    const place = appsPlaceOf(readConfig(env), port)
+    const place = appsHostingOf(readConfig(env), port)
     t.strictSame([place?.domain, place?.urlOf('shop')], [domain, shop])
   }
-  t.equal(appsPlaceOf(readConfig({ KEYHOOK_APPS: 'off' }), 8421), undefined)
+  t.equal(appsHostingOf(readConfig({ KEYHOOK_APPS: 'off' }), 8421), undefined)
 })
 
 await t.test('the port of apps', async (t) => {

@@ -93,12 +93,12 @@ export async function createPlatform(
     },
     log: createLog('silent'),
     families,
-    async openPlace() {
+    async openStorage() {
       const { store } = await openPlatformStore(join(folder, 'keyhook.sqlite'))
       const appBytes = createMemoryBytes({ clock: clock ?? clockOf(store) })
       return { store, appBytes, masterKeyFile: undefined, close: () => store.close() }
     },
-    appsPlace: { domain, urlOf: (name) => `https://${name}.${domain}` },
+    appsHosting: { domain, urlOf: (name) => `https://${name}.${domain}` },
     baseUrl,
     ownHosts,
     plugins: {

@@ -12,7 +12,7 @@ export const UNNAMED: Millis = HOUR
 /** Apps that are purged, or looked at, by one unit of work or question. */
 const AT_ONCE = 100
 
-export interface CollectOptions {
+export interface GarbageCollectionOptions {
   /** Asked between apps. */
   readonly isStopping?: () => boolean
   /** Told of an app that cannot be looked through, such as one with a damaged tree; by default it ends the round. */
@@ -24,7 +24,7 @@ function rethrow(_appId: string, cause: unknown): never {
 }
 
 /** What one round took away. */
-export interface Collected {
+export interface CollectedGarbage {
   /** Apps that were archived for long enough. */
   readonly apps: number
   /** Bytes that nothing names, by their digests. */
@@ -42,8 +42,8 @@ export async function collectApps(
   store: Pick<PlatformStore, 'apps' | 'deployments' | 'files' | 'write'>,
   bytes: AppBytes,
   now: Instant,
-  { isStopping = () => false, failed = rethrow }: CollectOptions = {},
-): Promise<Collected> {
+  { isStopping = () => false, failed = rethrow }: GarbageCollectionOptions = {},
+): Promise<CollectedGarbage> {
   const apps = await purgeApps(store, now, isStopping)
   let removed = 0
   for await (const id of bytes.apps()) {

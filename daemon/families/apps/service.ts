@@ -65,7 +65,7 @@ export async function findRevision(
  * @param more whether it is a new one, or one that the account has, archived
  * @throws KeyhookError `app_limit_reached`
  */
-export async function requireRoom(
+export async function requireAppQuota(
   apps: Pick<AppReads, 'count'>,
   accountId: string,
   more: 'new' | 'archived' = 'new',
@@ -88,14 +88,14 @@ export async function requireFreeAlias(
   { catalogue }: Pick<Platform, 'catalogue'>,
   apps: Pick<AppReads, 'isAliasFree'>,
   alias: string,
-  asked: AliasAsked,
+  request: AliasAsked,
 ): Promise<void> {
   if (isReservedAlias(alias, catalogue.service)) {
     const code = 'alias_reserved'
     const message = appError.rows[code].text
     throw appError(code, { errors: [{ location: 'body.alias', code, message }] })
   }
-  if (!(await apps.isAliasFree(alias, asked))) throw appError('alias_taken')
+  if (!(await apps.isAliasFree(alias, request))) throw appError('alias_taken')
 }
 
 /** Notes a change of an app for the account's owners. */

@@ -15,21 +15,21 @@ export async function showApps(
   deployments: Pick<DeploymentReads, 'standings'>,
   apps: readonly AppRecord[],
 ): Promise<(app: AppRecord) => Wire> {
-  const standings = await deployments.standings(apps.map(({ id }) => id))
-  const byId = new Map(standings.map((one) => [one.app_id, one]))
+  const sites = await deployments.standings(apps.map(({ id }) => id))
+  const byId = new Map(sites.map((one) => [one.app_id, one]))
   return (app) => {
-    const standing = byId.get(app.id)
+    const site = byId.get(app.id)
     return toWireApp(app, {
-      publish_state: standing === undefined ? 'never' : stateOf(standing),
-      current_deployment_id: standing?.deployment_id ?? null,
-      preview_url: standing === undefined ? null : previewUrl(appsPlace, standing.preview),
+      publish_state: site === undefined ? 'never' : stateOf(site),
+      current_deployment_id: site?.deployment_id ?? null,
+      preview_url: site === undefined ? null : previewUrl(appsPlace, site.preview),
       production_url: productionUrl(appsPlace, app),
     })
   }
 }
 
-function stateOf(standing: SiteStanding): AppOnline['publish_state'] {
-  const { deployment_id, turn, in_progress, suspended } = standing
+function stateOf(site: SiteStanding): AppOnline['publish_state'] {
+  const { deployment_id, turn, in_progress, suspended } = site
   if (deployment_id !== null) return suspended ? 'suspended' : 'published'
   if (in_progress) return 'publishing'
   return turn === 0 ? 'never' : 'unpublished'

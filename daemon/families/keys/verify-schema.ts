@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { anyText, appId, instant } from '../wire.ts'
 import { ACTION_PATTERN } from './schema.ts'
 
-export const asked = z
+export const verifyInput = z
   .strictObject({
     key: anyText(500).meta({ description: 'Key value that a caller sent.' }),
     scope: z
@@ -15,7 +15,10 @@ export const asked = z
   .meta({ id: 'KeyToVerify' })
 
 /** One, or up to 100 with one verdict each. */
-export const verifyBody = z.union([asked, z.strictObject({ keys: z.array(asked).min(1).max(100) })])
+export const verifyBody = z.union([
+  verifyInput,
+  z.strictObject({ keys: z.array(verifyInput).min(1).max(100) }),
+])
 
 export const keyVerdict = z
   .strictObject({

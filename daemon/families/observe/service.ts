@@ -5,7 +5,7 @@ import type { Call } from '../../operations/call.ts'
 import { findApp } from '../apps/service.ts'
 import { observeError } from './errors.ts'
 
-type Asked = Pick<Call, 'principal'> & {
+type ErrorGroupCall = Pick<Call, 'principal'> & {
   readonly params: { readonly app_id: string; readonly error_id: string }
 }
 
@@ -18,7 +18,7 @@ export async function findErrorGroup(
     readonly apps: Pick<AppReads, 'get'>
     readonly observations: Pick<ObservationReads, 'errorGroup'>
   },
-  { principal, params }: Asked,
+  { principal, params }: ErrorGroupCall,
 ): Promise<ErrorGroupRecord> {
   const app = await findApp(apps, principal, params.app_id)
   const group = await observations.errorGroup(app.id, params.error_id)

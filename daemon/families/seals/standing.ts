@@ -3,7 +3,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { EncryptedCount } from '../../../plugins/store/contract/encrypted-secrets.ts'
 
 /** What a master key is there for. */
-export interface KeyStanding {
+export interface MasterKeyStatus {
   readonly id: string
   /**
    * `current`: what is new is sealed under it. `needed`: something still is. `remembered`: answers to
@@ -21,7 +21,7 @@ export interface KeyStanding {
 export function standingsOf(
   { ids }: Pick<Keyring, 'ids'>,
   counts: readonly EncryptedCount[],
-): readonly KeyStanding[] {
+): readonly MasterKeyStatus[] {
   const found = counts.map(({ key_id }) => key_id).filter((id) => !ids.includes(id))
   return [...new Set([...ids, ...found])].map((id) => {
     const own = counts.filter(({ key_id }) => key_id === id)
@@ -35,12 +35,12 @@ export function standingsOf(
 }
 
 function statusOf(
-  place: number,
+  index: number,
   sealed: number,
   rememberedUntil: Instant | null,
-): KeyStanding['status'] {
-  if (place === 0) return 'current'
-  if (place < 0) return 'missing'
+): MasterKeyStatus['status'] {
+  if (index === 0) return 'current'
+  if (index < 0) return 'missing'
   if (sealed > 0) return 'needed'
   return rememberedUntil === null ? 'removable' : 'remembered'
 }

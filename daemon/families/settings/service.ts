@@ -50,7 +50,7 @@ export async function noteSetting(
 }
 
 /** Seals what is given of a service's secrets; null stays, for those that are to go. */
-export function sealSecrets(
+export function encryptSecrets(
   keyring: Keyring,
   appId: string,
   service: string,
@@ -58,8 +58,8 @@ export function sealSecrets(
 ): ReadonlyMap<string, string | null> {
   return new Map(
     Object.entries(secrets).map(([name, value]) => {
-      const place = serviceSecretPlace(secretIdOf(appId, service, name))
-      return [name, value === null ? null : keyring.encrypt(value, place)]
+      const associatedData = serviceSecretPlace(secretIdOf(appId, service, name))
+      return [name, value === null ? null : keyring.encrypt(value, associatedData)]
     }),
   )
 }

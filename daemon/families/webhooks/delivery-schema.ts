@@ -122,8 +122,8 @@ function triggerOf(
   { status, trigger }: InspectedDelivery['delivery'],
   last: WireDelivery['attempts'][number] | undefined,
 ): AttemptTrigger {
-  const isAsked = !isFinal(status) && trigger !== 'retry'
-  return last === undefined || isAsked ? trigger : last.trigger
+  const isQueuedRetry = !isFinal(status) && trigger !== 'retry'
+  return last === undefined || isQueuedRetry ? trigger : last.trigger
 }
 
 function toWireAttempt(attempt: Attempt): WireDelivery['attempts'][number] {

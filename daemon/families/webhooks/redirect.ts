@@ -9,10 +9,13 @@ import { loadActor } from '../keys/service.ts'
 
 /** What decides where events go and which. */
 type Target = Pick<WebhookChanges, 'url' | 'events' | 'apps'>
-type Asked = { readonly [Part in keyof Target]: Target[Part] | undefined }
+type RequestedTarget = { readonly [Part in keyof Target]: Target[Part] | undefined }
 
 /** The parts of a target that differ from the webhook's: who names them unchanged sets nothing. */
-export function changedTarget(webhook: WebhookRecord, { url, events, apps }: Asked): Target {
+export function changedTarget(
+  webhook: WebhookRecord,
+  { url, events, apps }: RequestedTarget,
+): Target {
   return {
     ...(url === undefined || url === webhook.url ? {} : { url }),
     ...(events === undefined || isSameList(events, webhook.events) ? {} : { events }),

@@ -73,16 +73,19 @@ export async function findDelivery(
  */
 export function grantApps(
   { authority }: { readonly authority: Authority },
-  asked: readonly string[] | null | undefined,
+  requested: readonly string[] | null | undefined,
 ): readonly string[] | null {
   const { pins } = authority
-  if (asked === undefined) return pins === 'all' ? null : [...pins].sort()
-  refuseDelegation(authority, { ...authority, pins: asked === null ? 'all' : new Set(asked) })
-  return asked
+  if (requested === undefined) return pins === 'all' ? null : [...pins].sort()
+  refuseDelegation(authority, {
+    ...authority,
+    pins: requested === null ? 'all' : new Set(requested),
+  })
+  return requested
 }
 
 /** Faults of the url itself; every other reason is about where it leads. */
-const FAULTS_OF_SHAPE: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+const FORMAT_FAULTS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
   'malformed',
   'too_long',
   'control_character',
@@ -102,7 +105,7 @@ export async function judgeTarget({ plugins }: Platform, url: string): Promise<s
   const verdict = await plugins.egress.judge(url)
   if (verdict.ok) return verdict.url.href
   const { reason } = verdict
-  throw kernelError(FAULTS_OF_SHAPE.has(reason) ? 'invalid_url' : 'url_not_public', {
+  throw kernelError(FORMAT_FAULTS.has(reason) ? 'invalid_url' : 'url_not_public', {
     details: { reason },
     errors: [{ location: 'body.url', code: reason, message: describeRefusal(reason, url) }],
   })
@@ -160,16 +163,16 @@ export async function noteChange(
 }
 
 /** A new signing secret, and how it is kept. */
-export function sealNewSecret(
+export function createSecret(
   { newId, random, keyring }: Pick<Platform, 'newId' | 'random' | 'keyring'>,
   now: Instant,
-): { readonly value: string; readonly sealed: EncryptedSecret } {
+): { readonly value: string; readonly secret: EncryptedSecret } {
   const id = newId()
   const value = mintSecret(random)
   const encrypted = keyring.encrypt(value, secretAad(id))
   return {
     value,
-    sealed: { id, encrypted, display: secretDisplay(value), created_at: now, not_after: null },
+    secret: { id, encrypted, display: secretDisplay(value), created_at: now, not_after: null },
   }
 }
 

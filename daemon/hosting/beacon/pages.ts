@@ -85,7 +85,7 @@ const brotli = promisify(brotliCompress)
 const deflate = promisify(gzip)
 
 /** One request for a page. */
-interface Asked {
+interface PageRequest {
   readonly form: Form
   /** Whether a fragment is sent as a page. */
   readonly isForPage: boolean
@@ -162,7 +162,7 @@ export function createBeaconPages(
     appId: string,
     key: string,
     page: Page,
-    { form, isForPage, leaving }: Asked,
+    { form, isForPage, leaving }: PageRequest,
   ): SentForm | Promise<SentForm> {
     const { identity, encoded } = page
     const { encoding } = form
@@ -183,9 +183,9 @@ export function createBeaconPages(
   return {
     find(appId, file, form, destination, leaving) {
       const key = file.sha256
-      const asked = { form, isForPage: isForPage(file, destination), leaving }
+      const request = { form, isForPage: isForPage(file, destination), leaving }
       const page = pages.get(key)
-      if (page !== undefined) return choose(appId, key, page, asked)
+      if (page !== undefined) return choose(appId, key, page, request)
       const loaded = reading.join(
         `${appId} ${key}`,
         // However large a page is, it is read when nothing else is.
@@ -194,7 +194,7 @@ export function createBeaconPages(
         leaving?.(),
       )
       if (loaded === undefined) return form
-      return loaded.then((read) => choose(appId, key, read, asked))
+      return loaded.then((read) => choose(appId, key, read, request))
     },
   }
 }
@@ -229,11 +229,11 @@ async function readPage(
   let isPlaced = false
   let isFragment = false
   const put = (): Splice | undefined => {
-    const place = scan.end()
+    const position = scan.end()
     isPlaced = true
-    if (place === undefined) return undefined
-    const { at, tag } = place
-    isFragment = place.isFragment
+    if (position === undefined) return undefined
+    const { at, tag } = position
+    isFragment = position.isFragment
     const head = Buffer.concat(held)
     held = [head.subarray(0, at), tag, head.subarray(at)]
     for (const part of held) hash.update(part)

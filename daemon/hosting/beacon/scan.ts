@@ -16,7 +16,7 @@ export const SCANNED_BYTES = 256 * 1024
 const DEEPEST = 256
 
 /** Where the beacon goes in a page, in bytes, and how it is written there. */
-export interface BeaconPlace {
+export interface BeaconPosition {
   readonly at: number
   readonly tag: Buffer
 }
@@ -27,10 +27,10 @@ export interface PageScan {
   readonly isDone: boolean
   write(chunk: Uint8Array): void
   /** Undefined for what gets no beacon. Called once it is done, or at the end of the page. */
-  end(): FoundPlace | undefined
+  end(): FoundPosition | undefined
 }
 
-export interface FoundPlace extends BeaconPlace {
+export interface FoundPosition extends BeaconPosition {
   /** Whether it may be a part of a page: it has nothing that only whole pages have. */
   readonly isFragment: boolean
 }
@@ -181,7 +181,7 @@ export function scanPage({ isSecure }: PageScanOptions): PageScan {
       if (encoding !== undefined) read(scanned, encoding)
       else {
         first = Buffer.concat([first, scanned])
-        if (first.length >= LONGEST_MARK) begin()
+        if (first.length >= LONGEST_BOM) begin()
       }
       if (scanned.length < chunk.length && !isDone) isDone = true
     },
@@ -219,14 +219,14 @@ const BYTES: Encoding = {
 }
 
 /** Bytes of the longest byte order mark. */
-const LONGEST_MARK = 3
+const LONGEST_BOM = 3
 
 /** By the byte order mark, which goes before anything else (Encoding Standard, 6). */
 function encodingOf(first: Uint8Array): Encoding {
   const [a, b, c] = first
   if (a === 0xef && b === 0xbb && c === 0xbf) {
-    const skip = skipping(LONGEST_MARK)
-    return { ...BYTES, bom: LONGEST_MARK, decode: (chunk) => BYTES.decode(skip(chunk)) }
+    const skip = skipping(LONGEST_BOM)
+    return { ...BYTES, bom: LONGEST_BOM, decode: (chunk) => BYTES.decode(skip(chunk)) }
   }
   const isLittle = a === 0xff && b === 0xfe
   if (!isLittle && !(a === 0xfe && b === 0xff)) return BYTES

@@ -1,8 +1,8 @@
 import type { AppBytes, ByteRange, Kept } from '../../../plugins/apps/contract.ts'
-import type { BeaconPlace } from './scan.ts'
+import type { BeaconPosition } from './scan.ts'
 
 /** A page, and where something is put into it while it is sent. */
-export interface Splice extends BeaconPlace {
+export interface Splice extends BeaconPosition {
   readonly page: Kept
 }
 

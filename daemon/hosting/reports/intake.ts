@@ -61,7 +61,7 @@ export function createIntake({ clock, dropped }: IntakePorts): Intake {
       drop('at_once')
       return
     }
-    evict = collect(request, clock, (body) => {
+    evict = readBody(request, clock, (body) => {
       lease.release()
       if (typeof body === 'string') {
         drop(body)
@@ -90,7 +90,7 @@ function parse(text: string): unknown {
  *
  * @returns ends it for the sake of another
  */
-function collect(
+function readBody(
   request: IncomingMessage,
   clock: Pick<Clock, 'after'>,
   done: (body: Buffer | Unread) => void,

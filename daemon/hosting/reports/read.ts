@@ -16,7 +16,7 @@ function tidyText(text: string, most: number): string {
   const cut = Buffer.from(text.slice(0, most)).toString()
   return cut
     .replaceAll(/[^\P{Cc}\n\t]/gu, '')
-    .replaceAll(QUERIES, (_, place: string, position: string) => place + position)
+    .replaceAll(QUERIES, (_, address: string, position: string) => address + position)
 }
 
 /** An address of a page without its query; undefined for what is none. */
@@ -34,7 +34,7 @@ const beacon = z.object({
   reports: z.array(z.unknown()),
 })
 
-const told = z.object({
+const scriptReport = z.object({
   type: z.enum(['error', 'unhandledrejection', 'console']),
   message: z.string(),
   stack: z.string().nullish(),
@@ -52,7 +52,7 @@ export function readBeacon(type: string, value: unknown): readonly BrowserReport
   const { release } = data
   const deployment_id = typeof release === 'string' && RELEASE.test(release) ? release : null
   return data.reports.slice(0, MAX_REPORTS).flatMap((one) => {
-    const report = told.safeParse(one).data
+    const report = scriptReport.safeParse(one).data
     const url = report === undefined ? undefined : tidyUrl(report.url)
     if (report === undefined || url === undefined) return []
     const { stack } = report

@@ -24,13 +24,13 @@ export function answer(operation: Answered, platform: Platform, admission: Admis
     ctx.set('Content-Type', 'application/json; charset=utf-8')
     if (!ctx.res.hasHeader('cache-control')) ctx.set('Cache-Control', 'no-store')
     if (replayed) ctx.set('Idempotency-Replayed', 'true')
-    if (status === 202) tellWhere(ctx, operation, root, body)
+    if (status === 202) setLocation(ctx, operation, root, body)
     ctx.body = body
   }
 }
 
 /** Where and when to look again. A replay tells it anew: what was told is in its body. */
-function tellWhere(ctx: RequestContext, operation: Answered, root: string, body: string): void {
+function setLocation(ctx: RequestContext, operation: Answered, root: string, body: string): void {
   const path = operation.watch?.(JSON.parse(body) as unknown)
   if (path === undefined) return
   ctx.set('Location', root + path)

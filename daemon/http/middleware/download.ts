@@ -31,7 +31,7 @@ export function download(
       describe(ctx, tag)
       return
     }
-    const range = askedRange(ctx, file, tag)
+    const range = requestedRange(ctx, file, tag)
     // Headers of the file are set once it is open, so that no error response carries them.
     if (ctx.method !== 'HEAD') ctx.state.hold?.reserve(DOWNLOAD_BYTES)
     const bytes = ctx.method === 'HEAD' ? undefined : await open(call, file, range)
@@ -58,7 +58,11 @@ export function download(
 }
 
 /** The requested range; undefined for the whole file. */
-function askedRange(ctx: RequestContext, { size }: Download, tag: string): ByteRange | undefined {
+function requestedRange(
+  ctx: RequestContext,
+  { size }: Download,
+  tag: string,
+): ByteRange | undefined {
   // RFC 9110, 14.2: only GET has ranges.
   const range = ctx.method === 'GET' ? rangeOf(ctx.headers, tag, size) : undefined
   if (range !== 'unsatisfiable') return range

@@ -13,20 +13,20 @@ export type ErrorListener = (
  * The one place that turns errors into answers: expected ones as they are, all else as a bare
  * `internal_error`.
  */
-export function errorHandler(baseUrl: string, told: ErrorListener): Step {
+export function errorHandler(baseUrl: string, onError: ErrorListener): Step {
   return async function errorHandler(ctx, next) {
-    const tell = (error: KeyhookError): void => {
-      told(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
+    const report = (error: KeyhookError): void => {
+      onError(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
     }
     ctx.state.report = (cause) => {
-      tell(httpError('internal_error', { cause, internal: 'This failed beside the response.' }))
+      report(httpError('internal_error', { cause, internal: 'This failed beside the response.' }))
     }
     try {
       await next()
     } catch (cause) {
       const error = cause instanceof Refusal ? cause : httpError('internal_error', { cause })
       answerError(ctx, error, baseUrl)
-      tell(error)
+      report(error)
     }
   }
 }

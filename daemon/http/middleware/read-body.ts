@@ -6,7 +6,7 @@ import { JsonError, parseJson } from '../../../lib/internal/json.ts'
 import type { Millis } from '../../../lib/time.ts'
 import type { Operation } from '../../operations/operation.ts'
 import { httpError, invalidJson } from '../../operations/errors.ts'
-import { BODY_PATIENCE, DEFAULT_BODY_LIMIT } from '../../limits/amounts.ts'
+import { BODY_MAX_WAIT, DEFAULT_BODY_LIMIT } from '../../limits/amounts.ts'
 import { holderOf } from '../../authority/principal.ts'
 import { STEP_BYTES, giveWay } from '../../queues/steps.ts'
 import { leaseBody, tooManyBytes } from '../traffic.ts'
@@ -125,7 +125,7 @@ class BodyReader implements Swept {
   readonly #req: IncomingMessage
   readonly #limit: number
   readonly #charge: RequestState['chargeBody']
-  readonly #pace = createPaceBudget(BODY_PATIENCE)
+  readonly #pace = createPaceBudget(BODY_MAX_WAIT)
   #chunks: Buffer[] = []
   #size = 0
   #looked = 0

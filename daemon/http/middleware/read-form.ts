@@ -1,5 +1,5 @@
 import type { FormInput, GivenFile, GivenForm, GivenPart } from '../../operations/parts.ts'
-import { markParts } from '../mark-parts.ts'
+import { fingerprintParts } from '../fingerprint-parts.ts'
 import { clearBody } from '../state.ts'
 import type { Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
@@ -11,10 +11,10 @@ export function readForm({ parts, toBody }: FormInput, traffic: Traffic, otherwi
     if (!isMultipart(ctx)) return otherwise(ctx, next)
     requireMultipart(ctx)
     await withParts(ctx, parts, traffic, undefined, async (given, lease) => {
-      const { form, mark } = await collect(given)
+      const { form, fingerprint } = await readParts(given)
       lease.keep()
       ctx.state.body = toBody(form)
-      ctx.state.bodyText = mark
+      ctx.state.bodyText = fingerprint
       ctx.state.bodyLease = lease
       try {
         await next()
@@ -25,16 +25,16 @@ export function readForm({ parts, toBody }: FormInput, traffic: Traffic, otherwi
   }
 }
 
-interface Collected {
+interface ReadParts {
   readonly form: GivenForm
   /** The same for the same parts, whatever their boundary. */
-  readonly mark: string
+  readonly fingerprint: string
 }
 
-async function collect(given: AsyncIterable<GivenPart>): Promise<Collected> {
+async function readParts(given: AsyncIterable<GivenPart>): Promise<ReadParts> {
   const texts: Record<string, string> = {}
   const files: Record<string, GivenFile[]> = {}
-  const { parts, mark } = markParts(given)
+  const { parts, fingerprint } = fingerprintParts(given)
   for await (const part of parts) {
     if (part.kind === 'text') {
       texts[part.name] = part.text
@@ -43,7 +43,7 @@ async function collect(given: AsyncIterable<GivenPart>): Promise<Collected> {
       ;(files[name] ??= []).push({ filename, bytes: await readWhole(part.bytes) })
     }
   }
-  return { form: { texts, files }, mark: await mark() }
+  return { form: { texts, files }, fingerprint: await fingerprint() }
 }
 
 async function readWhole(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

@@ -42,8 +42,8 @@ function readNothing(): Read {
   return { value: undefined }
 }
 
-function readNoNames(value: unknown, place: string): Read {
-  const faults: readonly FieldError[] = refusedNames(place, Object.keys(value as object), [])
+function readNoNames(value: unknown, location: string): Read {
+  const faults: readonly FieldError[] = refusedNames(location, Object.keys(value as object), [])
   return faults.length > 0 ? { faults } : { value: {} }
 }
 

@@ -26,7 +26,7 @@ async function openApps(t: Test, saw: Saw) {
     clock,
   } = world.platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
-  const load = createSiteLoader({ store, bytes, place })
+  const load = createSiteLoader({ store, bytes, hosting: place })
   const { port } = await openHosting(t, {
     bytes,
     sites: createSites({ changes: store.changes, clock, load }),

@@ -33,7 +33,7 @@ async function stageOf(t: Test): Promise<Stage> {
     appsPlace: place,
   } = platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
-  const load = createSiteLoader({ store, bytes, place })
+  const load = createSiteLoader({ store, bytes, hosting: place })
   const sites = createSites({ changes: store.changes, clock, load })
   return {
     ...world,

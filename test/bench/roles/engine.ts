@@ -39,7 +39,7 @@ async function open(env: Readonly<Record<string, string>>): Promise<void> {
     config,
     log,
     families: FAMILIES,
-    async openPlace() {
+    async openStorage() {
       return { store: counts.store, masterKeyFile: undefined, close: () => store.close() }
     },
     baseUrl: 'http://127.0.0.1:8420',

@@ -36,8 +36,8 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
       const cookie = requireSessionCookie(platform)
       // Once there is a user, a request costs no hash.
       if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
-      const guess = { network: networkOf(ip), email: '' }
-      const opened = await guesses.check(guess, now, async () =>
+      const attempt = { network: networkOf(ip), email: '' }
+      const opened = await guesses.check(attempt, now, async () =>
         claim(call, await passwords.hash(body.password, turnOfNetwork(ip))),
       )
       if (opened === undefined) throw accountError('setup_closed')

@@ -32,8 +32,8 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
     async run(call) {
       const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
-      const guess = { network: networkOf(ip), email: body.email }
-      const opened = await guesses.check(guess, now, () => open(call, passwords))
+      const attempt = { network: networkOf(ip), email: body.email }
+      const opened = await guesses.check(attempt, now, () => open(call, passwords))
       if (opened === undefined) throw accountError('invalid_credentials')
       response.setCookie(cookie, opened.value, now + SESSION_LIFE)
       return opened.record

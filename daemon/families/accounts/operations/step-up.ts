@@ -30,8 +30,8 @@ export function stepUp(passwords: Passwords, guesses: Guesses) {
       const { principal, now, ip } = call
       if (principal.type !== 'user') throw httpError('session_required')
       const { email } = principal
-      const guess = { network: networkOf(ip), email }
-      const user = await guesses.check(guess, now, () => prove(call, passwords, email))
+      const attempt = { network: networkOf(ip), email }
+      const user = await guesses.check(attempt, now, () => prove(call, passwords, email))
       if (user === undefined) throw accountError('invalid_credentials')
       return user
     },

@@ -1,9 +1,9 @@
 import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type { Call } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
-import { bear, copyTree, dropKept } from '../birth.ts'
+import { insertApp, copyTree, dropKept } from '../new-app.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
-import { findLiveApp, findRevision, requireFreeAlias, requireRoom } from '../service.ts'
+import { findLiveApp, findRevision, requireFreeAlias, requireAppQuota } from '../service.ts'
 import { showApp } from '../show.ts'
 import { applyInTurn } from '../../../trees/turn.ts'
 
@@ -54,9 +54,9 @@ export const cloneApp = operation({
     const app = await findLiveApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, body?.revision)
     // Refused now rather than after waiting; while it waits another app may take the place or the name.
-    await requirePlace(call, app)
+    await requireCloneAllowed(call, app)
     const kept = await applyInTurn(call, params.app_id, async (signal) => {
-      await requirePlace(call, app)
+      await requireCloneAllowed(call, app)
       return copyTree(call, revision, signal)
     })
     return { app, kept }
@@ -64,7 +64,7 @@ export const cloneApp = operation({
   async run(call) {
     const { app, kept } = call.prepared
     await findLiveApp(call.tx.apps, call.principal, app.id)
-    const clone = await bear(call, kept, {
+    const clone = await insertApp(call, kept, {
       name: call.body?.name ?? app.name,
       alias: call.body?.alias ?? null,
       metadata: app.metadata,
@@ -73,17 +73,17 @@ export const cloneApp = operation({
     return showApp(call.platform, call.tx.deployments, clone)
   },
   discard: ({ platform }, { kept }) => dropKept(platform, kept),
-  doubt: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
+  onUnknownOutcome: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
 })
 
 /** Refuses a clone that could not be recorded, before anything is copied; the unit of work looks again. */
-async function requirePlace(
+async function requireCloneAllowed(
   { platform, body }: Pick<Call<typeof input>, 'platform' | 'body'>,
   { account_id }: AppRecord,
 ): Promise<void> {
   const { apps } = platform.store
-  await requireRoom(apps, account_id)
+  await requireAppQuota(apps, account_id)
   if (typeof body?.alias !== 'string') return
-  const asked = { account_id, app_id: '', now: platform.clock.now() }
-  await requireFreeAlias(platform, apps, body.alias, asked)
+  const request = { account_id, app_id: '', now: platform.clock.now() }
+  await requireFreeAlias(platform, apps, body.alias, request)
 }

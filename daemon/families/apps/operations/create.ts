@@ -8,12 +8,12 @@ import type { AppMaking, Platform } from '../../../platform.ts'
 import { applyOperations } from '../../../trees/apply.ts'
 import { toWrite, FILES_BODY_LIMIT } from '../given-file.ts'
 import { toRefusal } from '../../../trees/errors.ts'
-import type { KeptApp } from '../birth.ts'
-import { bear, dropKept, keepFiles } from '../birth.ts'
+import type { KeptApp } from '../new-app.ts'
+import { insertApp, dropKept, keepFiles } from '../new-app.ts'
 import { appError } from '../errors.ts'
 import { creationForm } from '../form.ts'
 import { appCreation, createdApp, exampleApp } from '../schema.ts'
-import { requireFreeAlias, requireRoom } from '../service.ts'
+import { requireFreeAlias, requireAppQuota } from '../service.ts'
 import { showApp } from '../show.ts'
 import type { TemplateFile } from '../templates.ts'
 import { readTemplates } from '../templates.ts'
@@ -78,10 +78,10 @@ export const createApp = operation({
     // Before anything is kept; the unit of work looks again.
     const { apps } = call.platform.store
     const account_id = accountOf(call.principal)
-    await requireRoom(apps, account_id)
+    await requireAppQuota(apps, account_id)
     if (typeof call.body.alias === 'string') {
-      const asked = { account_id, app_id: '', now: call.platform.clock.now() }
-      await requireFreeAlias(call.platform, apps, call.body.alias, asked)
+      const request = { account_id, app_id: '', now: call.platform.clock.now() }
+      await requireFreeAlias(call.platform, apps, call.body.alias, request)
     }
     if (prompt !== undefined) return prepareWished(call, prompt)
     if (files !== undefined || model !== undefined) throw appError('invalid_source')
@@ -89,7 +89,7 @@ export const createApp = operation({
     return { name: template.name, kept: await keep(call, template.files) }
   },
   discard: ({ platform }, { kept }) => dropKept(platform, kept),
-  doubt: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
+  onUnknownOutcome: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
   run: (call) => (call.body.prompt === undefined ? createReady(call) : createWished(call)),
   async afterCommit(call, committed) {
     const { platform, principal, query } = call
@@ -177,7 +177,7 @@ function given({ body, prepared }: Creation) {
 async function createReady(call: Creation) {
   const template_id = call.body.template_id ?? null
   const source = { kind: 'template', template_id, cloned_from: null } as const
-  const app = await bear(call, call.prepared.kept, { ...given(call), source })
+  const app = await insertApp(call, call.prepared.kept, { ...given(call), source })
   return showApp(call.platform, call.tx.deployments, app)
 }
 
@@ -187,7 +187,7 @@ async function createWished(call: Creation) {
   const kind = files === undefined ? 'prompt' : 'prompt_files'
   const source = { kind, template_id: null, cloned_from: null } as const
   const edit_id = call.platform.newId()
-  const app = await bear(call, call.prepared.kept, { ...given(call), source }, edit_id)
+  const app = await insertApp(call, call.prepared.kept, { ...given(call), source }, edit_id)
   await makingOf(call.platform).begin(call, app, { id: edit_id, prompt, model })
   return { ...(await showApp(call.platform, call.tx.deployments, app)), edit_id }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { appError } from '../errors.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
-import { findApp, noteChange, requireRoom } from '../service.ts'
+import { findApp, noteChange, requireAppQuota } from '../service.ts'
 import { showApp } from '../show.ts'
 
 export const restoreApp = operation({
@@ -24,7 +24,7 @@ export const restoreApp = operation({
   async run(call) {
     const { platform, principal, tx, params, now } = call
     const { id, account_id, archived_at } = await findApp(tx.apps, principal, params.app_id)
-    if (archived_at !== null) await requireRoom(tx.apps, account_id, 'archived')
+    if (archived_at !== null) await requireAppQuota(tx.apps, account_id, 'archived')
     if (!(await tx.apps.restore(id, now))) throw appError('app_not_archived')
 
     const app = await findApp(tx.apps, principal, id)

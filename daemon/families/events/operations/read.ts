@@ -67,7 +67,7 @@ export const listEvents = operation({
         limit: pages.limit,
         bytes: pages.bytes,
       })
-      const print = (place: string) => eventPositions.print(account_id, place)
+      const print = (cursor: string) => eventPositions.print(account_id, cursor)
       return pages.answer(
         page.next === undefined ? page : { ...page, next: print(page.next) },
         ({ cursor }) => print(cursor),

@@ -50,8 +50,8 @@ export const createKey = operation({
     const actor = await loadActor(call)
     const expires_at = inheritExpiry(body.expires_at, actor.authority.expires_at)
     if (expires_at !== null && expires_at <= now) throw pastExpiry()
-    const asked = { scopes, pins: inheritPins(body.apps, actor.authority.pins), expires_at }
-    refuseDelegation(actor.authority, asked)
+    const requested = { scopes, pins: inheritPins(body.apps, actor.authority.pins), expires_at }
+    refuseDelegation(actor.authority, requested)
     await requireApps(call, account_id, body.apps)
     const depth = actor.key === undefined ? 0 : actor.key.depth + 1
     if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
@@ -63,7 +63,7 @@ export const createKey = operation({
       id: platform.newId(),
       account_id,
       name: body.name,
-      ...asked,
+      ...requested,
       parent_id: actor.key?.id ?? null,
       depth,
       revoked_at: null,

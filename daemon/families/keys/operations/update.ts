@@ -100,10 +100,10 @@ async function outliving(
 /** Narrowing is by what is covered, not by spelling: `*:read` to `apps:read` narrows. */
 function narrowed(
   key: KeyRecord,
-  asked: readonly string[],
+  requested: readonly string[],
   universe: ScopeUniverse,
 ): KeyRecord['scopes'] {
-  const scopes = parseScopes(asked, universe, 'body.scopes')
+  const scopes = parseScopes(requested, universe, 'body.scopes')
   const wider = uncovered(key.scopes, scopes)
   if (wider.length === 0) return scopes
   throw kernelError('scope_widening_forbidden', { details: { wider_scopes: wider } })

@@ -5,7 +5,7 @@ import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 import { isoOrNull } from '../../wire.ts'
 import { explainInvalid, requireDeclared, requireNeed } from '../need.ts'
-import type { asked, keyVerdict } from '../verify-schema.ts'
+import type { verifyInput, keyVerdict } from '../verify-schema.ts'
 import { exampleVerdict, verifyAnswer, verifyBody } from '../verify-schema.ts'
 
 export const verifyKeys = operation({
@@ -32,18 +32,18 @@ export const verifyKeys = operation({
   },
 })
 
-type Asked = z.output<typeof asked>
+type VerifyInput = z.output<typeof verifyInput>
 type Verdict = z.input<typeof keyVerdict>
 
 /** What cannot be known rejects the whole request: it must not be taken for a refusal of the key. */
-async function judge(platform: Platform, one: Asked, location: string): Promise<Verdict> {
+async function judge(platform: Platform, one: VerifyInput, location: string): Promise<Verdict> {
   const { universe, verifier } = platform
   const scopes =
     one.scope === undefined ? [] : [requireDeclared(one.scope, universe, `${location}.scope`)]
   let known = NOBODY
   try {
     const verified = await verifier.verify(one.key)
-    known = standingOf(verified)
+    known = verdictFieldsOf(verified)
     requireNeed(verified, { scopes, app: one.app_id })
     return { valid: true, code: null, message: null, ...known }
   } catch (refusal) {
@@ -64,10 +64,10 @@ const VERDICTS: ReadonlySet<string> = new Set([
   'app_not_found',
 ])
 
-type Standing = Omit<Verdict, 'valid' | 'code' | 'message'>
+type VerdictFields = Omit<Verdict, 'valid' | 'code' | 'message'>
 
 /** What is said of a value that is nobody's, or no longer anybody's. */
-const NOBODY: Standing = {
+const NOBODY: VerdictFields = {
   key_id: null,
   account_id: null,
   name: null,
@@ -77,7 +77,7 @@ const NOBODY: Standing = {
   value: null,
 }
 
-function standingOf({ key, authority, secret }: VerifiedKey): Standing {
+function verdictFieldsOf({ key, authority, secret }: VerifiedKey): VerdictFields {
   return {
     key_id: key.id,
     account_id: key.account_id,

@@ -41,7 +41,7 @@ export const followLogs = operation({
     const { id: app_id, account_id } = await findApp(platform.store.apps, principal, params.app_id)
     const after = /^\d{1,15}$/.test(call.after) ? Number(call.after) : null
     const follower = { holder: account_id, left }
-    return follow(platform, follower, { app_id, kind: query.env ?? null, after })
+    return streamLogs(platform, follower, { app_id, kind: query.env ?? null, after })
   },
 })
 
@@ -49,7 +49,7 @@ export const followLogs = operation({
  * Lines in the order in which they were recorded, each with its position as id: a client that comes back
  * misses none, whichever process served it.
  */
-async function* follow(
+async function* streamLogs(
   platform: Platform,
   follower: Follower,
   { app_id, kind, after }: Following,

@@ -39,10 +39,10 @@ export const masterKeyStatus = operation({
   },
   command: 'master-key status',
   async run({ platform: { store, keyring }, now }) {
-    const standings = standingsOf(keyring, await store.encryptedSecrets.count(now))
+    const keys = standingsOf(keyring, await store.encryptedSecrets.count(now))
     return {
-      data: standings.map(({ remembered_until, ...standing }) => ({
-        ...standing,
+      data: keys.map(({ remembered_until, ...key }) => ({
+        ...key,
         remembered_until: isoOrNull(remembered_until),
       })),
     }

@@ -3,11 +3,11 @@ import { DAY, HOUR, MINUTE } from '../../../../lib/time.ts'
 import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
 import { JOB_KINDS } from '../../../../plugins/platform/contract/jobs.ts'
 import type { Finding, Findings } from './look.ts'
-import type { Problem } from './problems.ts'
-import { problemOf } from './problems.ts'
+import type { DomainFault } from './problems.ts'
+import { faultOf } from './problems.ts'
 
 /** From one look at a domain that waits to the next; the last goes on until it is given up. */
-const WAITS: readonly [Millis, ...Millis[]] = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
+const CHECK_INTERVALS: readonly [Millis, ...Millis[]] = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
 const GIVEN_UP_AFTER: Millis = 7 * DAY
 /** From one look at a verified domain to the next. */
 const VERIFIED_EVERY: Millis = DAY
@@ -20,7 +20,12 @@ const MOST_FAILURES = 3
 export function awaitedSince(
   now: Instant,
 ): Pick<DomainStanding, 'status' | 'failures' | 'waiting_since' | 'next_check_at'> {
-  return { status: 'pending', failures: 0, waiting_since: now, next_check_at: now + WAITS[0] }
+  return {
+    status: 'pending',
+    failures: 0,
+    waiting_since: now,
+    next_check_at: now + CHECK_INTERVALS[0],
+  }
 }
 
 /**
@@ -35,19 +40,19 @@ export function judgeDomain(
   now: Instant,
   inUse = false,
 ): DomainStanding {
-  const problem = inUse ? 'domain_in_use' : problemOf(findings)
-  if (problem === undefined) return verify(domain, now)
+  const fault = inUse ? 'domain_in_use' : faultOf(findings)
+  if (fault === undefined) return verify(domain, now)
   const isDue = isDueBy(domain, now)
-  const seen: Standing = {
-    ...standingOf(domain),
+  const seen: FaultyStatus = {
+    ...statusOf(domain),
     // It has not waited at all if a clock that was ahead says when that began.
     waiting_since: Math.min(domain.waiting_since, now),
     owned: knownOf(findings.challenge, domain.owned),
     routed: knownOf(findings.route, domain.routed),
-    error: problem,
+    error: fault,
     checked_at: now,
   }
-  if (domain.status === 'verified') return doubt(seen, problem, isDue, now)
+  if (domain.status === 'verified') return countFailure(seen, fault, isDue, now)
   return wait(domain.status === 'failed' ? { ...seen, ...awaitedSince(now) } : seen, isDue, now)
 }
 
@@ -55,11 +60,11 @@ function isDueBy({ next_check_at: at }: DomainRecord, now: Instant): boolean {
   return at !== null && (at <= now || at > now + JOB_KINDS.domain_check.furthest)
 }
 
-type Standing = DomainStanding & { readonly error: Problem }
+type FaultyStatus = DomainStanding & { readonly error: DomainFault }
 
 function verify(domain: DomainRecord, now: Instant): DomainStanding {
   return {
-    ...standingOf(domain),
+    ...statusOf(domain),
     status: 'verified',
     owned: true,
     routed: true,
@@ -72,23 +77,28 @@ function verify(domain: DomainRecord, now: Instant): DomainStanding {
 }
 
 /** A verified one serves on until it was found wrong often enough: no answer tells nothing. */
-function doubt(seen: Standing, problem: Problem, isDue: boolean, now: Instant): DomainStanding {
+function countFailure(
+  seen: FaultyStatus,
+  fault: DomainFault,
+  isDue: boolean,
+  now: Instant,
+): DomainStanding {
   if (!isDue) return seen
-  if (problem === 'no_answer') return { ...seen, next_check_at: now + UNKNOWN_AGAIN }
+  if (fault === 'no_answer') return { ...seen, next_check_at: now + UNKNOWN_AGAIN }
   const failures = seen.failures + 1
   return failures < MOST_FAILURES
     ? { ...seen, failures, next_check_at: now + VERIFIED_EVERY }
     : { ...seen, failures, status: 'failed', next_check_at: null }
 }
 
-function wait(seen: Standing, isDue: boolean, now: Instant): DomainStanding {
+function wait(seen: FaultyStatus, isDue: boolean, now: Instant): DomainStanding {
   const status = seen.owned || seen.routed ? 'verifying' : 'pending'
   if (!isDue) return { ...seen, status }
   const failures = seen.failures + 1
   if (now - seen.waiting_since >= GIVEN_UP_AFTER) {
     return { ...seen, failures, status: 'failed', next_check_at: null }
   }
-  const next = WAITS[Math.min(failures, WAITS.length - 1)] ?? HOUR
+  const next = CHECK_INTERVALS[Math.min(failures, CHECK_INTERVALS.length - 1)] ?? HOUR
   return { ...seen, status, failures, next_check_at: now + next }
 }
 
@@ -96,7 +106,7 @@ function knownOf(finding: Finding, before: boolean): boolean {
   return finding === 'no_answer' ? before : finding === 'found'
 }
 
-function standingOf(domain: DomainRecord): DomainStanding {
+function statusOf(domain: DomainRecord): DomainStanding {
   const { status, owned, routed, error, failures } = domain
   const { waiting_since, checked_at, verified_at, next_check_at } = domain
   const found = { status, owned, routed, error, failures }

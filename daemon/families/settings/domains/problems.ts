@@ -1,7 +1,7 @@
 import type { Finding, Findings } from './look.ts'
 
 /** Why a domain is not verified, by what was found; each is told with its code. */
-export const PROBLEMS = {
+export const DOMAIN_FAULTS = {
   challenge_missing: 'There is no TXT record at the name that is to prove whose the hostname is.',
   challenge_differs: 'The TXT record at the name that is to prove it has another value.',
   route_missing: 'The hostname has neither a CNAME record nor addresses.',
@@ -10,10 +10,10 @@ export const PROBLEMS = {
   domain_in_use: 'The hostname is verified for another app.',
 } as const satisfies Readonly<Record<string, string>>
 
-export type Problem = keyof typeof PROBLEMS
+export type DomainFault = keyof typeof DOMAIN_FAULTS
 
 const OF_FINDINGS: Readonly<
-  Record<keyof Findings, Readonly<Record<Exclude<Finding, 'found'>, Problem>>>
+  Record<keyof Findings, Readonly<Record<Exclude<Finding, 'found'>, DomainFault>>>
 > = {
   challenge: {
     missing: 'challenge_missing',
@@ -24,12 +24,12 @@ const OF_FINDINGS: Readonly<
 }
 
 /** What stands against a domain: what is known to be wrong before what nobody knows. */
-export function problemOf({ challenge, route }: Findings): Problem | undefined {
-  const problems = [
+export function faultOf({ challenge, route }: Findings): DomainFault | undefined {
+  const faults = [
     ...(challenge === 'found' ? [] : [OF_FINDINGS.challenge[challenge]]),
     ...(route === 'found' ? [] : [OF_FINDINGS.route[route]]),
   ]
-  return problems.find((problem) => problem !== 'no_answer') ?? problems[0]
+  return faults.find((fault) => fault !== 'no_answer') ?? faults[0]
 }
 
 /** A kept code with its public sentence. */
@@ -37,5 +37,8 @@ export function describeProblem(
   code: string | null,
 ): { readonly code: string; readonly message: string } | null {
   if (code === null) return null
-  return { code, message: Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as Problem] : '' }
+  return {
+    code,
+    message: Object.hasOwn(DOMAIN_FAULTS, code) ? DOMAIN_FAULTS[code as DomainFault] : '',
+  }
 }

@@ -2,7 +2,7 @@ import type { ServiceReads } from '../../../../plugins/platform/contract/service
 import { operation } from '../../../operations/operation.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { settingsError } from '../errors.ts'
-import { findService, noteSetting, sealSecrets } from '../service.ts'
+import { findService, noteSetting, encryptSecrets } from '../service.ts'
 import {
   exampleService,
   MAX_ENTRIES,
@@ -40,8 +40,8 @@ export const putService = operation({
     const { platform, principal, tx, params, body, now } = call
     const { id: app_id } = await findLiveApp(tx.apps, principal, params.app_id)
     const name = params.service
-    const secrets = sealSecrets(platform.keyring, app_id, name, body.secrets ?? {})
-    await requireRoom(tx.services, app_id, name, secrets)
+    const secrets = encryptSecrets(platform.keyring, app_id, name, body.secrets ?? {})
+    await requireServiceQuota(tx.services, app_id, name, secrets)
     await tx.services.put(
       { app_id, name, kind: body.kind, config: body.config ?? {} },
       secrets,
@@ -53,7 +53,7 @@ export const putService = operation({
 })
 
 /** As this unit of work sees it. */
-async function requireRoom(
+async function requireServiceQuota(
   services: Pick<ServiceReads, 'get' | 'count'>,
   appId: string,
   name: string,
@@ -61,7 +61,7 @@ async function requireRoom(
 ): Promise<void> {
   const before = await services.get(appId, name)
   const others = (before?.secrets ?? []).filter((secret) => !secrets.has(secret.name))
-  const given = [...secrets.values()].filter((sealed) => sealed !== null)
+  const given = [...secrets.values()].filter((secret) => secret !== null)
   const isFull = before === undefined && (await services.count(appId)) >= MAX_SERVICES
   if (isFull || others.length + given.length > MAX_ENTRIES) {
     throw settingsError('service_limit_reached')

@@ -35,18 +35,18 @@ export const verifyDomain = operation({
     const { id: app_id } = await findLiveApp(store.apps, principal, params.app_id)
     await findDomain(store.domains, app_id, params.domain_id)
     requireAppsDomain(platform)
-    const asked = newClaim(platform)
-    const since = asked.now - LOOK_GAP
+    const lease = newClaim(platform)
+    const since = lease.now - LOOK_GAP
     const domain = await unit(async (tx) => {
       await findLiveApp(tx.apps, principal, app_id)
       const known = await findDomain(tx.domains, app_id, params.domain_id)
-      const claimed = await tx.domains.claimOne(app_id, known.id, { ...asked, since })
-      if (claimed === undefined) throw tooSoon(known, asked.now)
+      const claimed = await tx.domains.claimOne(app_id, known.id, { ...lease, since })
+      if (claimed === undefined) throw tooSoon(known, lease.now)
       await noteSetting({ ...call, tx }, app_id, 'domain.checked', known.id)
       return claimed
     })
     // What was seen is no deed of the caller's: it is kept also when they have left meanwhile.
-    await checkDomain(platform, { domain, claim: asked.claim })
+    await checkDomain(platform, { domain, claim: lease.claim })
     return toWireDomain(platform, await findDomain(store.domains, app_id, domain.id))
   },
 })

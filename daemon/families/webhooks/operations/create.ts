@@ -15,7 +15,7 @@ import {
   judgeTarget,
   noteChange,
   requireKnownTypes,
-  sealNewSecret,
+  createSecret,
 } from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
@@ -75,7 +75,7 @@ export const createWebhook = operation({
     if (held.length >= MAX_WEBHOOKS) throw webhookError('webhook_limit_reached')
 
     const id = platform.newId()
-    const { value, sealed } = sealNewSecret(platform, now)
+    const { value, secret } = createSecret(platform, now)
     const webhook: WebhookRecord = {
       ...HEALTHY,
       ...prepared,
@@ -96,7 +96,7 @@ export const createWebhook = operation({
       created_at: now,
       updated_at: now,
       ...createdOrigin(creatorOf(principal), now),
-      secrets: [sealed],
+      secrets: [secret],
     }
     await tx.webhooks.insert(webhook)
     await noteChange(call, webhook, 'webhook.created')

@@ -50,9 +50,9 @@ export const replayEvents = operation({
     const webhook = await findWebhook(platform.store.webhooks, principal, params.webhook_id)
     requireActive(webhook)
     const dry_run = body.dry_run === true
-    const asked = askedOf(platform, webhook, body.types)
-    requireReceivable(platform, principal.authority, asked, body.types && 'body.types')
-    const types = await typesOf(platform, webhook.account_id, asked)
+    const requested = requestedTypes(platform, webhook, body.types)
+    requireReceivable(platform, principal.authority, requested, body.types && 'body.types')
+    const types = await typesOf(platform, webhook.account_id, requested)
     const span = { ...spanOf(body, now), types }
     const turn = replayTurn(call)
     return platform.queues.replays(turn, async () => {
@@ -71,14 +71,14 @@ export const replayEvents = operation({
 const NOTICES: ReadonlySet<string> = new Set(webhookEvents.map(({ type }) => type))
 
 /** @throws KeyhookError `invalid_request` for types that are not replayed to the webhook */
-function askedOf(
+function requestedTypes(
   { eventTypes: { isBuiltIn } }: Platform,
   { events }: WebhookRecord,
-  asked: readonly string[] = events.filter((type) => !NOTICES.has(type)),
+  requested: readonly string[] = events.filter((type) => !NOTICES.has(type)),
 ): readonly string[] {
-  const isReceived = (asked: string): boolean =>
-    events.some((subscription) => subscribesTo(subscription, asked, isBuiltIn))
-  const errors = asked.flatMap((type, index) =>
+  const isReceived = (type: string): boolean =>
+    events.some((subscription) => subscribesTo(subscription, type, isBuiltIn))
+  const errors = requested.flatMap((type, index) =>
     isReceived(type) && !NOTICES.has(type)
       ? []
       : [
@@ -91,18 +91,18 @@ function askedOf(
         ],
   )
   if (errors.length > 0) throw httpError('invalid_request', { errors })
-  return asked
+  return requested
 }
 
 /** The event types that subscriptions stand for now. */
 async function typesOf(
   { eventTypes }: Platform,
   accountId: string,
-  asked: readonly string[],
+  requested: readonly string[],
 ): Promise<readonly string[]> {
   const known = [...eventTypes.builtIn.keys(), ...(await eventTypes.declared(accountId))]
   const covered = known.filter((type) =>
-    asked.some((subscription) => subscribesTo(subscription, type, eventTypes.isBuiltIn)),
+    requested.some((subscription) => subscribesTo(subscription, type, eventTypes.isBuiltIn)),
   )
   return covered.filter((type) => !NOTICES.has(type))
 }
@@ -152,7 +152,7 @@ async function queue(
     // Judged anew: its types and apps may have been changed since the events were read.
     const deliveries = events
       .filter((event) => matches(webhook, event, platform.eventTypes.isBuiltIn))
-      .map((event) => bearAgain(event, webhook, now))
+      .map((event) => createReplay(event, webhook, now))
     const queued = await tx.deliveries.insertReplayed(deliveries)
     await noteAgain({ ...call, tx, now }, webhook, 'webhook.replayed')
     return queued
@@ -160,7 +160,7 @@ async function queue(
 }
 
 /** Its id follows from event and webhook, so that of two replays one makes the delivery. */
-function bearAgain(event: EventRecord, webhook: WebhookRecord, now: Instant): DeliveryRecord {
+function createReplay(event: EventRecord, webhook: WebhookRecord, now: Instant): DeliveryRecord {
   const bytes = createHash('sha256').update(`${webhook.id} ${event.id}`).digest()
   const id = uuid7Of(event.created_at, new Uint8Array(bytes))
   return { ...createDelivery(id, event, webhook, now), trigger: 'replay' }

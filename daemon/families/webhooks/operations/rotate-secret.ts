@@ -10,7 +10,7 @@ import {
   toWireWebhook,
   webhookParams,
 } from '../schema.ts'
-import { findWebhook, noteChange, sealNewSecret } from '../service.ts'
+import { findWebhook, noteChange, createSecret } from '../service.ts'
 
 /** Secrets that may sign at once: each adds a signature to every delivery. */
 const MAX_LIVE_SECRETS = 5
@@ -47,9 +47,9 @@ export const rotateSecret = operation({
     const live = webhook.secrets.filter(({ not_after }) => (not_after ?? Infinity) > now)
     if (overlap > 0 && live.length >= MAX_LIVE_SECRETS) throw webhookError('secret_limit_reached')
 
-    const { value, sealed } = sealNewSecret(platform, now)
+    const { value, secret } = createSecret(platform, now)
     const by = creatorOf(principal)
-    await tx.webhooks.rotateSecret(webhook.id, sealed, now + overlap, by, now)
+    await tx.webhooks.rotateSecret(webhook.id, secret, now + overlap, by, now)
     const rotated = await findWebhook(tx.webhooks, principal, webhook.id)
     await noteChange(call, rotated, 'webhook.secret_rotated')
     return { ...toWireWebhook(rotated), secret: value }

@@ -53,7 +53,7 @@ export const testWebhook = operation({
     // Of an app of the webhook's, so that a key that is pinned to it can read what became of the test.
     const app = webhook.apps?.[0] ?? null
     const event = engine.newEvent(account_id, TEST_EVENT, data, platform.clock.now(), app)
-    const delivery = bearClaimed(platform, event, webhook)
+    const delivery = createClaimed(platform, event, webhook)
     await writeInTurn(call, async (tx) => {
       await findWebhook(tx.webhooks, principal, webhook.id)
       await tx.insertPublished([{ event, deliveries: [delivery] }])
@@ -87,7 +87,7 @@ function failureOf(answer: Readonly<Record<string, unknown>>): string | undefine
 }
 
 /** Enqueued as claimed by this process, also for a disabled webhook: should the process die, the lease ends it. */
-function bearClaimed(
+function createClaimed(
   { engine, newId, clock }: Platform,
   event: NewEvent,
   webhook: WebhookRecord,

@@ -2,7 +2,7 @@ import { getDomain } from 'tldts'
 import { judgeAddress } from '../../lib/egress/address.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
-import type { AppsPlace } from '../platform.ts'
+import type { AppsHosting } from '../platform.ts'
 
 /** Its documented default; a daemon of tests takes free ones for both. */
 const DEFAULT_PORT = 8421
@@ -37,7 +37,7 @@ export function requireTwoPorts(config: HostingConfig & Pick<Config, 'host' | 'a
  *
  * @param port on which they are served
  */
-export function appsPlaceOf(config: HostingConfig, port: number): AppsPlace | undefined {
+export function appsHostingOf(config: HostingConfig, port: number): AppsHosting | undefined {
   const { apps, appsDomain, appsUrl } = config
   if (apps === 'off' && appsUrl === undefined) return undefined
   const own = `http://${appsDomain ?? DEFAULT_DOMAIN}${port === 0 ? '' : `:${port}`}`
@@ -49,7 +49,7 @@ export function appsPlaceOf(config: HostingConfig, port: number): AppsPlace | un
  * What to warn of: where apps share a site with the service itself, a page of an app may set cookies that
  * the service is sent. Undefined when there is nothing to warn of.
  */
-export function sharedSite({ domain }: AppsPlace, baseUrl: string): string | undefined {
+export function sharedSite({ domain }: AppsHosting, baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl)
   if (isLocal(hostname) || isLocal(domain) || !isSameSite(domain, hostname)) return undefined
   return (

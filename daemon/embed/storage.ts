@@ -6,10 +6,10 @@ import { holdFile } from '../machine/lock-file.ts'
 import { DATABASE_FORMS, isSqliteUri } from '../config/values.ts'
 import type { Closers } from '../composition/closers.ts'
 import { openInOrder } from '../composition/closers.ts'
-import type { Inspect, Place } from '../composition/open.ts'
+import type { Inspect, Storage } from '../composition/open.ts'
 
 /** Where an embedded Keyhook keeps its records. */
-export interface EmbeddedPlace extends Place {
+export interface EmbeddedStorage extends Storage {
   /** The data folder, where there is one. */
   readonly folder?: string
 }
@@ -19,12 +19,12 @@ export interface EmbeddedPlace extends Place {
  *
  * @throws ConfigError when another process holds it; TypeError for an address of another database
  */
-export function openPlace(
+export function openStorage(
   config: Config,
   given: unknown,
   naming: OpenOptions,
   inspect: Inspect,
-): Promise<EmbeddedPlace> {
+): Promise<EmbeddedStorage> {
   return openInOrder((closers) =>
     given === undefined
       ? openFolder(config, naming, inspect, closers)
@@ -37,7 +37,7 @@ async function openGiven(
   naming: OpenOptions,
   inspect: Inspect,
   closers: Closers,
-): Promise<Omit<EmbeddedPlace, 'close'>> {
+): Promise<Omit<EmbeddedStorage, 'close'>> {
   const release = await hold(database, naming)
   closers.push(release)
   const { store } = await openDatabase(database, {
@@ -53,7 +53,7 @@ async function openFolder(
   naming: OpenOptions,
   inspect: Inspect,
   closers: Closers,
-): Promise<Omit<EmbeddedPlace, 'close'>> {
+): Promise<Omit<EmbeddedStorage, 'close'>> {
   const folder = await takeDataFolder(config.dataDir, 'create')
   closers.push(() => folder.release())
   const masterKeyFile = folder.file('master-key')

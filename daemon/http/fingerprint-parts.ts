@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import type { GivenPart } from '../operations/parts.ts'
 
 /** Parts that are handed on as they come in, and what they were. */
-export interface MarkedParts {
+export interface FingerprintedParts {
   readonly parts: AsyncIterable<GivenPart>
   /**
    * The same for the same parts, whatever their boundary: that is drawn anew for each attempt. To be asked
    * for once nobody reads them any more; what nobody read is read for it.
    */
-  mark(): Promise<string>
+  fingerprint(): Promise<string>
 }
 
-export function markParts(given: AsyncIterable<GivenPart>): MarkedParts {
+export function fingerprintParts(given: AsyncIterable<GivenPart>): FingerprintedParts {
   const seen: (readonly string[])[] = []
 
-  async function* marked(): AsyncGenerator<GivenPart> {
+  async function* hashed(): AsyncGenerator<GivenPart> {
     for await (const part of given) {
       if (part.kind === 'text') {
         seen.push([part.name, part.text])
@@ -28,10 +28,10 @@ export function markParts(given: AsyncIterable<GivenPart>): MarkedParts {
     }
   }
 
-  const parts = marked()
+  const parts = hashed()
   return {
     parts,
-    async mark() {
+    async fingerprint() {
       while ((await parts.next()).done !== true);
       return `multipart ${JSON.stringify(seen)}`
     },

@@ -5,7 +5,7 @@ import { accountOf, creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { createAppId, createPreview } from './id.ts'
 import { bytesOf, keepEach, keepTree, loadTree } from '../../trees/keep.ts'
-import { noteChange, requireFreeAlias, requireRoom } from './service.ts'
+import { noteChange, requireFreeAlias, requireAppQuota } from './service.ts'
 import type { Tree, TreeFile } from '../../trees/tree.ts'
 import { sizeOf } from '../../trees/tree.ts'
 
@@ -18,7 +18,7 @@ export interface KeptApp {
 }
 
 export async function keepFiles(
-  platform: AppPlace,
+  platform: AppStorage,
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
 ): Promise<KeptApp> {
   return keepNew(platform, async (id, bytes) => {
@@ -35,7 +35,7 @@ export async function keepFiles(
  * paths name is copied once. Ends when `signal` aborts.
  */
 export async function copyTree(
-  { platform, charge }: { readonly platform: AppPlace; charge(bytes: number): void },
+  { platform, charge }: { readonly platform: AppStorage; charge(bytes: number): void },
   revision: RevisionRecord,
   signal: AbortSignal,
 ): Promise<KeptApp> {
@@ -53,11 +53,11 @@ export async function copyTree(
   })
 }
 
-type AppPlace = Pick<Platform, 'plugins' | 'random' | 'wake'>
+type AppStorage = Pick<Platform, 'plugins' | 'random' | 'wake'>
 
 /** Keeps the files of an app that is not recorded yet; when that fails nothing of them is left. */
 async function keepNew(
-  platform: AppPlace,
+  platform: AppStorage,
   keep: (id: string, bytes: AppBytes) => Promise<Tree>,
 ): Promise<KeptApp> {
   const bytes = bytesOf(platform)
@@ -92,7 +92,7 @@ async function keepAs(bytes: AppBytes, id: string, tree: Tree): Promise<KeptApp>
  *
  * @param editId of the edit that is to make it, where it is not ready yet
  */
-export async function bear(
+export async function insertApp(
   call: Change,
   kept: KeptApp,
   given: Pick<AppRecord, 'name' | 'alias' | 'metadata' | 'source'>,
@@ -100,9 +100,9 @@ export async function bear(
 ): Promise<AppRecord> {
   const { platform, principal, tx, now } = call
   const account_id = accountOf(principal)
-  await requireRoom(tx.apps, account_id)
-  const asked = { account_id, app_id: kept.id, now }
-  if (given.alias !== null) await requireFreeAlias(platform, tx.apps, given.alias, asked)
+  await requireAppQuota(tx.apps, account_id)
+  const request = { account_id, app_id: kept.id, now }
+  if (given.alias !== null) await requireFreeAlias(platform, tx.apps, given.alias, request)
 
   const created_by = creatorOf(principal)
   const app: AppRecord = {
