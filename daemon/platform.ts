@@ -131,7 +131,7 @@ export interface Service {
   /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */
   readonly models: readonly string[]
   /** Where apps are seen once they are published; without it they are nowhere. */
-  readonly appsPlace?: AppsHosting | undefined
+  readonly appsHosting?: AppsHosting | undefined
   /** Which apps keys may be pinned to, and webhooks hear of. */
   readonly appDirectory: AppDirectory
   /** What the families that are served add to apps, in their order. */
@@ -143,7 +143,7 @@ export interface Platform extends Machine, Kernel, Service {
   readonly store: PlatformStore
   readonly plugins: Plugins
   readonly queues: Queues
-  readonly wake: WorkAvailable
+  readonly workAvailable: WorkAvailable
 }
 
 /** A change under way. */

@@ -79,7 +79,7 @@ function printStarted({ url, setupLink }: Daemon, { dev }: Config): string {
 
 /** What a person sees who started it. */
 function greet({ url, setupLink, platform }: Daemon, config: Config, { api }: DaemonRoles): string {
-  const apps = api && config.apps === 'on' ? platform.appsPlace?.urlOf('<name>') : undefined
+  const apps = api && config.apps === 'on' ? platform.appsHosting?.urlOf('<name>') : undefined
   const delays = config.webhookRetrySchedule.map((delay) => delay / SECOND).join(', ')
   const lines = [
     api ? `Keyhook serves ${url}` : `Keyhook sends what is due; probes and metrics at ${url}`,

@@ -19,7 +19,7 @@ import { createSearchQueue } from '../queues/reads.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { createApplyingQueue } from '../trees/turn.ts'
+import { createApplyingQueue } from '../trees/applying-queue.ts'
 import { createWriteQueue } from '../queues/writes.ts'
 import { keepBrand, requireBrand } from './brand.ts'
 import type { Closable, Closers } from './closers.ts'
@@ -118,7 +118,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     store,
     plugins: { ...plugins, appBytes, fileProcessor },
     queues: createQueues(store),
-    wake: createWorkAvailable(),
+    workAvailable: createWorkAvailable(),
   }
   await declareEventTypes(platform, config.eventTypes)
   const { clock } = machine
@@ -174,7 +174,7 @@ function serviceOf({ config, families, appsHosting, baseUrl }: Opening): Service
     keyLimit: config.keyLimit,
     standardHeaders: config.webhookStandardHeaders === 'on',
     models: allowedModels(config),
-    appsPlace: appsHosting,
+    appsHosting: appsHosting,
     appDirectory: APP_DIRECTORIES[appIds],
     appExtensions: families.flatMap(({ extendsApps = [] }) => extendsApps),
   }

@@ -12,11 +12,11 @@ import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { keepCollecting } from '../worker/collection.ts'
-import { keepClearing } from '../worker/clearing.ts'
+import { startGarbageCollection } from '../worker/garbage-collection.ts'
+import { startAppGarbageCollection } from '../worker/app-garbage-collection.ts'
 import { keepObserving } from '../worker/observations.ts'
-import { keepSealed } from '../worker/reseal.ts'
-import { keepRemoving } from '../worker/removed.ts'
+import { startReencryption } from '../worker/reencrypt.ts'
+import { startPassageRemoval } from '../worker/removed.ts'
 import { keepTimed, purgeExpired } from '../worker/retention.ts'
 
 const USES_EVERY = 30 * SECOND
@@ -53,20 +53,24 @@ interface Stoppable {
 /** What a family has done besides its operations, where it is served. */
 const OF_FAMILIES: Readonly<Record<string, (given: Given, roles: Roles) => readonly Stoppable[]>> =
   {
-    apps: ({ platform, log }) => [keepClearing(platform, log), keepCollecting(platform, log)],
+    apps: ({ platform, log }) => [
+      startAppGarbageCollection(platform, log),
+      startGarbageCollection(platform, log),
+    ],
     edits: (given, roles) => running(given, roles, createEditHandler),
     deploy: (given, roles) => running(given, roles, createDeployHandler),
     files: (given, roles) => [
       ...running(given, roles, createFileHandler),
-      keepRemoving(given.platform, given.log),
+      startPassageRemoval(given.platform, given.log),
     ],
     settings({ platform, log }, roles) {
-      const isAsked = carries(platform, roles) && publicAppsDomain(platform) !== undefined
-      return isAsked ? [runJobs(platform, log, createDomainHandler, {}, CHECKS_EVERY)] : []
+      const checksDomains =
+        runsDeployments(platform, roles) && publicAppsDomain(platform) !== undefined
+      return checksDomains ? [runJobs(platform, log, createDomainHandler, {}, CHECKS_EVERY)] : []
     },
   }
 
-function carries({ plugins }: Platform, { dispatch }: Roles): boolean {
+function runsDeployments({ plugins }: Platform, { dispatch }: Roles): boolean {
   return dispatch && plugins.appBytes !== undefined
 }
 
@@ -75,7 +79,7 @@ function running<Subject, Refusal extends string>(
   roles: Roles,
   createHandler: CreateHandler<Subject, Refusal>,
 ): readonly Stoppable[] {
-  if (!carries(platform, roles)) return []
+  if (!runsDeployments(platform, roles)) return []
   const lease = config.workLease * SECOND
   const every = Math.min(lease, LOOK_EVERY)
   return [runJobs(platform, log, createHandler, { lease, beat: lease / 4 }, every)]
@@ -95,7 +99,7 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
   const working = families.flatMap(({ name }) => OF_FAMILIES[name]?.(given, roles) ?? [])
   const observing = keepObserving(platform, log, metrics.dropped)
   const stopUses = keepUses(platform, log)
-  const stopSealing = keepSealed(platform, log)
+  const stopSealing = startReencryption(platform, log)
   const stopRetention = keepTimed('retention', (isStopping) =>
     purge(platform, config, log, isStopping),
   )

@@ -26,7 +26,7 @@ export interface StreamedWork<Known, Line extends { readonly number: number }, D
  *
  * @param call.after the id of the last line that the client has
  */
-export async function* followLines<Known, Line extends { readonly number: number }, Data>(
+export async function* streamLines<Known, Line extends { readonly number: number }, Data>(
   platform: Pick<Platform, 'clock' | 'queues'>,
   call: Follower & { readonly after: string },
   work: StreamedWork<Known, Line, Data>,

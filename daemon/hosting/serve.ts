@@ -156,7 +156,7 @@ function watch(
       path: path.slice(0, MAX_PATH),
       status: response.statusCode,
       bytes: sentOf(exchange),
-      took: Math.round(clock.steady() - begun),
+      duration: Math.round(clock.steady() - begun),
     })
   })
 }

@@ -41,7 +41,7 @@ export interface Served {
   readonly status: number
   /** Of the body that was sent. */
   readonly bytes: number
-  readonly took: Millis
+  readonly duration: Millis
 }
 
 /** What a page's own browser told of it. */

@@ -28,7 +28,7 @@ export function startHosting(
   platform: Platform,
   { listener, observer, trustedProxies, log, metrics }: HostingOptions,
 ): { stop(): Promise<void> } {
-  const { store, appsPlace: hosting, clock, random, baseUrl } = platform
+  const { store, appsHosting: hosting, clock, random, baseUrl } = platform
   const { appBytes: bytes } = platform.plugins
   if (bytes === undefined || hosting === undefined)
     throw new TypeError('there is no place for apps')

@@ -11,7 +11,7 @@ const MAX_LINE = 500
 const MAX_STAGE = 40
 
 /** What whoever runs a job reports of it. */
-export interface Progress extends JobProgress {
+export interface ProgressReport extends JobProgress {
   readonly stage: string
   /** Logged where it says something new. */
   readonly message?: string
@@ -45,9 +45,9 @@ export interface HeartbeatOptions {
 export interface Heartbeat {
   /** What is being done; null before anything was reported. */
   readonly stage: string | null
-  tell(report: Progress): void
+  report(report: ProgressReport): void
   /** Logs a line of the stage that it is in. */
-  say(message: string): void
+  log(message: string): void
   /** Looks at once whether the job is still wanted. */
   look(): void
   /** Notes what was told, and goes on. */
@@ -91,14 +91,14 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
   }
 
   async function beat(): Promise<void> {
-    const told = lines
+    const recorded = lines
     lines = []
     last = clock.now()
     beatIn(every)
     const answer = await options
-      .beat({ lease_until: last + lease, progress, lines: told })
+      .beat({ lease_until: last + lease, progress, lines: recorded })
       .catch((cause: unknown) => {
-        lines = [...told, ...lines]
+        lines = [...recorded, ...lines]
         throw cause
       })
     if (answer === 'lost') ended('lost')
@@ -121,7 +121,7 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
     get stage() {
       return progress.stage
     },
-    tell({ stage, done, total, message }) {
+    report({ stage, done, total, message }) {
       if (isStopped) return
       const isNew = stage !== progress.stage
       const isMore = isNew || done !== progress.done
@@ -134,7 +134,7 @@ export function keepBeating(options: HeartbeatOptions): Heartbeat {
       else if (isNew) note(stage, stages?.[stage] ?? stage)
       if (isMore) beatIn(Math.max(0, last + soon - clock.now()))
     },
-    say(message) {
+    log(message) {
       if (isStopped) return
       note(progress.stage, message)
       beatIn(Math.max(0, last + soon - clock.now()))

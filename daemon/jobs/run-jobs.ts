@@ -26,7 +26,7 @@ export function runJobs<Subject, Refusal extends string>(
   times: Partial<JobTimes>,
   every: Millis,
 ): Pick<WorkLoop, 'stop'> {
-  const { store, clock, wake } = platform
+  const { store, clock, workAvailable } = platform
   const warn: Warn = (what, id, cause) => {
     const why = cause instanceof Error && 'internal' in cause ? cause.internal : undefined
     log.warn({ [`${kind}_id`]: id, err: cause, why }, what)
@@ -37,15 +37,15 @@ export function runJobs<Subject, Refusal extends string>(
   const loop = keepWorking({
     name: kind,
     isClaimable: () => store.jobs.isClaimable(kind, clock.now()),
-    takeUp: runner.runNext,
+    claimNext: runner.runNext,
     most: JOB_KINDS[kind].concurrency,
     every,
     clock,
     log,
   })
-  const stopListening = wake.jobs.listen((of) => {
+  const stopListening = workAvailable.jobs.listen((of) => {
     if (of !== kind) return
-    loop.wake()
+    loop.notify()
     runner.look()
   })
   return {

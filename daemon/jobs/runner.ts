@@ -54,9 +54,9 @@ export function createRunner<Subject, Refusal extends string>(
     const now = clock.now()
     const { lease, deadline } = times
     const deadline_at = deadline === null ? null : now + deadline
-    const asked = { claim: newId(), now, lease_until: now + lease, deadline_at }
+    const claim = { claim: newId(), now, lease_until: now + lease, deadline_at }
     return store.write(async (tx) => {
-      const job = await tx.jobs.claim(kind, asked)
+      const job = await tx.jobs.claim(kind, claim)
       if (job === undefined) return undefined
       const begun = await handler.begin(tx, job, now)
       if (begun !== undefined) return { job, ...begun }

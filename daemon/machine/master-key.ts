@@ -7,7 +7,7 @@ import type { StoredFacts } from '../../plugins/registry.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import { ENCRYPTED_NAMES } from '../../plugins/store/contract/encrypted-secrets.ts'
 import { ConfigError } from '../config/config.ts'
-import { describeCounts } from '../families/seals/standing.ts'
+import { describeCounts } from '../families/seals/key-status.ts'
 import { clockOf } from './ports.ts'
 
 const [CHECK_NAME = ''] = ENCRYPTED_NAMES

@@ -37,11 +37,11 @@ const CODES: Readonly<Record<string, Code>> = {
 }
 
 /** One error for everything that stands against operations, under the code of the first. */
-export function toRefusal(refusals: readonly OperationRefusal[], place: string): KeyhookError {
+export function toRefusal(refusals: readonly OperationRefusal[], location: string): KeyhookError {
   const code = CODES[refusals[0]?.code ?? ''] ?? 'patch_not_applied'
   return treeError(code, {
     errors: refusals.map(({ index, code, path, message }) => ({
-      location: index === null ? place : `${place}[${index}]`,
+      location: index === null ? location : `${location}[${index}]`,
       code,
       message: index === null && path !== '' ? `${path}: ${message}` : message,
     })),

@@ -101,12 +101,12 @@ export async function keepEach<Item>(
   keep: (item: Item) => Promise<void>,
 ): Promise<void> {
   const left = oneAfterAnother(items)
-  const lane = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     // What throws in here ends what is left for all lanes.
     for (const item of left) await keep(item)
   }
-  const lanes = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane))
-  const failed = lanes.find((one) => one.status === 'rejected')
+  const workers = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker))
+  const failed = workers.find((one) => one.status === 'rejected')
   if (failed !== undefined) throw failed.reason
 }
 

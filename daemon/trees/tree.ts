@@ -34,7 +34,7 @@ export const TREE_FAULTS = {
 export type TreeFault = keyof typeof TREE_FAULTS
 
 /** As much of a tree as can be judged without the contents of its files. */
-export interface TreeShape {
+export interface TreeOutline {
   readonly files: ReadonlyMap<string, Pick<TreeFile, 'size'>>
   readonly config: ReadonlyMap<string, string>
 }
@@ -46,7 +46,7 @@ const JUDGED_AT_ONCE = 64
 export function* judgeTree({
   files,
   config,
-}: TreeShape): Steps<{ readonly fault: TreeFault; readonly path: string } | undefined> {
+}: TreeOutline): Steps<{ readonly fault: TreeFault; readonly path: string } | undefined> {
   if (files.size > MAX_FILES) return { fault: 'too_many_files', path: '' }
   if (config.size > MAX_CONFIG) return { fault: 'too_much_config', path: '' }
   if (sizeOf(files) > MAX_TREE_BYTES) return { fault: 'too_large', path: '' }
@@ -68,7 +68,7 @@ export function* judgeTree({
   return undefined
 }
 
-export function sizeOf(files: TreeShape['files']): number {
+export function sizeOf(files: TreeOutline['files']): number {
   let size = 0
   for (const file of files.values()) size += file.size
   return size

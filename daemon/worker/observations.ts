@@ -93,13 +93,13 @@ export function keepObserving(
   }
 
   async function write({ number, as_of, lines, usage, groups }: Batch): Promise<void> {
-    const told: ToldErrors[] = []
-    for (const group of groups) told.push(await edits.complete(group))
+    const reports: ToldErrors[] = []
+    for (const group of groups) reports.push(await edits.complete(group))
     const left = await store.write(async ({ observations }) => {
       if (!(await observations.beginBatch(source, number, clock.now()))) return 0
       for (const chunk of chunksOf(lines)) await observations.addLines(chunk)
       if (usage.length > 0) await observations.addUsage(usage, as_of)
-      return told.length - (await observations.recordErrors(told))
+      return reports.length - (await observations.recordErrors(reports))
     })
     dropped.problems += left
   }
@@ -110,8 +110,8 @@ export function keepObserving(
         gathering.served(request)
         schedule()
       },
-      reported(...told) {
-        gathering.reported(...told)
+      reported(...args) {
+        gathering.reported(...args)
         schedule()
       },
     },

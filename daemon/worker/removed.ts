@@ -9,14 +9,14 @@ import { keepWorking } from './work-loop.ts'
  * Deletes the passages of files that were deleted, one portion after another: others write in between. What
  * is left when it stops goes with the next start, or within an hour by another process.
  */
-export function keepRemoving(
-  { store, clock, wake }: Pick<Platform, 'store' | 'clock' | 'wake'>,
+export function startPassageRemoval(
+  { store, clock, workAvailable }: Pick<Platform, 'store' | 'clock' | 'workAvailable'>,
   log: Log,
 ): Pick<WorkLoop, 'stop'> {
   const loop = keepWorking({
     name: 'removed files',
     isClaimable: async () => true,
-    async takeUp() {
+    async claimNext() {
       const purged = await store.purge('removed_files', clock.now(), PASSAGES_AT_ONCE)
       return purged === PASSAGES_AT_ONCE
     },
@@ -25,7 +25,7 @@ export function keepRemoving(
     clock,
     log,
   })
-  const leave = wake.removed.listen(() => loop.wake())
+  const leave = workAvailable.removed.listen(() => loop.notify())
   return {
     async stop() {
       leave()

@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 /** Carries out what waits in the store, piece by piece. */
 export interface WorkLoop {
   /** Something may have come to be done. */
-  wake(): void
+  notify(): void
   /** Aborts what is under way, waits until it ended, and begins nothing more. */
   stop(): Promise<void>
 }
@@ -16,7 +16,7 @@ export interface WorkLoopOptions {
   /** Whether there is anything to take up; asked at every look. */
   isClaimable(): Promise<boolean>
   /** Claims one piece and carries it out to its end; false when there was none. */
-  takeUp(stopping: AbortSignal): Promise<boolean>
+  claimNext(stopping: AbortSignal): Promise<boolean>
   /** Pieces under way at once. */
   readonly most: number
   /** From one look to the next when nobody wakes it. */
@@ -29,8 +29,8 @@ export interface WorkLoopOptions {
 export function keepWorking(options: WorkLoopOptions): WorkLoop {
   const { name, most, every, clock, log } = options
   const stopping = new AbortController()
-  const hands = new Set<Promise<void>>()
-  let wakes = 0
+  const workers = new Set<Promise<void>>()
+  let notifications = 0
   let looking: Promise<void> | undefined
   let cancel = (): void => undefined
 
@@ -41,29 +41,29 @@ export function keepWorking(options: WorkLoopOptions): WorkLoop {
   /** Goes on until there is nothing left, also of what was announced while it was finding out. */
   async function workOff(): Promise<void> {
     let seen: number
-    do seen = wakes
-    while ((await takeUp()) || (seen !== wakes && !stopping.signal.aborted))
+    do seen = notifications
+    while ((await claimNext()) || (seen !== notifications && !stopping.signal.aborted))
   }
 
-  async function takeUp(): Promise<boolean> {
-    return !stopping.signal.aborted && (await options.takeUp(stopping.signal))
+  async function claimNext(): Promise<boolean> {
+    return !stopping.signal.aborted && (await options.claimNext(stopping.signal))
   }
 
-  function lendHand(): void {
-    const hand = workOff()
+  function startWorker(): void {
+    const worker = workOff()
       .catch(warn)
-      .finally(() => hands.delete(hand))
-    hands.add(hand)
+      .finally(() => workers.delete(worker))
+    workers.add(worker)
   }
 
   async function look(): Promise<void> {
     cancel()
     let seen: number
     do {
-      seen = wakes
+      seen = notifications
       const isClaimable = await options.isClaimable().catch(warn)
-      while (isClaimable === true && hands.size < most && !stopping.signal.aborted) lendHand()
-    } while (seen !== wakes && !stopping.signal.aborted)
+      while (isClaimable === true && workers.size < most && !stopping.signal.aborted) startWorker()
+    } while (seen !== notifications && !stopping.signal.aborted)
     looking = undefined
     if (!stopping.signal.aborted) cancel = clock.after(every, start)
   }
@@ -74,15 +74,15 @@ export function keepWorking(options: WorkLoopOptions): WorkLoop {
 
   start()
   return {
-    wake() {
-      wakes++
+    notify() {
+      notifications++
       start()
     },
     async stop() {
       stopping.abort()
       cancel()
       await looking
-      await Promise.all(hands)
+      await Promise.all(workers)
     },
   }
 }

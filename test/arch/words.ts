@@ -29,7 +29,7 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
     except: ['plugins/platform/contract/apps.ts'],
   },
   { words: ['born'], say: 'create', except: ['plugins/store/conformance/'] },
-  { words: ['woken', 'wake', 'wakes'], say: 'work available, notify' },
+  { words: ['woken', 'workAvailable', 'wakes'], say: 'work available, notify' },
   {
     words: ['lane', 'lanes'],
     say: 'queue of a webhook, limiter',

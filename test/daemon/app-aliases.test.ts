@@ -1,5 +1,5 @@
 import t from 'tap'
-import { collectApps } from '../../daemon/families/apps/collect.ts'
+import { collectGarbage } from '../../daemon/families/apps/garbage-collection.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { DAY } from '../../lib/time.ts'
 import { createClock } from '../support/clock.ts'
@@ -54,7 +54,7 @@ void t.test('that of an archived app is, until 30 days after it was deleted', as
   await request('DELETE', `/v1/apps/${String(shop['id'])}`)
   t.match(await create('shop', stranger), TAKEN)
   await clock.advance(30 * DAY)
-  t.match(await collectApps(store, appBytes, clock.now()), { apps: 1 })
+  t.match(await collectGarbage(store, appBytes, clock.now()), { apps: 1 })
   await clock.advance(30 * DAY - 1)
   t.match(await create('shop', stranger), TAKEN)
   const { body: next } = await create('shop')

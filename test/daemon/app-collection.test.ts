@@ -1,5 +1,5 @@
 import t from 'tap'
-import { collectApps } from '../../daemon/families/apps/collect.ts'
+import { collectGarbage } from '../../daemon/families/apps/garbage-collection.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { DAY, HOUR } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
@@ -22,7 +22,7 @@ async function appWorld(t: Parameters<typeof createWorld>[0]) {
     ...world,
     bytes: appBytes,
     id: String(made.body['id']),
-    collect: (later: number) => collectApps(store, appBytes, clock.now() + later),
+    collect: (later: number) => collectGarbage(store, appBytes, clock.now() + later),
   }
 }
 

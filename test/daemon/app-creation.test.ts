@@ -141,10 +141,10 @@ void t.test('files of an app that may not be recorded are looked through later',
   const world = await creationWorld(t)
   const { platform } = world
   const { id } = await createApp(world)
-  const { store, wake } = platform
+  const { store, workAvailable } = platform
   const { write } = store
   const told: string[] = []
-  Object.assign(wake, { bytes: (app: string) => told.push(app) })
+  Object.assign(workAvailable, { bytes: (app: string) => told.push(app) })
   Object.assign(store, {
     write: (async (work) => {
       await write(work)

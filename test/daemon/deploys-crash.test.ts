@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createDeployHandler } from '../../daemon/families/deploy/run.ts'
 import { createRunner, jobTimes } from '../../daemon/jobs/runner.ts'
-import { activate, build, goLive, poise } from '../../daemon/families/deploy/steps.ts'
+import { activate, build, goLive, prepareSwitch } from '../../daemon/families/deploy/steps.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { MINUTE, SECOND } from '../../lib/time.ts'
 import type { DeploymentRecord } from '../../plugins/platform/contract/deployments.ts'
@@ -52,12 +52,12 @@ const DEATHS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   'once all were about to be led to it': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
     await build(world.platform, held, WORKSHOP)
-    await poise(world.platform, held)
+    await prepareSwitch(world.platform, held)
   },
   'once it was live and not told of': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
     await build(world.platform, held, WORKSHOP)
-    await poise(world.platform, held)
+    await prepareSwitch(world.platform, held)
     await goLive(world.platform, held)
   },
 }
@@ -114,7 +114,7 @@ await t.test('whoever was given up on changes nothing any more', async (t) => {
   await untilTold(world, body.id)
   await worker.stop()
   await t.rejects(build(world.platform, held, WORKSHOP), { name: 'ClaimLost' })
-  await t.rejects(poise(world.platform, held), { name: 'ClaimLost' })
+  await t.rejects(prepareSwitch(world.platform, held), { name: 'ClaimLost' })
   await t.rejects(goLive(world.platform, held), { name: 'ClaimLost' })
   t.same(await toldOf(world, app), [`app.deployed ${body.id}`])
 })
@@ -151,7 +151,7 @@ await t.test('what is live and untold of is told of before another takes its pla
   if (queued !== undefined) {
     const held = { deployment: queued, claim: CLAIM }
     await build(world.platform, held, WORKSHOP)
-    await poise(world.platform, held)
+    await prepareSwitch(world.platform, held)
     await goLive(world.platform, held)
   }
   const worker = startDeployer(t, world)
@@ -169,7 +169,7 @@ await t.test('what is archived in the last moment does not go live', async (t) =
   const { body } = await publish(world, app)
   const held = { deployment: await claimAndDie(world), claim: CLAIM }
   await build(world.platform, held, WORKSHOP)
-  await poise(world.platform, held)
+  await prepareSwitch(world.platform, held)
   await world.request('DELETE', `/v1/apps/${app}`)
   await t.rejects(goLive(world.platform, held), { name: 'NotWanted', message: 'canceled' })
   startDeployer(t, world)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { collectApps } from '../../daemon/families/apps/collect.ts'
+import { collectGarbage } from '../../daemon/families/apps/garbage-collection.ts'
 import { RELEASES_KEPT } from '../../daemon/trees/releases.ts'
 import { HOUR, MINUTE } from '../../lib/time.ts'
 import { printManifest, readManifest } from '../../plugins/deploy/contract.ts'
@@ -36,9 +36,9 @@ async function keptOf(world: World, app: string, digests: readonly string[]): Pr
   return kept.filter((one) => one !== undefined).length
 }
 
-function collect(world: World): ReturnType<typeof collectApps> {
+function collect(world: World): ReturnType<typeof collectGarbage> {
   const { store, clock } = world.platform
-  return collectApps(store, bytesOf(world), clock.now() + 2 * HOUR)
+  return collectGarbage(store, bytesOf(world), clock.now() + 2 * HOUR)
 }
 
 /** Another release of an app, live and told of. */

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { collectApps } from '../../daemon/families/apps/collect.ts'
+import { collectGarbage } from '../../daemon/families/apps/garbage-collection.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepClearing } from '../../daemon/worker/clearing.ts'
+import { startAppGarbageCollection } from '../../daemon/worker/app-garbage-collection.ts'
 import { HOUR, MINUTE } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import { createClock } from '../support/clock.ts'
@@ -14,7 +14,7 @@ async function openWorld(t: Parameters<typeof createKnowledge>[0]) {
   const clock = createClock(Date.now())
   const world = await createKnowledge(t, { clock })
   const bytes = bytesOf(world)
-  const clearing = keepClearing(world.platform, createLog('silent'))
+  const clearing = startAppGarbageCollection(world.platform, createLog('silent'))
   t.teardown(() => clearing.stop())
   return {
     ...world,
@@ -123,6 +123,6 @@ await t.test('an app of many trees is left to the night', async (t) => {
   }
   await clock.advance(2 * HOUR)
   t.ok((await kept()).includes(sha256))
-  await collectApps(store, bytes, clock.now())
+  await collectGarbage(store, bytes, clock.now())
   t.notOk((await kept()).includes(sha256))
 })

@@ -6,9 +6,9 @@ import { readConfig } from '../../daemon/config/config.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
-import { standingsOf } from '../../daemon/families/seals/standing.ts'
+import { masterKeyStatuses } from '../../daemon/families/seals/key-status.ts'
 import { createRandom } from '../../daemon/machine/ports.ts'
-import { reseal } from '../../daemon/worker/reseal.ts'
+import { reencryptAll } from '../../daemon/worker/reencrypt.ts'
 import type { Keyring } from '../../lib/engine/keyring.ts'
 import { createKeyring, keyIdOf } from '../../lib/engine/keyring.ts'
 import { headersAad, encryptHeaders, secretAad } from '../../lib/engine/targets.ts'
@@ -177,19 +177,19 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
     writes += 1
     return writes === 3 ? Promise.reject(new Error('the power went')) : store.write(work)
   }
-  await t.rejects(reseal({ store: { ...store, write }, keyring }), /the power went/)
+  await t.rejects(reencryptAll({ store: { ...store, write }, keyring }), /the power went/)
   t.equal(await countUnder(store, 'k2'), 200)
   t.equal(await countUnder(store, 'k1'), 2 * COUNT - 200)
 
   let asked = 0
-  const stopped = await reseal({ store, keyring }, undefined, () => (asked += 1) > 2)
+  const stopped = await reencryptAll({ store, keyring }, undefined, () => (asked += 1) > 2)
   t.ok(stopped.moved > 0 && (await countUnder(store, 'k1')) > 0, 'it stops between two chunks')
 
   const told: number[] = []
-  await reseal({ store, keyring }, ({ moved }) => told.push(moved))
+  await reencryptAll({ store, keyring }, ({ moved }) => told.push(moved))
   t.equal(await countUnder(store, 'k1'), 0)
   t.equal(told.at(-1), 2 * COUNT - 200 - stopped.moved)
-  t.same(await reseal({ store, keyring }), { moved: 0, passed: 0, unreadable: 0 })
+  t.same(await reencryptAll({ store, keyring }), { moved: 0, passed: 0, unreadable: 0 })
   const alone = ringOf('k2')
   for (const [at, { id, secrets, headers }] of (await store.webhooksOf(ACCOUNT)).entries()) {
     const [secret] = secrets
@@ -199,7 +199,7 @@ await t.test('what a crash leaves over is moved by the next pass', async (t) => 
       JSON.stringify({ 'X-Own': id }),
     )
   }
-  t.match(standingsOf(keyring, await store.encryptedSecrets.count(0)), [
+  t.match(masterKeyStatuses(keyring, await store.encryptedSecrets.count(0)), [
     { id: 'k2', status: 'current', sealed: 2 * COUNT },
     { id: 'k1', status: 'removable', sealed: 0 },
   ])
@@ -228,13 +228,13 @@ await t.test('what changes meanwhile is left alone', async (t) => {
   }
   const keyring = ringOf('k2', 'k1')
   const racing = { ...store, encryptedSecrets: { ...store.encryptedSecrets, encryptedElsewhere } }
-  const sum = await reseal({ store: racing, keyring })
+  const sum = await reencryptAll({ store: racing, keyring })
   t.same(sum, { moved: 2 * COUNT - 3, passed: 2, unreadable: 1 })
   t.same((await store.webhooks.get(ACCOUNT, replaced.id))?.headers, headers)
   t.same((await store.webhooks.get(ACCOUNT, unread.id))?.headers, lost)
-  t.same(await reseal({ store, keyring }), { moved: 1, passed: 0, unreadable: 1 })
+  t.same(await reencryptAll({ store, keyring }), { moved: 1, passed: 0, unreadable: 1 })
   t.same(
-    standingsOf(keyring, await store.encryptedSecrets.count(0)).map(({ id, status }) => [
+    masterKeyStatuses(keyring, await store.encryptedSecrets.count(0)).map(({ id, status }) => [
       id,
       status,
     ]),
@@ -251,7 +251,7 @@ await t.test('a daemon that lacks the key sends nothing, and loses nothing', asy
   const webhook = await bench.addWebhook('a')
   const own = { id: 'k1', key: new Uint8Array(32).fill(7) }
   const keyring = createKeyring([{ id: 'k2', key: bytesOf('k2') }, own], random)
-  t.equal((await reseal({ store: bench.store, keyring })).moved, 1)
+  t.equal((await reencryptAll({ store: bench.store, keyring })).moved, 1)
   await bench.engine.dispatcher.start()
   await bench.publish(3)
   await bench.clock.advance(5 * 60_000)

@@ -6,9 +6,9 @@ import { readConfig } from '../../daemon/config/config.ts'
 import type { Daemon } from '../../daemon/daemon.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { encryptSecrets } from '../../daemon/families/settings/service.ts'
-import { serviceSecretPlace, secretIdOf } from '../../plugins/platform/contract/services.ts'
+import { serviceSecretAad, secretIdOf } from '../../plugins/platform/contract/services.ts'
 import { createRandom } from '../../daemon/machine/ports.ts'
-import { reseal } from '../../daemon/worker/reseal.ts'
+import { reencryptAll } from '../../daemon/worker/reencrypt.ts'
 import type { Keyring } from '../../lib/engine/keyring.ts'
 import { createKeyring } from '../../lib/engine/keyring.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
@@ -54,19 +54,19 @@ async function openAll(
 ): Promise<readonly string[]> {
   const secrets = (await store.services.get(appId, 'mail'))?.secrets ?? []
   return secrets.map(({ name, sealed }) =>
-    keyring.decrypt(sealed, serviceSecretPlace(secretIdOf(appId, 'mail', name))),
+    keyring.decrypt(sealed, serviceSecretAad(secretIdOf(appId, 'mail', name))),
   )
 }
 
 await t.test('secrets of services are moved to a new master key, and open as before', async (t) => {
   const store = await fill(t, ringOf('k1'))
   const keyring = ringOf('k2', 'k1')
-  const sum = await reseal({ store, keyring })
+  const sum = await reencryptAll({ store, keyring })
   t.same(sum, { moved: 10 * COUNT, passed: 0, unreadable: 0 })
   for (const appId of ['app_0', `app_${COUNT - 1}`]) {
     t.same(await openAll(store, ringOf('k2'), appId), Array<string>(10).fill(SECRET))
   }
-  t.same(await reseal({ store, keyring }), { moved: 0, passed: 0, unreadable: 0 })
+  t.same(await reencryptAll({ store, keyring }), { moved: 0, passed: 0, unreadable: 0 })
 })
 
 await t.test('one that is set anew meanwhile keeps what it was set to', async (t) => {
@@ -84,9 +84,9 @@ await t.test('one that is set anew meanwhile keeps what it was set to', async (t
   }
   const keyring = ringOf('k2', 'k1')
   const racing = { ...store, encryptedSecrets: { ...store.encryptedSecrets, encryptedElsewhere } }
-  t.same(await reseal({ store: racing, keyring }), { moved: 290, passed: 10, unreadable: 0 })
+  t.same(await reencryptAll({ store: racing, keyring }), { moved: 290, passed: 10, unreadable: 0 })
   t.same(await openAll(store, keyring, 'app_0'), Array<string>(10).fill('newer'))
-  t.same(await reseal({ store, keyring }), { moved: 10, passed: 0, unreadable: 0 })
+  t.same(await reencryptAll({ store, keyring }), { moved: 10, passed: 0, unreadable: 0 })
   t.same(await openAll(store, ringOf('k2'), 'app_0'), Array<string>(10).fill('newer'))
 })
 
@@ -174,6 +174,6 @@ await t.test('a daemon takes, seals and moves secrets, and shows none on any way
   const third = await serve(t, folder, 'k2')
   const { services } = third.daemon.platform.store
   const [kept] = (await services.get(app, 'mail'))?.secrets ?? []
-  const place = serviceSecretPlace(secretIdOf(app, 'mail', 'PASSWORD'))
+  const place = serviceSecretAad(secretIdOf(app, 'mail', 'PASSWORD'))
   t.equal(ringOf('k2').decrypt(kept?.sealed ?? '', place), SECRET)
 })

@@ -49,7 +49,7 @@ async function openApp(test: Parameters<typeof deployWorld>[0]) {
   const {
     store,
     plugins: { appBytes },
-    appsPlace: place,
+    appsHosting: place,
     clock,
   } = world.platform
   if (appBytes === undefined || place === undefined) throw new Error('the world serves nothing')

@@ -15,7 +15,7 @@ function sitesOf({ platform }: World) {
   const {
     store,
     plugins: { appBytes: bytes },
-    appsPlace: place,
+    appsHosting: place,
     clock,
   } = platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
@@ -112,7 +112,7 @@ await t.test('while a release is about to go live, its manifests are not read ag
   const {
     store,
     plugins: { appBytes },
-    appsPlace: place,
+    appsHosting: place,
     clock,
   } = world.platform
   if (appBytes === undefined || place === undefined) throw new Error('the world serves nothing')

@@ -15,7 +15,7 @@ function loopOver(options: Partial<WorkLoopOptions> = {}) {
       seen.looks++
       return waiting.length > 0
     },
-    async takeUp() {
+    async claimNext() {
       const work = waiting.shift()
       if (work === undefined) return false
       seen.atOnce++
@@ -45,7 +45,7 @@ void t.test('it looks at once, when it is woken, and every so often, and else no
   await until('it has looked', () => rings.length === 1)
   t.equal(seen.looks, 1)
   waiting.push(soon)
-  loop.wake()
+  loop.notify()
   await until('it has looked again', () => seen.done === 1 && rings.length === 1)
   waiting.push(soon)
   await soon()
@@ -55,7 +55,7 @@ void t.test('it looks at once, when it is woken, and every so often, and else no
   await loop.stop()
   t.same(rings, [])
   waiting.push(soon)
-  loop.wake()
+  loop.notify()
   await soon()
   t.equal(seen.done, 2, 'nothing begins after the stop')
 })
@@ -63,7 +63,7 @@ void t.test('it looks at once, when it is woken, and every so often, and else no
 void t.test('as many as may run at once, and one wake is enough for all that waits', async (t) => {
   const { waiting, seen, loop } = loopOver()
   for (let count = 0; count < 20; count++) waiting.push(soon)
-  loop.wake()
+  loop.notify()
   await until('all is done', () => seen.done === 20)
   t.equal(seen.most, 2)
   await loop.stop()
@@ -76,14 +76,14 @@ void t.test(
     let taken = 0
     const { loop } = loopOver({
       isClaimable: async () => true,
-      takeUp: () => {
+      claimNext: () => {
         taken++
         return new Promise<boolean>((resolve) => (answer = resolve))
       },
       most: 1,
     })
     await until('it is asked', () => taken === 1)
-    loop.wake()
+    loop.notify()
     await soon()
     answer(false)
     await until('it asks again', () => taken === 2)
@@ -97,7 +97,7 @@ void t.test(
 void t.test('an error ends neither the others nor the loop', async (t) => {
   const { waiting, seen, loop, ring, rings } = loopOver()
   waiting.push(() => Promise.reject(new Error('no')), soon, soon)
-  loop.wake()
+  loop.notify()
   await until('the others are done', () => seen.done === 2)
   let fails = true
   const other = loopOver({
@@ -120,7 +120,7 @@ void t.test('stopping aborts what is under way and waits for its end', async (t)
   let isEnded = false
   const { loop, seen } = loopOver({
     isClaimable: async () => true,
-    takeUp: (stopping) =>
+    claimNext: (stopping) =>
       new Promise((resolve) => {
         seen.atOnce++
         stopping.addEventListener('abort', () => {

@@ -175,7 +175,7 @@ await t.test('a daemon says in its metrics whom it refused', async (t) => {
   })
   const daemon = await startDaemon(config, createLog('silent'))
   t.teardown(() => daemon.stop())
-  const { port } = new URL(daemon.platform.appsPlace?.urlOf('shop') ?? '')
+  const { port } = new URL(daemon.platform.appsHosting?.urlOf('shop') ?? '')
   const first = await linger(Number(port))
   const second = await openRaw(Number(port))
   t.equal((await first.closed()).length, 0)

@@ -107,7 +107,7 @@ await t.test('what is published is served where its address says, and nowhere el
 
 await t.test('no webhook leads to where apps are served', async (t) => {
   const daemon = await start(t, { KEYHOOK_WEBHOOK_ALLOW: '0.0.0.0/0,::/0' })
-  const { port } = new URL(daemon.platform.appsPlace?.urlOf('shop') ?? '')
+  const { port } = new URL(daemon.platform.appsHosting?.urlOf('shop') ?? '')
   const judged = await daemon.platform.plugins.egress.judge(`http://127.0.0.1:${port}/`)
   t.match(judged, { ok: false, reason: 'own_listener' })
 })
@@ -119,7 +119,7 @@ await t.test('switched off, nothing is served and apps have no address', async (
   const { port } = taken.address() as AddressInfo
   const off = { KEYHOOK_APPS: 'off', KEYHOOK_APPS_PORT: String(port) }
   const daemon = await start(t, off)
-  t.equal(daemon.platform.appsPlace, undefined)
+  t.equal(daemon.platform.appsHosting, undefined)
   await daemon.stop()
 })
 

@@ -49,7 +49,7 @@ await t.test('each answer of an app is told of, with what was sent of its body',
     })
     t.equal(told?.path, path)
     t.ok((told?.at ?? 0) >= before && (told?.at ?? Infinity) <= Date.now())
-    t.ok(Number.isInteger(told?.took) && (told?.took ?? -1) >= 0)
+    t.ok(Number.isInteger(told?.duration) && (told?.duration ?? -1) >= 0)
   }
 })
 

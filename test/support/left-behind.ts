@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { collectApps } from '../../daemon/families/apps/collect.ts'
+import { collectGarbage } from '../../daemon/families/apps/garbage-collection.ts'
 import { HOUR } from '../../lib/time.ts'
 import type { AppBytes } from '../../plugins/apps/contract.ts'
 import { APP_BYTES, openDatabase } from '../../plugins/registry.ts'
@@ -36,9 +36,9 @@ export async function openLeftBehind(data: string, url: string | undefined): Pro
 
 /** What lies there and is named by nothing, once a round of collection has passed. */
 export async function orphans({ store, bytes }: LeftBehind): Promise<readonly string[]> {
-  await collectApps(store, bytes, Date.now() + 2 * HOUR)
+  await collectGarbage(store, bytes, Date.now() + 2 * HOUR)
   const left: string[] = []
-  const again = await collectApps(store, bytes, Date.now() + 2 * HOUR)
+  const again = await collectGarbage(store, bytes, Date.now() + 2 * HOUR)
   if (again.bytes > 0) left.push(`${again.bytes} more`)
   for await (const app of bytes.apps()) {
     if (!(await store.apps.exists(app))) left.push(app)

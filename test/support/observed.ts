@@ -28,7 +28,7 @@ export function request(app_id: string, changes: Partial<Served> = {}): Served {
     path: '/',
     status: 200,
     bytes: 100,
-    took: 1.4,
+    duration: 1.4,
     ...changes,
   }
 }

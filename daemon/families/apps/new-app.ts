@@ -53,7 +53,7 @@ export async function copyTree(
   })
 }
 
-type AppStorage = Pick<Platform, 'plugins' | 'random' | 'wake'>
+type AppStorage = Pick<Platform, 'plugins' | 'random' | 'workAvailable'>
 
 /** Keeps the files of an app that is not recorded yet; when that fails nothing of them is left. */
 async function keepNew(
@@ -72,13 +72,13 @@ async function keepNew(
 
 /** Deletes the bytes of an app that was not recorded. What cannot be deleted now is collected later. */
 export async function dropKept(
-  platform: Pick<Platform, 'plugins' | 'wake'>,
+  platform: Pick<Platform, 'plugins' | 'workAvailable'>,
   { id }: Pick<KeptApp, 'id'>,
 ): Promise<void> {
   await bytesOf(platform)
     .drop(id)
     .catch(() => {
-      platform.wake.bytes(id)
+      platform.workAvailable.bytes(id)
     })
 }
 

@@ -11,7 +11,7 @@ type Wire = z.input<typeof appRecord>
 
 /** Shows apps with what they serve. */
 export async function showApps(
-  { appsPlace }: Pick<Platform, 'appsPlace'>,
+  { appsHosting }: Pick<Platform, 'appsHosting'>,
   deployments: Pick<DeploymentReads, 'standings'>,
   apps: readonly AppRecord[],
 ): Promise<(app: AppRecord) => Wire> {
@@ -22,8 +22,8 @@ export async function showApps(
     return toWireApp(app, {
       publish_state: site === undefined ? 'never' : stateOf(site),
       current_deployment_id: site?.deployment_id ?? null,
-      preview_url: site === undefined ? null : previewUrl(appsPlace, site.preview),
-      production_url: productionUrl(appsPlace, app),
+      preview_url: site === undefined ? null : previewUrl(appsHosting, site.preview),
+      production_url: productionUrl(appsHosting, app),
     })
   }
 }
@@ -36,7 +36,7 @@ function stateOf(site: SiteStanding): AppOnline['publish_state'] {
 }
 
 export async function showApp(
-  platform: Pick<Platform, 'appsPlace'>,
+  platform: Pick<Platform, 'appsHosting'>,
   deployments: Pick<DeploymentReads, 'standings'>,
   app: AppRecord,
 ): Promise<Wire> {

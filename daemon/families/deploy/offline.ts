@@ -6,7 +6,7 @@ import type {
 import { creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { FAILURES } from './failures.ts'
-import { tellFailed, tellLive } from './tell.ts'
+import { publishFailed, publishLive } from './publish-events.ts'
 
 /** Takes what is live of an app off its address, and tells of it. Answers the deployment that says so; undefined when nothing is live. */
 export async function takeOffline(
@@ -17,7 +17,7 @@ export async function takeOffline(
   const live = await tx.deployments.live(app_id)
   if (live === undefined) return undefined
   // Whoever put it there may not have told of it yet, and will find it gone.
-  await tellLive(platform, tx, live, now)
+  await publishLive(platform, tx, live, now)
   const offline = await tx.deployments.unpublish({
     ...given,
     id: platform.newId(),
@@ -52,9 +52,9 @@ export async function cancelInProgress(
   const error = { ...FAILURES.canceled, step: null }
   const end = { status: 'canceled', ended_at: now, error } as const
   if ((await tx.deployments.cancel(deployment.id, end)) === 'canceled') {
-    await tellFailed(platform, tx, deployment, end)
+    await publishFailed(platform, tx, deployment, end)
   }
   tx.afterCommit(() => {
-    platform.wake.jobs('deployment')
+    platform.workAvailable.jobs('deployment')
   })
 }

@@ -8,8 +8,8 @@ import { unlessAborted } from '../../jobs/handler.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import type { Held, Workshop } from './steps.ts'
-import { NotWanted, activate, build, goLive, poise } from './steps.ts'
-import { tellFailed, tellLive } from './tell.ts'
+import { NotWanted, activate, build, goLive, prepareSwitch } from './steps.ts'
+import { publishFailed, publishLive } from './publish-events.ts'
 
 /** What is being done, as it is logged when it begins. */
 const STEPS = {
@@ -34,7 +34,7 @@ export function createDeployHandler(platform: Platform, warn: Warn): JobHandler<
         deployment.status === 'live'
           ? deployment
           : await makeLive(platform, { deployment, claim }, heart, signal)
-      await platform.store.write((tx) => tellLive(platform, tx, live, platform.clock.now()))
+      await platform.store.write((tx) => publishLive(platform, tx, live, platform.clock.now()))
     },
     end: (leased, why, step) => end(platform, heldOf(leased), FAILURES[why], step),
     async fail(leased, error, step) {
@@ -70,11 +70,11 @@ async function makeLive(
 ): Promise<DeploymentRecord> {
   const { deployment } = held
   const begin = (step: Step): Workshop => {
-    heart.tell({ stage: step, done: 0, total: null })
+    heart.report({ stage: step, done: 0, total: null })
     return {
       signal,
-      log: heart.say,
-      progress: (done, total) => heart.tell({ stage: step, done, total }),
+      log: heart.log,
+      progress: (done, total) => heart.report({ stage: step, done, total }),
     }
   }
   let { artifact } = deployment
@@ -84,7 +84,7 @@ async function makeLive(
     artifact = await unlessAborted(signal, build(platform, held, workshop))
   }
   await unlessAborted(signal, activate(platform, held, artifact, begin('activating')))
-  await unlessAborted(signal, poise(platform, held))
+  await unlessAborted(signal, prepareSwitch(platform, held))
   await heart.stop()
   signal.throwIfAborted()
   return goLive(platform, held)
@@ -100,6 +100,6 @@ async function end(
   await platform.store.write(async (tx) => {
     const ending = { status, ended_at: platform.clock.now(), error: { ...failure, step } } as const
     if (!(await tx.deployments.fail(deployment.id, claim, ending))) return
-    await tellFailed(platform, tx, deployment, ending)
+    await publishFailed(platform, tx, deployment, ending)
   })
 }

@@ -167,8 +167,8 @@ const line = z
 export const linePage = pageOf(line)
 
 /** What a stream of a deployment tells. */
-export const deploymentNews = z.union([line, deploymentRecord])
-export type DeploymentNews = z.input<typeof deploymentNews>
+export const deploymentStreamData = z.union([line, deploymentRecord])
+export type DeploymentStreamData = z.input<typeof deploymentStreamData>
 
 export function toWireLine({ number, at, stage, message }: JobLine): z.input<typeof line> {
   return { number, at: toIso(at), step: stage, message }

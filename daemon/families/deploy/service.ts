@@ -15,7 +15,7 @@ import { deployError } from './errors.ts'
 import type { WireAnswer } from './schema.ts'
 import { toWireDeployment } from './schema.ts'
 
-type Asked = Pick<Call, 'principal'> & {
+type DeploymentCall = Pick<Call, 'principal'> & {
   readonly params: { readonly app_id: string; readonly deployment_id: string }
 }
 
@@ -25,7 +25,7 @@ export async function findDeployment(
     apps,
     deployments,
   }: { readonly apps: Parameters<typeof findApp>[0]; readonly deployments: DeploymentReads },
-  { principal, params }: Asked,
+  { principal, params }: DeploymentCall,
 ): Promise<{ readonly app: AppRecord; readonly deployment: DeploymentRecord }> {
   const app = await findApp(apps, principal, params.app_id)
   const deployment = await deployments.get(app.id, params.deployment_id)
@@ -86,7 +86,7 @@ export async function enqueue(call: Change, deployment: NewDeployment): Promise<
   if (queued === undefined) throw deployError('deploy_in_progress')
   await noteDeployment(call, queued, 'deployment.requested')
   tx.afterCommit(() => {
-    platform.wake.jobs('deployment')
+    platform.workAvailable.jobs('deployment')
   })
   return queued
 }

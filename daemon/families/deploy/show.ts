@@ -12,11 +12,11 @@ import { isInProgress, toWireDeployment } from './schema.ts'
 
 /** Shows deployments of an app, each with what can be asked for of it as things stand. */
 export async function showDeployments(
-  { appsPlace }: Pick<Platform, 'appsPlace'>,
+  { appsHosting }: Pick<Platform, 'appsHosting'>,
   deployments: DeploymentReads,
   app: AppRecord,
 ): Promise<(one: DeploymentRecord) => z.input<typeof deploymentRecord>> {
-  const url = productionUrl(appsPlace, app)
+  const url = productionUrl(appsHosting, app)
   if (app.archived_at !== null) return (one) => toWireDeployment(one, url, [])
   const kept = new Set(await deployments.artifacts(app.id, RELEASES_KEPT))
   const live = await deployments.live(app.id)
@@ -42,7 +42,7 @@ function isCancelable({ status, cancel_at }: DeploymentRecord): boolean {
 }
 
 export async function showDeployment(
-  platform: Pick<Platform, 'appsPlace'>,
+  platform: Pick<Platform, 'appsHosting'>,
   deployments: DeploymentReads,
   app: AppRecord,
   one: DeploymentRecord,
@@ -52,7 +52,7 @@ export async function showDeployment(
 
 /** The answer to what was asked for. */
 export async function answerWith(
-  platform: Pick<Platform, 'appsPlace'>,
+  platform: Pick<Platform, 'appsHosting'>,
   deployments: DeploymentReads,
   app: AppRecord,
   one: DeploymentRecord,

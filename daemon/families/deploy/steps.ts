@@ -8,7 +8,7 @@ import { findRevision } from '../apps/service.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
 import { loadManifest } from '../../trees/releases.ts'
-import { tellLive } from './tell.ts'
+import { publishLive } from './publish-events.ts'
 
 /** A deployment that is being carried out, and the claim under which it is. */
 export interface Held {
@@ -99,7 +99,10 @@ export async function activate(
  * Has every process look at what the app's address leads to before each answer, so that all of them are led
  * to the release at once: a page that one serves names files that another is asked for a moment later.
  */
-export async function poise(platform: Platform, { deployment, claim }: Held): Promise<void> {
+export async function prepareSwitch(
+  platform: Platform,
+  { deployment, claim }: Held,
+): Promise<void> {
   const isHeld = await platform.store.write((tx) => tx.deployments.poise(deployment.id, claim))
   if (!isHeld) throw new ClaimLost()
 }
@@ -120,7 +123,7 @@ export async function goLive(
       throw new NotWanted('authority_ended')
     }
     const before = await tx.deployments.live(app_id)
-    if (before?.announced === false) await tellLive(platform, tx, before, now)
+    if (before?.announced === false) await publishLive(platform, tx, before, now)
     return tx.deployments.switch(id, claim, now)
   })
   if (live !== undefined) return live

@@ -4,7 +4,7 @@ import type { Instant } from '../../../lib/time.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
 
-type Telling = Pick<Platform, 'engine' | 'plugins'>
+type Publishing = Pick<Platform, 'engine' | 'plugins'>
 
 /** An end that changed nothing. */
 export function endWithout(
@@ -18,25 +18,25 @@ export function endWithout(
 
 /** Ends a queued edit. False, changing nothing, when it is not queued any more. */
 export async function endQueued(
-  platform: Telling,
+  platform: Publishing,
   tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,
 ): Promise<boolean> {
   if (!(await tx.edits.drop(edit.id, end))) return false
-  await tellEnd(platform, tx, edit, end)
+  await publishEnd(platform, tx, edit, end)
   return true
 }
 
 /** Ends a claimed edit. False, changing nothing, when the claim is lost. */
 export async function endClaimed(
-  platform: Telling,
+  platform: Publishing,
   tx: PlatformTx,
   { edit, claim }: Held,
   end: EditEnd,
 ): Promise<boolean> {
   if (!(await tx.edits.finish(edit.id, claim, end))) return false
-  await tellEnd(platform, tx, edit, end)
+  await publishEnd(platform, tx, edit, end)
   return true
 }
 
@@ -44,8 +44,8 @@ export async function endClaimed(
  * Tells of an end in the unit of work that brought it about, settles what it costs, and moves the app that
  * depends on it.
  */
-export async function tellEnd(
-  { engine, plugins: { billing } }: Telling,
+export async function publishEnd(
+  { engine, plugins: { billing } }: Publishing,
   tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,

@@ -78,7 +78,7 @@ export async function enqueue(
   await tx.edits.insert(edit)
   await noteEdit(call, edit, 'edit.created')
   tx.afterCommit(() => {
-    platform.wake.jobs('edit')
+    platform.workAvailable.jobs('edit')
   })
   return edit
 }
@@ -136,6 +136,6 @@ export async function cancelAll(
   }
   await tx.apps.move(appId, 'creating', 'failed', now)
   tx.afterCommit(() => {
-    platform.wake.jobs('edit')
+    platform.workAvailable.jobs('edit')
   })
 }

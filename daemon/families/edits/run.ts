@@ -79,8 +79,8 @@ async function perform(
   heart: Heartbeat,
   signal: AbortSignal,
 ): Promise<void> {
-  const heard = { signal, progress: heart.tell }
-  const opened = openTools(platform, { edit, claim }, heard)
+  const listeners = { signal, progress: heart.report }
+  const opened = openTools(platform, { edit, claim }, listeners)
   const { tools, base } = await unlessAborted(signal, opened, abortError)
   const { id: edit_id, app_id, prompt, model, initial } = edit
   const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))

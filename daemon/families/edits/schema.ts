@@ -172,8 +172,8 @@ const line = z
 export const linePage = pageOf(line)
 
 /** What a stream of an edit tells. */
-export const editNews = z.union([line, editState])
-export type EditNews = z.input<typeof editNews>
+export const editStreamData = z.union([line, editState])
+export type EditStreamData = z.input<typeof editStreamData>
 
 export function toWireLine({ number, at, stage, message }: JobLine): z.input<typeof line> {
   return { number, at: toIso(at), stage, message }

@@ -9,14 +9,14 @@ import { editError } from './errors.ts'
 import type { Waiting } from '../wait.ts'
 import { waitUntil } from '../wait.ts'
 
-type Asked = Pick<Call, 'principal'> & {
+type EditCall = Pick<Call, 'principal'> & {
   readonly params: { readonly app_id: string; readonly edit_id: string }
 }
 
 /** An edit of an app that the caller may see. */
 export async function findEdit(
   { apps, edits }: { readonly apps: Parameters<typeof findApp>[0]; readonly edits: EditReads },
-  { principal, params }: Asked,
+  { principal, params }: EditCall,
 ): Promise<EditRecord> {
   const app = await findApp(apps, principal, params.app_id)
   const edit = await edits.get(app.id, params.edit_id)
@@ -25,7 +25,7 @@ export async function findEdit(
 }
 
 /** The places of an app's queued edits, from 1. */
-export async function placesOf(
+export async function positionsOf(
   edits: Pick<EditReads, 'waiting'>,
   appId: string,
 ): Promise<ReadonlyMap<string, number>> {
@@ -34,11 +34,11 @@ export async function placesOf(
 }
 
 /** The place of an edit in its app's queue; null for one that is not queued. */
-export async function placeOf(
+export async function positionOf(
   edits: Pick<EditReads, 'waiting'>,
   { id, app_id, status }: EditRecord,
 ): Promise<number | null> {
-  return status === 'queued' ? ((await placesOf(edits, app_id)).get(id) ?? null) : null
+  return status === 'queued' ? ((await positionsOf(edits, app_id)).get(id) ?? null) : null
 }
 
 /** Notes what was done to an edit for the account's owners. */

@@ -3,7 +3,7 @@ import type { EditedFile, EditEnd, EditRecord } from '../../../plugins/platform/
 import type { Change } from '../audit/note.ts'
 import { appError } from '../apps/errors.ts'
 import { findLiveApp } from '../apps/service.ts'
-import { tellEnd } from './end.ts'
+import { publishEnd } from './end.ts'
 import { editError } from './errors.ts'
 import { newEdit } from './queue.ts'
 import type { KeptTree } from '../../trees/keep.ts'
@@ -59,7 +59,7 @@ export async function completeAtOnce(
     throw editError('revision_conflict')
   }
   await tx.edits.insert(edit)
-  await tellEnd(platform, tx, edit, end)
+  await publishEnd(platform, tx, edit, end)
   await noteEdit(call, edit, 'edit.created')
   return edit
 }

@@ -10,7 +10,7 @@ import { isStillAllowed } from '../../authority/admission.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
 import type { Base, Held } from './claimed.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
-import { turnOfWorker } from '../../trees/turn.ts'
+import { turnOfWorker } from '../../trees/applying-queue.ts'
 
 /**
  * Takes the app's current revision as the base of a claimed edit, and gives its editor what it may use.
@@ -20,7 +20,7 @@ import { turnOfWorker } from '../../trees/turn.ts'
 export async function openTools(
   platform: Platform,
   { edit, claim }: Held,
-  heard: Pick<EditTools, 'signal' | 'progress'>,
+  listeners: Pick<EditTools, 'signal' | 'progress'>,
 ): Promise<{ readonly base: Base; readonly tools: EditTools }> {
   const { store } = platform
   const app = await store.apps.get(edit.account_id, edit.app_id)
@@ -34,7 +34,7 @@ export async function openTools(
   const read = readKept(bytes, app.id)
   const tree = await loadTree(bytes, revision)
   const tools: EditTools = {
-    ...heard,
+    ...listeners,
     async read(path) {
       const file = tree.files.get(path)
       return file && (await read(file.sha256))
@@ -43,14 +43,14 @@ export async function openTools(
       if (!(await mayReadKnowledge(platform, { edit, claim }))) return []
       const search = { app_id: app.id, query, limit, files: null }
       // It was accepted, so it is never refused; workers bound how many there are.
-      const turn = { holder: app.account_id, signal: heard.signal, kept: true }
+      const turn = { holder: app.account_id, signal: listeners.signal, kept: true }
       const { passages } = await findPassages(platform, search, turn)
       return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
     },
     async check(operations) {
-      const turn = turnOfWorker(edit, heard.signal)
+      const turn = turnOfWorker(edit, listeners.signal)
       const applied = await platform.queues.applying(turn, () =>
-        applyOperations(tree, operations, read, heard.signal),
+        applyOperations(tree, operations, read, listeners.signal),
       )
       return 'tree' in applied ? [] : applied.map((refusal) => toFault(refusal, operations))
     },

@@ -26,13 +26,13 @@ export async function embedFile(
   { store, plugins: { embedder }, clock }: Pick<Platform, 'store' | 'plugins' | 'clock'>,
   { file: { id }, claim }: Held,
   chunks: number,
-  tell: (stage: string, done: number, total: number | null) => void,
+  report: (stage: string, done: number, total: number | null) => void,
   signal: AbortSignal,
 ): Promise<void> {
   if (embedder === undefined) return
   const { model } = embedder
   for (let first = 0; first < chunks; first += MAX_TEXTS) {
-    tell('embed', first, chunks)
+    report('embed', first, chunks)
     const some = await store.files.chunks(id, first, MAX_TEXTS)
     // Nobody but another claim, or a deletion, takes passages away.
     if (some.length !== Math.min(MAX_TEXTS, chunks - first)) throw new ClaimLost()
@@ -42,7 +42,7 @@ export async function embedFile(
     )
     if (!isHeld) throw new ClaimLost()
   }
-  tell('embed', chunks, chunks)
+  report('embed', chunks, chunks)
 }
 
 /** What a passage is about is often said above it alone. */

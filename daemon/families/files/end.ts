@@ -19,13 +19,13 @@ export async function endFile(
   const isProcessed = end.status === 'processed'
   if (!isProcessed && !(await clearChunks(platform, held))) return
   const type = isProcessed ? 'file.processed' : 'file.failed'
-  const told = isProcessed ? { chunks: end.chunks } : { error: { ...end.error } }
+  const result = isProcessed ? { chunks: end.chunks } : { error: { ...end.error } }
   await store.write(async (tx) => {
     const now = clock.now()
     if (!(await tx.files.finish(file_id, claim, now, end))) return
     await (isProcessed ? billing.capture(tx, file_id) : billing.release(tx, file_id))
     // Identifiers only: whoever may register a webhook receives it, without `files:read`.
-    const data = { app_id, file_id, ...told }
+    const data = { app_id, file_id, ...result }
     await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
   })
 }

@@ -3,7 +3,7 @@ import type { FileProcessor } from '../../../plugins/files/contract.ts'
 import { HEAD_BYTES, fileError } from '../../../plugins/files/contract.ts'
 import type { FilePart } from '../../operations/parts.ts'
 import { knowledgeError } from './errors.ts'
-import type { Room, Taken } from './room.ts'
+import type { FileQuota, Taken } from './quota.ts'
 import { MAX_FILE_BYTES } from './service.ts'
 
 /** A file whose bytes are kept already where there was room, and named by nothing yet. */
@@ -20,7 +20,7 @@ export interface KeptFile extends Taken {
 export async function keepFile(
   { filename, bytes }: FilePart,
   processor: FileProcessor,
-  room: Room,
+  quota: FileQuota,
 ): Promise<KeptFile> {
   const name = cleanName(filename)
   if (name === undefined) throw knowledgeError('invalid_file_name')
@@ -28,7 +28,7 @@ export async function keepFile(
   try {
     const head = await readHead(source)
     const content_type = sniff(processor, name, head)
-    const taken = await room.put(joined(head, source))
+    const taken = await quota.put(joined(head, source))
     return { name, content_type, ...taken }
   } catch (cause) {
     throw isTooLarge(cause) ? tooLarge() : cause
@@ -69,9 +69,9 @@ function sniff(processor: FileProcessor, name: string, head: Uint8Array): string
   const type = processor.sniff(name, head)
   if (type !== undefined) return type
   // A name says something where it is taken for something else than any text.
-  const said = processor.sniff(name, NOTHING)
-  const isSaid = said !== undefined && said !== processor.sniff('a', NOTHING)
-  throw isSaid ? knowledgeError('wrong_type') : fileError('unsupported_media_type')
+  const sniffed = processor.sniff(name, NOTHING)
+  const isNamed = sniffed !== undefined && sniffed !== processor.sniff('a', NOTHING)
+  throw isNamed ? knowledgeError('wrong_type') : fileError('unsupported_media_type')
 }
 
 async function* joined(

@@ -43,11 +43,11 @@ export function createFileHandler(
     },
     async run(leased, heart, signal) {
       const held = heldOf(leased)
-      const tell = (stage: string, done: number, total: number | null): void =>
-        heart.tell({ stage, done, total })
+      const report = (stage: string, done: number, total: number | null): void =>
+        heart.report({ stage, done, total })
       if (!(await clearChunks(platform, held))) return
-      const processed = await read(platform, held, tell, signal)
-      await embedFile(platform, held, processed.chunks, tell, signal)
+      const processed = await read(platform, held, report, signal)
+      await embedFile(platform, held, processed.chunks, report, signal)
       await heart.stop()
       await endFile(platform, held, { status: 'processed', ...processed })
     },
@@ -72,7 +72,7 @@ export function createFileHandler(
 async function read(
   platform: Platform,
   { file, claim }: Held,
-  tell: (stage: string, done: number, total: number | null) => void,
+  report: (stage: string, done: number, total: number | null) => void,
   signal: AbortSignal,
 ): Promise<Processed> {
   const { store } = platform
@@ -87,7 +87,7 @@ async function read(
     { file_id: id, name, size, open: () => untilAborted(open(), signal) },
     {
       signal,
-      stage: tell,
+      stage: report,
       async take(chunks) {
         const added = chunks.map(withWords)
         const isHeld = await store.write((tx) => tx.files.addChunks(id, claim, added))

@@ -1,7 +1,7 @@
 import type { DomainReads, DomainRecord } from '../../../plugins/platform/contract/domains.ts'
 import type { ServiceReads, ServiceRecord } from '../../../plugins/platform/contract/services.ts'
 import type { Keyring } from '../../../lib/engine/keyring.ts'
-import { secretIdOf, serviceSecretPlace } from '../../../plugins/platform/contract/services.ts'
+import { secretIdOf, serviceSecretAad } from '../../../plugins/platform/contract/services.ts'
 import { accountOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
@@ -58,7 +58,7 @@ export function encryptSecrets(
 ): ReadonlyMap<string, string | null> {
   return new Map(
     Object.entries(secrets).map(([name, value]) => {
-      const associatedData = serviceSecretPlace(secretIdOf(appId, service, name))
+      const associatedData = serviceSecretAad(secretIdOf(appId, service, name))
       return [name, value === null ? null : keyring.encrypt(value, associatedData)]
     }),
   )

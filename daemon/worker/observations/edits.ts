@@ -24,14 +24,15 @@ export function createEdits(deployments: Pick<DeploymentReads, 'get'>): {
   }
 
   return {
-    async complete({ said, ...group }) {
+    async complete({ claimed_deployment_id, ...group }) {
       const { app_id, deployment_id } = group
       if (deployment_id === null) return { ...group, edit_id: null }
       // A tab may be open since an earlier release. A page says what it likes: it is looked up.
-      const edit = said === null ? undefined : await find(app_id, said)
+      const edit =
+        claimed_deployment_id === null ? undefined : await find(app_id, claimed_deployment_id)
       return edit === undefined
         ? { ...group, edit_id: (await find(app_id, deployment_id)) ?? null }
-        : { ...group, deployment_id: said, edit_id: edit }
+        : { ...group, deployment_id: claimed_deployment_id, edit_id: edit }
     },
   }
 }

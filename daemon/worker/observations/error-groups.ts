@@ -13,7 +13,7 @@ export const MOST_ERROR_GROUPS = 1000
 /** An error group whose edit is still to be found. */
 export type GatheredErrors = Omit<ToldErrors, 'edit_id'> & {
   /** The deployment that the page said that it is of. */
-  readonly said: string | null
+  readonly claimed_deployment_id: string | null
 }
 
 interface Waiting {
@@ -61,7 +61,7 @@ export function createErrorGroups(
     dropped.problems += 1
   }
 
-  function makeRoom(ofApp: OfApp, network: string): boolean {
+  function evictFor(ofApp: OfApp, network: string): boolean {
     if (ofApp.size === MOST_ERROR_GROUPS_OF_APP) {
       const shares = sharesOf(ofApp)
       const [loudest, share] = fullest(shares, ([, held]) => held) ?? ['', 0]
@@ -90,10 +90,15 @@ export function createErrorGroups(
           ...(at >= last_seen && { last_seen: at, sample: described.sample }),
         }
         ofApp.set(key, { group, network: quieter(ofApp, known.network, network) })
-      } else if (makeRoom(ofApp, network)) {
+      } else if (evictFor(ofApp, network)) {
         const id = uuid7Of(at, random(8))
         const seen = { id, app_id, kind, count: 1, first_seen: at, last_seen: at }
-        const group = { ...described, ...seen, deployment_id, said: report.deployment_id }
+        const group = {
+          ...described,
+          ...seen,
+          deployment_id,
+          claimed_deployment_id: report.deployment_id,
+        }
         ofApp.set(key, { group, network })
         groups.set(app_id, ofApp)
         count += 1

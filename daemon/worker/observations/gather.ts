@@ -70,15 +70,15 @@ export function createGathering(random: RandomBytes, dropped: Dropped): Gatherin
       for (const report of reports) groups.add(site, report, at, network)
     },
     take() {
-      const told = groups.take()
-      if (usage.size === 0 && told.length === 0) return undefined
+      const errors = groups.take()
+      if (usage.size === 0 && errors.length === 0) return undefined
       number += 1
       const batch = {
         number,
         as_of: asOf,
         lines: lines.take(),
         usage: [...usage.values()].flatMap(toAdditions),
-        groups: told,
+        groups: errors,
       }
       usage = new Map()
       return batch

@@ -59,7 +59,7 @@ export function createLines(random: RandomBytes, dropped: { access_lines: number
   }
 }
 
-function toLine({ took, ...served }: Served, id: string): AccessLine {
+function toLine({ duration, ...served }: Served, id: string): AccessLine {
   return {
     id,
     app_id: served.app_id,
@@ -71,7 +71,7 @@ function toLine({ took, ...served }: Served, id: string): AccessLine {
     path: pathOf(served.path, served.status),
     status: served.status,
     bytes: served.bytes,
-    took_ms: Math.round(took),
+    took_ms: Math.round(duration),
   }
 }
 

@@ -1,7 +1,7 @@
 type Rule = readonly [pattern: RegExp, replacement: string]
 
 /** What follows the path of an address, but for the line and column that stand behind it in a stack. */
-const UP_TO_PLACE = String.raw`[^\s"'<>()]*?(?=(?::\d+){0,2}(?:[\s"'<>(),]|$))`
+const UP_TO_POSITION = String.raw`[^\s"'<>()]*?(?=(?::\d+){0,2}(?:[\s"'<>(),]|$))`
 
 /**
  * In their order: what an earlier one replaced is no longer there for a later one.
@@ -10,8 +10,8 @@ const UP_TO_PLACE = String.raw`[^\s"'<>()]*?(?=(?::\d+){0,2}(?:[\s"'<>(),]|$))`
  * word could begin a match that its end refuses would otherwise be read again from each of them.
  */
 const RULES: readonly Rule[] = [
-  [new RegExp(String.raw`(\bhttps?://[^\s?#"'<>()]*)(?:[?#]${UP_TO_PLACE})?`, 'g'), '$1'],
-  [new RegExp(String.raw`\?[\w.~%-]{1,64}=${UP_TO_PLACE}`, 'g'), ''],
+  [new RegExp(String.raw`(\bhttps?://[^\s?#"'<>()]*)(?:[?#]${UP_TO_POSITION})?`, 'g'), '$1'],
+  [new RegExp(String.raw`\?[\w.~%-]{1,64}=${UP_TO_POSITION}`, 'g'), ''],
   [/[\p{L}\p{N}._+%-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,63}/gu, '[email]'],
   [/\b(bearer\s+)[\w.~+/=-]{8,}/gi, '$1[token]'],
   [

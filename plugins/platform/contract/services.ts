@@ -53,6 +53,6 @@ export function secretIdOf(appId: string, service: string, name: string): string
  *
  * @param secretId what `secretIdOf` answers
  */
-export function serviceSecretPlace(secretId: string): string {
+export function serviceSecretAad(secretId: string): string {
   return `service_secret|${secretId}`
 }

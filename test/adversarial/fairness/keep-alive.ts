@@ -16,7 +16,7 @@ async function openDaemon(t: Test, settings: Readonly<Record<string, string>> = 
   let stopping: Promise<void> | undefined
   const stop = () => (stopping ??= daemon.stop())
   t.teardown(stop)
-  const apps = new URL(daemon.platform.appsPlace?.urlOf('shop') ?? '')
+  const apps = new URL(daemon.platform.appsHosting?.urlOf('shop') ?? '')
   return { stop, ports: [Number(new URL(daemon.url).port), Number(apps.port)] }
 }
 

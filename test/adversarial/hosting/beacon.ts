@@ -22,7 +22,7 @@ async function openApps(t: Test, saw: Saw) {
   const {
     store,
     plugins: { appBytes: bytes },
-    appsPlace: place,
+    appsHosting: place,
     clock,
   } = world.platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')

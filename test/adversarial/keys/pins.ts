@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { collectApps } from '../../../daemon/families/apps/collect.ts'
+import { collectGarbage } from '../../../daemon/families/apps/garbage-collection.ts'
 import { DAY } from '../../../lib/time.ts'
 import { openSqlite } from '../../../plugins/store/sql/sqlite.ts'
 import { nameTables } from '../../../plugins/store/sql/tables.ts'
@@ -162,7 +162,7 @@ export const PIN_CHECKS: Checks = {
       clock,
     } = world.platform
     if (appBytes === undefined) throw new Error('apps have bytes')
-    t.match(await collectApps(store, appBytes, clock.now()), { apps: 1 })
+    t.match(await collectGarbage(store, appBytes, clock.now()), { apps: 1 })
 
     const gone = [
       ['GET', ''],

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { createFileHandler } from '../../../daemon/families/files/process.ts'
 import { createRunner, jobTimes } from '../../../daemon/jobs/runner.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
-import { keepRemoving } from '../../../daemon/worker/removed.ts'
+import { startPassageRemoval } from '../../../daemon/worker/removed.ts'
 import { purgeExpired } from '../../../daemon/worker/retention.ts'
 import type { FileRecord } from '../../../plugins/platform/contract/files.ts'
 import {
@@ -84,7 +84,7 @@ export const REMOVAL_CHECKS: Checks = {
         return purged
       },
     })
-    const removing = keepRemoving(platform, createLog('silent'))
+    const removing = startPassageRemoval(platform, createLog('silent'))
     t.teardown(() => removing.stop())
     await until('all are gone', async () => (await passages()) === 0)
     await removing.stop()
@@ -111,7 +111,7 @@ export const REMOVAL_CHECKS: Checks = {
     t.equal(await left(remove), 2 * PASSAGES + 1)
     const { platform } = await createKnowledge(t)
     const start = async (store: Knowledge['platform']['store']) => {
-      const removing = keepRemoving({ ...platform, store }, createLog('silent'))
+      const removing = startPassageRemoval({ ...platform, store }, createLog('silent'))
       await until('all are gone', async () => (await store.files.chunks(ID, 0, 1)).length === 0)
       await removing.stop()
     }

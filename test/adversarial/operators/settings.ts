@@ -30,7 +30,7 @@ async function stageOf(t: Test): Promise<Stage> {
     clock,
     store,
     plugins: { appBytes: bytes },
-    appsPlace: place,
+    appsHosting: place,
   } = platform
   if (bytes === undefined || place === undefined) throw new Error('the world serves nothing')
   const load = createSiteLoader({ store, bytes, hosting: place })

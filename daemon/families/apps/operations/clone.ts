@@ -5,7 +5,7 @@ import { insertApp, copyTree, dropKept } from '../new-app.ts'
 import { appClone, appParams, appRecord, exampleApp } from '../schema.ts'
 import { findLiveApp, findRevision, requireFreeAlias, requireAppQuota } from '../service.ts'
 import { showApp } from '../show.ts'
-import { applyInTurn } from '../../../trees/turn.ts'
+import { applyInTurn } from '../../../trees/applying-queue.ts'
 
 const input = { params: appParams, body: appClone }
 
@@ -73,7 +73,7 @@ export const cloneApp = operation({
     return showApp(call.platform, call.tx.deployments, clone)
   },
   discard: ({ platform }, { kept }) => dropKept(platform, kept),
-  onUnknownOutcome: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
+  onUnknownOutcome: ({ platform }, { kept }) => platform.workAvailable.bytes(kept.id),
 })
 
 /** Refuses a clone that could not be recorded, before anything is copied; the unit of work looks again. */

@@ -20,7 +20,7 @@ import { readTemplates } from '../templates.ts'
 import { waitUntil } from '../../wait.ts'
 import { wait } from '../../wire.ts'
 import { digestOf } from '../../../trees/tree.ts'
-import { applyInTurn } from '../../../trees/turn.ts'
+import { applyInTurn } from '../../../trees/applying-queue.ts'
 
 const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 
@@ -89,7 +89,7 @@ export const createApp = operation({
     return { name: template.name, kept: await keep(call, template.files) }
   },
   discard: ({ platform }, { kept }) => dropKept(platform, kept),
-  onUnknownOutcome: ({ platform }, { kept }) => platform.wake.bytes(kept.id),
+  onUnknownOutcome: ({ platform }, { kept }) => platform.workAvailable.bytes(kept.id),
   run: (call) => (call.body.prompt === undefined ? createReady(call) : createWished(call)),
   async afterCommit(call, committed) {
     const { platform, principal, query } = call

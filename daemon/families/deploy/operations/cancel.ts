@@ -11,7 +11,7 @@ import {
 } from '../schema.ts'
 import { findDeployment, noteDeployment } from '../service.ts'
 import { showDeployment } from '../show.ts'
-import { tellFailed } from '../tell.ts'
+import { publishFailed } from '../publish-events.ts'
 
 const ERROR = { ...FAILURES.canceled, step: null }
 
@@ -51,10 +51,10 @@ export const cancelDeployment = operation({
     const end = { status: 'canceled', ended_at: now, error: ERROR } as const
     const canceled = await tx.deployments.cancel(deployment.id, end)
     if (canceled === 'late') throw deployError('deployment_finished')
-    if (canceled === 'canceled') await tellFailed(platform, tx, deployment, end)
+    if (canceled === 'canceled') await publishFailed(platform, tx, deployment, end)
     await noteDeployment(call, deployment, 'deployment.canceled')
     tx.afterCommit(() => {
-      platform.wake.jobs('deployment')
+      platform.workAvailable.jobs('deployment')
     })
     const known = await tx.deployments.get(app.id, deployment.id)
     return showDeployment(platform, tx.deployments, app, known ?? deployment)

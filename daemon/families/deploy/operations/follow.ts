@@ -1,10 +1,10 @@
 import type { DeploymentRecord } from '../../../../plugins/platform/contract/deployments.ts'
 import type { JobLine } from '../../../../plugins/platform/contract/jobs.ts'
 import { operation } from '../../../operations/operation.ts'
-import { followLines } from '../../line-stream.ts'
-import type { DeploymentNews } from '../schema.ts'
+import { streamLines } from '../../line-stream.ts'
+import type { DeploymentStreamData } from '../schema.ts'
 import {
-  deploymentNews,
+  deploymentStreamData,
   deploymentParams,
   exampleDeployment,
   isInProgress,
@@ -22,7 +22,7 @@ export const followDeployment = operation({
   access: { scope: 'deploy:read', pinned: 'allowed' },
   emits: ['deploy'],
   input: { params: deploymentParams },
-  output: deploymentNews,
+  output: deploymentStreamData,
   errors: ['app_not_found', 'deployment_not_found'],
   example: {
     params: { app_id: exampleDeployment.app_id, deployment_id: exampleDeployment.id },
@@ -38,7 +38,7 @@ export const followDeployment = operation({
     const { deployments, jobs } = platform.store
     const { app, deployment } = await findDeployment(platform.store, call)
     const { id } = deployment
-    return followLines<DeploymentRecord, JobLine, DeploymentNews>(
+    return streamLines<DeploymentRecord, JobLine, DeploymentStreamData>(
       platform,
       { holder: app.account_id, after, left },
       {

@@ -11,7 +11,7 @@ import {
   pathOfEdit,
   toWireEdit,
 } from '../schema.ts'
-import { findEdit, hasEnded, noteEdit, placeOf } from '../service.ts'
+import { findEdit, hasEnded, noteEdit, positionOf } from '../service.ts'
 
 const canceled = {
   ...examplePrompt,
@@ -48,9 +48,9 @@ export const cancelEdit = operation({
     if (!isEnded && !(await tx.jobs.cancel(edit.id, now))) throw editError('edit_finished')
     await noteEdit(call, edit, 'edit.canceled')
     tx.afterCommit(() => {
-      platform.wake.jobs('edit')
+      platform.workAvailable.jobs('edit')
     })
     const known = await findEdit(tx, call)
-    return toWireEdit(known, await placeOf(tx.edits, known))
+    return toWireEdit(known, await positionOf(tx.edits, known))
   },
 })

@@ -19,10 +19,10 @@ import {
   pathOfEdit,
   toWireEdit,
 } from '../schema.ts'
-import { hasEnded, placeOf, requireCurrent, waitForEnd } from '../service.ts'
+import { hasEnded, positionOf, requireCurrent, waitForEnd } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { applyInTurn } from '../../../trees/turn.ts'
+import { applyInTurn } from '../../../trees/applying-queue.ts'
 
 const input = {
   params: appParams,
@@ -85,7 +85,7 @@ export const createEdit = operation({
     return applyInTurn(call, call.params.app_id, (signal) => applyToBase(call, signal))
   },
   async run(call) {
-    return toWireEdit(...(await carry(call, call.prepared)))
+    return toWireEdit(...(await insertEdit(call, call.prepared)))
   },
   async afterCommit(call, committed) {
     const { platform, query, params } = call
@@ -94,7 +94,7 @@ export const createEdit = operation({
     const edit = await edits.get(params.app_id, committed.id)
     if (edit === undefined) return committed
     const known = await waitForEnd(call, edit, query.wait ?? 0)
-    return toWireEdit(known, await placeOf(edits, known))
+    return toWireEdit(known, await positionOf(edits, known))
   },
 })
 
@@ -119,7 +119,7 @@ async function applyToBase(call: Call<typeof input>, signal: AbortSignal): Promi
   return { base, kept: await keepMade(bytes, app.id, applied), changed: applied.changed }
 }
 
-async function carry(
+async function insertEdit(
   call: WriteCall<typeof input, MadeTree | undefined>,
   made: MadeTree | undefined,
 ): Promise<Parameters<typeof toWireEdit>> {
@@ -131,5 +131,5 @@ async function carry(
   const app = await findLiveApp(tx.apps, principal, params.app_id)
   const wish = { prompt: body.prompt ?? '', model: body.model ?? null, message }
   const edit = await enqueue(call, app, wish)
-  return [edit, await placeOf(tx.edits, edit)]
+  return [edit, await positionOf(tx.edits, edit)]
 }

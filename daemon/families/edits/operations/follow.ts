@@ -1,10 +1,10 @@
 import type { EditRecord } from '../../../../plugins/platform/contract/edits.ts'
 import type { JobLine } from '../../../../plugins/platform/contract/jobs.ts'
 import { operation } from '../../../operations/operation.ts'
-import { followLines } from '../../line-stream.ts'
-import type { EditNews } from '../schema.ts'
-import { editNews, editParams, exampleEdit, toWireLine, toWireState } from '../schema.ts'
-import { findEdit, hasEnded, placeOf } from '../service.ts'
+import { streamLines } from '../../line-stream.ts'
+import type { EditStreamData } from '../schema.ts'
+import { editStreamData, editParams, exampleEdit, toWireLine, toWireState } from '../schema.ts'
+import { findEdit, hasEnded, positionOf } from '../service.ts'
 
 export const followEdit = operation({
   effect: 'stream',
@@ -15,7 +15,7 @@ export const followEdit = operation({
   access: { scope: 'edits:read', pinned: 'allowed' },
   emits: ['edits'],
   input: { params: editParams },
-  output: editNews,
+  output: editStreamData,
   errors: ['app_not_found', 'edit_not_found'],
   example: {
     params: { app_id: exampleEdit.app_id, edit_id: exampleEdit.id },
@@ -30,7 +30,7 @@ export const followEdit = operation({
     const { platform, after, left } = call
     const { edits, jobs } = platform.store
     const { id, app_id, account_id } = await findEdit(platform.store, call)
-    return followLines<EditRecord, JobLine, EditNews>(
+    return streamLines<EditRecord, JobLine, EditStreamData>(
       platform,
       { holder: account_id, after, left },
       {
@@ -38,7 +38,7 @@ export const followEdit = operation({
         isOver: hasEnded,
         lines: (after, limit) => jobs.lines(id, after, limit),
         showLine: toWireLine,
-        show: async (known) => toWireState(known, await placeOf(edits, known)),
+        show: async (known) => toWireState(known, await positionOf(edits, known)),
       },
     )
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { wait } from '../../wire.ts'
 import { editParams, editState, exampleEdit, toWireState } from '../schema.ts'
-import { findEdit, placeOf, waitForEnd } from '../service.ts'
+import { findEdit, positionOf, waitForEnd } from '../service.ts'
 
 export const getEditStatus = operation({
   effect: 'read',
@@ -34,6 +34,6 @@ export const getEditStatus = operation({
     const { query } = call
     const { store } = call.platform
     const known = await waitForEnd(call, await findEdit(store, call), query.wait ?? 0)
-    return toWireState(known, await placeOf(store.edits, known))
+    return toWireState(known, await positionOf(store.edits, known))
   },
 })

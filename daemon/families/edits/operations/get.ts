@@ -1,6 +1,6 @@
 import { operation } from '../../../operations/operation.ts'
 import { editParams, editRecord, exampleEdit, toWireEdit } from '../schema.ts'
-import { findEdit, placeOf } from '../service.ts'
+import { findEdit, positionOf } from '../service.ts'
 
 export const getEdit = operation({
   effect: 'read',
@@ -21,6 +21,6 @@ export const getEdit = operation({
   async run(call) {
     const { store } = call.platform
     const edit = await findEdit(store, call)
-    return toWireEdit(edit, await placeOf(store.edits, edit))
+    return toWireEdit(edit, await positionOf(store.edits, edit))
   },
 })

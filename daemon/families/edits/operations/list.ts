@@ -6,7 +6,7 @@ import { findApp } from '../../apps/service.ts'
 import { paging } from '../../cursor.ts'
 import { filteredPageQuery } from '../../wire.ts'
 import { editPage, exampleEdit, toWireEdit } from '../schema.ts'
-import { placesOf } from '../service.ts'
+import { positionsOf } from '../service.ts'
 
 const query = z.strictObject({
   ...filteredPageQuery('edits'),
@@ -47,11 +47,11 @@ export const listEdits = operation({
     return platform.queues.largePages({ holder: app.account_id, signal: abandoned() }, async () => {
       const page = await edits.list({ ...filters, limit, after, bytes })
       const waits = page.rows.some(({ status }) => status === 'queued')
-      const places = waits ? await placesOf(edits, app.id) : undefined
+      const positions = waits ? await positionsOf(edits, app.id) : undefined
       return pages.answer(
         page,
         ({ id }) => id,
-        (edit) => toWireEdit(edit, places?.get(edit.id) ?? null),
+        (edit) => toWireEdit(edit, positions?.get(edit.id) ?? null),
       )
     })
   },

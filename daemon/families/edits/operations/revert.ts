@@ -10,7 +10,7 @@ import { editParams, editRecord, exampleEdit, message, toWireEdit } from '../sch
 import { findEdit } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
-import { applyInTurn } from '../../../trees/turn.ts'
+import { applyInTurn } from '../../../trees/applying-queue.ts'
 
 const input = {
   params: editParams,
@@ -56,7 +56,7 @@ export const revertEdit = operation({
   async prepare(call) {
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findRevert(call)
-    return applyInTurn(call, call.params.app_id, (signal) => takeBack(call, signal))
+    return applyInTurn(call, call.params.app_id, (signal) => revertTree(call, signal))
   },
   async run(call) {
     const { params, body, prepared } = call
@@ -77,7 +77,7 @@ async function findRevert(call: Call<typeof input>) {
 }
 
 /** The current tree without the edit's changes, whatever else was changed since. */
-async function takeBack(call: Call<typeof input>, signal: AbortSignal): Promise<MadeTree> {
+async function revertTree(call: Call<typeof input>, signal: AbortSignal): Promise<MadeTree> {
   const { platform } = call
   const { apps } = platform.store
   const { app, base, result } = await findRevert(call)

@@ -29,8 +29,8 @@ export const deleteFile = operation({
     await noteFile(call, file, 'file.deleted')
     // What else of the app has the same bytes is found out later, by who reads all of its trees.
     tx.afterCommit(() => {
-      platform.wake.removed()
-      platform.wake.bytes(app.id)
+      platform.workAvailable.removed()
+      platform.workAvailable.bytes(app.id)
     })
     return toWireFile(file)
   },

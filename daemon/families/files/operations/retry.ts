@@ -34,7 +34,7 @@ export const retryFile = operation({
     const app = await findLiveApp(tx.apps, principal, params.app_id)
     const { id } = await findFile(tx.files, app.id, params.file_id)
     if (!(await tx.files.retry(id))) throw knowledgeError('file_not_failed')
-    tx.afterCommit(() => platform.wake.jobs('file'))
+    tx.afterCommit(() => platform.workAvailable.jobs('file'))
     const file = await findFile(tx.files, app.id, id)
     await holdFor(call, app.account_id, [file])
     await noteFile(call, file, 'file.retried')

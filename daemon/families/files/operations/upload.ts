@@ -9,10 +9,10 @@ import { findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
 import type { KeptFile } from '../keep.ts'
 import { isOfFile, keepFile } from '../keep.ts'
-import { findRoom } from '../room.ts'
+import { readQuota } from '../quota.ts'
 import { exampleQueued, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
 import { MAX_FILE_BYTES, processorOf } from '../service.ts'
-import { takeIn } from '../take-in.ts'
+import { insertFiles } from '../insert-files.ts'
 
 /** A file whose bytes are there, by its place in the request. */
 interface Kept extends KeptFile {
@@ -94,19 +94,19 @@ export const uploadFiles = operation({
     const { id, account_id } = await findLiveApp(platform.store.apps, principal, params.app_id)
     const bytes = bytesOf(platform)
     const processor = processorOf(platform)
-    const room = await findRoom(platform.store.files, bytes, id)
+    const quota = await readQuota(platform.store.files, bytes, id)
     const kept: Kept[] = []
     const refused: Refused[] = []
     let taken: readonly (FileRecord | undefined)[] = []
     try {
-      await judgeEach(parts, (part) => keepFile(part, processor, room), { kept, refused })
+      await judgeEach(parts, (part) => keepFile(part, processor, quota), { kept, refused })
       taken = await unit(async (tx) => {
         await findLiveApp(tx.apps, principal, id)
-        return takeIn(call, tx, { app_id: id, account_id }, kept)
+        return insertFiles(call, tx, { app_id: id, account_id }, kept)
       })
     } finally {
       if (kept.some(({ isKept }, index) => isKept && taken[index] === undefined)) {
-        platform.wake.bytes(id)
+        platform.workAvailable.bytes(id)
       }
     }
     for (const [index, { at, name }] of kept.entries()) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
 import { instant, isoOrNull } from '../../wire.ts'
-import { standingsOf } from '../standing.ts'
+import { masterKeyStatuses } from '../key-status.ts'
 
 const masterKey = z
   .strictObject({
@@ -39,7 +39,7 @@ export const masterKeyStatus = operation({
   },
   command: 'master-key status',
   async run({ platform: { store, keyring }, now }) {
-    const keys = standingsOf(keyring, await store.encryptedSecrets.count(now))
+    const keys = masterKeyStatuses(keyring, await store.encryptedSecrets.count(now))
     return {
       data: keys.map(({ remembered_until, ...key }) => ({
         ...key,

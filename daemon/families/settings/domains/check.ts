@@ -8,7 +8,7 @@ import type { Platform } from '../../../platform.ts'
 import { judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
 import { look } from './look.ts'
-import { describeProblem } from './problems.ts'
+import { describeFault } from './faults.ts'
 import { wantedRecords } from './records.ts'
 
 export interface HeldDomain {
@@ -61,17 +61,17 @@ async function record(
 ): Promise<void> {
   await platform.store.write(async (tx) => {
     const now = platform.clock.now()
-    let standing = judgeDomain(domain, findings, now)
-    let outcome = await tx.domains.settle(domain, claim, standing)
+    let status = judgeDomain(domain, findings, now)
+    let outcome = await tx.domains.settle(domain, claim, status)
     if (outcome === 'taken') {
-      standing = judgeDomain(domain, findings, now, true)
-      outcome = await tx.domains.settle(domain, claim, standing)
+      status = judgeDomain(domain, findings, now, true)
+      outcome = await tx.domains.settle(domain, claim, status)
     }
-    if (outcome === 'settled') await tell(platform, tx, domain, standing)
+    if (outcome === 'settled') await publishChange(platform, tx, domain, status)
   })
 }
 
-async function tell(
+async function publishChange(
   { engine, clock }: Platform,
   tx: PlatformTx,
   { id, app_id, account_id, hostname, status: before }: DomainRecord,
@@ -82,7 +82,7 @@ async function tell(
     app_id,
     domain_id: id,
     hostname,
-    ...(status === 'failed' ? { error: describeProblem(error) } : {}),
+    ...(status === 'failed' ? { error: describeFault(error) } : {}),
   }
   const event = engine.newEvent(account_id, `domain.${status}`, data, clock.now(), app_id)
   await engine.publishIn(tx, [event])

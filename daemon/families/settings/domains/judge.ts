@@ -3,8 +3,8 @@ import { DAY, HOUR, MINUTE } from '../../../../lib/time.ts'
 import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
 import { JOB_KINDS } from '../../../../plugins/platform/contract/jobs.ts'
 import type { Finding, Findings } from './look.ts'
-import type { DomainFault } from './problems.ts'
-import { faultOf } from './problems.ts'
+import type { DomainFault } from './faults.ts'
+import { faultOf } from './faults.ts'
 
 /** From one look at a domain that waits to the next; the last goes on until it is given up. */
 const CHECK_INTERVALS: readonly [Millis, ...Millis[]] = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]

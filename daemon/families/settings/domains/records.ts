@@ -18,23 +18,25 @@ export interface WantedRecords {
 }
 
 export function wantedRecords(
-  { names, appsPlace }: Pick<Platform, 'names' | 'appsPlace'>,
+  { names, appsHosting }: Pick<Platform, 'names' | 'appsHosting'>,
   { hostname, token }: Pick<DomainRecord, 'hostname' | 'token'>,
 ): WantedRecords {
   return {
     challenge: { type: 'TXT', name: `${names.challengeLabel}.${hostname}`, value: token },
-    route: { type: 'CNAME', name: hostname, value: appsPlace?.domain ?? '' },
+    route: { type: 'CNAME', name: hostname, value: appsHosting?.domain ?? '' },
   }
 }
 
 /** Where public hostnames can lead to; undefined where apps have names of this machine or network alone. */
-export function publicAppsDomain({ appsPlace }: Pick<Platform, 'appsPlace'>): string | undefined {
-  const domain = appsPlace?.domain ?? ''
+export function publicAppsDomain({
+  appsHosting,
+}: Pick<Platform, 'appsHosting'>): string | undefined {
+  const domain = appsHosting?.domain ?? ''
   return judgeName(domain) === undefined ? domain : undefined
 }
 
 /** @throws KeyhookError `capability_unavailable` where there is none */
-export function requireAppsDomain(platform: Pick<Platform, 'appsPlace'>): string {
+export function requireAppsDomain(platform: Pick<Platform, 'appsHosting'>): string {
   const domain = publicAppsDomain(platform)
   if (domain === undefined) throw httpError('capability_unavailable')
   return domain

@@ -5,7 +5,7 @@ import { DOMAIN_STATUSES } from '../../../../plugins/platform/contract/domains.t
 import type { Platform } from '../../../platform.ts'
 import { exampleApp } from '../../apps/schema.ts'
 import { BLANK, creator, instant, isoOrNull, NUL, pageOf, plainText } from '../../wire.ts'
-import { describeProblem } from './problems.ts'
+import { describeFault } from './faults.ts'
 import { wantedRecords } from './records.ts'
 
 export const domainParams = z.strictObject({ app_id: plainText, domain_id: plainText })
@@ -69,7 +69,7 @@ export const domainRecord = z
 export const domainPage = pageOf(domainRecord)
 
 export function toWireDomain(
-  platform: Pick<Platform, 'names' | 'appsPlace'>,
+  platform: Pick<Platform, 'names' | 'appsHosting'>,
   domain: DomainRecord,
 ): z.input<typeof domainRecord> {
   const { challenge, route } = wantedRecords(platform, domain)
@@ -83,7 +83,7 @@ export function toWireDomain(
       { ...challenge, verified: domain.owned },
       { ...route, verified: domain.routed },
     ],
-    verification_error: describeProblem(domain.error),
+    verification_error: describeFault(domain.error),
     tls: 'proxy',
     primary: domain.primary,
     created_by: { ...domain.created_by },

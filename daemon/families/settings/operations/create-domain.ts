@@ -51,7 +51,7 @@ export const createDomain = operation({
     const { platform, principal, tx, params, body, now } = call
     const { id: app_id, account_id } = await findLiveApp(tx.apps, principal, params.app_id)
     // Hosts that the service itself answers on, and those that it gives to apps.
-    const own = [new URL(platform.baseUrl).hostname, platform.appsPlace?.domain ?? []].flat()
+    const own = [new URL(platform.baseUrl).hostname, platform.appsHosting?.domain ?? []].flat()
     const hostname = readHostname(body.hostname, own)
     requireAppsDomain(platform)
     if ((await tx.domains.count(app_id)) >= MAX_DOMAINS) throw settingsError('domain_limit_reached')

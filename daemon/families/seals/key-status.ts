@@ -18,7 +18,7 @@ export interface MasterKeyStatus {
 }
 
 /** The keys given, in their order, and behind them those that are missing. */
-export function standingsOf(
+export function masterKeyStatuses(
   { ids }: Pick<Keyring, 'ids'>,
   counts: readonly EncryptedCount[],
 ): readonly MasterKeyStatus[] {

@@ -7,14 +7,14 @@ import type { Instant } from '../../../lib/time.ts'
 import { productionUrl } from '../../hosting/address.ts'
 import type { Platform } from '../../platform.ts'
 
-type Telling = Pick<Platform, 'engine' | 'appsPlace'>
+type Publishing = Pick<Platform, 'engine' | 'appsHosting'>
 
 /**
  * Tells that a deployment went live, unless that was told already: nobody reads of what came after it
  * before they read of it.
  */
-export async function tellLive(
-  { engine, appsPlace }: Telling,
+export async function publishLive(
+  { engine, appsHosting }: Publishing,
   tx: PlatformTx,
   live: DeploymentRecord,
   now: Instant,
@@ -22,7 +22,7 @@ export async function tellLive(
   if (!(await tx.deployments.announce(live.id))) return
   const { id, app_id, account_id, release, revision, kind } = live
   const app = await tx.apps.get(account_id, app_id)
-  const url = app === undefined ? null : productionUrl(appsPlace, app)
+  const url = app === undefined ? null : productionUrl(appsHosting, app)
   const common = { app_id, deployment_id: id, release, url, revision }
   const trigger = triggerOf(live)
   const before = live.previous_deployment_id
@@ -40,8 +40,8 @@ function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
 }
 
 /** Tells that a deployment is not going to be live, in the unit of work that ended it. */
-export async function tellFailed(
-  { engine }: Telling,
+export async function publishFailed(
+  { engine }: Publishing,
   tx: PlatformTx,
   { id, app_id, account_id, release, kind }: DeploymentRecord,
   { error, ended_at }: DeploymentEnd,

@@ -38,7 +38,7 @@ export interface CollectedGarbage {
  * It reads the trees of every revision of every app with bytes that are old enough. What stops it half-way
  * leaves the rest to the next round.
  */
-export async function collectApps(
+export async function collectGarbage(
   store: Pick<PlatformStore, 'apps' | 'deployments' | 'files' | 'write'>,
   bytes: AppBytes,
   now: Instant,
@@ -49,7 +49,7 @@ export async function collectApps(
   for await (const id of bytes.apps()) {
     if (isStopping()) break
     try {
-      removed += await collectApp(store, bytes, id, now)
+      removed += await collectAppGarbage(store, bytes, id, now)
     } catch (cause) {
       failed(id, cause)
     }
@@ -76,7 +76,7 @@ async function purgeApps(
  *
  * @param mostTrees an app with more trees than this is left as it is. Default: any number
  */
-export async function collectApp(
+export async function collectAppGarbage(
   store: Pick<PlatformStore, 'apps' | 'deployments' | 'files'>,
   bytes: AppBytes,
   id: string,

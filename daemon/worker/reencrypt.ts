@@ -5,13 +5,13 @@ import type {
   EncryptedText,
   EncryptedKind,
 } from '../../plugins/store/contract/encrypted-secrets.ts'
-import { standingsOf } from '../families/seals/standing.ts'
-import { serviceSecretPlace } from '../../plugins/platform/contract/services.ts'
+import { masterKeyStatuses } from '../families/seals/key-status.ts'
+import { serviceSecretAad } from '../../plugins/platform/contract/services.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
 /** What became of the texts that were sealed under another key than the first. */
-export interface Resealed {
+export interface Reencrypted {
   readonly moved: number
   /** Left alone, since somebody changed them meanwhile. */
   readonly passed: number
@@ -19,7 +19,7 @@ export interface Resealed {
   readonly unreadable: number
 }
 
-interface Sealing extends Pick<Platform, 'keyring'> {
+interface Ports extends Pick<Platform, 'keyring'> {
   readonly store: Store
 }
 
@@ -27,10 +27,10 @@ interface Sealing extends Pick<Platform, 'keyring'> {
 const CHUNK = 100
 
 /** Where a text is sealed to. */
-const PLACES: Readonly<Partial<Record<EncryptedKind, (id: string) => string>>> = {
+const ASSOCIATED_DATA: Readonly<Partial<Record<EncryptedKind, (id: string) => string>>> = {
   webhook_secret: secretAad,
   webhook_headers: headersAad,
-  service_secret: serviceSecretPlace,
+  service_secret: serviceSecretAad,
   named_value: (name) => name,
 }
 
@@ -38,21 +38,21 @@ const PLACES: Readonly<Partial<Record<EncryptedKind, (id: string) => string>>> =
  * Seals everything under the first master key, chunk by chunk. What is done is done: after a crash the
  * rest is found again by the key that it is sealed under.
  *
- * @param told called after each chunk with the sum so far
+ * @param onProgress called after each chunk with the sum so far
  * @param isStopping asked between chunks
  */
-export async function reseal(
-  { store, keyring }: Sealing,
-  told: (sum: Resealed) => void = () => undefined,
+export async function reencryptAll(
+  { store, keyring }: Ports,
+  onProgress: (sum: Reencrypted) => void = () => undefined,
   isStopping: () => boolean = () => false,
-): Promise<Resealed> {
+): Promise<Reencrypted> {
   const [current = ''] = keyring.ids
-  let sum: Resealed = { moved: 0, passed: 0, unreadable: 0 }
+  let sum: Reencrypted = { moved: 0, passed: 0, unreadable: 0 }
   for (const kind of store.encryptedSecrets.kinds) {
     for (let after = '', full = true; full && !isStopping();) {
       const page = { after, limit: CHUNK }
       const texts = await store.encryptedSecrets.encryptedElsewhere(kind, current, page)
-      const changes = texts.flatMap((text) => sealAnew({ store, keyring }, kind, text))
+      const changes = texts.flatMap((text) => reencrypt({ store, keyring }, kind, text))
       const moved =
         changes.length === 0
           ? 0
@@ -62,7 +62,7 @@ export async function reseal(
         passed: sum.passed + changes.length - moved,
         unreadable: sum.unreadable + texts.length - changes.length,
       }
-      if (texts.length > 0) told(sum)
+      if (texts.length > 0) onProgress(sum)
       full = texts.length === CHUNK
       after = texts.at(-1)?.id ?? ''
     }
@@ -71,15 +71,21 @@ export async function reseal(
 }
 
 /** None for what no key opens: it stays as it is, for the day that its key is given again. */
-function sealAnew(
-  { keyring }: Sealing,
+function reencrypt(
+  { keyring }: Ports,
   kind: EncryptedKind,
   { id, encrypted }: EncryptedText,
 ): readonly { readonly id: string; readonly from: string; readonly to: string }[] {
-  const place = PLACES[kind]?.(id)
-  if (place === undefined) throw new TypeError(`no place is known for ${kind}`)
+  const associatedData = ASSOCIATED_DATA[kind]?.(id)
+  if (associatedData === undefined) throw new TypeError(`no place is known for ${kind}`)
   try {
-    return [{ id, from: encrypted, to: keyring.encrypt(keyring.decrypt(encrypted, place), place) }]
+    return [
+      {
+        id,
+        from: encrypted,
+        to: keyring.encrypt(keyring.decrypt(encrypted, associatedData), associatedData),
+      },
+    ]
   } catch {
     return []
   }
@@ -87,33 +93,33 @@ function sealAnew(
 
 const AGAIN_AFTER = 10 * SECOND
 /** Texts between two lines of the log. */
-const TOLD_EVERY = 1000
+const LOG_EVERY = 1000
 
 /**
  * Seals everything under the first master key in the background, and tries again until it is done; the
  * answer stops it and waits for the chunk under way.
  */
-export function keepSealed(platform: Platform, log: Log): () => Promise<void> {
+export function startReencryption(platform: Platform, log: Log): () => Promise<void> {
   const { keyring, clock } = platform
   const [current = ''] = keyring.ids
   let isStopping = false
   let cancel = (): void => undefined
-  let toldAt: number | undefined
+  let loggedAt: number | undefined
 
-  function tell({ moved }: Resealed): void {
-    if (moved === 0 || (toldAt !== undefined && moved < toldAt + TOLD_EVERY)) return
-    toldAt = moved
+  function logProgress({ moved }: Reencrypted): void {
+    if (moved === 0 || (loggedAt !== undefined && moved < loggedAt + LOG_EVERY)) return
+    loggedAt = moved
     log.info({ moved }, `what is sealed is being moved to the master key ${current}`)
   }
 
   async function pass(): Promise<void> {
-    const { passed, unreadable } = await reseal(platform, tell, () => isStopping)
+    const { passed, unreadable } = await reencryptAll(platform, logProgress, () => isStopping)
     if (isStopping) return
     if (unreadable > 0) {
       log.error({ unreadable }, 'no master key opens some of what is sealed; it is left as it is')
     }
     if (passed > 0) cancel = clock.after(AGAIN_AFTER, start)
-    else if (unreadable === 0 && toldAt !== undefined) await tellEnd(platform, log)
+    else if (unreadable === 0 && loggedAt !== undefined) await logEnd(platform, log)
   }
 
   async function run(): Promise<void> {
@@ -137,11 +143,11 @@ export function keepSealed(platform: Platform, log: Log): () => Promise<void> {
 }
 
 /** Which keys may go now, and which later. */
-async function tellEnd({ store, keyring, clock }: Platform, log: Log): Promise<void> {
-  const standings = standingsOf(keyring, await store.encryptedSecrets.count(clock.now()))
+async function logEnd({ store, keyring, clock }: Platform, log: Log): Promise<void> {
+  const statuses = masterKeyStatuses(keyring, await store.encryptedSecrets.count(clock.now()))
   const idsOf = (wanted: string) =>
-    standings.filter(({ status }) => status === wanted).map(({ id }) => id)
-  const until = Math.max(0, ...standings.map(({ remembered_until }) => remembered_until ?? 0))
+    statuses.filter(({ status }) => status === wanted).map(({ id }) => id)
+  const until = Math.max(0, ...statuses.map(({ remembered_until }) => remembered_until ?? 0))
   log.info(
     {
       removable: idsOf('removable'),

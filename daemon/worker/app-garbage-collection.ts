@@ -1,6 +1,6 @@
 import type { Millis } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
-import { UNNAMED, collectApp } from '../families/apps/collect.ts'
+import { UNNAMED, collectAppGarbage } from '../families/apps/garbage-collection.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -12,7 +12,7 @@ const MOST_APPS = 1000
 const MOST_TREES = 200
 
 /** An app by when it was first told of, and whether it was since. */
-interface Told {
+interface Scheduled {
   readonly at: Millis
   again: boolean
 }
@@ -22,16 +22,16 @@ interface Told {
  * that nobody can tell it from what another upload is about to name. What this process forgets when it
  * stops is taken by night.
  */
-export function keepClearing(platform: Platform, log: Log): { stop(): Promise<void> } {
-  const { store, clock, wake } = platform
+export function startAppGarbageCollection(platform: Platform, log: Log): { stop(): Promise<void> } {
+  const { store, clock, workAvailable } = platform
   const { appBytes } = platform.plugins
-  const told = new Map<string, Told>()
+  const scheduled = new Map<string, Scheduled>()
   let looking: Promise<void> | undefined
   let cancel = (): void => undefined
   let isStopped = false
 
   function wait(): void {
-    const [first] = told.values()
+    const [first] = scheduled.values()
     if (first === undefined || isStopped || looking !== undefined) return
     cancel()
     cancel = clock.after(first.at + AFTER - clock.steady(), () => {
@@ -44,29 +44,29 @@ export function keepClearing(platform: Platform, log: Log): { stop(): Promise<vo
 
   async function look(): Promise<void> {
     const now = clock.steady()
-    for (const [appId, { at, again }] of told) {
+    for (const [appId, { at, again }] of scheduled) {
       if (isStopped || at + AFTER > now) return
-      told.delete(appId)
-      if (again) told.set(appId, { at: now, again: false })
-      await clear(appId)
+      scheduled.delete(appId)
+      if (again) scheduled.set(appId, { at: now, again: false })
+      await collect(appId)
     }
   }
 
-  async function clear(appId: string): Promise<void> {
+  async function collect(appId: string): Promise<void> {
     if (appBytes === undefined) return
     try {
-      const bytes = await collectApp(store, appBytes, appId, clock.now(), MOST_TREES)
+      const bytes = await collectAppGarbage(store, appBytes, appId, clock.now(), MOST_TREES)
       if (bytes > 0) log.info({ app_id: appId, bytes }, 'what nothing names was deleted')
     } catch (err) {
       log.warn({ app_id: appId, err }, 'an app could not be looked through; the night tries again')
     }
   }
 
-  const leave = wake.bytes.listen((appId) => {
-    const known = told.get(appId)
+  const leave = workAvailable.bytes.listen((appId) => {
+    const known = scheduled.get(appId)
     // What came since then cannot be judged yet when its turn comes.
     if (known !== undefined) known.again = true
-    else if (told.size < MOST_APPS) told.set(appId, { at: clock.steady(), again: false })
+    else if (scheduled.size < MOST_APPS) scheduled.set(appId, { at: clock.steady(), again: false })
     wait()
   })
   return {

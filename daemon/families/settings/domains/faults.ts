@@ -33,7 +33,7 @@ export function faultOf({ challenge, route }: Findings): DomainFault | undefined
 }
 
 /** A kept code with its public sentence. */
-export function describeProblem(
+export function describeFault(
   code: string | null,
 ): { readonly code: string; readonly message: string } | null {
   if (code === null) return null

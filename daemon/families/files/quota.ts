@@ -13,7 +13,7 @@ export interface Taken extends Kept {
 }
 
 /** What an app may still take, as one request sees it. */
-export interface Room {
+export interface FileQuota {
   /** Keeps bytes as far as there is room, and tells in any case what they are. */
   put(source: AsyncIterator<Uint8Array>): Promise<Taken>
 }
@@ -22,21 +22,21 @@ export interface Room {
  * The limits hold before bytes are kept: what is beyond them is read, and never on the disk. The unit of
  * work that makes the records judges again.
  */
-export async function findRoom(
+export async function readQuota(
   files: Pick<FileReads, 'sum' | 'bySha256'>,
   bytes: Pick<AppBytes, 'put'>,
   appId: string,
-): Promise<Room> {
+): Promise<FileQuota> {
   const held = await files.sum(appId)
-  let places = MAX_FILES - held.files
+  let filesLeft = MAX_FILES - held.files
   let left = MAX_ALL_BYTES - held.bytes
   return {
     async put(source) {
-      const taken = await putWithin(source, places > 0 ? left : 0, (chunks, limit) =>
+      const taken = await putWithin(source, filesLeft > 0 ? left : 0, (chunks, limit) =>
         bytes.put(appId, chunks, { limit }),
       )
       if (taken.isKept && (await files.bySha256(appId, taken.sha256)) === undefined) {
-        places -= 1
+        filesLeft -= 1
         left -= taken.size
       }
       return taken

@@ -4,11 +4,11 @@ import type { FileRecord } from '../../../plugins/platform/contract/files.ts'
 import type { Change } from '../audit/note.ts'
 import { creatorOf } from '../../authority/principal.ts'
 import type { KeptFile } from './keep.ts'
-import { MAX_ALL_BYTES, MAX_FILES } from './room.ts'
+import { MAX_ALL_BYTES, MAX_FILES } from './quota.ts'
 import { holdFor, noteFile } from './service.ts'
 
 /** What an app's knowledge is made of. */
-interface Place {
+interface FileOwner {
   readonly app_id: string
   readonly account_id: string
 }
@@ -19,23 +19,23 @@ interface Place {
  *
  * @throws KeyhookError `insufficient_balance` where not all of them can be paid for
  */
-export async function takeIn(
+export async function insertFiles(
   call: Omit<Change, 'tx' | 'now'>,
   tx: PlatformTx,
-  place: Place,
+  owner: FileOwner,
   kept: readonly KeptFile[],
 ): Promise<readonly (FileRecord | undefined)[]> {
   const { platform } = call
   const now = platform.clock.now()
-  const held = await tx.files.sum(place.app_id)
+  const held = await tx.files.sum(owner.app_id)
   let { files, bytes } = held
   const taken: (FileRecord | undefined)[] = []
   const made: FileRecord[] = []
   for (const one of kept) {
-    const known = await tx.files.bySha256(place.app_id, one.sha256)
+    const known = await tx.files.bySha256(owner.app_id, one.sha256)
     const fits = one.isKept && files < MAX_FILES && bytes + one.size <= MAX_ALL_BYTES
     if (known === undefined && fits) {
-      const file = newFile(call, place, one, now)
+      const file = newFile(call, owner, one, now)
       await tx.files.insert(file)
       await noteFile({ ...call, tx, now }, file, 'file.uploaded')
       files += 1
@@ -44,19 +44,19 @@ export async function takeIn(
       made.push(file)
     } else taken.push(known)
   }
-  if (made.length > 0) await holdFor({ platform, tx }, place.account_id, made)
-  if (files > held.files) tx.afterCommit(() => platform.wake.jobs('file'))
+  if (made.length > 0) await holdFor({ platform, tx }, owner.account_id, made)
+  if (files > held.files) tx.afterCommit(() => platform.workAvailable.jobs('file'))
   return taken
 }
 
 function newFile(
   { platform, principal }: Pick<Change, 'platform' | 'principal'>,
-  place: Place,
+  owner: FileOwner,
   { name, content_type, size, sha256 }: KeptFile,
   created_at: Instant,
 ): FileRecord {
   return {
-    ...place,
+    ...owner,
     name,
     content_type,
     size,
