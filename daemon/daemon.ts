@@ -36,31 +36,31 @@ import type { Log } from './telemetry/log.ts'
 
 /** A running daemon. */
 export interface Daemon {
-  /** The address that clients see. */
+  /** Address that clients see. */
   readonly url: string
   readonly platform: Platform
-  /** Printed once when there is no user yet. */
+  /** Setup link, printed once while there is no user. */
   readonly setupLink: string | undefined
-  /** The metrics in Prometheus' text format. */
+  /** Metrics in Prometheus text format. */
   metrics(): Promise<string>
-  /** Goes on answering what is under way, hands claims back, and leaves everything as it was found. */
+  /** Finishes requests in progress, releases claims, and closes everything. */
   stop(): Promise<void>
 }
 
 const CLOSE_GRACE = 10 * SECOND
 
-/** What one daemon of several does, by default all of it; each answers probes and metrics. */
+/** Roles of one daemon of several. Default: all. Each serves probes and metrics. */
 export interface DaemonRoles extends Roles {
-  /** Serves the API and its pages, and what is published. */
+  /** Serves the API, its pages, and published apps. */
   readonly api: boolean
 }
 
 export interface DaemonOptions extends DaemonRoles {
-  /** What is served. Default: all families of the product. */
+  /** Families to serve. Default: all families of the product. */
   readonly families: readonly Family[]
 }
 
-/** Serves: opens the store, migrates it, listens, and sends what is due. */
+/** Opens the store, migrates it, listens, and sends due deliveries. */
 export async function startDaemon(
   given: Config,
   log: Log,
@@ -86,7 +86,7 @@ async function serve(
   const leaving = new AbortController()
   const listeners: Listener[] = []
   const listening = closers.push(() => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE))))
-  // Before anything else is touched, so that a port that is taken changes nothing.
+  // First of all, so that a port in use changes nothing.
   const listener = await openApiListener(config)
   listeners.push(listener)
   const apps = api && config.apps === 'on' ? await openAppsListener(config) : undefined
@@ -123,7 +123,7 @@ async function serve(
     leaving: leaving.signal,
   })
   const { observer } = await local.start({ dispatch })
-  // Requests that are under way need all of this.
+  // Requests in progress need all of this.
   listening.toTop()
   if (apps !== undefined) {
     const { trustedProxies } = config
@@ -135,7 +135,7 @@ async function serve(
   closers.push(async () => {
     leaving.abort()
     for (const one of listeners) one.announceClose()
-    // Whoever balances load sees that it is not ready before it stops answering.
+    // Load balancers see that it is not ready before it stops responding.
     await delay(config.stopDelay * SECOND)
   })
   listener.serve(
@@ -162,7 +162,7 @@ function openApiListener(config: Config): Promise<Listener> {
   })
 }
 
-/** The settings with limits of connections that fit the process's open files; logs what was decided. */
+/** Returns the settings with connection limits that fit the process's open files, and logs them. */
 function fitToProcess(given: Config, log: Log): Config {
   const limit = readDescriptorLimit()
   const config = fitConnections(given, limit)
@@ -172,7 +172,8 @@ function fitToProcess(given: Config, log: Log): Config {
     apps_connections: config.appsConnections,
     dispatch_concurrency: config.dispatchConcurrency,
   }
-  // Defaults are the most that is of use, and lowered on most machines: nobody asked for them.
+  // Defaults are the maximum of use, and most machines lower them: only configured values warrant a
+  // warning.
   const isConfigured = (name: 'connections' | 'appsConnections' | 'dispatchConcurrency'): boolean =>
     given[name] !== SETTINGS[name].fallback
   const isLowered =
@@ -189,7 +190,7 @@ export interface Local extends Opened {
   readonly migrated: readonly string[]
 }
 
-/** What is served, and where, when it is. */
+/** What is served, and where. */
 export interface Serving {
   /** Default: all families of the product. */
   readonly families?: readonly Family[]
@@ -198,7 +199,7 @@ export interface Serving {
   readonly leaving?: AbortSignal
 }
 
-/** The daemon without its listeners and without sending: what a command needs when none is running. */
+/** Opens the daemon without listeners and without sending, for a command while no daemon runs. */
 export async function openLocal(
   config: Config,
   log: Log,
@@ -231,7 +232,7 @@ export async function openLocal(
   })
 }
 
-/** The database, and beside it the bytes of apps. */
+/** Opens the database and the store of app files. */
 function openFolder(
   config: Config,
   folder: DataFolder,
@@ -246,7 +247,7 @@ function openFolder(
     })
     closers.push(() => store.close())
     const clock = clockOf(store)
-    // Several daemons may share the database, and none of them a folder.
+    // Several daemons may share the database, but not a folder.
     const appBytes = isPostgres
       ? await APP_BYTES.database({ client, clock })
       : await APP_BYTES.disk({ folder: folder.file('apps'), clock })
@@ -299,7 +300,7 @@ function ownAddresses(port: number): readonly string[] {
   )
 }
 
-/** Where clients reach it, be it through a proxy: no webhook may lead back to the service. */
+/** Where clients reach it, also through a proxy: no webhook may lead back to the service. */
 function listenerOf(baseUrl: string): string {
   const { protocol, hostname, port } = new URL(baseUrl)
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`

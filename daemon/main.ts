@@ -3,10 +3,10 @@ import { processTerminal } from './cli/terminal.ts'
 import { runCli } from './cli/program.ts'
 import { FAMILIES } from './families/index.ts'
 
-// What is written here, the database above all, is its owner's alone.
+// Files written by this process, the database above all, are readable by its owner only.
 process.umask(0o077)
 
-// Whoever reads no further, such as `head`, has what it wanted.
+// A reader that closes the pipe, such as `head`, has what it wanted.
 process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   if (cause.code !== 'EPIPE') throw cause
   process.exit(0)

@@ -22,7 +22,7 @@ import type { SearchQueue } from './queues/reads.ts'
 import type { AppRecord } from '../plugins/platform/contract/apps.ts'
 import type { Principal } from './authority/principal.ts'
 
-/** What there is to be asked for, as data. */
+/** The names that this service knows. */
 export interface Catalogue {
   /** The brand. */
   readonly service: string
@@ -38,27 +38,29 @@ export interface Catalogue {
   }[]
 }
 
-/** Tells the workers of this process that something waits for them, while they listen. */
+/** Notifies the workers of this process that work is available. */
 export interface WorkAvailable {
   /** Jobs of a kind were enqueued, or are to stop. */
   readonly jobs: Notifier<readonly [kind: JobKindName]>
-  /** Files were deleted, whose passages are left. */
+  /** Files were deleted; their passages remain. */
   readonly removed: Notifier
-  /** Bytes of an app may be there that nothing names, or will. */
+  /** An app may have stored bytes that nothing references. */
   readonly bytes: Notifier<readonly [appId: string]>
 }
 
 export interface Notifier<Args extends readonly unknown[] = readonly []> {
   (...args: Args): void
-  /** @returns a function that ends the listening */
+  /**
+   * @returns a function that stops listening
+   */
   listen(listener: (...args: Args) => void): () => void
 }
 
-/** Where apps are seen, each under a name of its own. */
+/** Addresses of apps, each below one domain. */
 export interface AppsHosting {
   /** Lower case, without a port. */
   readonly domain: string
-  /** The address of what bears a name below the domain, without a slash at the end. */
+  /** The URL of a name below the domain, without a trailing slash. */
   urlOf(name: string): string
 }
 
@@ -81,64 +83,61 @@ export interface Kernel {
   readonly eventPositions: EventPositions
 }
 
-/** What plugins do. */
+/** The opened plugins. */
 export interface Plugins {
   readonly egress: EgressClient
-  /** Asks what the owners of hostnames put into the DNS. */
+  /** Looks up DNS records of hostnames. */
   readonly nameLookup: NameLookup
-  /** Where the files of apps are kept; without it there are none. */
+  /** Store of app files; undefined: none. */
   readonly appBytes?: AppBytes | undefined
-  /** What work costs, and who can pay for it. */
+  /** Prices of work, and who can pay for it. */
   readonly billing: Billing<PlatformTx>
-  /** What makes releases of apps; without it none is published. */
+  /** Makes releases of apps; undefined: apps cannot be published. */
   readonly deployer?: Deployer | undefined
-  /** What carries out prompts. */
+  /** Runs prompts. */
   readonly editor: Editor
-  /** What reads knowledge files; without it none are taken. */
+  /** Reads knowledge files; undefined: none are accepted. */
   readonly fileProcessor?: FileProcessor | undefined
-  /** What makes vectors of texts; without it knowledge is searched by words alone. */
+  /** Computes embeddings; undefined: knowledge is searched by words only. */
   readonly embedder?: Embedder | undefined
 }
 
-/** Where work waits that accounts share this process for; one of each for a process. */
+/** Queues in which accounts share this process; one set per process. */
 export interface Queues {
-  /** Where edits and clones wait until they are made: it takes CPU, memory and disk. */
+  /** Edits and clones, which use CPU, memory and disk. */
   readonly applying: FairQueue
-  /**
-   * Where pages of large records, pages of filtered lists and trees of files wait: reading them takes CPU
-   * and memory.
-   */
+  /** Pages of large records, pages of filtered lists and file trees: reading them uses CPU and memory. */
   readonly largePages: FairQueue
-  /** Where reads of streams and long polls wait. */
+  /** Reads of streams and long polls. */
   readonly polls: FairQueue
-  /** Where units of work of requests wait; `writeInTurn` runs one. */
+  /** Units of work of requests; `writeInTurn` runs one. */
   readonly writes: FairQueue
-  /** Where replays and retries of many deliveries wait. */
+  /** Replays and retries of many deliveries. */
   readonly replays: FairQueue
-  /** Where searches of knowledge wait. */
+  /** Searches of knowledge. */
   readonly searches: SearchQueue
 }
 
-/** What this service is to its callers. */
+/** Identity and limits of this service. */
 export interface Service {
   readonly catalogue: Catalogue
-  /** The address that clients see, without a trailing slash. */
+  /** Address that clients see, without a trailing slash. */
   readonly baseUrl: string
-  /** Live keys that an account without a limit of its own may hold. */
+  /** Maximum live keys of an account without its own limit. */
   readonly keyLimit: number
-  /** Whether webhooks that do not say also get the headers of Standard Webhooks. */
+  /** Whether webhooks also get the Standard Webhooks headers by default. */
   readonly standardHeaders: boolean
-  /** Models that the operator allows callers to name; a prompt that names none uses the editor's own. */
+  /** Models that callers may name; a prompt without one uses the editor's default. */
   readonly models: readonly string[]
-  /** Where apps are seen once they are published; without it they are nowhere. */
+  /** Addresses of published apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
-  /** Which apps keys may be pinned to, and webhooks hear of. */
+  /** Apps that keys may be pinned to and webhooks may filter by. */
   readonly appDirectory: AppDirectory
-  /** What the families that are served add to apps, in their order. */
+  /** Extensions of apps by the served families, in their order. */
   readonly appExtensions: readonly AppExtension[]
 }
 
-/** What the families stand on; made once by the composition root. */
+/** Everything that families depend on; created once by the composition root. */
 export interface Platform extends Machine, Kernel, Service {
   readonly store: PlatformStore
   readonly plugins: Plugins
@@ -146,7 +145,7 @@ export interface Platform extends Machine, Kernel, Service {
   readonly workAvailable: WorkAvailable
 }
 
-/** A change under way. */
+/** A change in progress. */
 export interface Changing {
   readonly platform: Platform
   readonly tx: PlatformTx
@@ -156,24 +155,24 @@ export interface Changing {
   readonly ip: string
 }
 
-/** What a family adds to apps, which are another's: so that apps do without it. */
+/** Extension of apps by another family, so that the apps family does not depend on it. */
 export interface AppExtension {
-  /** Ends what it has under way for an app that is about to be archived, and takes away what it shows. */
+  /** Cancels its work for an app that is being archived, and unpublishes what it shows. */
   archiving?(change: Changing, app: AppRecord): Promise<void>
-  /** Makes apps of prompts; at most one family does. */
+  /** Creates apps from prompts; at most one family has it. */
   readonly making?: AppMaking
 }
 
 export interface AppMaking {
   /**
-   * @param model the one that the caller names; undefined for the default
-   * @throws KeyhookError where nothing carries out prompts, or callers may not name the model
+   * @param model the model that the caller names; undefined for the default
+   * @throws KeyhookError without an editor, or when callers may not name the model
    */
   require(platform: Pick<Platform, 'plugins' | 'models'>, model: string | undefined): void
   /**
-   * Has an app that is `creating` made.
+   * Begins making an app with status `creating`.
    *
-   * @param id of the edit that makes it, which is told of with the app
+   * @param id of the edit that makes it, which is published with the app
    */
   begin(
     change: Changing,

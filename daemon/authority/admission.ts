@@ -1,6 +1,7 @@
 /**
- * Whether a caller may do what it asks for. That is checked when its request comes in, again once the body
- * is there, in the unit of work, while its answer goes on, and later for the work that it asked for.
+ * Decides whether a caller may do what it asks for. The check runs when the request comes in, again once
+ * its body has arrived, in the unit of work, while the response is being sent, and later for work that
+ * continues after the response.
  *
  * @module
  */
@@ -20,7 +21,7 @@ import { httpError } from '../operations/errors.ts'
 import type { KeyPrincipal, Principal } from './principal.ts'
 import { isPinned, requireScope } from './principal.ts'
 
-/** Who may call an operation. */
+/** Callers that an operation allows. */
 export type Access = NamedAccess | ScopedAccess
 
 type NamedAccess =
@@ -32,29 +33,29 @@ type NamedAccess =
   | 'operator'
   | 'public'
 
-/** A key that holds the scope, a signed-in user, or the operator on behalf of an account. */
+/** A key with the scope, a signed-in user, or the operator on behalf of an account. */
 interface ScopedAccess {
   readonly scope: string
   readonly pinned: 'allowed' | 'refused'
-  /** The path parameter that names a key: acting on itself, a key needs no scope. */
+  /** Path parameter that names a key: a key needs no scope to act on itself. */
   readonly self?: string
-  /** The operator may also act for no account: for the whole service. */
+  /** The operator may also act without an account, for the whole service. */
   readonly service?: boolean
 }
 
 type Params = Readonly<Record<string, string>>
 
-/** What an operation demands of its caller. */
+/** Checks that an operation makes of its caller. */
 export interface Admission {
   /**
-   * Refuses by the caller and the route alone: so a refusal says nothing about what exists.
+   * Refuses by caller and route alone, so that a refusal does not say what exists.
    *
    * @throws KeyhookError
    */
   check(principal: Principal, params: Params): void
   /**
-   * Refuses a caller that ended between its request and the unit of work that it asked for: a slow body, or
-   * work before the unit, would else let it write after the answer of its revocation.
+   * Refuses a caller whose authority ended between its request and the unit of work. Without this check, a
+   * slow body or work before the unit would let a revoked key write after its revocation was answered.
    *
    * @param principal undefined for an anonymous caller of what is public
    * @throws KeyhookError
@@ -67,7 +68,7 @@ export function admissionTo(
   { universe, clock }: { readonly universe: ScopeUniverse; readonly clock: Pick<Clock, 'now'> },
 ): Admission {
   const check = typeof access === 'object' ? scopedCheck(access, universe) : CHECKS[access]
-  // What acts on the key itself needs no scope.
+  // An operation on the key itself needs no scope.
   const held =
     typeof access === 'object' && access.self === undefined
       ? requiredScope(access.scope, universe)
@@ -119,10 +120,12 @@ function scopedCheck(
   }
 }
 
-/** How long a sign-in, or a password that was sent again, opens what needs proof. */
+/** How long a sign-in or a repeated password allows operations that need step-up. */
 const STEP_UP: Millis = 10 * MINUTE
 
-/** @throws KeyhookError `step_up_required` for a user who last proved who they are too long ago */
+/**
+ * @throws KeyhookError `step_up_required` for a user whose last proof of identity is too old
+ */
 export function requireStepUp(principal: Principal | undefined, now: Instant): void {
   if (principal?.type === 'user' && principal.authenticated_at + STEP_UP <= now) {
     throw httpError('step_up_required')
@@ -145,14 +148,14 @@ async function requireAccount(tx: Pick<Store, 'accounts'>, accountId: string): P
   if (await isSuspended(tx, accountId)) throw kernelError('account_suspended')
 }
 
-/** An embedder's accounts are its own, and not kept here. */
+/** An embedder keeps its own accounts; they have no row here. */
 async function isSuspended({ accounts }: Pick<Store, 'accounts'>, id: string): Promise<boolean> {
   const account = await accounts.get(id)
   return account !== undefined && account.suspended_at !== null
 }
 
 /**
- * A key with its ancestors, root first, as the unit of work sees them: never from a cache.
+ * Reads a key with its ancestors, root first, in the unit of work: never from a cache.
  *
  * @throws KeyhookError `invalid_key`, `key_revoked`, `key_expired` unless it lives
  */
@@ -169,24 +172,24 @@ export async function liveChain(
   return chain
 }
 
-/** Whether the value of a version still works: a rotation, or its owner, may have ended it meanwhile. */
+/** Whether the value of that version still works: a rotation or its owner may have ended it. */
 function isLive(key: KeyRecord | undefined, version: number, now: Instant): boolean {
   const value = key?.secrets.find((one) => one.version === version)
   if (key === undefined || value === undefined) return false
   return secretStatus(key, value, key.version, now) !== 'ended'
 }
 
-/** Against what a caller was admitted, and when. */
+/** What a caller was admitted against, and when. */
 export interface Admitted {
   /** `cacheVersion` of the verifier. */
   readonly version: number | undefined
   readonly at: Instant
 }
 
-/** A body that is there at once is no time in which a key could have ended. */
+/** Below this time since admission, a key cannot have ended: the body was already there. */
 const AT_ONCE: Millis = 100
 
-/** Whether nothing that was told since could have changed what a key may do. */
+/** Whether no invalidation since the admission could have changed what a key may do. */
 export function isUnchanged(
   principal: Principal | undefined,
   admitted: Admitted | undefined,
@@ -200,7 +203,7 @@ export function isUnchanged(
   )
 }
 
-/** Work that goes on after it was accepted. */
+/** Work that continues after it was accepted. */
 export interface AcceptedWork {
   readonly account_id: string
   readonly app_id: string
@@ -208,11 +211,11 @@ export interface AcceptedWork {
 }
 
 /**
- * Whether who asked for work could ask for it now: it may wait for long, and must not outlive the
- * revocation of its key. What an operator asked for goes on in any case, and what a user did though
- * their session has ended.
+ * Whether the caller that asked for work could still ask for it: queued work must not outlive the
+ * revocation of its key. Work of the operator continues in any case, and work of a user continues after
+ * their session ended.
  *
- * The value that a key had then does not matter: a key that was rotated is the same key.
+ * The value of the key does not matter: a rotated key is the same key.
  *
  * @param enough scopes of which a key must hold one
  */

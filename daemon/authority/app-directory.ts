@@ -1,12 +1,12 @@
 import { kernelError } from '../../lib/errors.ts'
 import type { AppReads } from '../../plugins/platform/contract/apps.ts'
 
-/** Whose the apps are that keys are pinned to and webhooks hear of. */
+/** Which apps keys may be pinned to and webhooks may filter by: those of this service, or any id. */
 export type AppIds = 'own' | 'any'
 
 /** Knows which apps an account has. */
 export interface AppDirectory {
-  /** Those of the ids that are no app of the account, archived or not. */
+  /** Returns the ids that are not apps of the account, archived ones included. */
   missing(
     apps: Pick<AppReads, 'owned'>,
     accountId: string,
@@ -14,7 +14,7 @@ export interface AppDirectory {
   ): Promise<readonly string[]>
 }
 
-/** The apps of this service, and those of a backend beside it, whose ids mean nothing here. */
+/** `own`: the apps of this service. `any`: apps of an embedder's own backend; their ids are opaque here. */
 export const APP_DIRECTORIES: Readonly<Record<AppIds, AppDirectory>> = {
   own: {
     async missing(apps, account_id, ids) {
@@ -25,7 +25,9 @@ export const APP_DIRECTORIES: Readonly<Record<AppIds, AppDirectory>> = {
   any: { missing: async () => [] },
 }
 
-/** @throws KeyhookError `app_not_found` naming those that the account does not have */
+/**
+ * @throws KeyhookError `app_not_found` naming the apps that the account does not have
+ */
 export async function requireApps(
   {
     platform,

@@ -7,7 +7,7 @@ import type { StoreTx } from '../../plugins/store/contract.ts'
 import type { Creator, KeyRecord } from '../../lib/key/record.ts'
 import { networkOf } from '../limits/network.ts'
 
-/** Who asks. Every principal but a key holds full authority over its account. */
+/** The caller of an operation. Every principal except a key has full authority over its account. */
 export type Principal = KeyPrincipal | UserPrincipal | OperatorPrincipal
 
 interface Acting {
@@ -18,9 +18,9 @@ export interface KeyPrincipal extends Acting {
   readonly type: 'key'
   readonly account_id: string
   readonly key: KeyRecord
-  /** `previous`: a replaced value in its grace period; it reads and writes, but manages no keys. */
+  /** `previous`: a replaced value in its grace period. It reads and writes, but manages no keys. */
   readonly secret: 'current' | 'previous'
-  /** The version of the value that was presented. */
+  /** Version of the presented value. */
   readonly secret_version: number
 }
 
@@ -30,19 +30,19 @@ export interface UserPrincipal extends Acting {
   readonly user_id: string
   readonly email: string
   readonly session_hash: string
-  /** When the user last proved who they are: what is sensitive needs that to be recent. */
+  /** When the user last proved their identity; sensitive operations need it to be recent. */
   readonly authenticated_at: Instant
-  /** Whether the sign-in still holds, as a unit of work sees it. */
+  /** Whether the session is still valid, read in a unit of work. */
   stands?(tx: StoreTx): Promise<boolean>
 }
 
-/** Who runs the daemon, on behalf of an account or of none. */
+/** Whoever runs the daemon, on behalf of an account or of none. */
 export interface OperatorPrincipal extends Acting {
   readonly type: 'operator'
   readonly account_id: string | null
 }
 
-/** How a principal is kept in records and audit rows. */
+/** A principal as records and audit rows store it. */
 export function creatorOf(principal: Principal): Creator {
   if (principal.type === 'key') return { type: 'key', id: principal.key.id }
   if (principal.type === 'user') return { type: 'user', id: principal.user_id }
@@ -54,26 +54,26 @@ export function isPinned(principal: Principal): boolean {
   return principal.authority.pins !== 'all'
 }
 
-/** The apps that a principal is pinned to, as a filter of lists; null for none. */
+/** The apps that a principal is pinned to, as a list filter; null for none. */
 export function pinsOf({ authority: { pins } }: Principal): readonly string[] | null {
   return pins === 'all' ? null : [...pins].sort()
 }
 
-/** Where the operator keeps what is of the whole service and of no account. */
+/** Account id of records that belong to the whole service. */
 export const SERVICE_ACCOUNT = ''
 
-/** The account that a scoped operation acts in; `authorize` refused whoever has none. */
+/** The account that a scoped operation acts in; `authorize` has refused callers without one. */
 export function accountOf(principal: Principal): string {
   if (principal.account_id === null) throw new TypeError('the operation needs an account')
   return principal.account_id
 }
 
-/** Whether a text is such as ids of accounts are: opaque, and safe in a header. */
+/** Whether a text has the form of an account id: opaque, and safe in a header. */
 export function isAccountId(text: unknown): text is string {
   return typeof text === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(text)
 }
 
-/** Whom requests are counted for: a key, a user, the operator, or the network of an anonymous caller. */
+/** Name that requests are counted under: a key, a user, the operator, or an anonymous caller's network. */
 export function callerOf(principal: Principal | undefined, ip: string): string {
   if (principal === undefined) return `network ${networkOf(ip)}`
   if (principal.type === 'key') return `key ${principal.key.id}`
@@ -82,18 +82,20 @@ export function callerOf(principal: Principal | undefined, ip: string): string {
     : `operator ${principal.account_id ?? ''}`
 }
 
-/** The account whose share a caller uses: of its keys and users, not of the operator. */
+/** The account whose share a key or a user uses; undefined for the operator. */
 export function memberAccountOf(principal: Principal | undefined): string | undefined {
   return principal === undefined || principal.type === 'operator' ? undefined : principal.account_id
 }
 
-/** Whom shares of the process are counted for: the account of its members, any other caller itself. */
+/** Name that shares of the process are counted under: the account of its members, else the caller. */
 export function holderOf(principal: Principal | undefined, ip: string): string {
   const account = memberAccountOf(principal)
   return account === undefined ? callerOf(principal, ip) : `account ${account}`
 }
 
-/** @throws KeyhookError `insufficient_scope` naming what is missing */
+/**
+ * @throws KeyhookError `insufficient_scope` naming the missing scopes
+ */
 export function requireScope({ scopes }: Pick<Authority, 'scopes'>, required: RequiredScope): void {
   if (allows(scopes, required)) return
   throw kernelError('insufficient_scope', {

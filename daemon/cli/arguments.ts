@@ -6,16 +6,16 @@ import type { Field, FieldKind } from './fields.ts'
 import { readValue } from './request.ts'
 import type { Terminal } from './terminal.ts'
 
-/** An option's value, wrapped: commander takes a bare null for a missing one. */
+/** The value of an option, wrapped: commander takes a bare null for a missing one. */
 type Given = { readonly value: unknown } | 'standard input'
 
-/** An option of a command, by the key under which commander keeps what was given. */
+/** An option of a command, by the key under which commander stores its value. */
 export interface ReadOption {
   readonly field: Field
   readonly key: string
 }
 
-/** What stands behind a command's name in its help. */
+/** The part of a command's help line after its name. */
 export function usageOf({ positionals, options }: CommandSpec): string {
   const needed = options.filter(({ required }) => required)
   return [...positionals.map(positionalOf), ...needed.map(flagOf), '[options]'].join(' ')
@@ -28,7 +28,7 @@ export function toArgument(field: Field): Argument {
   )
 }
 
-/** An option that is another one under a name that people also try. */
+/** An option that is another option under a name that people also try. */
 class AlsoTried extends Option {
   readonly #meant: Option
 
@@ -76,10 +76,10 @@ export function addOption(
 }
 
 /**
- * The value that was given for an option; undefined when none was. A secret is never an argument, since
- * arguments are seen by every user of the machine.
+ * The value given for an option; undefined when none was given. A secret is never an argument, because
+ * every user of the machine can see arguments.
  *
- * @throws InvalidArgumentError when standard input holds something else than the field takes
+ * @throws InvalidArgumentError when standard input holds something that the field does not accept
  */
 export async function valueOf(field: Field, given: unknown, terminal: Terminal): Promise<unknown> {
   if (field.kind === 'flag' || given === undefined) return given
@@ -89,9 +89,9 @@ export async function valueOf(field: Field, given: unknown, terminal: Terminal):
 }
 
 /**
- * Ends the command with one line about what standard input held.
+ * Ends the command with one line about the content of standard input.
  *
- * @throws the cause itself when it is about something else
+ * @throws the cause itself when it has another reason
  */
 export function refuseInput(command: Command, { name }: Field, cause: unknown): never {
   if (!(cause instanceof InvalidArgumentError)) throw cause
@@ -116,7 +116,7 @@ function flagOf({ name, kind }: Field): string {
   return `--${optionName(name)}${SHOWN[kind]}`
 }
 
-/** What stands for a value in the help. */
+/** Placeholder of a value in the help. */
 const SHOWN: Readonly<Record<FieldKind, string>> = {
   text: ' <text>',
   time: ' <time>',
@@ -130,7 +130,7 @@ const SHOWN: Readonly<Record<FieldKind, string>> = {
   files: ' <path>',
 }
 
-/** How a value of a kind is written. */
+/** How a value of each kind is written. */
 const WRITTEN: Readonly<Record<FieldKind, string>> = {
   text: '',
   time: 'So long ago, such as 1h or 7d, or an instant such as 2030-01-31T12:00:00Z.',

@@ -14,22 +14,23 @@ import type { Log } from '../telemetry/log.ts'
 import { encodeParts } from './encode-parts.ts'
 import type { CommandRequest } from './request.ts'
 
-/** What came back, its body as the exact text. */
+/** A response, its body as the exact text. */
 export interface Answer {
   readonly status: number
   readonly text: string
 }
 
-/** How often a folder is tried that another process holds for a moment. */
+/** Attempts on a data folder that another process holds for a moment. */
 const ROUNDS = 5
 const BETWEEN_ROUNDS = 100
 const ANSWER_WITHIN = 2 * MINUTE
 
 /**
- * Asks the daemon that holds the data folder; when there is none, opens the store for this one request.
+ * Sends a request to the daemon that holds the data folder; without a daemon, opens the store for this one
+ * request.
  *
- * Whoever holds the folder answers on its control socket, so there is never a second writer: a folder
- * that is taken while nobody answers is one that opens or closes, and is tried again.
+ * The process that holds the folder answers on its control socket, so there is never a second writer. A
+ * folder that is held while nobody answers is being opened or closed, and is tried again.
  *
  * @throws ConfigError when the folder is missing, or stays taken without an answer
  */
@@ -60,7 +61,7 @@ async function askHere(
 ): Promise<Answer> {
   try {
     const own = `${config.host}:${config.port}`
-    // Loaded only here: beside a running daemon a command is quick.
+    // Imported only here: a command is fast while a daemon runs.
     const { openLocal } = await import('../daemon.ts')
     const local = await openLocal(config, log, folder, config.baseUrl ?? `http://${own}`, [own])
     try {
@@ -75,10 +76,10 @@ async function askHere(
   }
 }
 
-/** Codes of a socket that nobody listens on; of the last, its folder is a file. */
+/** Error codes of a socket that nobody listens on; the last one means that its folder is a file. */
 const NOBODY: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR'])
 
-/** Undefined when nobody listens on the control socket; then nothing was asked. */
+/** Resolves to undefined when nobody listens on the control socket; no request was sent then. */
 export function askSocket(
   config: Config,
   { method, path, body, parts }: CommandRequest,
@@ -119,7 +120,10 @@ export function askSocket(
   })
 }
 
-/** Whoever answers before all was sent may have closed the way for the rest: the answer counts. */
+/**
+ * Streams the body. A server that responds early may close the connection before all was sent; its response
+ * counts.
+ */
 async function streamBody(
   bytes: AsyncIterable<Uint8Array>,
   request: Writable,

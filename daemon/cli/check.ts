@@ -1,10 +1,10 @@
 import { align } from './print.ts'
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
-  /** What was found, or the remedy. */
+  /** The finding, or the remedy. */
   readonly detail: string
 }
 
@@ -18,7 +18,7 @@ interface Attempted<T> {
   readonly found: T | undefined
 }
 
-/** A check that fails where looking throws: the message is the remedy. */
+/** Runs a check that fails when it throws: the message is the remedy. */
 export async function attempt<T extends { readonly detail: string }>(
   name: string,
   look: () => Promise<T>,

@@ -23,8 +23,8 @@ export function commandsOf(families: readonly Family[]): readonly CommandSpec[] 
 }
 
 /**
- * Reads `owner plan <email> <plan>`: group, verb, and the fields that need no option. What the path
- * names comes before them.
+ * Reads `owner plan <email> <plan>`: group, verb, and the fields without an option. Path parameters come
+ * first.
  *
  * @throws TypeError for a command that is not of this form or names a field that does not exist
  */
@@ -63,7 +63,7 @@ function pick({ id }: Operation, fields: readonly Field[], name: string): Field 
   return field
 }
 
-/** The commands of each group, in the order in which the groups first come. */
+/** The commands of each group, in the order of first appearance. */
 export function groupsOf(
   specs: readonly CommandSpec[],
 ): readonly { readonly group: string; readonly commands: readonly CommandSpec[] }[] {

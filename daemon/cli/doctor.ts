@@ -23,7 +23,7 @@ import { askSocket } from './ask.ts'
 import type { Check } from './check.ts'
 import { attempt } from './check.ts'
 
-/** Looks at everything a daemon stands on, without disturbing one that runs. */
+/** Checks everything that a daemon depends on, without disturbing a running one. */
 export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonly Check[]> {
   const node = checkNode(process.versions.node)
   const read = await attempt('configuration', () => {
@@ -59,7 +59,7 @@ export function checkNode(version: string): Check {
   return { name: 'node', ok, detail: `${version}${remedy}${advice}` }
 }
 
-/** Retries and expiries go by the clock: it must be plausible and not behind what it wrote. */
+/** Retries and expiries depend on the clock: it must be plausible, and not earlier than the latest record. */
 async function checkClock(config: Config): Promise<Check> {
   const now = Date.now()
   const written = await stat(databaseFile(config)).then(
@@ -96,7 +96,7 @@ async function checkFolder(config: Config): Promise<readonly Check[]> {
   ]
 }
 
-/** No daemon runs, so the folder is held while it is looked at. */
+/** No daemon runs, so this process holds the folder while it checks. */
 async function checkIdle(config: Config): Promise<readonly Check[]> {
   const taken = await attempt('data folder', async () => {
     const folder = await takeDataFolder(config.dataDir, 'must exist')
@@ -124,17 +124,19 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
   }
 }
 
-/** Before the first start there is nothing to hold: what `serve` would do is told, and nothing is made. */
+/**
+ * Before the first start there is nothing to hold: this reports what `serve` would do, and creates nothing.
+ */
 function absentFolder({ dataDir }: Config): Check {
   const detail = `${resolve(dataDir)} is not there yet. \`keyhook serve\` creates it`
   return { name: 'data folder', ok: true, detail }
 }
 
-/** What a start needs where the data folder or the SQLite file is not there yet, or with PostgreSQL. */
+/** Checks what a start needs without a data folder or SQLite file, or with PostgreSQL. */
 async function checkStart(config: Config): Promise<readonly Check[]> {
   const ports = await checkPorts(config)
   if (!usesPostgres(config)) return [...ports, ...(await checkFile(config))]
-  // PostgreSQL is only read: other daemons may serve it in another version.
+  // PostgreSQL is only read: daemons of another version may use it.
   let stored: readonly Check[] = []
   const database = await attempt('database', async () => {
     let pending = 0
@@ -153,8 +155,8 @@ async function checkStart(config: Config): Promise<readonly Check[]> {
 }
 
 /**
- * Reads an existing SQLite file. Opening the store would migrate an earlier schema, so `stored` then
- * holds what reading alone can check; undefined where the store can be opened as it is.
+ * Reads an existing SQLite file. Opening the store would migrate an older schema, so `stored` then holds
+ * the checks that reading alone allows; undefined when the store can be opened as it is.
  *
  * @param use whether the store may be opened at all: without the data folder it is only read
  */
@@ -184,9 +186,9 @@ function ofPending(count: number): string {
 }
 
 /**
- * Whether brand and master key are those of an existing database; for a new one any are.
+ * Whether brand and master key match an existing database; a new one accepts any.
  *
- * @param masterKeyFile where the key is when it is not given; undefined: nowhere
+ * @param masterKeyFile path of the key when the setting is absent; undefined: none
  */
 async function checkStored(
   facts: StoredFacts,
@@ -206,12 +208,12 @@ async function checkStored(
   return [brand.check, key.check]
 }
 
-/** The key of a database that holds nothing sealed yet. */
+/** The key of a database without encrypted secrets. */
 function newKeyOf({ masterKey }: Config): string {
   return masterKey === undefined ? 'read from the data folder, or created there' : 'given'
 }
 
-/** A SQLite file that nobody holds: it may be there without the data folder, which has its key. */
+/** A SQLite file that no process holds: it may exist without the data folder, which holds its key. */
 async function checkFile(config: Config): Promise<readonly Check[]> {
   const file = databaseFile(config)
   if (!existsSync(file)) {
@@ -233,7 +235,7 @@ async function checkPorts(config: Config): Promise<readonly Check[]> {
     requireTwoPorts(config)
     return Promise.resolve({ detail: '' })
   })
-  // The two would find each other's port taken.
+  // Otherwise each of the two checks would find the port taken by the other.
   if (!shared.check.ok) return [shared.check]
   const listeners = [
     ['port', 'KEYHOOK_PORT', config.host, config.port],
@@ -278,7 +280,7 @@ function quickCheck(file: string): Promise<{ readonly detail: string }> {
   })
 }
 
-/** Opening proves the master keys by a value that they sealed. */
+/** Opening proves the master keys with an encrypted check value. */
 async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly detail: string }> {
   const local = await openLocal(config, createLog('silent'), folder, 'http://localhost')
   try {
@@ -288,7 +290,7 @@ async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly 
   }
 }
 
-/** Whoever holds the folder has opened what is sealed, and knows what each key is there for. */
+/** The process that holds the folder has decrypted its secrets, and knows what each key is needed for. */
 async function askKeys(config: Config): Promise<{ readonly detail: string }> {
   const request = { method: masterKeyStatus.method, path: masterKeyStatus.path, body: undefined }
   const answer = await askSocket(config, request)

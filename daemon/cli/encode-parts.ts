@@ -4,12 +4,12 @@ import { basename } from 'node:path'
 import { format } from 'content-disposition'
 import type { SentPart } from './request.ts'
 
-/** A multipart body, its files read while it is sent. */
+/** A multipart body that reads its files while it is sent. */
 export interface Encoded {
   /** Its `Content-Type`. */
   readonly type: string
   /**
-   * Read once.
+   * May be read once.
    *
    * @throws Error naming a file that cannot be read
    */

@@ -3,7 +3,7 @@ import { optionName } from './command.ts'
 import type { Field } from './fields.ts'
 
 /**
- * The operation's example as it is typed.
+ * The operation's example as a command line.
  *
  * @example
  * printExample(spec) // keyhook key create --name CI --scopes 'apps:read,deploy:*'
@@ -45,7 +45,7 @@ function printText(value: unknown): string {
   return list ? value.join(',') : JSON.stringify(value)
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import type { PartsInput } from '../operations/parts.ts'
 
-/** How the text of a field is read. */
+/** How the text of a field is parsed. */
 export type FieldKind =
   'text' | 'time' | 'expiry' | 'integer' | 'number' | 'flag' | 'list' | 'json' | 'secret' | 'files'
 
-/** One field of an operation's input, as a command line gives it. */
+/** One field of an operation's input, as the command line takes it. */
 export interface Field {
-  /** As the wire has it: `grace_seconds`. */
+  /** Name on the wire: `grace_seconds`. */
   readonly name: string
   readonly location: 'path' | 'query' | 'body' | 'part'
   readonly kind: FieldKind
   readonly required: boolean
-  /** The text `null` stands for null. */
+  /** Whether the text `null` means null. */
   readonly nullable: boolean
   readonly description: string
-  /** Whether leaving it out says the same as false. */
+  /** Whether omitting it means the same as false. */
   readonly isOff: boolean
-  /** The only values there are; undefined: any. */
+  /** Accepted values; undefined: any. */
   readonly choices: readonly string[] | undefined
 }
 
@@ -25,8 +25,7 @@ type Schema = z.core.JSONSchema.BaseSchema
 type Defs = Readonly<Record<string, Schema>>
 
 /**
- * The fields of an object schema, in the order they are declared. Of several forms that a value may
- * have, the first that is an object counts.
+ * The fields of an object schema, in the order of declaration. A union uses its first object.
  *
  * @example
  * readFields(z.strictObject({ name: z.string() }), 'body') // [{ name: 'name', kind: 'text', … }]
@@ -45,7 +44,7 @@ export function readFields(
   )
 }
 
-/** The parts of a multipart body: of a file its path is given. */
+/** The parts of a multipart body; a file is given by its path. */
 export function partFields(parts: PartsInput = {}): readonly Field[] {
   return Object.entries(parts).map(([name, { kind, description, least }]) => ({
     name,
@@ -59,7 +58,7 @@ export function partFields(parts: PartsInput = {}): readonly Field[] {
   }))
 }
 
-/** The fields of a body, of which those that a form sends as files are given by their paths. */
+/** The fields of a body; those that a form sends as files are given by their paths. */
 export function withFiles(fields: readonly Field[], form: PartsInput = {}): readonly Field[] {
   const files = partFields(form).filter(({ kind }) => kind === 'files')
   return fields.map((field) => files.find(({ name }) => name === field.name) ?? field)
@@ -89,7 +88,7 @@ function readField(
   }
 }
 
-/** A query has texts alone: its booleans are the words. */
+/** A query only has texts: its booleans are the words. */
 function isTextBoolean(value: Schema | undefined): boolean {
   const words = value?.enum ?? []
   return words.length === 2 && words.includes('true') && words.includes('false')
@@ -101,7 +100,7 @@ function kindIn(location: Field['location'], name: string, value: Schema | undef
   return kind === 'time' && location === 'body' && name === 'expires_at' ? 'expiry' : kind
 }
 
-/** Fields that hold what lets somebody in. */
+/** Fields that hold credentials. */
 const SECRET: ReadonlySet<string> = new Set(['password', 'key'])
 
 const KINDS: Readonly<Record<string, FieldKind>> = {
@@ -111,7 +110,7 @@ const KINDS: Readonly<Record<string, FieldKind>> = {
   boolean: 'flag',
 }
 
-/** What has no simple text is given as JSON. */
+/** A value without a simple text form is given as JSON. */
 function kindOf(schema: Schema | undefined): FieldKind {
   if (schema?.type === 'array') return isTextList(schema) ? 'list' : 'json'
   if (schema?.format === 'date-time') return 'time'
@@ -129,7 +128,7 @@ function objectForm(schema: Schema, defs: Defs): Schema | undefined {
 function formsOf(schema: Schema, defs: Defs): readonly Schema[] {
   const [, name = ''] = /^#\/\$defs\/(.+)$/.exec(schema.$ref ?? '') ?? []
   const found = defs[name] ?? schema
-  // Beside properties, oneOf says which of them go together.
+  // Beside properties, oneOf only says which of them go together.
   const forms = found.properties === undefined ? (found.anyOf ?? found.oneOf) : undefined
   return forms === undefined ? [found] : forms.flatMap((form) => formsOf(toSchema(form), defs))
 }

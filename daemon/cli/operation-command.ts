@@ -13,13 +13,13 @@ import type { CommandRequest } from './request.ts'
 import { toRequest } from './request.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Sends a command's request, in the account that is named. */
+/** Sends a command's request in the named account. */
 export type Ask = (request: CommandRequest, account: string | undefined) => Promise<Answer>
 
 export interface CommandPorts {
   readonly terminal: Terminal
   readonly ask: Ask
-  /** Told the exit code. */
+  /** Receives the exit code. */
   readonly exit: (code: number) => void
 }
 
@@ -30,7 +30,7 @@ interface Shared {
   readonly all?: boolean
 }
 
-/** Names of options that are no field. */
+/** Names of options that are not fields. */
 const SHARED = ['json', 'account', 'raw', 'all'] satisfies readonly (keyof Shared)[]
 
 /** Adds the options that every command takes, before or after its name. */
@@ -93,14 +93,14 @@ function isAccountRequired({ status, text }: Answer): boolean {
 /** Accounts that a refusal lists. */
 const LISTED_ACCOUNTS = 10
 
-/** The accounts that a command could have named, newest first. */
+/** The accounts that the command could have named, newest first. */
 async function describeAccounts({ ask }: CommandPorts): Promise<string> {
   const path = `/v1/accounts?limit=${LISTED_ACCOUNTS}`
   const listed = await ask({ method: 'GET', path, body: undefined }, undefined)
   return printAccountChoice(JSON.parse(listed.text) as Wire) || `${FIRST_ACCOUNT}\n`
 }
 
-/** The command has succeeded: what cannot be read now is not warned of. */
+/** The command has succeeded: a failed read does not produce a warning. */
 async function warn(
   spec: CommandSpec,
   values: ReadonlyMap<Field, unknown>,

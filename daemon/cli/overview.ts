@@ -3,13 +3,13 @@ import { groupsOf } from './command.ts'
 import { printExample } from './example.ts'
 import { align } from './print.ts'
 
-/** A command with its one line. */
+/** A command with its one-line description. */
 export interface Line {
   readonly name: string
   readonly summary: string
 }
 
-/** The page of `keyhook --help`: every command, grouped, one line each, and a few that show how. */
+/** The page of `keyhook --help`: every command by group, one line each, and a few examples. */
 export function printOverview(own: readonly Line[], specs: readonly CommandSpec[]): string {
   const shown = specs
     .filter(({ operation, positionals }) => operation.secret && positionals.length === 0)

@@ -4,7 +4,7 @@ import type { Field } from './fields.ts'
 import type { Wire } from './print.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Whether a command answers one page of many. */
+/** Whether a command returns one page of a list. */
 export function isPaged({ options }: CommandSpec): boolean {
   return options.some(isCursor)
 }
@@ -13,7 +13,7 @@ function isCursor({ location, name }: Field): boolean {
   return location === 'query' && name === 'cursor'
 }
 
-/** Every page of a list as one, from where the given values begin. */
+/** Reads every page of a list as one, starting from the given values. */
 export function askAllPages(
   spec: CommandSpec,
   values: ReadonlyMap<Field, unknown>,
@@ -33,10 +33,10 @@ export function askAllPages(
 }
 
 /**
- * Every page of a list as one. A refusal ends it and is the answer, since a part must not pass for the
- * whole.
+ * Reads every page of a list as one. A refusal ends the read and is the result, because a part must not
+ * look like the whole list.
  *
- * @param ask asks for the page that a cursor leads to; undefined for the first
+ * @param ask requests the page at a cursor; undefined for the first page
  */
 export async function readAllPages(
   ask: (cursor: string | undefined) => Promise<Answer>,

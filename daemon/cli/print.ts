@@ -3,10 +3,10 @@ import { isFinal } from '../../lib/delivery/state.ts'
 import { cutText } from '../../lib/internal/text.ts'
 import { toIso } from '../../lib/time.ts'
 
-/** A JSON object as it came over the wire. */
+/** A JSON object as received. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** The columns of a list, as far as its records have them. */
+/** Columns of a list that are shown when its records have them. */
 const LIST_COLUMNS = [
   'id',
   'at',
@@ -36,7 +36,7 @@ const LIST_COLUMNS = [
   'text',
 ]
 
-/** Columns that are made of several fields of a record; undefined for one of another kind. */
+/** Columns derived from several fields of a record; undefined for a record of another kind. */
 const DERIVED: Readonly<Record<string, (record: Wire) => unknown>> = {
   last_result: ({ attempt_count, response, error }) => {
     if (attempt_count === undefined) return undefined
@@ -56,7 +56,7 @@ function columnOf(record: Wire, name: string): unknown {
   return record[name] === undefined ? DERIVED[name]?.(record) : record[name]
 }
 
-/** What the command line says where the wire speaks of headers and paths. */
+/** What the command line says where the API speaks of headers and paths. */
 const HINTS: Readonly<Record<string, string>> = {
   account_required: 'Name the account with --account <id>; `keyhook account list` shows them.',
   key_not_found:
@@ -65,7 +65,7 @@ const HINTS: Readonly<Record<string, string>> = {
     'No webhook with this id is visible to you. `keyhook webhook list` shows the ids. Those of another account need --account <id>.',
 }
 
-/** The answer for a person: a list as a table, a record line by line. */
+/** Prints a response for a person: a list as a table, a record line by line. */
 export function printAnswer(answer: Wire, secret: readonly string[] = []): string {
   const rows = answer['data']
   if (Array.isArray(rows)) {
@@ -97,10 +97,10 @@ function printList(rows: readonly Wire[], cursor: unknown): string {
   return table + more
 }
 
-/** Longest name of an account in a choice. */
+/** Maximum length of an account name in a choice. */
 const NAME_LENGTH = 60
 
-/** The option that names each account of a list; empty for an empty list. */
+/** The option that selects each account of a list; empty for an empty list. */
 export function printAccountChoice({ data, has_more }: Wire): string {
   const rows = (data as readonly Wire[] | undefined) ?? []
   const choices = rows.map(({ id, name }) => [
@@ -110,7 +110,7 @@ export function printAccountChoice({ data, has_more }: Wire): string {
   return align(choices) + (has_more === true ? '  and more\n' : '')
 }
 
-/** What was refused of a request that was carried out otherwise. */
+/** Prints the refused parts of a request whose other parts succeeded. */
 function printRefused(errors: unknown): string {
   if (!Array.isArray(errors) || errors.length === 0) return ''
   const lines = (errors as readonly Wire[]).map(({ name, message, code }) =>
@@ -119,7 +119,7 @@ function printRefused(errors: unknown): string {
   return `\nRefused:\n${lines.join('\n')}\n`
 }
 
-/** Columns side by side, each as wide as its widest cell. */
+/** Aligned columns, each as wide as its widest cell. */
 export function align(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...rows.map((row) => row[at]?.length ?? 0)),
@@ -129,7 +129,10 @@ export function align(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row).trimEnd()}\n`).join('')
 }
 
-/** One line of text that moves no cursor: values may be a stranger's, such as a receiver's answer. */
+/**
+ * One line of text without control characters: values may come from a stranger, such as a receiver's
+ * response.
+ */
 function printValue(value: unknown): string {
   if (value === null || value === undefined) return '-'
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
@@ -139,7 +142,7 @@ function printValue(value: unknown): string {
   return harmless(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Who or what something is, as audit entries and records say it. */
+/** A person or thing as audit entries and records refer to it. */
 function isReference(
   value: unknown,
 ): value is { readonly type: string; readonly id: string | null } {
@@ -159,7 +162,7 @@ function harmless(text: string): string {
   )
 }
 
-/** The error of an answer: what is wrong, where, and the id to quote. */
+/** Prints an error: what is wrong, where, and the request id to quote. */
 export function printError({ error }: Wire): string {
   const { code, message, request_id, errors, details } = (error ?? {}) as Wire
   const faults = Array.isArray(errors) ? (errors as readonly Wire[]) : []

@@ -13,12 +13,11 @@ import { printOverview } from './overview.ts'
 import { addServing } from './serve.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A command line that cannot be understood. */
+/** Exit code of a command line that cannot be parsed. */
 const MISUSE = 2
 
 /**
- * Runs one command line and answers its exit code: 0, 1 for a refusal, 2 for a line that cannot be
- * understood.
+ * Runs one command line and returns its exit code: 0, 1 for a refusal, 2 for a line that cannot be parsed.
  *
  * @param ask default: the daemon of the data folder, else its store
  */
@@ -45,14 +44,14 @@ export async function runCli(
 function askOf({ env }: Terminal): Ask {
   return async (request, account) => {
     const config = readConfig(env)
-    // What a store tells when it opens is for a daemon's log; a command prints its answer.
+    // What a store logs when it opens belongs in a daemon's log; a command prints its response.
     const log = createLog(config.logLevel === 'info' ? 'warn' : config.logLevel)
     const { askDaemon } = await import('./ask.ts')
     return askDaemon(config, log, request, account)
   }
 }
 
-/** Refusals are one line; the stack of a defect is shown to whoever asks for it. */
+/** Prints a refusal as one line; the stack of a defect only on request. */
 function printFailure(cause: unknown, env: Terminal['env']): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   const expected = cause instanceof ConfigError || cause instanceof KeyhookError
@@ -81,12 +80,12 @@ function createProgram(families: readonly Family[], ports: CommandPorts): Comman
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   const specs = commandsOf(families)
   addGroups(program, specs, ports)
-  // Last, since commands inherit what is there when they are added.
+  // Last, because commands inherit the help configuration when they are added.
   program.configureHelp({ formatHelp: () => printOverview(own, specs) })
   return program
 }
 
-/** One line, with the command that explains what can be given. */
+/** Prints one line that names the command with the full help. */
 function printMisuse(help: string): (text: string, write: (text: string) => void) => void {
   return (text, write) => {
     const line = text

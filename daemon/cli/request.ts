@@ -5,28 +5,28 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../lib/time.ts'
 import type { CommandSpec } from './command.ts'
 import type { Field, FieldKind } from './fields.ts'
 
-/** What a command asks of the daemon. */
+/** Request of a command. */
 export interface CommandRequest {
   readonly method: string
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string
   /** JSON text; undefined: none. */
   readonly body: string | undefined
-  /** Of a multipart body, in place of `body`. */
+  /** Parts of a multipart body, instead of `body`. */
   readonly parts?: readonly SentPart[]
 }
 
 /** A part of a multipart body: a text, or the file at a path. */
 export type SentPart = { readonly name: string } & (
   | { readonly text: string }
-  // By default it is called as the file is, wherever that lies.
+  // Default file name: that of the file.
   | { readonly path: string; readonly filename?: string }
 )
 
 /**
- * The value that a field's text stands for.
+ * Parses the text of a field.
  *
- * @param before what the same option gave before, to which lists add
+ * @param before value of an earlier use of the option; lists append to it
  * @throws InvalidArgumentError that says what the text must be
  */
 export function readValue(field: Field, text: string, before?: unknown): unknown {
@@ -58,7 +58,7 @@ const READERS: Readonly<Record<FieldKind, (text: string) => unknown>> = {
   json: readJson,
 }
 
-/** Milliseconds of the units of a duration. */
+/** Milliseconds per unit of a duration. */
 const UNITS: Readonly<Record<string, Millis>> = {
   s: SECOND,
   m: MINUTE,
@@ -68,9 +68,9 @@ const UNITS: Readonly<Record<string, Millis>> = {
 }
 
 /**
- * The instant that an expiry means: a duration from now, or the instant itself.
+ * Parses an expiry: a duration from now, or an instant.
  *
- * @throws InvalidArgumentError for a text that is neither, and for an instant that has passed
+ * @throws InvalidArgumentError for any other text, and for an instant in the past
  */
 function readExpiry(text: string, now: Instant): string {
   const duration = readDuration(text)
@@ -80,9 +80,9 @@ function readExpiry(text: string, now: Instant): string {
 }
 
 /**
- * The instant so long ago, or the instant itself.
+ * Parses an instant, or a duration before now.
  *
- * @throws InvalidArgumentError for a text that is neither
+ * @throws InvalidArgumentError for any other text
  */
 function readPast(text: string, now: Instant): string {
   const duration = readDuration(text)
@@ -118,7 +118,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The request that these values of the fields make; a field without one is left out. */
+/** Builds the request from the values of the fields; fields without a value are left out. */
 export function toRequest(
   { operation, positionals, options }: CommandSpec,
   values: ReadonlyMap<Field, unknown>,
@@ -144,7 +144,7 @@ export function toRequest(
 
 type Values = readonly (readonly [string, unknown])[]
 
-/** What is given as files goes as a form, and all else with it. */
+/** Fields given as files are sent as a form, together with all other fields. */
 function bodiesOf(
   { input }: CommandSpec['operation'],
   inBody: Values,
@@ -160,7 +160,7 @@ function bodiesOf(
   return { body, ...(input.parts === undefined ? {} : { parts: inParts.flatMap(toParts) }) }
 }
 
-/** The path of a file below the folder that it is sent from; of one from elsewhere its name. */
+/** Path of a file relative to the folder that it is sent from; the name of a file from elsewhere. */
 function pathInside(path: string): string {
   const inside = relative('', path)
   const isBelow = !isAbsolute(inside) && inside !== '..' && !inside.startsWith(`..${sep}`)
@@ -176,7 +176,7 @@ function toParts([name, value]: Values[number]): readonly SentPart[] {
   return (value as readonly string[]).map((path) => ({ name, path }))
 }
 
-/** A body that may be missing is, when no field of it is given. */
+/** An optional body is left out when none of its fields is given. */
 function bodyOf(
   schema: CommandSpec['operation']['input']['body'],
   fields: Readonly<Record<string, unknown>>,

@@ -12,7 +12,7 @@ interface ServeOptions {
   readonly json?: boolean
 }
 
-/** Adds `serve` and `dispatch`, which run until they are told to stop. */
+/** Adds `serve` and `dispatch`, which run until a signal. */
 export function addServing(program: Command, terminal: Terminal): void {
   program
     .command('serve')
@@ -47,7 +47,7 @@ async function run(
     )
   }
   const log = createLog(config.logLevel)
-  // Listened for from the start: the first process of a container is not ended by signals it ignores.
+  // Registered first: the first process of a container is not ended by signals that it ignores.
   const stopRequested = stopSignal()
   const { startDaemon } = await import('../daemon.ts')
   const daemon = await startDaemon(config, log, roles)
@@ -77,7 +77,7 @@ function printStarted({ url, setupLink }: Daemon, { dev }: Config): string {
   return `${JSON.stringify({ url, dev, setup_link: setupLink ?? null })}\n`
 }
 
-/** What a person sees who started it. */
+/** Message for the person who started it. */
 function greet({ url, setupLink, platform }: Daemon, config: Config, { api }: DaemonRoles): string {
   const apps = api && config.apps === 'on' ? platform.appsHosting?.urlOf('<name>') : undefined
   const delays = config.webhookRetrySchedule.map((delay) => delay / SECOND).join(', ')

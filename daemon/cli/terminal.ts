@@ -1,11 +1,11 @@
 import { SECOND } from '../../lib/time.ts'
 
-/** Where a command reads and writes; the process itself but for tests. */
+/** Input and output of a command; tests replace those of the process. */
 export interface Terminal {
   readonly env: Readonly<NodeJS.ProcessEnv>
   out(text: string): void
   err(text: string): void
-  /** One line for a person who waits, each in the place of the one before; undefined: nobody watches. */
+  /** Shows one line to a waiting person, replacing the previous one; undefined: nobody watches. */
   readonly notice?: ((text: string) => void) | undefined
   /** All of standard input. */
   readInput(): Promise<string>
@@ -33,7 +33,7 @@ export const processTerminal: Terminal = {
   },
 }
 
-/** Says once a second how long work takes, to a person who watches. */
+/** Shows once per second how long the work takes, to a person who watches. */
 export async function withWaitNotice<T>({ notice }: Terminal, work: Promise<T>): Promise<T> {
   if (notice === undefined) return work
   let seconds = 0

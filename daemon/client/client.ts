@@ -18,9 +18,9 @@ import type { CallOptions, Client } from './types.ts'
 type Method = (given?: Wire, options?: CallOptions) => Promise<unknown>
 
 /**
- * The client of the operations that these are the routes of, over any way of sending.
+ * Creates the client of the operations of these routes, over any transport.
  *
- * @throws TypeError when two routes would be the same method
+ * @throws TypeError when two routes would have the same method
  */
 export function clientOf<Op extends Operation>(routes: readonly Route[], send: Send): Client<Op> {
   const families: Record<string, Record<string, Method>> = {}
@@ -30,12 +30,12 @@ export function clientOf<Op extends Operation>(routes: readonly Route[], send: S
     if (Object.hasOwn(methods, verb)) throw new TypeError(`two routes are ${family}.${verb}`)
     methods[verb] = methodOf(route, send)
   }
-  // What the types say of each route is what its operation declares.
+  // The types of each route are those that its operation declares.
   return families as unknown as Client<Op>
 }
 
 /**
- * Where an operation is in a client.
+ * Where a client has an operation.
  *
  * @example
  * methodName('webhooks.retry_delivery') // ['webhooks', 'retryDelivery']
@@ -47,7 +47,7 @@ export function methodName(id: string): readonly [family: string, verb: string] 
   return [family, verb]
 }
 
-/** Fields are named by the route, where it has no body, or else judged by the service. */
+/** A route without a body knows its fields; a body is validated by the service. */
 function declareMethod({ id }: Route): ReadArguments {
   return declareArguments(id, {
     given: optional({ allowed: 'a plain object', accepts: isPlainObject }),
@@ -79,7 +79,7 @@ async function ask(
   return send(toRequest(route, given), options)
 }
 
-/** Walks a list page by page, each asked for when it is needed. */
+/** Iterates over a list page by page, requesting each page when it is needed. */
 function walkOf(list: Method, readArguments: ReadArguments) {
   return async function* all(...args: Parameters<Method>) {
     const [given = {}, options] = readArguments(args) as typeof args

@@ -14,7 +14,7 @@ import {
 
 export interface ApiErrorFacts {
   readonly code: string
-  /** 0 when nothing was answered. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
   readonly message: string
   readonly requestId?: string | undefined
@@ -38,25 +38,21 @@ const readFacts = declareArguments('ApiError', {
 })
 
 /**
- * What a call is rejected with: a refusal of the service by its code, or `connection_failed`,
- * `timeout` or `unexpected_answer` when there is none, and what was done is not known.
+ * Error of a rejected call: the service's error code, or `connection_failed`, `timeout` or
+ * `unexpected_answer` when the service gave none and the outcome is unknown.
  *
- * @example
- * try {
- *   await client.keys.get({ key_id })
- * } catch (error) {
- *   if (!(error instanceof ApiError) || error.code !== 'key_not_found') throw error
- * }
+ * @example try { await client.keys.get({ key_id }) } catch (error) { if (!(error instanceof ApiError) ||
+ *   error.code !== 'key_not_found') throw error }
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: string
-  /** Of the answer; 0 when nothing was answered. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
-  /** To quote when asking the operator. */
+  /** Request id to quote to the operator. */
   readonly requestId: string | undefined
   readonly details: Readonly<Record<string, unknown>>
-  /** Each faulty place of the argument. */
+  /** Every invalid location of the argument. */
   readonly errors: readonly FieldError[]
 
   constructor(...args: readonly [facts: ApiErrorFacts]) {
@@ -74,14 +70,14 @@ export class ApiError extends Error {
 /** Any JSON object. */
 export type Wire = Readonly<Record<string, unknown>>
 
-/** Faults that the message itself names: it is all that most programs log. */
+/** Maximum faults named in the message, which is all that most programs log. */
 const SHOWN_FAULTS = 3
 
 function printFault({ location, message }: FieldError): string {
   return `${location}: ${message}`
 }
 
-/** The error that an answer tells; one that tells none, such as a proxy's, is `unexpected_answer`. */
+/** The error of a response; `unexpected_answer` for a body without one, such as a proxy's. */
 export function toApiError(response: Response, body: unknown): ApiError {
   const { status, headers } = response
   const requestId = headers.get('x-request-id') ?? undefined
@@ -92,7 +88,7 @@ export function toApiError(response: Response, body: unknown): ApiError {
   }
   const { code, message, request_id, details, errors } = reported
   const faults = Array.isArray(errors) ? errors.filter(isFieldError) : []
-  // A proxy may answer in a form that is nearly the service's: what is not of its type is left out.
+  // A proxy may send a similar form: values of another type are left out.
   return new ApiError({
     code,
     status,

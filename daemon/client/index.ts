@@ -30,17 +30,17 @@ export { ROUTES } from './routes.ts'
 export type { Served } from './routes.ts'
 
 export interface ClientOptions<Routed extends Route = RouteOf<Served>> {
-  /** Where the service is, such as `http://127.0.0.1:8420`; a path before `/v1` is kept. */
+  /** Address of the service, such as `http://127.0.0.1:8420`; a path before `/v1` is kept. */
   readonly baseUrl: string
-  /** A developer key, or the operator's token. */
+  /** A developer key, or the operator token. */
   readonly key: string
-  /** The account that the operator acts for. */
+  /** Account that the operator acts for. */
   readonly account?: string
-  /** Milliseconds that one attempt may take. Default 60,000. */
+  /** Timeout of one attempt in milliseconds. Default 60,000. */
   readonly timeout?: number
-  /** Default: the runtime's own. */
+  /** Default: the runtime's `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** What can be asked for. Default: the operations of the service. */
+  /** Routes of the client. Default: the operations of the service. */
   readonly routes?: readonly Routed[]
 }
 

@@ -2,26 +2,26 @@ import type { Wire } from './error.ts'
 import type { Route } from './route.ts'
 import { paramsIn } from './route.ts'
 
-/** What is sent for a call. */
+/** Request of a call. */
 export interface ApiRequest {
   readonly method: Route['method']
-  /** With its query, from the root of the service. */
+  /** Path with its query, relative to the root of the service. */
   readonly path: string
   /** JSON text, or the parts of a multipart body; undefined: none. */
   readonly body: string | FormData | undefined
-  /** Whether a file is answered. */
+  /** Whether the response is a file. */
   readonly bytes?: true
-  /** Whether asking twice does no more than asking once. */
+  /** Whether sending it twice has the same effect as sending it once. */
   readonly repeatable: boolean
 }
 
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE', 'POST'])
 
 /**
- * Puts each field of the argument where its route has it.
+ * Puts each field of the argument into path, query or body.
  *
- * @throws TypeError for a path parameter that is missing, or that would lead to another path, and for
- *   a field of another name where the route has no body
+ * @throws TypeError for a path parameter that is missing or would lead to another path, and for an
+ *   unknown field when the route has no body
  */
 export function toRequest(route: Route, given: Wire): ApiRequest {
   const params = paramsIn(route.path)
@@ -39,7 +39,7 @@ export function toRequest(route: Route, given: Wire): ApiRequest {
   }
 }
 
-/** The fields of a body are the service's to judge; without one there is nothing to send them in. */
+/** The service validates the fields of a body; without a body there is nothing to send them in. */
 function refuseStray({ id, body, parts }: Route, given: Wire, names: readonly string[]): void {
   if (body !== undefined || parts !== undefined) return
   const stray = Object.keys(given).find((name) => !names.includes(name))
@@ -68,14 +68,14 @@ function queryOf(names: readonly string[], given: Wire): string {
   return query.size === 0 ? '' : `?${query.toString()}`
 }
 
-/** JSON has no word for a file. */
+/** JSON cannot hold a file. */
 function hasFiles(fields: readonly (readonly [string, unknown])[]): boolean {
   return fields.some(
     ([, value]) => Array.isArray(value) && value.some((one) => one instanceof Blob),
   )
 }
 
-/** A field that is a list is as many parts of one name. */
+/** A list becomes as many parts of one name. */
 function formOf(fields: readonly (readonly [string, unknown])[]): FormData {
   const form = new FormData()
   for (const [name, value] of fields) {

@@ -2,38 +2,38 @@ import type { z } from 'zod'
 import { NAME, OBJECT, declareArguments, listOf, recordOf } from '../../lib/internal/arguments.ts'
 import type { Effect, Operation } from '../operations/operation.ts'
 
-/** What the client must know of an operation to ask for it. */
+/** What the client needs to know of an operation. */
 export interface Route {
   /** `webhooks.retry_delivery`, called as `client.webhooks.retryDelivery`. */
   readonly id: string
   readonly method: Operation['method']
-  /** `/v1/keys/{key_id}`; what stands in braces is taken from the argument. */
+  /** `/v1/keys/{key_id}`; parameters in braces come from the argument. */
   readonly path: string
-  /** The fields of the argument that go into the query. */
+  /** Fields of the argument that go into the query. */
   readonly query?: readonly string[]
-  /** Whether the other fields are a body; an `optional` one without fields is not sent. */
+  /** Whether the other fields form a body; an `optional` body without fields is not sent. */
   readonly body?: 'optional' | 'required'
-  /** The fields of the argument that are parts of a multipart body; files are lists of blobs. */
+  /** Fields of the argument that are parts of a multipart body; files are lists of blobs. */
   readonly parts?: readonly string[]
-  /** The answer is a file, not JSON. */
+  /** The response is a file, not JSON. */
   readonly bytes?: true
-  /** The answer is one page of many. */
+  /** The response is one page of a list. */
   readonly list?: true
-  /** A POST that no Idempotency-Key makes safe to repeat, since it has no caller. */
+  /** A POST that no Idempotency-Key makes repeatable, because it has no caller. */
   readonly once?: true
 }
 
-/** A route that carries the types of its operation. */
+/** A route with the types of its operation. */
 export interface RouteOf<Op extends Operation> extends Route {
-  /** Never there: it carries types alone. */
+  /** Never present at run time: it only has a type. */
   readonly operation?: Op
 }
 
-/** Operations whose own id, input and output the compiler knows; a stream is read by an `EventSource`. */
+/** Operations with a known id, input and output; a stream is read by an `EventSource`. */
 export type Known<Op> =
   Op extends Operation<Exclude<Effect, 'stream'>> ? (string extends Op['id'] ? never : Op) : never
 
-/** The operations whose types these routes carry. */
+/** The operations of these routes, as types. */
 export type RoutedOperation<Routed extends Route> = Routed extends { readonly operation?: infer Op }
   ? Known<Op>
   : never
@@ -46,7 +46,7 @@ const readOperations = declareArguments('routesOf', {
 })
 
 /**
- * The routes of operations, for a client that calls a family of your own.
+ * Creates the routes of operations, for a client of your own family.
  *
  * @throws TypeError when two parts of an operation's input have a field of the same name
  * @example
@@ -79,7 +79,7 @@ function isAnswered({ effect }: Operation): boolean {
   return effect !== 'stream'
 }
 
-/** The parameters of a path, in their order. */
+/** The parameters of a path, in order. */
 export function paramsIn(path: string): readonly string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
 }
@@ -88,12 +88,12 @@ function needOf(body: z.ZodType): 'optional' | 'required' {
   return body.safeParse(undefined).success ? 'optional' : 'required'
 }
 
-/** The fields of an object's schema; of any other schema none. */
+/** The fields of an object schema; none for any other schema. */
 function fieldsOf(schema: z.ZodType | undefined): readonly string[] {
   return schema !== undefined && 'shape' in schema ? Object.keys(schema.shape as object) : []
 }
 
-/** One argument holds all parts of the input, so a name must tell which part it is of. */
+/** One argument holds all parts of the input, so each name must belong to one part. */
 function refuseDuplicates(id: string, names: readonly string[]): void {
   const duplicate = names.find((name, at) => names.indexOf(name) !== at)
   if (duplicate !== undefined) throw new TypeError(`${id} has two fields ${duplicate}`)

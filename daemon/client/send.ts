@@ -2,26 +2,26 @@ import { ApiError, isWire, toApiError } from './error.ts'
 import type { ApiRequest } from './request.ts'
 import type { CallOptions } from './types.ts'
 
-/** How often a call is tried that may be repeated. */
+/** Maximum attempts of a repeatable call. */
 const ATTEMPTS = 3
 
 const FIRST_WAIT = 250
-/** Milliseconds that a caller is kept waiting for a service that names its own time. */
+/** Maximum milliseconds that a `Retry-After` may delay a call. */
 const LONGEST_WAIT = 60_000
 
 const PASSING: ReadonlySet<number> = new Set([429, 503])
 
-/** Whether the same request may fare better soon. The same request in progress is waited for. */
+/** Whether the same request may succeed soon, also when it is still in progress. */
 function isPassing(status: number, code: string): boolean {
   return PASSING.has(status) || code === 'idempotency_in_progress'
 }
 
 /**
- * Milliseconds until the next attempt; undefined when it is not worth waiting.
+ * Milliseconds until the next attempt; undefined when it is too long.
  *
- * @param attempt the one that failed, from 1
+ * @param attempt number of the failed attempt, from 1
  * @param retryAfter the header: seconds or a date; null: the wait doubles from 250 ms
- * @param random from 0 to 1; it only ever lengthens a wait, by up to half
+ * @param random from 0 to 1; lengthens the wait by up to half
  */
 export function waitAfter(
   attempt: number,
@@ -40,30 +40,30 @@ function readRetryAfter(text: string, now: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-/** What sending needs; each has its default in `createClient`. */
+/** Dependencies of sending; `createClient` has a default for each. */
 export interface SendPorts {
   readonly baseUrl: string
   readonly key: string
   readonly account: string | undefined
-  /** Milliseconds of one attempt. */
+  /** Timeout of one attempt in milliseconds. */
   readonly timeout: number
   readonly request: typeof globalThis.fetch
-  /** Resolves after milliseconds, or rejects with the signal's reason. */
+  /** Resolves after the milliseconds, or rejects with the signal's reason. */
   readonly wait: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>
 }
 
-/** Sends a request until it is answered, and resolves with the answer's JSON. */
+/** Sends a request until it succeeds, and resolves with the JSON of the response. */
 export type Send = (request: ApiRequest, options?: CallOptions) => Promise<unknown>
 
-/** How one attempt ended. */
+/** Outcome of one attempt. */
 type Outcome =
   | { readonly answer: unknown }
   | { readonly error: ApiError; readonly passing: boolean; readonly retryAfter: string | null }
 
 /**
- * Sends over `fetch`, up to three times what may be repeated.
+ * Sends over `fetch`; a repeatable request up to three times.
  *
- * @throws TypeError when the base address is none
+ * @throws TypeError for an invalid base address
  */
 export function createSend(ports: SendPorts): Send {
   const base = new URL(ports.baseUrl).href.replace(/\/+$/, '')
@@ -82,7 +82,9 @@ export function createSend(ports: SendPorts): Send {
   }
 }
 
-/** @throws TypeError for a key or an account that no header can hold */
+/**
+ * @throws TypeError for a key or an account that a header cannot hold
+ */
 function headersOf(
   { key, account }: SendPorts,
   { method, body }: ApiRequest,
@@ -92,7 +94,7 @@ function headersOf(
     Accept: 'application/json',
     Authorization: `Bearer ${key}`,
     ...(account === undefined ? {} : { 'Keyhook-Account': account }),
-    // Of parts the boundary is drawn with each attempt, by `fetch` itself.
+    // `fetch` chooses the boundary of a multipart body anew for each attempt.
     ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}),
     ...(method === 'POST' ? { 'Idempotency-Key': idempotencyKey ?? randomKey() } : {}),
   })
@@ -105,7 +107,7 @@ function randomKey(): string {
 }
 
 async function attemptOnce(
-  // Taken out, since a browser's fetch refuses to be the method of anything.
+  // Destructured, because a browser's fetch must not be called as a method.
   { request, timeout }: SendPorts,
   url: string,
   { method, body, bytes }: ApiRequest,
@@ -120,7 +122,7 @@ async function attemptOnce(
       headers,
       ...(body === undefined ? {} : { body }),
       signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-      // The key is for this service, not for wherever it points to.
+      // The key must not be sent to wherever the service redirects.
       redirect: 'manual',
     })
     if (bytes === true && response.ok) return { answer: await response.blob() }
@@ -141,7 +143,7 @@ function toOutcome(response: Response, body: unknown): Outcome {
   }
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

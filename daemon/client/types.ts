@@ -6,9 +6,9 @@ import type { Known } from './route.ts'
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Ends the call; what the service has done by then stays done. */
+  /** Aborts the call; the service may have completed it. */
   readonly signal?: AbortSignal
-  /** Default for every POST: a random one, so that it can be tried again. */
+  /** Default for every POST: a random key, so that it can be retried. */
   readonly idempotencyKey?: string
 }
 
@@ -19,7 +19,7 @@ export type Client<Op extends Operation> = {
   }
 }
 
-/** The operations of families, as far as their types are known. */
+/** The operations of families with known types. */
 export type OperationsOf<Family extends { readonly typed?: unknown }> = Known<Family['typed']>
 
 type FamilyOf<Id extends string> = Id extends `${infer Family}.${string}` ? Camel<Family> : never
@@ -34,7 +34,7 @@ type Camel<Text extends string> = Text extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Text
 
-/** A list also has `all`, which walks its pages. */
+/** A list also has `all`, which iterates over its pages. */
 type Method<One extends Operation> = Call<One['input'], z.input<One['output']>> &
   (z.input<One['output']> extends Page<infer Entry>
     ? { readonly all: Walk<One['input'], Entry> }
@@ -45,7 +45,7 @@ interface Page<Entry> {
   readonly next_cursor: string | null
 }
 
-/** The argument may be left out when none of its fields is needed. */
+/** The argument is optional when no field is required. */
 type Call<Input extends OperationInput, Answer> =
   Record<never, never> extends Given<Input>
     ? (given?: Given<Input>, options?: CallOptions) => Promise<Answer>
@@ -64,7 +64,7 @@ type Given<Input extends OperationInput> = Flat<
     Parts<Input['parts']>
 >
 
-/** A field that a form sends as files may be given as such. */
+/** A field that a form sends as files accepts files. */
 type Formed<Fields, Form> = Form extends FormInput
   ? {
       readonly [Name in keyof Fields]: Name extends FileNames<Form['parts']>
@@ -77,7 +77,7 @@ type FileNames<Declared extends PartsInput> = {
   [Name in keyof Declared]: Declared[Name]['kind'] extends 'file' ? Name : never
 }[keyof Declared]
 
-/** Files are lists of blobs; a `File` says its name. */
+/** Files are lists of blobs; a `File` has its own name. */
 type Parts<Declared> = Declared extends PartsInput
   ? {
       readonly [Name in keyof Declared as Declared[Name]['least'] extends 0 ? never : Name]: PartOf<
@@ -92,19 +92,19 @@ type Parts<Declared> = Declared extends PartsInput
 
 type PartOf<Spec extends PartSpec> = Spec['kind'] extends 'file' ? readonly Blob[] : string
 
-/** A body that may be missing is one whose fields may be. */
+/** An optional body makes its fields optional. */
 type Part<Schema> = Schema extends z.ZodType
   ? undefined extends z.input<Schema>
     ? Partial<NonNullable<z.input<Schema>>>
     : z.input<Schema>
   : unknown
 
-/** The wire has text alone; the client writes numbers as such. */
+/** A query only has texts; the client prints numbers. */
 type Query<Fields> = {
   readonly [Name in keyof Fields]: string extends Fields[Name]
     ? Fields[Name] | number
     : Fields[Name]
 }
 
-/** One plain object, as editors should show it; of several forms each. */
+/** One plain object, as editors show it; a union is flattened member by member. */
 type Flat<Fields> = Fields extends object ? { readonly [Name in keyof Fields]: Fields[Name] } : {}

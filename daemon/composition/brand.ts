@@ -3,7 +3,7 @@ import type { StoredFacts } from '../../plugins/registry.ts'
 import { ConfigError } from '../config/config.ts'
 
 /**
- * Refuses a brand other than that of an existing database, before anything of it is changed.
+ * Refuses a brand that differs from that of an existing database, before anything is changed.
  *
  * @throws ConfigError
  */
@@ -19,7 +19,7 @@ function otherBrand(brand: string, kept: string): ConfigError {
 }
 
 /**
- * Refuses a brand other than the one of the first start: keys and receivers know it.
+ * Refuses a brand that differs from that of the first start: keys and receivers use it.
  *
  * @throws ConfigError
  */

@@ -1,24 +1,23 @@
-/** What was opened, each with how it is closed. */
+/** Open resources and their close functions. */
 export interface Closers {
-  /** To be called as soon as something is open; it is closed once, before what was open by then. */
+  /** Call it as soon as a resource is open. Closing runs once, in reverse order. */
   push(close: () => unknown): Closer
 }
 
 export interface Closer {
-  /** From now on it is closed before everything that is open now. */
+  /** Moves it to the top: it is closed before all resources that are open now. */
   toTop(): void
 }
 
-/** What can be closed; a second call waits for the first. */
+/** A resource that can be closed; a second call waits for the first. */
 export interface Closable {
   close(): Promise<void>
 }
 
 /**
- * Opens something of several parts; when one cannot be opened, those before it are closed, the last first.
+ * Opens several resources; when one fails, those before it are closed in reverse order.
  *
- * @returns what `open` answers, and `close`, which closes all parts in that order: each of them, also after
- *   one that failed
+ * @returns the result of `open`, and `close`, which closes all resources in that order even if one fails
  * @throws what `open` throws
  */
 export async function openInOrder<T extends object>(
@@ -30,7 +29,7 @@ export async function openInOrder<T extends object>(
   try {
     return { ...(await open(closersOf(parts))), close }
   } catch (cause) {
-    // Why it could not be opened matters more than why a part could not be closed.
+    // The error of opening matters more than an error of closing.
     await close().catch(() => undefined)
     throw cause
   }

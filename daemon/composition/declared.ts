@@ -4,7 +4,7 @@ import type { Family } from '../operations/family.ts'
 import { SERVICE_ACCOUNT } from '../authority/principal.ts'
 
 /**
- * Refuses types of the service's own among those that the configuration declares.
+ * Refuses configured event types that the service itself publishes.
  *
  * @throws ConfigError
  */
@@ -15,7 +15,7 @@ export function requireOwnTypes(types: readonly string[], families: readonly Fam
   throw new ConfigError(`KEYHOOK_EVENT_TYPES names ${type}, which the service itself publishes`)
 }
 
-/** Declares the operator's types that the configuration names; what the API said of them stays. */
+/** Declares the configured event types; what the API set for them is kept. */
 export async function declareEventTypes(
   { store, clock }: Pick<Platform, 'store' | 'clock'>,
   types: readonly string[],
@@ -39,7 +39,7 @@ export async function declareEventTypes(
 }
 
 /**
- * Refuses families without those that they stand on.
+ * Refuses families whose required families are missing.
  *
  * @throws TypeError
  */

@@ -5,15 +5,15 @@ import type { Config } from '../config/config.ts'
 import { openModelServer } from './model-server.ts'
 import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 
-/** Above the limit of the editor for one response. */
+/** Above the editor's own limit for one response. */
 const MAX_ANSWER = 32 * 1_048_576
 
-/** The models that callers may name: the default one, and those that the operator lists beside it. */
+/** The models that callers may name: the default and those that the operator lists. */
 export function allowedModels({ llmModel, llmModels }: Config): readonly string[] {
   return [...new Set([...(llmModel === undefined ? [] : [llmModel]), ...llmModels])]
 }
 
-/** What carries out prompts, as the operator configured it. */
+/** Opens the editor that the operator configured. */
 export async function openEditor(
   { llmBaseUrl: baseUrl, llmApiKey: apiKey, llmModel: model }: Config,
   ports: {

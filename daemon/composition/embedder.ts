@@ -8,12 +8,12 @@ import type { Log } from '../telemetry/log.ts'
 
 /** Maximum concurrent requests, for files and searches together. */
 const AT_ONCE = 8
-/** Above the limit of the embedder for one response. */
+/** Above the embedder's own limit for one response. */
 const MAX_ANSWER = 32 * 1_048_576
 
 /**
- * What makes vectors of texts, as the operator configured it; undefined where knowledge is searched by words
- * alone.
+ * Opens the model for embeddings that the operator configured; undefined when knowledge is searched by
+ * words only.
  */
 export async function openEmbedder(
   config: Config,
@@ -35,7 +35,7 @@ export async function openEmbedder(
   })
   return {
     ...embedder,
-    /** A search goes on without, so that nobody else would tell the operator. */
+    /** A search continues without embeddings, so this log line is the operator's only notice. */
     async embed(texts, signal) {
       try {
         return await embedder.embed(texts, signal)
@@ -53,7 +53,7 @@ export async function openEmbedder(
   }
 }
 
-/** The language model's key is for the server that it was given for, and for no other. */
+/** The language model's key is sent to the server it was configured for, and to no other. */
 function keyFor(baseUrl: string, config: Config): string | undefined {
   const { embeddingsApiKey, llmBaseUrl, llmApiKey } = config
   const isSame = llmBaseUrl !== undefined && new URL(llmBaseUrl).origin === new URL(baseUrl).origin

@@ -7,9 +7,9 @@ import { ConfigError } from '../config/config.ts'
 import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 
 /**
- * What reads knowledge files, as the operator configured it: a built-in one, or what a module makes.
+ * Opens the file processor that the operator configured: a built-in one, or one of a module.
  *
- * @throws ConfigError for a module that cannot be loaded, or makes none
+ * @throws ConfigError for a module that cannot be loaded or creates none
  */
 export async function openFileProcessor({
   filesPlugin: name,
@@ -34,7 +34,7 @@ interface Loaded {
   readonly createFileProcessor?: unknown
 }
 
-/** A path is one that begins as paths do; any other name is a package's. */
+/** Names that begin like paths are paths; all others are packages. */
 async function load(name: string): Promise<Loaded> {
   const isPath = isAbsolute(name) || /^\.{1,2}[/\\]/.test(name)
   try {

@@ -29,7 +29,7 @@ interface Parts extends Machine {
   readonly log: Log
 }
 
-/** Makes keys and webhooks work over a store; nothing is sent yet. */
+/** Creates keys and webhooks over a store; nothing is sent yet. */
 export async function createKernel(parts: Parts): Promise<Kernel> {
   const { config, families, store, keyring, egress, clock, random, newId, metrics } = parts
   const names = brandNames(config.brand)
@@ -70,7 +70,7 @@ function universeOf({ scopes }: Config, families: readonly Family[]): ScopeUnive
   const universe = createUniverse(
     Object.assign({}, SPEC_SCOPES, ...declared, scopes) as Record<string, readonly string[]>,
   )
-  // A type whose scope nobody can hold is a defect of its family.
+  // An event type with an undeclared scope is a defect of its family.
   for (const { scope } of families.flatMap(({ events }) => events)) requiredScope(scope, universe)
   return universe
 }
@@ -99,7 +99,7 @@ function watchedBy({ engine: counted }: Metrics, log: Log): Partial<EngineEvents
   }
 }
 
-/** One line for each failed attempt, of ids and codes: what was sent and answered, and where, is not logged. */
+/** Logs one line per failed attempt with ids and codes only: no bodies and no addresses. */
 function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
   const { status } = of.after
   const fields = {
@@ -112,6 +112,6 @@ function logFailure(log: Log, attempt: Attempt, of: AttemptedDelivery): void {
     duration_ms: attempt.duration,
     delivery_status: status,
   }
-  // Only what is not tried again needs somebody.
+  // Only a final failure needs attention.
   log[isFinal(status) ? 'warn' : 'info'](fields, 'delivery.failed')
 }

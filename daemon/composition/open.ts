@@ -33,53 +33,57 @@ import { createWorkAvailable } from './work-available.ts'
 import type { Roles, Work } from './work.ts'
 import { startWork } from './work.ts'
 
-/** Where records are kept, and the bytes of apps. */
+/** The store, and the files of apps. */
 export interface Storage extends Closable {
   readonly store: PlatformStore
-  /** Where the files of apps are kept; without it there are none. */
+  /** Store of app files; undefined: none. */
   readonly appBytes?: AppBytes | undefined
-  /** Where a master key is made for an empty database; undefined: one must be configured. */
+  /** Path of the master key to create for an empty database; undefined: the key must be configured. */
   readonly masterKeyFile: string | undefined
 }
 
-/** Judges what is stored before its schema is touched. @throws ConfigError */
+/**
+ * Checks stored facts before the schema is touched.
+ *
+ * @throws ConfigError
+ */
 export type Inspect = (stored: StoredFacts, masterKeyFile: string | undefined) => Promise<void>
 
 export interface Opening {
   readonly config: Config
   readonly log: Log
   readonly families: readonly Family[]
-  /** Opens the records, with a schema that is up to date. */
+  /** Opens the store with a migrated schema. */
   openStorage(inspect: Inspect): Promise<Storage>
-  /** Where apps are seen; without it they are nowhere. */
+  /** Addresses of apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
-  /** Addresses of this process' own, which no webhook may reach. */
+  /** Addresses of this process, which webhooks must not reach. */
   readonly ownHosts: readonly string[]
-  /** Aborts when the process stops. Default never. */
+  /** Aborts when the process stops. Default: never. */
   readonly leaving?: AbortSignal | undefined
-  /** What stands in for what settings name. Default nothing. */
+  /** Plugins that replace those of the settings. Default: none. */
   readonly plugins?: GivenPlugins
-  /** Default: the clock that every process of the store goes by. */
+  /** Default: the clock that the processes of the store share. */
   readonly clock?: Clock | undefined
-  /** What requests and responses may hold. Default: as in production. */
+  /** Limits of requests and responses. Default: those of production. */
   readonly traffic?: TrafficLimits | undefined
 }
 
-/** A platform that is open. Closing it ends its work first, and closes the records last. */
+/** An open platform. Closing it ends its work first, and closes the store last. */
 export interface Opened extends Closable {
   readonly platform: Platform
   readonly metrics: Metrics
-  /** What the requests of this process share, on all its listeners and mounts. */
+  /** Shared by the requests of this process, on all listeners and mounts. */
   readonly traffic: Traffic
-  /** Begins what goes on by itself; to be called once at most. */
+  /** Starts background work; call it at most once. */
   start(roles: Roles): Promise<Work>
 }
 
 /**
- * Opens the platform: the only place where one is put together and taken apart. Nothing is sent yet.
+ * Opens the platform: the only place where one is assembled and closed. Nothing is sent yet.
  *
- * @throws ConfigError for a setting that cannot be used; then nothing stays open
+ * @throws ConfigError for a setting that cannot be used; nothing stays open then
  */
 export function openPlatform(opening: Opening): Promise<Opened> {
   return openInOrder((closers) => open(opening, closers))
@@ -166,7 +170,7 @@ function createQueues(store: PlatformStore): Queues {
 }
 
 function serviceOf({ config, families, appsHosting, baseUrl }: Opening): Service {
-  // Who mounts no apps has none here.
+  // Without the apps family, this service has no apps of its own.
   const appIds = families.some(({ name }) => name === 'apps') ? config.appIds : 'any'
   return {
     catalogue: catalogueOf(config.brand, families),

@@ -9,17 +9,16 @@ import { openEmbedder } from './embedder.ts'
 import { openFileProcessor } from './file-processor.ts'
 
 interface Ports extends Machine {
-  /** Addresses of this process' own, which no webhook may reach. */
+  /** Addresses of this process, which webhooks must not reach. */
   readonly ownHosts: readonly string[]
   readonly log: Log
 }
 
-/** What stands in for what settings name; it is closed as that would be. */
+/** Plugins that replace those of the settings; they are closed the same way. */
 export type GivenPlugins = Partial<Omit<Plugins, 'appBytes'>>
 
 /**
- * Opens what a setting may name wrongly, so that this is known before a database is created or its schema
- * touched.
+ * Opens plugins whose setting may be wrong, before a database is created or migrated.
  *
  * @throws ConfigError
  */
@@ -31,7 +30,7 @@ export async function openNamed(
   return closedWith(closers, given.fileProcessor ?? (await openFileProcessor(config)))
 }
 
-/** Opens what the platform stands on besides its records. */
+/** Opens the other plugins of the platform. */
 export async function openPlugins(
   config: Config,
   { ownHosts, ...ports }: Ports,
@@ -62,10 +61,10 @@ async function openEgress(config: Config, ownHosts: readonly string[]): Promise<
   const createEgress = await EGRESS.undici()
   return createEgress({
     policy: { schemes: ['https'], allow: config.webhookAllow, ownHosts },
-    // Many webhooks may share an origin: waiting for a socket must not eat into an attempt's time.
+    // Many webhooks may share an origin: waiting for a socket must not use up an attempt's time.
     maxSocketsPerOrigin: config.dispatchConcurrency,
     maxSockets: config.dispatchSockets,
-    // What takes longer than an attempt may serves nobody any more.
+    // A connection that takes longer than an attempt is of no use.
     connectTimeout: config.webhookTimeoutMs,
   })
 }

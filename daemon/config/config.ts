@@ -16,7 +16,7 @@ export type Config = {
   readonly dispatchSockets: number
 }
 
-/** Connections kept for each delivery in progress: many webhooks share few receivers at a time. */
+/** Connections kept per concurrent delivery: many webhooks share few receivers. */
 const SOCKETS_PER_DELIVERY = 32
 
 interface Rates {
@@ -35,7 +35,7 @@ const readError = declareArguments('ConfigError', {
   options: optionsOf({ cause: optional(ANY) }),
 })
 
-/** A setting that cannot be used, with the whole name of it. */
+/** A setting that cannot be used, with its full name. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 
@@ -45,7 +45,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** What `--dev` sets where the environment says nothing: receivers on this machine, quick retries. */
+/** Defaults of `--dev`: receivers on this machine, and fast retries. */
 const DEV_DEFAULTS: Readonly<Record<string, string>> = {
   KEYHOOK_WEBHOOK_ALLOW: '127.0.0.0/8,::1/128,localhost',
   KEYHOOK_WEBHOOK_RETRY_SCHEDULE: '1,2,4',
@@ -58,7 +58,7 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 /**
  * Reads the configuration from the environment.
  *
- * @throws ConfigError naming the setting, the remedy, and a `KEYHOOK_` name that does not exist
+ * @throws ConfigError that names the setting and the remedy, or an unknown `KEYHOOK_` name
  */
 export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Config {
   refuseUnknown(env)
@@ -92,7 +92,7 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
   return config
 }
 
-/** Settings that mean nothing alone, each with what it needs. */
+/** Settings that need another setting, each with that setting. */
 function incomplete(config: Config): readonly (readonly [name: string, needed: string])[] {
   const { ownerEmail, ownerPassword, llmBaseUrl, llmModel } = config
   const { embeddingsModel, embeddingsBaseUrl = llmBaseUrl } = config
@@ -123,7 +123,7 @@ function read<T>(setting: Setting<T>, env: Readonly<NodeJS.ProcessEnv>): T {
     return setting.parse(text)
   } catch (cause) {
     const message = messageOf(cause)
-    // A parser that quotes what it was given must not print a secret.
+    // A message that quotes the value must not print a secret.
     const shown = setting.secret === true && message.includes(text) ? 'cannot be used' : message
     throw new ConfigError(`${setting.env} ${shown}`, { cause })
   }
@@ -154,7 +154,7 @@ function refuseUnknown(env: Readonly<NodeJS.ProcessEnv>): void {
   }
 }
 
-/** Compared without the prefix, which would make every short name look near. */
+/** Compared without the prefix, which would make every short name similar. */
 function nearestSetting(unknown: string, known: Iterable<string>): string | undefined {
   const prefix = 'KEYHOOK_'
   const names = Array.from(known, (name) => name.slice(prefix.length))
@@ -166,12 +166,12 @@ function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
-/** Whether records are kept where several processes share them. */
+/** Whether several processes may share the store. */
 export function usesPostgres({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
   return databaseUrl?.startsWith('postgres') === true
 }
 
-/** The file of a database that is one. */
+/** The path of a SQLite database. */
 export function databaseFile(config: Config): string {
   return resolve(config.databaseUrl ?? `${config.dataDir}/keyhook.db`)
 }

@@ -1,14 +1,16 @@
 /** One setting: its type, default, environment variable and documentation in one place. */
 export interface Setting<T> {
   readonly env: string
-  /** What it does, for docs/config.md. */
+  /** Description for docs/config.md. */
   readonly doc: string
-  /** How the default reads in the documentation. */
+  /** The default as documentation shows it. */
   readonly shown: string
   readonly fallback: T
-  /** Never printed. */
+  /** Its value is never printed. */
   readonly secret?: boolean
-  /** @throws Error that says what the value must be */
+  /**
+   * @throws Error that says what the value must be
+   */
   parse(text: string): T
 }
 
@@ -18,7 +20,7 @@ export function textSetting(
   return { parse: (text) => text, ...declared }
 }
 
-/** A value that may be missing. */
+/** An optional value. */
 export function optionalSetting<T>(
   declared: Omit<Setting<T | undefined>, 'fallback' | 'parse'> & { parse: (text: string) => T },
 ): Setting<T | undefined> {

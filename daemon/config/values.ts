@@ -20,7 +20,7 @@ export function parseBaseUrl(text: string): string {
   return url.href.replace(/\/$/, '')
 }
 
-/** A domain, not an address: names stand before it. */
+/** A domain name, not an address: apps have names below it. */
 export function parseDomain(text: string): string {
   const domain = text.toLowerCase()
   if (isHostName(domain) && !/(^|\.)\d+$/.test(domain)) return domain
@@ -39,20 +39,20 @@ export function parsePort(text: string): number {
   throw new Error('must be a whole number from 0 to 65535')
 }
 
-/** Requests a minute; 0 is no limit. */
+/** Requests per minute; 0 means no limit. */
 export function parseRate(text: string): number {
   if (/^\d{1,7}$/.test(text) && Number(text) <= 1_000_000) return Number(text)
   throw new Error('must be a whole number from 0 to 1000000')
 }
 
-/** Reached by a name they could be anybody's, and nobody's model is there. */
+/** Names that resolve to cloud metadata services, and never to a model. */
 const NO_MODEL: ReadonlySet<string> = new Set([
   'address_link_local',
   'address_metadata',
   'address_zone',
 ])
 
-/** The operator may name any server, also one inside; not where clouds tell their secrets. */
+/** The operator may name any server, private ones included, except cloud metadata services. */
 export function parseModelUrl(text: string): string {
   const href = parseBaseUrl(text)
   const verdict = judgeAddress(new URL(href).hostname.replace(/^\[(.*)\]$/, '$1'))
@@ -62,13 +62,13 @@ export function parseModelUrl(text: string): string {
   return href
 }
 
-/** What a header can hold. */
+/** A value that a header can hold. */
 export function parseModelKey(text: string): string {
   if (/^[\x21-\x7e]{1,4096}$/.test(text)) return text
   throw new Error('must be 1 to 4096 printable characters without spaces')
 }
 
-/** Names as `model` of a request may be, at most 100. */
+/** Values of `model` in a request, at most 100. */
 export function parseModels(text: string): readonly string[] {
   const models = elementsOf(text)
   if (models.length <= 100 && models.every((model) => MODEL_NAME.test(model))) return models
@@ -77,7 +77,7 @@ export function parseModels(text: string): readonly string[] {
 
 const BILLINGS_TO_COME: ReadonlySet<string> = new Set(['internal', 'stripe'])
 
-/** What nobody keeps books of must not look as if it were paid for. */
+/** A plan without billing must not look as if it were paid for. */
 export function parseBilling(text: string): 'none' {
   if (text === 'none') return text
   throw new Error(
@@ -87,10 +87,10 @@ export function parseBilling(text: string): 'none' {
   )
 }
 
-/** What names a database, for messages. */
+/** Forms of a database address, for messages. */
 export const DATABASE_FORMS = 'sqlite:<path of a file>, without file: and ?options, or postgres://…'
 
-/** Whether it is an address in the form of SQLite's own, which would name a file of this very name. */
+/** Whether it is a URI of SQLite's own form, which would name a file of exactly that name. */
 export function isSqliteUri(file: string): boolean {
   return /^file:/i.test(file) || file.includes('?')
 }

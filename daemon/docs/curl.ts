@@ -1,7 +1,7 @@
 import type { ApiOperation, Placed, Schema } from './api-document.ts'
 
 /**
- * An operation's example as a command for a POSIX shell; ids and credentials are variables of it.
+ * An operation's example as a command for a POSIX shell; ids and credentials are shell variables.
  *
  * @example
  * curlOf(operation, 'http://127.0.0.1:8420')
@@ -28,7 +28,7 @@ function formField([name, { format, items }]: readonly [string, Schema]): string
   return `-F "${name}=${at}$${name.toUpperCase()}"`
 }
 
-/** By the first way that is enough. */
+/** Credentials of the first scheme. */
 function credentialsOf({ security: [first] }: ApiOperation): readonly string[] {
   const [scheme = ''] = Object.keys(first ?? {})
   const credentials = CREDENTIALS[scheme]

@@ -3,7 +3,7 @@ import { html } from './html.ts'
 
 type Rows = Readonly<Record<string, ErrorRow>>
 
-/** The page of error codes, one anchor each: where every `doc_url` leads. */
+/** The page of error codes, with one anchor each: the target of every `doc_url`. */
 export function errorsPage(rows: Rows): string {
   return html`<!doctype html>
     <html lang="en">
@@ -46,7 +46,7 @@ export function errorsMarkdown(rows: Rows): string {
   ].join('\n\n')
 }
 
-/** Text in which Markdown finds nothing to set in bold. */
+/** Text in which Markdown finds no emphasis. */
 function literal(text: string): string {
   return text.replaceAll(/[*_]/g, '\\$&')
 }

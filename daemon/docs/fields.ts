@@ -10,7 +10,7 @@ export interface Field {
   readonly schema: Schema
 }
 
-/** The fields that a caller gives: what must not be missing says so. */
+/** The fields that a caller sends; required ones say so. */
 export function givenFields({ properties = {}, required = [] }: Schema): readonly Field[] {
   return Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -19,7 +19,7 @@ export function givenFields({ properties = {}, required = [] }: Schema): readonl
   }))
 }
 
-/** The fields of an answer: what may be missing says so. */
+/** The fields of a response; optional ones say so. */
 export function answeredFields({ properties = {}, required = [] }: Schema): readonly Field[] {
   return Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -28,7 +28,7 @@ export function answeredFields({ properties = {}, required = [] }: Schema): read
   }))
 }
 
-/** Fields as a table, each with its type and what it means. */
+/** Fields as a table with type and description. */
 export function printFields(caption: string, fields: readonly Field[]): Markup {
   if (fields.length === 0) return html``
   return html`<div class="wide">
@@ -62,7 +62,7 @@ function labelled(kind: string, text: string): Markup {
   return text === '' ? html`` : html` <span class="${kind}">${text}</span>`
 }
 
-/** What a value is, in words; a record leads to its fields. */
+/** The type of a value in words; a record links to its fields. */
 export function typeOf(schema: Schema): Markup {
   const record = recordOf(schema)
   if (record !== undefined) return html`<a href="#record-${record}">${record}</a>`
@@ -102,7 +102,7 @@ const LIMITS = [
   ['minimum', 'maximum', ''],
 ] as const
 
-/** Such as `1 to 100 characters`; a bound that every number keeps is none. */
+/** Such as `1 to 100 characters`; a bound that every number satisfies is left out. */
 function limitsOf(schema: Schema): string {
   for (const [least, most, unit] of LIMITS) {
     const from = bound(schema[least])

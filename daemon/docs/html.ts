@@ -1,4 +1,4 @@
-/** Markup that goes into a page as it is. */
+/** Markup that is inserted unescaped. */
 export class Markup {
   readonly text: string
 
@@ -10,18 +10,18 @@ export class Markup {
 type Part = string | number | Markup | readonly Part[]
 
 /**
- * Markup with values in it, each as text unless it is markup itself.
+ * Markup with interpolated values; a value that is not markup is escaped.
  *
  * @example
  * html`<p>${'a < b'}</p>`.text // <p>a &lt; b</p>
  */
 export function html(pieces: TemplateStringsArray, ...values: readonly Part[]): Markup {
-  // The indentation of the source says nothing to a reader of the page.
+  // Indentation of the source is removed from the page.
   const [first = '', ...others] = pieces.map((piece) => piece.replaceAll(/\n\s*/g, '\n'))
   return new Markup(first + others.map((piece, at) => print(values[at] ?? '') + piece).join(''))
 }
 
-/** Markup with a separator between each two parts. */
+/** Markup parts joined by a separator. */
 export function joined(parts: readonly Part[], separator: string): Markup {
   return new Markup(parts.map(print).join(print(separator)))
 }

@@ -144,7 +144,7 @@ function printBody({ requestBody }: ApiOperation, document: ApiDocument): readon
   )
 }
 
-/** Who may call it, by the schemes of which each is enough. */
+/** The allowed callers, by security schemes of which one is enough. */
 function whoMay({ security }: ApiOperation): Markup {
   if (security.length === 0) return html`For everyone`
   const ways = security.flatMap(Object.entries<readonly string[]>).map(([scheme, scopes]) => {

@@ -20,14 +20,14 @@ export function configMarkdown(): string {
   ].join('\n\n')
 }
 
-/** In a table a bar ends the cell, in code too. */
+/** A bar ends a table cell, also within code. */
 function cell(text: string): string {
   return text.replaceAll('|', String.raw`\|`)
 }
 
 /** docs/events.md */
 export function eventsMarkdown(families: readonly Family[]): string {
-  // A family that publishes a type comes before one that only names it, as in `createEventTypes`.
+  // The family that publishes a type comes before one that only names it, as in `createEventTypes`.
   const events = new Map<string, BuiltInEvent>()
   for (const event of families.flatMap((family) => family.events)) {
     if (!events.has(event.type)) events.set(event.type, event)

@@ -2,10 +2,10 @@ import type { Route } from '../client/route.ts'
 import { routesOf } from '../client/route.ts'
 import type { Family } from '../operations/family.ts'
 
-/** As prettier prints them, so that writing the file leaves nothing to format. */
+/** Line width of prettier, so that the written file needs no formatting. */
 const WIDTH = 100
 
-/** `daemon/client/routes.ts`: what the client knows of these families without loading them. */
+/** `daemon/client/routes.ts`: what the client knows of the families without loading them. */
 export function routesSource(families: readonly Family[]): string {
   const names = families.map(({ name }) => name).sort()
   return [

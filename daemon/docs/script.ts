@@ -1,4 +1,4 @@
-/** `/docs/reference.js`: the search and the copy buttons, both only where script runs. */
+/** `/docs/reference.js`: search and copy buttons, both only with script. */
 export const SCRIPT = `const box = document.getElementById('search')
 const found = document.getElementById('found')
 const articles = [...document.querySelectorAll('.family article')]
@@ -29,7 +29,7 @@ async function copy(button, code) {
     await navigator.clipboard.writeText(code.textContent)
     button.textContent = 'Copied'
   } catch {
-    // Without permission, or not over https: what is selected is one key press from copied.
+    // Without permission, or without https: selected text takes one key press to copy.
     getSelection().selectAllChildren(code)
     button.textContent = 'Selected'
   }

@@ -2,9 +2,9 @@ import type { Operation } from '../operations/operation.ts'
 
 /** A refusal (400, 413 or 415) of a request that the OpenAPI document allows. */
 export interface StateOnly {
-  /** Of the error, or of one of its `errors`. */
+  /** Code of the error, or of one of its `errors`. */
   readonly code: string
-  /** Where the fault is, or what holds it; `[]` for any element. Default: the error names no place. */
+  /** Location of the fault or of a parent; `[]` for any element. Default: the error has no location. */
   readonly location?: string
   /** Ids of the operations. Default: all that declare the code. */
   readonly operations?: readonly string[]
@@ -13,8 +13,8 @@ export interface StateOnly {
 }
 
 /**
- * All that is refused although the document allows it: the published list, and what the API fuzzer excuses.
- * Whatever a JSON Schema can say belongs into the document instead.
+ * Every refusal of a request that the document allows: a published list that the API fuzzer accepts. A rule
+ * that JSON Schema can express belongs in the document instead.
  */
 export const STATE_ONLY: readonly StateOnly[] = [
   {
@@ -175,7 +175,7 @@ export const STATE_ONLY: readonly StateOnly[] = [
   },
 ]
 
-/** The ids of the operations, among those that are served, that may refuse so. */
+/** Ids of the served operations that may refuse for this reason. */
 export function operationsOf(
   { code, operations }: StateOnly,
   all: readonly Operation[],

@@ -1,4 +1,4 @@
-/** `/docs/reference.css`, of the reference and the error codes alike. */
+/** `/docs/reference.css`, for the reference and the error codes. */
 export const STYLE = `:root {
   color-scheme: light dark;
   --text: light-dark(#1b1f24, #e6e8eb);

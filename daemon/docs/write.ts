@@ -18,7 +18,7 @@ export const PAGES: Readonly<Record<string, string>> = {
   'events.md': eventsMarkdown(FAMILIES),
 }
 
-/** The generated source, by its path beside docs/. */
+/** The generated sources, by path relative to docs/. */
 export const SOURCES: Readonly<Record<string, string>> = {
   'daemon/client/routes.ts': routesSource(FAMILIES),
 }

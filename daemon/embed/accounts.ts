@@ -6,7 +6,7 @@ import type { Platform } from '../platform.ts'
 import type { OperatorPrincipal } from '../authority/principal.ts'
 import { readAccountChanges } from './arguments.ts'
 
-/** What an embedder sets for one of its accounts. */
+/** Settings of one of the embedder's accounts. */
 export interface AccountSettings {
   readonly id: string
   /** Maximum live keys; null uses `keyLimit` of `createKeyhook`. */
@@ -20,7 +20,7 @@ export type UpdateAccount = (
 
 const REQUEST_ID_BYTES = 12
 
-/** Changes settings of an embedder's account, which Keyhook records when its first setting is changed. */
+/** Changes settings of an embedder's account. Keyhook creates its row with the first setting. */
 export function createUpdateAccount(platform: Platform): UpdateAccount {
   const { store, clock, random } = platform
   return async (...args) => {

@@ -1,5 +1,5 @@
 /**
- * What the functions of an embedded Keyhook take.
+ * Arguments of an embedded Keyhook.
  *
  * @module
  */
@@ -34,7 +34,7 @@ const ACCOUNT_ID: Kind = {
   accepts: (value) => typeof value === 'string' && isAccountId(value),
 }
 
-/** May be left out, not given as undefined: a misspelt source must not drop what it names. */
+/** Optional, but not undefined: a misspelt variable must not drop the argument. */
 function given(kind: Kind): Kind {
   return { ...kind, missing: true }
 }
@@ -46,11 +46,11 @@ const REQUIREMENT: Kinds = {
 }
 
 /**
- * Reads what a key must allow. A call that requires nothing has to say so, since a requirement that got
- * lost on its way would let every key in.
+ * Reads what a key must allow. A call without a requirement must say so, because a lost requirement would
+ * admit every key.
  */
 export function readRequirement(value: unknown): Requirement {
-  // The usual requirement, which is read at each request: the same rules, in half the time.
+  // The usual requirement is read with every request: the same rules in half the time.
   if (isPlainObject(value)) {
     const names = Reflect.ownKeys(value)
     const only = names.length === 1 && names[0] === 'scope' ? value['scope'] : undefined
@@ -92,7 +92,7 @@ export const readRoutes = {
   fastify: declareArguments('fastify', { options: optionsOf({ resolve: RESOLVE }) }),
 }
 
-/** What `resolve` answers: a misspelt `authenticated_at` would count as a sign-in of just now. */
+/** Result of `resolve`: a misspelt `authenticated_at` would count as a sign-in just now. */
 const SIGNED_IN: Kinds = {
   account_id: ACCOUNT_ID,
   user_id: NAME,
@@ -135,7 +135,7 @@ const LIST: Kind = {
   accepts: (value) => NAME.accepts(value) || ELEMENTS.accepts(value),
 }
 
-/** Those whose default does not show that they are lists or numbers. */
+/** Settings whose default does not show that they are lists or numbers. */
 const OWN_KINDS: Readonly<Partial<Record<keyof typeof SETTINGS, Kind>>> = {
   appsPort: NUMBER,
   masterKey: LIST,
@@ -188,7 +188,9 @@ const readOwnOptions: ReadArguments = declareArguments('createKeyhook', {
   }),
 })
 
-/** @throws TypeError also for a setting that has no effect when embedded, with the reason */
+/**
+ * @throws TypeError also for a setting without effect in an embedded Keyhook, with the reason
+ */
 export const readKeyhookOptions: ReadArguments = (given) => {
   const options = given[0]
   if (isPlainObject(options)) {

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import inject from 'light-my-request'
 
-/** A `fetch` that asks a handler in this process, without a socket. */
+/** A `fetch` that calls a handler of this process without a socket. */
 export function fetchFrom(handler: RequestListener): typeof globalThis.fetch {
   return async (address, init = {}) => {
     const { pathname, search } = new URL(address instanceof Request ? address.url : address)

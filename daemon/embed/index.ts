@@ -44,10 +44,10 @@ export type { EventToPublish, Published } from './publish.ts'
 export type { RouteOptions, SignedIn } from './routes.ts'
 
 /**
- * Opens Keyhook in this process, over your database or one of its own.
+ * Opens Keyhook in this process, over your database or its own.
  *
- * Settings are those of docs/config.md in camel case: `KEYHOOK_MASTER_KEY` is `masterKey`. Nothing is
- * read from the environment.
+ * Settings are those of docs/config.md in camel case: `KEYHOOK_MASTER_KEY` is `masterKey`. Nothing is read
+ * from the environment.
  *
  * @throws TypeError for an option of another name or type, or that only the daemon has; ConfigError naming
  *   the setting that cannot be used, as it was given
@@ -84,7 +84,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
         given.dataDir === undefined &&
         given.databaseUrl === undefined
       ) {
-        // A misspelt source of the database must not go unseen.
+        // A misspelt database variable must not go unnoticed.
         process.emitWarning(
           `createKeyhook: neither database nor dataDir is given: records are kept in ${storage.folder}`,
         )
@@ -92,7 +92,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
       return storage
     },
     baseUrl: config.baseUrl ?? `http://${config.host}:${config.port}`,
-    // It listens nowhere itself: where the embedder's server leads is the embedder's to say.
+    // It does not listen: only the embedder knows the addresses of its server.
     ownHosts: [],
   })
   try {
@@ -128,7 +128,7 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
       rateLimits: limited ? rateLimitsOf(config) : { reads: 0, writes: 0 },
       trustedProxies: config.trustedProxies,
       traffic,
-      // The embedder's own server decides which hosts it answers for.
+      // The embedder's own server decides which hosts it accepts.
       hosts: undefined,
       operatorToken: config.operatorToken,
       pages: [pages],
@@ -139,7 +139,7 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
     return (request, response) => void handler(request, response)
   }
 
-  /** Without an address, links and the check of a browser's Origin are wrong, and nothing else says why. */
+  /** Without an address, links and the check of a browser's Origin are wrong, and nothing else reports it. */
   function warnOfAddress(): void {
     if (isWarned) return
     isWarned = true
@@ -240,16 +240,16 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
 
 const STOPPED = 'This Keyhook was stopped.'
 
-/** The answer of a stopped Keyhook. A client does not try again when it would wait this long. */
+/** The response of a stopped Keyhook. A client does not retry after such a long delay. */
 function refuseStopped(): Response {
   const error = { code: 'unavailable', message: STOPPED }
   return Response.json({ error }, { status: 503, headers: { 'Retry-After': '86400' } })
 }
 
-/** Leads nowhere: it is never connected to. */
+/** An address that is never connected to. */
 const IN_PROCESS = 'http://keyhook.invalid'
 
-/** What a request without a key has in its place. */
+/** Whether a value stands for a missing key. */
 function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }

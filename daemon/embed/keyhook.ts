@@ -11,15 +11,15 @@ import type { Transactions } from './transactions.ts'
 
 export interface KeyhookOptions extends GivenSettings {
   /**
-   * Where records are kept: a Sequelize instance, a pg `Pool`, `postgres://…`, or the path of a SQLite
-   * file. Default: a file in `dataDir`, a folder that this process then holds.
+   * Database: a Sequelize instance, a pg `Pool`, `postgres://…`, or the path of a SQLite file. Default: a
+   * file in `dataDir`, a folder that this process then holds.
    */
   readonly database?: unknown
-  /** Begins the name of every table. Default `keyhook_`. */
+  /** Prefix of every table name. Default `keyhook_`. */
   readonly tablePrefix?: string
-  /** False leaves sending to `dispatcher.start()`. Default true. */
+  /** False sends nothing until `dispatcher.start()`. Default true. */
   readonly dispatch?: boolean
-  /** Families of your own, besides the product's. */
+  /** Your own families, in addition to the product's. */
   readonly families?: readonly Family[]
 }
 
@@ -27,21 +27,21 @@ export interface KeyhookOptions extends GivenSettings {
 export interface Keyhook {
   readonly keys: {
     /**
-     * Whose a key is and what it may do right now.
+     * Returns the owner of a key and what it may do now.
      *
-     * @param value as the request bears it; undefined, and anything that is no key, is refused
+     * @param value value of the key in the request; undefined, and any other value than a key, is refused
      * @param requirement what the key must allow; `{ scope: null }` requires nothing
      * @throws KeyhookError `missing_credentials`, `invalid_key`, `key_expired`, `key_revoked`,
-     *   `key_rotated`, `account_suspended`, `insufficient_scope`, `app_not_found`, `unavailable`;
-     *   TypeError for a requirement that is missing, of another name, or undefined, and for a scope that
-     *   is not declared
+     *   `key_rotated`, `account_suspended`, `insufficient_scope`, `app_not_found`, `unavailable`; TypeError
+     *   for a requirement that is missing, of another name, or undefined, and for a scope that is not
+     *   declared
      */
     verify(value: string | null | undefined, requirement: Requirement): Promise<VerifiedKey>
   }
   readonly accounts: {
     /**
-     * Changes what holds for one of your accounts, whatever its users may do: `key_limit`, the maximum
-     * of live keys.
+     * Changes settings of one of your accounts, regardless of what its users may do: `key_limit`, the
+     * maximum number of live keys.
      *
      * @throws TypeError for a missing, unknown or impossible change
      */
@@ -51,8 +51,8 @@ export interface Keyhook {
     /**
      * Publishes an event to the account's webhooks.
      *
-     * By itself it resolves after its commit. In a `transaction` it commits and rolls back with that:
-     * one of `keyhook.transaction()`, of Sequelize over PostgreSQL, or a pg client after `BEGIN`.
+     * Without a `transaction` it resolves after its own commit. With one it commits and rolls back with it:
+     * a transaction of `keyhook.transaction()`, of Sequelize over PostgreSQL, or a pg client after `BEGIN`.
      *
      * @throws KeyhookError `undeclared_event_type`, `reserved_event_type`, `event_too_large`,
      *   `event_id_conflict`, `unavailable`; TypeError for an event or an option of another name or
@@ -69,18 +69,17 @@ export interface Keyhook {
   /**
    * Runs `work` in a transaction of your database, in which `publish` may take part.
    *
-   * On SQLite it holds the file's one writer: everything else that Keyhook writes waits, ten seconds
-   * at most.
+   * On SQLite it holds the only writer of the file: all other writes of Keyhook wait, at most ten seconds.
    */
   readonly transaction: Transactions['run']
   /** The whole API as `(request, response, next)`, for `node:http` and Express. */
   callback(options?: RouteOptions): Callback
-  /** The same as a middleware of Koa. */
+  /** The same as Koa middleware. */
   koa(options?: RouteOptions): ReturnType<typeof koaOf>
-  /** The same as a plugin of Fastify; its prefix is the one it is registered with. */
+  /** The same as a Fastify plugin; its prefix is the one of its registration. */
   fastify(options?: Omit<RouteOptions, 'prefix'>): ReturnType<typeof fastifyOf>
   readonly dispatcher: { start(): Promise<void>; stop(): Promise<void> }
   readonly platform: Platform
-  /** Lets attempts under way end, and closes what was opened here. */
+  /** Lets running attempts end, and closes what was opened here. */
   stop(): Promise<void>
 }

@@ -1,12 +1,12 @@
 /**
- * `keyhook/koa`: the API of a Keyhook as a middleware, or as a plain `(request, response)` callback.
+ * `keyhook/koa`: the API of a Keyhook as middleware, or as a plain `(request, response)` callback.
  *
  * @module
  */
 import { OBJECT, declareArguments, optional, portOf } from '../../lib/internal/arguments.ts'
 import type { Keyhook, RouteOptions } from './index.ts'
 
-// The options are checked by the Keyhook that takes them.
+// The given Keyhook checks the options.
 const readMount = declareArguments('mount', { keyhook: portOf('koa'), options: optional(OBJECT) })
 const readCallback = declareArguments('callback', {
   keyhook: portOf('callback'),
@@ -14,7 +14,7 @@ const readCallback = declareArguments('callback', {
 })
 
 /**
- * The API as a middleware of Koa.
+ * The API as Koa middleware.
  *
  * @example
  * app.use(mount(keyhook, { prefix: '/developer', resolve: async (request) => signedIn(request) }))
@@ -30,7 +30,7 @@ export function mount(
 type KoaMiddleware = ReturnType<Keyhook['koa']>
 
 /**
- * The API for `node:http` and whatever takes `(request, response, next)`.
+ * The API for `node:http` and every framework with `(request, response, next)`.
  *
  * @example
  * createServer(callback(keyhook)).listen(3000, '127.0.0.1')

@@ -5,10 +5,10 @@ import type { Need, Requirement } from '../families/keys/need.ts'
 import { isDeclared, undeclaredScope } from '../families/keys/need.ts'
 
 /**
- * Turns requirements of code into needs. Each scope is judged once: it is asked for with every request,
- * and there are few.
+ * Turns requirements in code into needs. Each scope is checked once: requirements repeat with every
+ * request, and there are few scopes.
  *
- * What it answers throws a TypeError for a scope that nobody declared, which no key can hold.
+ * The result throws a TypeError for an undeclared scope, which no key can hold.
  */
 export function createNeeds(universe: ScopeUniverse): (requirement: Requirement) => Need {
   const declared = new Map<string, RequiredScope>()

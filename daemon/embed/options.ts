@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { readConfig } from '../config/config.ts'
 import { SETTINGS } from '../config/settings.ts'
 
-/** A setting as code gives it: text, a number, a list, or scope families with their actions. */
+/** A setting in code: text, a number, a list, or scope families with their actions. */
 export type Given =
   string | number | readonly string[] | Readonly<Record<string, readonly string[]>> | undefined
 
@@ -13,7 +13,7 @@ const USERS = 'its users are those of your product'
 const APPS = 'apps are served by the daemon alone'
 const WORK = 'edits and files of apps are worked on by the daemon alone'
 
-/** Settings without effect in an embedded Keyhook, each with the reason. */
+/** Settings without effect in an embedded Keyhook, with the reason. */
 export const DAEMON_ONLY = {
   host: LISTENS,
   port: LISTENS,
@@ -50,8 +50,8 @@ export type GivenSettings = {
 }
 
 /**
- * Reads settings that code gives, by the same rules as those of the environment. Their names were checked
- * with the other arguments.
+ * Reads settings in code by the rules of those in the environment. Their names were checked with the other
+ * arguments.
  *
  * @throws ConfigError naming the setting that cannot be used
  */
@@ -68,7 +68,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * A message about settings as code gives them.
+ * A message about settings, in the names that code uses.
  *
  * @example
  * inCode('KEYHOOK_DATA_DIR is not a folder') // 'dataDir is not a folder'

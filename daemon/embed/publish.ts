@@ -15,32 +15,32 @@ import type { Platform } from '../platform.ts'
 import { readPublish } from './arguments.ts'
 import type { Transactions } from './transactions.ts'
 
-/** An event as an embedder publishes it. */
+/** Event to publish. */
 export interface EventToPublish {
   readonly account_id: string
   readonly type: string
   /** Serialised once, as JSON. */
   readonly data: object
   readonly app_id?: string
-  /** `evt_…`, of your own: publishing the same event twice then adds nothing. */
+  /** Your own id, `evt_…`: publishing the same event again then adds nothing. */
   readonly id?: string
 }
 
 export interface Published {
   readonly id: string
-  /** `duplicate`: this very event was published before. */
+  /** `duplicate`: the same event was published before. */
   readonly status: 'accepted' | 'duplicate'
 }
 
 export type Publish = (
   event: EventToPublish,
   options?: {
-    /** Left out, the event is published by itself; undefined is refused. */
+    /** Transaction to publish in. Without it, the event is published by itself; undefined is refused. */
     readonly transaction?: object
   },
 ) => Promise<Published>
 
-/** Publishing by code: in the outbox's group commit, or inside a transaction of the embedder's. */
+/** Publishes from code: in the outbox's group commit, or in a transaction of the embedder. */
 export function createPublish(platform: Platform, transactions: Transactions): Publish {
   const { engine, eventTypes } = platform
   return async (...args) => {
@@ -58,8 +58,8 @@ export function createPublish(platform: Platform, transactions: Transactions): P
 }
 
 /**
- * The types an account may publish, read on the transaction's own connection where they are not known:
- * were every connection of a pool in a transaction, one that waits for another would wait for ever.
+ * The types that an account may publish. Unknown ones are read on the transaction's own connection: when
+ * transactions hold every connection of a pool, one that waits for another connection would wait forever.
  */
 async function typesIn(
   tx: StoreTx,
@@ -68,7 +68,7 @@ async function typesIn(
 ): Promise<ReadonlySet<string>> {
   const known = eventTypes.peek(accountId)
   if (known !== undefined) return known
-  // Known to the next one, once a connection is free.
+  // The next publish knows them, once a connection is free.
   eventTypes.declared(accountId).catch(() => undefined)
   return new Set(await tx.events.typeNames(accountId))
 }
@@ -101,7 +101,7 @@ function toEvent(
   return { id: eventId, account_id, app_id, type, created_at, body, supplied: id !== undefined }
 }
 
-/** The rules of a body over HTTP: what is published here must not break a receiver either. */
+/** Same rules as a body over HTTP: an event published here must not break a receiver either. */
 function refuseBrokenText(text: string): void {
   try {
     requireIJson(text)

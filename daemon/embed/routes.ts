@@ -3,41 +3,41 @@ import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
 import type { Instant } from '../../lib/time.ts'
 import type { UserPrincipal } from '../authority/principal.ts'
 
-/** Somebody who is signed in to the embedder's product, in its own way. */
+/** A user who is signed in to the embedder's product. */
 export interface SignedIn {
   readonly account_id: string
-  /** Noted in the audit log. */
+  /** Recorded in the audit log. */
   readonly user_id: string
   readonly email?: string
   /**
-   * When they last proved who they are: creating and rotating keys needs that to be ten minutes ago at
-   * most. Default: just now, which leaves it to your own sign-in.
+   * When they last proved their identity: creating and rotating keys needs this within the last ten
+   * minutes. Default: now, which leaves the check to your own sign-in.
    */
   readonly authenticated_at?: Instant
 }
 
 export interface RouteOptions {
-  /** The path that the routes are under, such as `/developer`. Default: the root. */
+  /** Path prefix of the routes, such as `/developer`. Default: the root. */
   readonly prefix?: string
-  /** Who is signed in, for requests without a developer key. Default: nobody. */
+  /** Returns the signed-in user of a request without a developer key. Default: none. */
   readonly resolve?: (request: IncomingMessage) => Promise<SignedIn | undefined>
 }
 
-/** Answers, or leaves what is not under its prefix to `next`; without `next` that is a 404. */
+/** Responds, or calls `next` for a path outside its prefix; without `next` that is a 404. */
 export type Callback = (
   request: IncomingMessage,
   response: ServerResponse,
   next?: () => void,
 ) => void
 
-/** The part of Koa's context that is used here. */
+/** The part of Koa's context that is used. */
 interface KoaContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   respond?: boolean
 }
 
-/** The part of a Fastify instance that is used here. */
+/** The part of a Fastify instance that is used. */
 interface FastifyLike {
   readonly prefix: string
   removeAllContentTypeParsers(): void
@@ -54,7 +54,7 @@ interface FastifyLike {
   ): unknown
 }
 
-/** The principal that somebody who is signed in acts as: they own their account. */
+/** The principal of a signed-in user, who owns their account. */
 export function toPrincipal(signedIn: SignedIn, now: Instant): UserPrincipal {
   const { account_id, user_id, email = '', authenticated_at = now } = signedIn
   return {
@@ -68,7 +68,9 @@ export function toPrincipal(signedIn: SignedIn, now: Instant): UserPrincipal {
   }
 }
 
-/** @throws TypeError for a prefix that is no path */
+/**
+ * @throws TypeError for a prefix that is not a path
+ */
 export function callbackOf(handler: RequestListener, prefix = ''): Callback {
   if (!/^(\/[\w.~-]+)*$/.test(prefix))
     throw new TypeError(`${prefix} is no path, such as /developer`)
@@ -78,7 +80,7 @@ export function callbackOf(handler: RequestListener, prefix = ''): Callback {
       next()
       return
     }
-    // A path that is elsewhere is answered as any other that leads nowhere.
+    // A path outside the prefix gets the response of any unknown path.
     request.url = path ?? '/not-below-the-prefix'
     handler(request, response)
   }
@@ -91,7 +93,7 @@ function pathBelow(url: string, prefix: string): string | undefined {
   return rest.startsWith('/') ? rest : undefined
 }
 
-/** As a middleware of Koa, which keeps nothing in the context. */
+/** As Koa middleware, which leaves the context unchanged. */
 export function koaOf(
   callback: Callback,
 ): (ctx: KoaContext, next: () => Promise<unknown>) => Promise<unknown> {
@@ -111,7 +113,7 @@ export function koaOf(
   }
 }
 
-/** As a plugin of Fastify: its routes are read by nobody else, so that their bytes are what was sent. */
+/** As a Fastify plugin: nothing else parses its bodies, so that their bytes stay as sent. */
 export function fastifyOf(
   callbackAt: (prefix: string) => Callback,
 ): (instance: FastifyLike) => Promise<void> {

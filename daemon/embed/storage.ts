@@ -8,14 +8,14 @@ import type { Closers } from '../composition/closers.ts'
 import { openInOrder } from '../composition/closers.ts'
 import type { Inspect, Storage } from '../composition/open.ts'
 
-/** Where an embedded Keyhook keeps its records. */
+/** Store of an embedded Keyhook. */
 export interface EmbeddedStorage extends Storage {
-  /** The data folder, where there is one. */
+  /** The data folder, if any. */
   readonly folder?: string
 }
 
 /**
- * The embedder's database, or a folder of Keyhook's own; either is held by this process.
+ * Opens the embedder's database, or a folder of Keyhook's own; this process then holds it.
  *
  * @throws ConfigError when another process holds it; TypeError for an address of another database
  */
@@ -65,7 +65,7 @@ async function openFolder(
   return { store, folder: folder.path, masterKeyFile }
 }
 
-/** The file of `sqlite:<file>`, or the address itself. It may hold a password, and is not repeated. */
+/** The file of `sqlite:<file>`, or the address itself, which may hold a password and is never repeated. */
 function readAddress(database: string): string {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/is.exec(database) ?? []
   if (/^postgres(ql)?$/.test(scheme)) return database
@@ -89,7 +89,7 @@ function readAddress(database: string): string {
   return file
 }
 
-/** A second process on a SQLite file would take back the first one's claims; PostgreSQL has a lock of its own. */
+/** A second process on a SQLite file would take over the first one's claims; PostgreSQL has its own lock. */
 async function hold(
   database: unknown,
   { tablePrefix = 'keyhook_' }: OpenOptions,

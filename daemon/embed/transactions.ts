@@ -4,43 +4,45 @@ import type { SequelizeLike } from '../../plugins/registry.ts'
 import { isSequelize, untilAged } from '../../plugins/registry.ts'
 import type { JoinedUnit, Store, StoreTx } from '../../plugins/store/contract.ts'
 
-/** Transactions in which an embedder's rows and Keyhook's events commit together. */
+/** Transactions in which rows of the embedder and events of Keyhook commit together. */
 export interface Transactions {
   /**
    * Runs `work` in a transaction and commits it, or rolls back when it rejects.
    *
-   * @param work is given a transaction of Sequelize, or a client of the pool; over a file of Keyhook's
-   *   own, a token to hand on
+   * @param work receives a Sequelize transaction or a client of the pool; with a file of Keyhook's own, a
+   *   token to pass on
    */
   run<T>(work: (transaction: never) => Promise<T>): Promise<T>
   /**
    * The unit of work inside a transaction.
    *
-   * @throws TypeError for what is no open transaction of this database, and over SQLite for one that
+   * @throws TypeError for anything but an open transaction of this database, and over SQLite for one that
    *   `run` did not open
    */
   unitOf(transaction: unknown): StoreTx
 }
 
-/** The part of a pg pool that is used here. */
+/** The part of a pg pool that is used. */
 interface PoolLike {
   connect(): Promise<PoolClientLike>
 }
 
 interface PoolClientLike {
-  /** Answers the tag of what was done. */
+  /** Returns the command tag. */
   query(sql: string): Promise<{ readonly command: string }>
   on(event: 'error', listener: (cause: Error) => void): unknown
   off(event: 'error', listener: (cause: Error) => void): unknown
   release(cause?: Error): void
 }
 
-/** How long an embedder may hold the one writer of a SQLite file. */
+/** How long an embedder may hold the only writer of a SQLite file. */
 const MAX_AGE: Millis = 10 * SECOND
 
-/** @param database what the embedder handed over: a Sequelize instance, a pg pool, or an address */
+/**
+ * @param database the embedder's database: a Sequelize instance, a pg pool, or an address
+ */
 export function createTransactions(store: Store, database: unknown): Transactions {
-  /** Units of the transactions that were begun here: their wake-ups follow their commit. */
+  /** Units of transactions begun here: they notify workers after the commit. */
   const units = new WeakMap<object, JoinedUnit>()
 
   function join(transaction: object): JoinedUnit {
@@ -48,7 +50,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
     return store.join(transaction)
   }
 
-  /** A pool hands the same client out again: what was joined ends with the work. */
+  /** A pool reuses its clients: a joined unit ends with the work. */
   async function within<T>(
     transaction: object,
     unit: JoinedUnit,
@@ -78,7 +80,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
   async function inPool<T>(pool: PoolLike, work: (client: object) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     let broken: Error | undefined
-    // A connection may break while nothing is asked of it; unheard, that would end the process.
+    // A connection may break while idle; without a listener, that would end the process.
     const note = (cause: Error): void => {
       broken = cause
     }
@@ -88,7 +90,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
       const unit = join(client)
       const result = await within(client, unit, work)
       const { command } = await client.query('COMMIT')
-      // After a statement failed, COMMIT rolls back and calls that no error.
+      // After a failed statement, COMMIT rolls back without an error.
       if (command !== 'COMMIT') throw new Error('rolled back, since a statement had failed')
       unit.committed()
       return result
@@ -101,7 +103,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
     }
   }
 
-  /** Ends what waits for itself, such as a publish without the transaction, which waits for the writer. */
+  /** Prevents a deadlock with itself, such as a publish outside the transaction that waits for the writer. */
   async function inOwn<T>(work: (transaction: object) => Promise<T>): Promise<T> {
     return store.write((tx) =>
       untilAged(() => within({}, { tx, committed: () => undefined }, work), MAX_AGE),
@@ -123,7 +125,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
       }
       const opened = units.get(transaction)
       if (opened !== undefined) return opened.tx
-      // Nothing tells of its commit.
+      // Without notifications of the store, no other process learns of the commit.
       if (store.watch === undefined) {
         throw new TypeError('over SQLite, publish in a transaction of keyhook.transaction()')
       }
@@ -132,7 +134,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
   }
 }
 
-/** Others write again once it has aged: it must roll back at once, whatever the work waits for. */
+/** Other writes continue once it is too old: it must roll back at once, whatever the work waits for. */
 function unlessAged<T>(
   work: (transaction: object) => Promise<T>,
   aged: AbortSignal,

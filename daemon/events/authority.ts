@@ -9,9 +9,8 @@ type Types = Pick<Platform, 'eventTypes' | 'universe'>
 type Scopes = Pick<Authority, 'scopes'>
 
 /**
- * The scopes that receiving a subscription needs: of an event type, of a family such as `order.*`, or
- * of `*`. A type that nobody declared needs what a declared one does, so that a refusal does not say
- * which types there are.
+ * The scopes needed to receive a subscription: to an event type, a family such as `order.*`, or `*`. An
+ * undeclared type needs the scope of a declared one, so that a refusal does not reveal which types exist.
  */
 export function scopesToReceive(
   { eventTypes: { builtIn } }: Pick<Types, 'eventTypes'>,
@@ -28,7 +27,7 @@ export function scopesToReceive(
   return [...new Set([DECLARED, ...family.map(({ scope }) => scope)])]
 }
 
-/** Whether an authority may receive the data that a subscription includes, through any channel. */
+/** Whether an authority may receive the data of a subscription through any channel. */
 export function mayReceive(platform: Types, { scopes }: Scopes, subscription: string): boolean {
   return scopesToReceive(platform, subscription).every((scope) =>
     allows(scopes, requiredScope(scope, platform.universe)),
@@ -36,10 +35,10 @@ export function mayReceive(platform: Types, { scopes }: Scopes, subscription: st
 }
 
 /**
- * Refuses an authority that may not receive every one of these subscriptions.
+ * Refuses an authority that may not receive all of these subscriptions.
  *
- * @param location of the list in the request; undefined when the request does not name them
- * @throws KeyhookError `insufficient_scope` naming the scopes that are missing
+ * @param location location of the list in the request; undefined when the request does not contain it
+ * @throws KeyhookError `insufficient_scope` naming the missing scopes
  */
 export function requireReceivable(
   platform: Types,

@@ -13,17 +13,17 @@ import type { EventReads } from '../../plugins/store/contract/events.ts'
 /**
  * Positions in the feed of events, as accounts see them.
  *
- * A place of the store counts the events of all accounts. A position is the place encrypted for one account:
- * the same place always gives the same position, and positions tell neither order nor distance.
+ * A cursor of the store counts the events of all accounts. A position is the cursor encrypted for one
+ * account: the same cursor always gives the same position, and positions reveal neither order nor distance.
  */
 export interface EventPositions {
   print(accountId: string, cursor: string): string
   /**
-   * The place of a position, which may be forged.
+   * Decrypts a position, which may be forged.
    *
-   * A plain place, as releases before this one issued them, is read up to the last that they issued.
+   * An unencrypted cursor of an earlier release is accepted up to the last one that was issued.
    *
-   * @returns undefined for a position that this account was not given
+   * @returns undefined for a position that was not issued to this account
    */
   read(accountId: string, position: string): string | undefined
 }
@@ -33,10 +33,10 @@ const PREFIX = 'pos_'
 const SECRET_BYTES = 32
 const KEY_BYTES = 32
 const TAG_BYTES = 16
-/** A multiple of what the places of all built-in stores fit into, so that no length tells a number's. */
+/** A multiple of the longest cursor of all built-in stores, so that the length reveals nothing. */
 const BLOCK_BYTES = 48
 
-/** Reads what positions are encrypted under; the first process of a database makes it. */
+/** Reads the encryption key of positions; the first process of a database creates it. */
 export async function openEventPositions(
   store: Store,
   random: RandomBytes,
@@ -49,14 +49,14 @@ export async function openEventPositions(
 async function keep(store: Store, random: RandomBytes): Promise<string> {
   const secret = Buffer.from(random(SECRET_BYTES)).toString('base64url')
   const value = `${secret}.${await store.events.lastCursor()}`
-  // Of processes that start at once, all go by what the first one keeps.
+  // Processes that start together all use the key that the first one stores.
   return store.write((tx) => tx.accounts.putMetaOnce(META_NAME, value))
 }
 
 /**
- * A synthetic IV as in RFC 5297: an HMAC of account and place is both the tag and the IV of AES-256-CTR.
+ * A synthetic IV as in RFC 5297: an HMAC of account and cursor is both the tag and the IV of AES-256-CTR.
  *
- * @param lastPlain the last place that was issued plain
+ * @param lastPlain the last cursor that was issued unencrypted
  */
 function createEventPositions(
   secret: Uint8Array,
@@ -93,7 +93,8 @@ function createEventPositions(
     },
     read(accountId, position) {
       if (position.startsWith(PREFIX)) return open(accountId, position.slice(PREFIX.length))
-      // Were any number accepted, guesses would find the places of events, and with them the counts.
+      // If any number were accepted, guesses would find the cursors of events, and with them their
+      // counts.
       return events.isCursor(position, lastPlain) ? position : undefined
     },
   }

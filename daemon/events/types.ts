@@ -4,28 +4,28 @@ import type { IsBuiltIn } from '../../lib/webhook/match.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { EventReads } from '../../plugins/store/contract/events.ts'
 
-/** The scope of a built-in type whose data holds identifiers only: registering the webhook is enough. */
+/** Scope of a built-in type whose data only has identifiers: registering the webhook is enough. */
 export const IDENTIFIERS = 'webhooks:write'
 
-/** The scope of every type that an account or the operator declares. */
+/** Scope of every type that an account or the operator declares. */
 export const DECLARED = 'events:read'
 
-/** A type of event that the product itself publishes. */
+/** An event type that the product publishes. */
 export interface BuiltInEvent {
   readonly type: string
-  /** The scope that reads its data: what a key needs to receive it. */
+  /** Scope that reads its data, and that a key needs to receive it. */
   readonly scope: string
   readonly description: string
-  /** The `data` of an example. */
+  /** `data` of an example. */
   readonly sample: object
 }
 
-/** Which types of event there are: the product's own, the operator's, and those of each account. */
+/** The known event types: those of the product, of the operator, and of each account. */
 export interface EventTypes extends Pick<AccountCache<ReadonlySet<string>>, 'peek'> {
   readonly builtIn: ReadonlyMap<string, BuiltInEvent>
-  /** Whether `*` reaches the type: a built-in one of identifiers only. */
+  /** Whether `*` includes the type: a built-in type with identifiers only. */
   readonly isBuiltIn: IsBuiltIn
-  /** The types that an account may publish: those that it or the operator declared. */
+  /** The types that an account may publish: declared by itself or by the operator. */
   declared(accountId: string): Promise<ReadonlySet<string>>
   /** Whether webhooks of the account may name the type. */
   knows(accountId: string, type: string): Promise<boolean>
@@ -36,16 +36,16 @@ export function createEventTypes(
   { events, changes }: Pick<Store, 'changes'> & { readonly events: Pick<EventReads, 'typeNames'> },
 ): EventTypes {
   const own = new Map<string, BuiltInEvent>()
-  // The family that publishes a type knows it best, and comes before those that only name it.
+  // The family that publishes a type takes precedence over one that only names it.
   for (const event of builtIn) if (!own.has(event.type)) own.set(event.type, event)
   const cache = createAccountCache<ReadonlySet<string>>(
-    // A type that was declared before a release made it built-in is the service's.
+    // A declared type that a later release publishes itself belongs to the service.
     async (accountId) =>
       new Set((await events.typeNames(accountId)).filter((type) => !own.has(type))),
     () => changes.isCurrent(),
   )
   changes.listen((change) => {
-    // The types of no account are those of all.
+    // Types without an account belong to all accounts.
     if (change === 'all' || (change.kind === 'event_types' && change.id === '')) cache.dropAll()
     else if (change.kind === 'event_types') cache.drop(change.id)
   })

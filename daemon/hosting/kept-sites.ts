@@ -34,7 +34,7 @@ interface KeptSite extends ReadSite {
  */
 export function createKeptSites(given: Partial<KeptSiteLimits> = {}): FindSite {
   const limits = { ...LIMITS, ...given }
-  const lanes = createLimiter(limits.atOnce)
+  const limiter = createLimiter(limits.atOnce)
   const kept = new LRUCache<string, KeptSite>({
     maxSize: limits.bytes,
     sizeCalculation: ({ bytes }) => bytes,
@@ -42,7 +42,7 @@ export function createKeptSites(given: Partial<KeptSiteLimits> = {}): FindSite {
   const reading = new Map<string, Promise<Site>>()
 
   async function read({ of, version, read }: WantedSite): Promise<Site> {
-    const one = await lanes(read)
+    const one = await limiter(read)
     if (one.isWhole) kept.set(of, { ...one, version })
     else kept.delete(of)
     return one.site

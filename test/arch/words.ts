@@ -38,7 +38,7 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
   { words: ['appetite', 'hungry'], say: 'prefetch budget, needs prefetch' },
   { words: ['leap', 'leaps', 'leapt'], say: 'clock jump' },
   {
-    words: ['standing', 'standings'],
+    words: ['standing', 'siteStates'],
     say: 'status',
     except: ['plugins/platform/contract/', 'plugins/platform/sql/'],
   },

@@ -78,7 +78,7 @@ async function makeLive(
     const job = await jobs.claim('deployment', asked)
     if (job !== undefined) await deployments.begin(job, now)
     await deployments.built(made?.id ?? '', claim, artifact)
-    await deployments.poise(made?.id ?? '', claim)
+    await deployments.prepareSwitch(made?.id ?? '', claim)
     await deployments.switch(made?.id ?? '', claim, now)
     await deployments.announce(made?.id ?? '')
   })

@@ -138,7 +138,7 @@ await t.test('while a release is about to go live, its manifests are not read ag
   await beginDeployment(store, { claim, ...times })
   const { artifact = null } = (await store.deployments.live(id)) ?? {}
   await store.write((tx) => tx.deployments.built(body.id, claim, artifact ?? ''))
-  await store.write((tx) => tx.deployments.poise(body.id, claim))
+  await store.write((tx) => tx.deployments.prepareSwitch(body.id, claim))
   const turning = await load(host, clock.now())
   t.match(turning, { isTurning: true })
   t.equal(turning?.serves(), served)

@@ -61,7 +61,7 @@ await t.test('what one process makes live every other one serves from its answer
       await insertDeployments(store, sampleDeployment(id, { app_id: APP }))
       await claimDeployment(store, claim, BORN)
       await store.write((tx) => tx.deployments.built(id, claim, sha256))
-      await store.write((tx) => tx.deployments.poise(id, claim))
+      await store.write((tx) => tx.deployments.prepareSwitch(id, claim))
       await found(OWN)
       const asked: ReturnType<typeof found>[] = []
       await store.write(async (tx) => {

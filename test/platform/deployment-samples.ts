@@ -122,7 +122,7 @@ export async function makeLive(
     assert.ok(job)
     await deployments.begin(job, now)
     assert.equal(await deployments.built(id, `claim of ${id}`, artifact), 'held')
-    assert.equal(await deployments.poise(id, `claim of ${id}`), true)
+    assert.equal(await deployments.prepareSwitch(id, `claim of ${id}`), true)
     const live = await deployments.switch(id, `claim of ${id}`, now)
     assert.equal(await deployments.announce(id), true)
     assert.equal(live?.id, id)

@@ -169,7 +169,7 @@ const lineCases: readonly PlatformCase[] = [
       assert.equal(await store.write((tx) => tx.apps.purge('app_1', BORN + 9)), true)
       assert.equal(await store.deployments.get('app_1', 'dep_1'), undefined)
       assert.deepEqual(await store.jobs.lines('dep_1', 0, 9), [])
-      const standings = await store.deployments.standings(['app_1', 'app_2'])
+      const standings = await store.deployments.siteStates(['app_1', 'app_2'])
       assert.deepEqual(
         standings.map(({ app_id }) => app_id),
         ['app_2'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DomainStanding } from '../../plugins/platform/contract/domains.ts'
+import type { DomainState } from '../../plugins/platform/contract/domains.ts'
 import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { sitesTold } from './deployment-samples.ts'
@@ -42,8 +42,8 @@ const settle = (
   store: PlatformStore,
   id: string,
   claim: string,
-  standing: DomainStanding,
-  before: DomainStanding['status'] = 'pending',
+  standing: DomainState,
+  before: DomainState['status'] = 'pending',
 ) => store.write((tx) => tx.domains.settle({ id, status: before }, claim, standing))
 
 const claimCases: readonly PlatformCase[] = [

@@ -1,4 +1,4 @@
-import type { DomainRecord, DomainStanding } from '../../plugins/platform/contract/domains.ts'
+import type { DomainRecord, DomainState } from '../../plugins/platform/contract/domains.ts'
 import type { JobClaim } from '../../plugins/platform/contract/jobs.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { AppRecord } from '../../plugins/platform/contract/apps.ts'
@@ -31,7 +31,7 @@ export function sampleDomain(id: string, changes: Partial<DomainRecord> = {}): D
 }
 
 /** As a look leaves a domain at which everything was found. */
-export const VERIFIED: DomainStanding = {
+export const VERIFIED: DomainState = {
   status: 'verified',
   owned: true,
   routed: true,
@@ -44,7 +44,7 @@ export const VERIFIED: DomainStanding = {
 }
 
 /** As the last of the looks leaves one at which nothing was found. */
-export const GIVEN_UP: DomainStanding = {
+export const GIVEN_UP: DomainState = {
   status: 'failed',
   owned: false,
   routed: true,

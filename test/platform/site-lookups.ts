@@ -153,12 +153,12 @@ const lookupCases: readonly PlatformCase[] = [
       })
       const { deployments } = store
       assert.equal((await deployments.siteByAlias('shop'))?.suspended, true)
-      assert.equal((await deployments.standings(['app_1']))[0]?.suspended, true)
+      assert.equal((await deployments.siteStates(['app_1']))[0]?.suspended, true)
       await store.write(async (tx) => {
         await tx.accounts.setSuspended(ACCOUNT, false, BORN + 1)
         await tx.apps.archive('app_1', BORN + 1, BORN + 9)
       })
-      assert.equal((await deployments.standings(['app_1']))[0]?.suspended, false)
+      assert.equal((await deployments.siteStates(['app_1']))[0]?.suspended, false)
       assert.equal(await deployments.siteByAlias('shop'), undefined)
       assert.equal((await deployments.siteByAlias('app_1'))?.archived, true)
       assert.equal((await deployments.siteByPreview(previewOf('app_1')))?.archived, true)
@@ -242,7 +242,7 @@ const toldCases: readonly PlatformCase[] = [
       await claimDeployment(store, 'a', BORN)
       await store.write((tx) => tx.deployments.built('dep_1', 'a', FIRST))
       const deeds: readonly Deed[] = [
-        ({ deployments }) => deployments.poise('dep_1', 'a'),
+        ({ deployments }) => deployments.prepareSwitch('dep_1', 'a'),
         ({ deployments }) => deployments.switch('dep_1', 'a', BORN),
         ({ deployments }) => deployments.unpublish(OFF),
       ]

@@ -49,7 +49,7 @@ for (const [name, placeOf] of Object.entries(PLACES)) {
       one.includes('deployments'),
     )
     t.same(migrated, steps)
-    const standings = await store.deployments.standings(ids)
+    const standings = await store.deployments.siteStates(ids)
     t.equal(standings.length, ids.length)
     const previews = new Set(standings.map(({ preview }) => preview))
     t.equal(previews.size, ids.length)
@@ -77,7 +77,7 @@ await t.test('SQLite: a host, be it of nobody, is looked for by indexes alone', 
     'an alias': (deployments) => deployments.siteByAlias('app_1'),
     nobody: (deployments) => deployments.siteByAlias('nobody'),
     'a preview': (deployments) => deployments.siteByPreview('nobody'),
-    standings: (deployments) => deployments.standings(['app_1']),
+    standings: (deployments) => deployments.siteStates(['app_1']),
     'what was before': (deployments) => deployments.before('app_1'),
     'what is kept': (deployments) => deployments.artifacts('app_1', 20),
     'what is live': (deployments) => deployments.live('app_1'),

@@ -32,14 +32,14 @@ const OFF = {
 const unpublish = (store: PlatformStore, id = 'dep_9') =>
   store.write((tx) => tx.deployments.unpublish({ ...OFF, id }))
 const poise = (store: PlatformStore, id: string, claim: string) =>
-  store.write((tx) => tx.deployments.poise(id, claim))
+  store.write((tx) => tx.deployments.prepareSwitch(id, claim))
 const isTurning = async (store: PlatformStore) =>
   (await store.deployments.siteByAlias('app_1'))?.turning
 const switchTo = (store: PlatformStore, id: string, claim: string, now: number) =>
   store.write((tx) => tx.deployments.switch(id, claim, now))
 const announce = (store: PlatformStore, id: string) =>
   store.write((tx) => tx.deployments.announce(id))
-const standing = async (store: PlatformStore) => (await store.deployments.standings(['app_1']))[0]
+const standing = async (store: PlatformStore) => (await store.deployments.siteStates(['app_1']))[0]
 
 /** A deployment of app_1 that is made and not poised yet, held by `claim`. */
 async function makeBuilt(

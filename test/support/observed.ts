@@ -67,7 +67,7 @@ export async function publishedApp(world: World, deployment = 'dep_1'): Promise<
 }
 
 async function ensureSite(store: PlatformStore, app_id: string, account_id: string): Promise<void> {
-  const [site] = await store.deployments.standings([app_id])
+  const [site] = await store.deployments.siteStates([app_id])
   if (site !== undefined) return
   const preview = `preview-${app_id}`
   await store.write((tx) => tx.deployments.openSite({ app_id, account_id, preview }))

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { DeploymentReads } from '../../../plugins/platform/contract/deployments.ts'
-import type { SiteStanding } from '../../../plugins/platform/contract/sites.ts'
+import type { SiteState } from '../../../plugins/platform/contract/sites.ts'
 import { previewUrl, productionUrl } from '../../hosting/address.ts'
 import type { Platform } from '../../platform.ts'
 import type { AppOnline, appRecord } from './schema.ts'
@@ -12,10 +12,10 @@ type Wire = z.input<typeof appRecord>
 /** Shows apps with what they serve. */
 export async function showApps(
   { appsHosting }: Pick<Platform, 'appsHosting'>,
-  deployments: Pick<DeploymentReads, 'standings'>,
+  deployments: Pick<DeploymentReads, 'siteStates'>,
   apps: readonly AppRecord[],
 ): Promise<(app: AppRecord) => Wire> {
-  const sites = await deployments.standings(apps.map(({ id }) => id))
+  const sites = await deployments.siteStates(apps.map(({ id }) => id))
   const byId = new Map(sites.map((one) => [one.app_id, one]))
   return (app) => {
     const site = byId.get(app.id)
@@ -28,7 +28,7 @@ export async function showApps(
   }
 }
 
-function stateOf(site: SiteStanding): AppOnline['publish_state'] {
+function stateOf(site: SiteState): AppOnline['publish_state'] {
   const { deployment_id, turn, in_progress, suspended } = site
   if (deployment_id !== null) return suspended ? 'suspended' : 'published'
   if (in_progress) return 'publishing'
@@ -37,7 +37,7 @@ function stateOf(site: SiteStanding): AppOnline['publish_state'] {
 
 export async function showApp(
   platform: Pick<Platform, 'appsHosting'>,
-  deployments: Pick<DeploymentReads, 'standings'>,
+  deployments: Pick<DeploymentReads, 'siteStates'>,
   app: AppRecord,
 ): Promise<Wire> {
   return (await showApps(platform, deployments, [app]))(app)

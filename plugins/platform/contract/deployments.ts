@@ -1,5 +1,5 @@
 import type { Hold, LeasedJob } from './jobs.ts'
-import type { HostedApp, SiteRecord, SiteStanding } from './sites.ts'
+import type { HostedApp, SiteRecord, SiteState } from './sites.ts'
 import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
@@ -110,7 +110,7 @@ export interface DeploymentReads {
    */
   artifacts(appId: string, releases: number): Promise<readonly string[]>
   /** What apps serve, in no order; an app without a site is left out. */
-  standings(appIds: readonly string[]): Promise<readonly SiteStanding[]>
+  siteStates(appIds: readonly string[]): Promise<readonly SiteState[]>
   /** The app with this id, or the one that bears the alias and is not archived. */
   siteByAlias(alias: string): Promise<HostedApp | undefined>
   siteByPreview(preview: string): Promise<HostedApp | undefined>
@@ -151,7 +151,7 @@ export interface DeploymentWrites extends DeploymentReads {
    * whoever is asked what its site serves looks, so that a switch holds for all of them at once. False,
    * changing nothing, when it is not this claim's any more.
    */
-  poise(id: string, claim: string): Promise<boolean>
+  prepareSwitch(id: string, claim: string): Promise<boolean>
   /**
    * Makes a poised one what its site serves, in the place of what was live, which is superseded.
    * Answers it as it is then; undefined, changing nothing, when the claim is lost, it was asked to stop,

@@ -9,7 +9,7 @@ export { DOMAIN_STATUSES } from '../models/domains.ts'
 export type DomainRecord = RecordOf<typeof DOMAINS>
 
 /** What the last check of a domain found. */
-export type DomainStanding = Pick<
+export type DomainState = Pick<
   DomainRecord,
   | 'status'
   | 'owned'
@@ -73,6 +73,6 @@ export interface DomainWrites extends DomainReads {
   settle(
     before: Pick<DomainRecord, 'id' | 'status'>,
     claim: string,
-    standing: DomainStanding,
+    state: DomainState,
   ): Promise<'settled' | 'taken' | 'lost'>
 }

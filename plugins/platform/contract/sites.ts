@@ -5,7 +5,7 @@ import type { SITES } from '../models/sites.ts'
 export type SiteRecord = RecordOf<typeof SITES>
 
 /** What an app serves, as its owner sees it. */
-export interface SiteStanding extends SiteRecord {
+export interface SiteState extends SiteRecord {
   /** Whether a deployment is under way. */
   readonly in_progress: boolean
   /** Whether its account is suspended: nothing of it is served. */

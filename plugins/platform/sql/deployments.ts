@@ -171,7 +171,7 @@ export function deploymentWrites(
       if (isBuilt) return 'held'
       return (await jobs.hold(id, claim)) === 'cancel' ? 'cancel' : 'lost'
     },
-    async poise(id, claim) {
+    async prepareSwitch(id, claim) {
       const [row] = await query<{ app_id: string }>(
         `UPDATE ${t.deployments} SET poised = 1 WHERE ${held(`status = 'deploying'`)}
          RETURNING app_id`,

@@ -117,10 +117,10 @@ export function domainWrites(
       await enqueue(domain)
       return (await jobs.claimOne('domain_check', id, asked)) && domain
     },
-    async settle({ id, status }, claim, standing) {
-      const { sql, bind } = assignments(DOMAINS.toRow(standing), 4)
+    async settle({ id, status }, claim, state) {
+      const { sql, bind } = assignments(DOMAINS.toRow(state), 4)
       const held = `id = $1 AND status = $3 AND ${whileHeld(t)}`
-      const isVerified = standing.status === 'verified'
+      const isVerified = state.status === 'verified'
       // Its own row does not stand in its way.
       const free = `NOT EXISTS (SELECT 1 FROM ${t.domains} other WHERE other.id <> $1
         AND other.hostname = ${t.domains}.hostname AND other.status = 'verified')`
@@ -132,7 +132,7 @@ export function domainWrites(
       )
       if (row !== undefined) {
         if (isVerified !== (status === 'verified')) noted(row)
-        const { next_check_at: next } = standing
+        const { next_check_at: next } = state
         await (next === null ? jobs.complete(id, claim) : jobs.reschedule(id, claim, next))
         return 'settled'
       }

@@ -1,5 +1,5 @@
 import type { DeploymentReads } from '../contract/deployments.ts'
-import type { EarlierRelease, HostedApp, SiteStanding } from '../contract/sites.ts'
+import type { EarlierRelease, HostedApp, SiteState } from '../contract/sites.ts'
 import { EARLIER } from '../contract/sites.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
@@ -15,7 +15,7 @@ export function siteReads(
   query: Query,
   t: PlatformTables,
   dialect: Dialect,
-): Pick<DeploymentReads, 'standings' | 'siteByAlias' | 'siteByPreview'> {
+): Pick<DeploymentReads, 'siteStates' | 'siteByAlias' | 'siteByPreview'> {
   const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
       account.suspended_at, sign_in.enabled AS sign_in, live.artifact, revision.tree, CASE WHEN EXISTS (
         SELECT 1 FROM ${t.deployments} next WHERE next.app_id = site.app_id AND next.poised = 1
@@ -47,7 +47,7 @@ export function siteReads(
   }
 
   return {
-    async standings(appIds) {
+    async siteStates(appIds) {
       const rows = await query(
         `SELECT site.*, account.suspended_at, CASE WHEN EXISTS (
              SELECT 1 FROM ${t.deployments} one WHERE one.app_id = site.app_id
@@ -57,7 +57,7 @@ export function siteReads(
          WHERE ${dialect.among('site.app_id', '$1')}`,
         [JSON.stringify(appIds)],
       )
-      return rows.map(toStanding)
+      return rows.map(toState)
     },
     // An id before an alias: whoever takes the id of another's app as an alias gets nothing by it.
     siteByAlias: async (alias) =>
@@ -74,7 +74,7 @@ export function siteReads(
   }
 }
 
-function toStanding(row: Row): SiteStanding {
+function toState(row: Row): SiteState {
   return {
     ...SITES.toRecord(row),
     in_progress: integer(row['in_progress']) === 1,

@@ -1,6 +1,6 @@
 import { MINUTE } from '../../../../lib/time.ts'
 import type { PlatformTx } from '../../../../plugins/platform/contract.ts'
-import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
+import type { DomainRecord, DomainState } from '../../../../plugins/platform/contract/domains.ts'
 import type { JobClaim } from '../../../../plugins/platform/contract/jobs.ts'
 import type { JobHandler } from '../../../jobs/handler.ts'
 import { unlessAborted } from '../../../jobs/handler.ts'
@@ -75,7 +75,7 @@ async function publishChange(
   { engine, clock }: Platform,
   tx: PlatformTx,
   { id, app_id, account_id, hostname, status: before }: DomainRecord,
-  { status, error }: DomainStanding,
+  { status, error }: DomainState,
 ): Promise<void> {
   if (status === before || (status !== 'verified' && status !== 'failed')) return
   const data = {

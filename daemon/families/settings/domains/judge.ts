@@ -1,6 +1,6 @@
 import type { Instant, Millis } from '../../../../lib/time.ts'
 import { DAY, HOUR, MINUTE } from '../../../../lib/time.ts'
-import type { DomainRecord, DomainStanding } from '../../../../plugins/platform/contract/domains.ts'
+import type { DomainRecord, DomainState } from '../../../../plugins/platform/contract/domains.ts'
 import { JOB_KINDS } from '../../../../plugins/platform/contract/jobs.ts'
 import type { Finding, Findings } from './look.ts'
 import type { DomainFault } from './faults.ts'
@@ -19,7 +19,7 @@ const MOST_FAILURES = 3
 /** How a domain begins, and begins anew that had been given up. */
 export function awaitedSince(
   now: Instant,
-): Pick<DomainStanding, 'status' | 'failures' | 'waiting_since' | 'next_check_at'> {
+): Pick<DomainState, 'status' | 'failures' | 'waiting_since' | 'next_check_at'> {
   return {
     status: 'pending',
     failures: 0,
@@ -39,7 +39,7 @@ export function judgeDomain(
   findings: Findings,
   now: Instant,
   inUse = false,
-): DomainStanding {
+): DomainState {
   const fault = inUse ? 'domain_in_use' : faultOf(findings)
   if (fault === undefined) return verify(domain, now)
   const isDue = isDueBy(domain, now)
@@ -60,9 +60,9 @@ function isDueBy({ next_check_at: at }: DomainRecord, now: Instant): boolean {
   return at !== null && (at <= now || at > now + JOB_KINDS.domain_check.furthest)
 }
 
-type FaultyStatus = DomainStanding & { readonly error: DomainFault }
+type FaultyStatus = DomainState & { readonly error: DomainFault }
 
-function verify(domain: DomainRecord, now: Instant): DomainStanding {
+function verify(domain: DomainRecord, now: Instant): DomainState {
   return {
     ...statusOf(domain),
     status: 'verified',
@@ -82,7 +82,7 @@ function countFailure(
   fault: DomainFault,
   isDue: boolean,
   now: Instant,
-): DomainStanding {
+): DomainState {
   if (!isDue) return seen
   if (fault === 'no_answer') return { ...seen, next_check_at: now + UNKNOWN_AGAIN }
   const failures = seen.failures + 1
@@ -91,7 +91,7 @@ function countFailure(
     : { ...seen, failures, status: 'failed', next_check_at: null }
 }
 
-function wait(seen: FaultyStatus, isDue: boolean, now: Instant): DomainStanding {
+function wait(seen: FaultyStatus, isDue: boolean, now: Instant): DomainState {
   const status = seen.owned || seen.routed ? 'verifying' : 'pending'
   if (!isDue) return { ...seen, status }
   const failures = seen.failures + 1
@@ -106,7 +106,7 @@ function knownOf(finding: Finding, before: boolean): boolean {
   return finding === 'no_answer' ? before : finding === 'found'
 }
 
-function statusOf(domain: DomainRecord): DomainStanding {
+function statusOf(domain: DomainRecord): DomainState {
   const { status, owned, routed, error, failures } = domain
   const { waiting_since, checked_at, verified_at, next_check_at } = domain
   const found = { status, owned, routed, error, failures }
