@@ -103,7 +103,9 @@ export async function prepareSwitch(
   platform: Platform,
   { deployment, claim }: Held,
 ): Promise<void> {
-  const isHeld = await platform.store.write((tx) => tx.deployments.prepareSwitch(deployment.id, claim))
+  const isHeld = await platform.store.write((tx) =>
+    tx.deployments.prepareSwitch(deployment.id, claim),
+  )
   if (!isHeld) throw new ClaimLost()
 }
 
