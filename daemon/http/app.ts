@@ -21,17 +21,17 @@ import type { Traffic } from './traffic.ts'
 export interface AppOptions {
   readonly platform: Platform
   readonly families: readonly Family[]
-  /** Families that are known and not served here; a request for one is told so. */
+  /** Known families that are not served here; a request for one is refused with its name. */
   readonly absent?: readonly Family[]
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   readonly trustedProxies?: readonly Cidr[]
-  /** What the requests of this process share: the same for every app of a process. */
+  /** Shared by the requests of this process: the same for every app of a process. */
   readonly traffic: Traffic
   /** Accepted values of `Host`; undefined accepts any, as on the control socket. */
   readonly hosts: ReadonlySet<string> | undefined
   readonly operatorToken: string | undefined
-  /** Steps that serve what is no operation: documents, Studio. */
+  /** Steps that serve documents, pages and Studio. */
   readonly pages: readonly Step[]
   readonly log: Log
   readonly metrics: Metrics
@@ -39,7 +39,7 @@ export interface AppOptions {
   readonly leaving: AbortSignal
 }
 
-/** The daemon's HTTP side: probes, documents, metrics, and every operation. */
+/** The HTTP application of the daemon: probes, documents, metrics, and every operation. */
 export function createApp(options: AppOptions): Koa<RequestState> {
   const { platform, families, log, metrics, traffic } = options
   const onError = errorListener(log, metrics)
@@ -76,10 +76,10 @@ export function createApp(options: AppOptions): Koa<RequestState> {
   return app
 }
 
-/** What this daemon is not set up for is no defect of it. */
+/** A 501 is not a defect: this daemon is not configured for the request. */
 const NOT_HERE = 501
 
-/** Refusals are counted; only defects and unknown states are logged, with their cause. */
+/** Counts every refusal, and logs only defects and unknown outcomes, with their cause. */
 function errorListener(log: Log, metrics: Metrics): ErrorListener {
   return (error, request) => {
     metrics.refused(error.code)

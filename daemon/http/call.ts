@@ -9,7 +9,7 @@ import type { AdmissionSteps } from './middleware/admit.ts'
 import type { RequestContext } from './state.ts'
 import { tooManyBytes } from './traffic.ts'
 
-/** What a request that was let in hands to its operation. */
+/** Builds the call of an admitted request for its operation. */
 export function toCall(
   ctx: RequestContext,
   platform: Platform,
@@ -60,12 +60,12 @@ function setCookie(
   value: string | null,
   expires?: Date,
 ): void {
-  // By the address that clients see, since TLS may end at a proxy.
+  // By the address that clients see, because a proxy may terminate TLS.
   cookies.secure = options.secure
   cookies.set(name, value, { ...options, ...(expires === undefined ? {} : { expires }) })
 }
 
-/** The body's lease may be evicted until the work begins; either end aborts the same signal. */
+/** The body's lease may be evicted until the work begins; either event aborts the same signal. */
 function waitingOf({ req, res, state }: RequestContext): Waiting {
   const ended = new AbortController()
   onResponseEnd(req, res, () => {

@@ -4,18 +4,18 @@ import type { IdempotencyRecord } from '../../plugins/store/contract/requests.ts
 import { writeBegun } from '../queues/writes.ts'
 import type { AnyCall } from './perform.ts'
 
-/** How long a claim holds that is not renewed: when the process dies, the key is free again after it. */
+/** How long a claim holds without renewal: when the process dies, the key is free after it. */
 export const LEASE: Millis = MINUTE
-/** A renewal may wait for the writer, and the next one may succeed where one failed. */
+/** A renewal may wait for the writer, and one after a failed renewal may succeed. */
 const RENEWED_EVERY: Millis = LEASE / 3
 
-/** A claimed `Idempotency-Key`: `created_at` tells it from the claims before and after it. */
+/** A claimed `Idempotency-Key`: `created_at` distinguishes it from earlier and later claims. */
 type Claim = Pick<IdempotencyRecord, 'scope' | 'key' | 'created_at'>
 
 /**
- * Renews a claim for as long as the work takes.
+ * Renews a claim while the work runs.
  *
- * @returns ends it; resolves once no renewal is under way
+ * @returns ends the renewals; resolves once none is in progress
  */
 export function keepClaim(call: AnyCall, claim: Claim): () => Promise<void> {
   const { clock } = call.platform
@@ -40,7 +40,7 @@ export function keepClaim(call: AnyCall, claim: Claim): () => Promise<void> {
   }
 }
 
-/** Gives a claim back after its work failed; if it cannot be given back, it stays until it expires. */
+/** Releases a claim after its work failed; when that fails, the claim stays until it expires. */
 export async function giveBack(call: AnyCall, claim: Claim): Promise<void> {
   await writeBegun(call, ({ requests }) => requests.dropIdempotency(claim)).catch(call.report)
 }

@@ -3,10 +3,10 @@ import type { Cidr } from '../../lib/egress/address.ts'
 import { inCidr, parseAddress } from '../../lib/egress/address.ts'
 
 /**
- * Where a request comes from: the peer, or what the outermost trusted proxy says of it.
+ * The address of a request's client: the peer, or the one that the outermost trusted proxy reports.
  *
- * `X-Forwarded-For` is read from its end and believed only as far as every hop behind it is trusted:
- * whatever stands before that, anybody could have written.
+ * `X-Forwarded-For` is read from its end and trusted only as far as every hop behind an entry is trusted:
+ * anyone could have written the entries before.
  */
 export function clientAddress(request: IncomingMessage, trusted: readonly Cidr[]): string {
   const peer = plainAddress(request.socket.remoteAddress ?? '')
@@ -23,12 +23,12 @@ export function clientAddress(request: IncomingMessage, trusted: readonly Cidr[]
   return address
 }
 
-/** Whether an address is one of a proxy in front. */
+/** Whether an address belongs to a trusted proxy. */
 export function isTrusted(address: string, trusted: readonly Cidr[]): boolean {
   return trusted.some((block) => inCidr(block, address))
 }
 
-/** A socket of both families writes IPv4 as `::ffff:127.0.0.1`. */
+/** A dual-stack socket writes IPv4 as `::ffff:127.0.0.1`. */
 export function plainAddress(text: string): string {
   return text.includes(':') ? text.replace(/^::ffff:(?=\d+\.)/i, '') : text
 }

@@ -2,7 +2,7 @@ import fresh from 'fresh'
 import parseRange from 'range-parser'
 import type { ByteRange } from '../../plugins/apps/contract.ts'
 
-/** The headers of a request that say which bytes its client wants, and what it has already. */
+/** Request headers with conditions and ranges. */
 export interface ConditionalHeaders {
   readonly 'if-match'?: string | undefined
   readonly 'if-none-match'?: string | undefined
@@ -12,12 +12,12 @@ export interface ConditionalHeaders {
 
 /** Whether `If-None-Match` names the ETag, by weak comparison (RFC 9110, 13.1.2). */
 export function isUnchanged(headers: ConditionalHeaders, etag: string): boolean {
-  // Given nothing else, since the library answers `false` under `Cache-Control: no-cache`.
+  // The only header passed, because the library returns `false` under `Cache-Control: no-cache`.
   return fresh({ 'if-none-match': headers['if-none-match'] }, { etag })
 }
 
 /**
- * The status that conditions on a strong ETag lead to: 412 where `If-Match` names another, 304 where
+ * The status that conditions on a strong ETag require: 412 when `If-Match` names another, 304 when
  * `If-None-Match` names this one. Files have no dates, so conditions on dates are ignored (RFC 9110, 13.2).
  */
 export function conditionalStatus(
@@ -35,8 +35,8 @@ function namesStrongly(list: string, etag: string): boolean {
 }
 
 /**
- * The part of a file that a GET asks for; undefined for the whole file: without a `Range`, for several
- * ranges, for a malformed one, and where `If-Range` names another file (RFC 9110, 13.1.5 and 14.2).
+ * The part of a file that a GET requests. Undefined for the whole file: without `Range`, for several
+ * ranges, for a malformed one, and when `If-Range` names another file (RFC 9110, 13.1.5 and 14.2).
  */
 export function rangeOf(
   { range, 'if-range': ifRange }: ConditionalHeaders,
@@ -48,13 +48,13 @@ export function rangeOf(
 }
 
 /**
- * Reads one range. The library answers -1 alike for a range that ends before it begins, which is
- * malformed, for a suffix longer than the file, which is the whole file (RFC 9110, 14.1.1 and 14.1.2),
- * and for a range beyond its end.
+ * Reads one range. The library returns -1 in three cases: for a range that ends before it begins, which is
+ * malformed; for a suffix longer than the file, which is the whole file (RFC 9110, 14.1.1 and 14.1.2); and
+ * for a range beyond the end.
  */
 export function readRange(header: string, size: number): ByteRange | 'unsatisfiable' | undefined {
   if (!/^bytes=/i.test(header) || header.includes(',')) return undefined
-  // Of a file without an end, only malformed ranges are refused.
+  // For a file without an end, only malformed ranges are refused.
   if (typeof parseRange(Infinity, header) === 'number') return undefined
   const suffix = Number(/=\s*-\s*(\d+)/.exec(header)?.[1] ?? 0)
   if (suffix > 0 && suffix >= size) return size === 0 ? undefined : { start: 0, end: size }

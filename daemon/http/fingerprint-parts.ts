@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { GivenPart } from '../operations/parts.ts'
 
-/** Parts that are handed on as they come in, and what they were. */
+/** Parts that are passed on as they arrive, and the fingerprint of their content. */
 export interface FingerprintedParts {
   readonly parts: AsyncIterable<GivenPart>
   /**
-   * The same for the same parts, whatever their boundary: that is drawn anew for each attempt. To be asked
-   * for once nobody reads them any more; what nobody read is read for it.
+   * The same for the same parts, regardless of the boundary, which changes with each attempt. Call it once
+   * nobody reads the parts any more; it reads the rest.
    */
   fingerprint(): Promise<string>
 }
@@ -38,7 +38,7 @@ export function fingerprintParts(given: AsyncIterable<GivenPart>): Fingerprinted
   }
 }
 
-/** In place of the digest of a file beyond its limit: how much of it came in is the network's doing. */
+/** Replaces the digest of a file beyond its limit: how much of it arrived depends on the network. */
 const TOO_LARGE = 'too large'
 
 /** Hashes bytes as they are read. */
@@ -60,7 +60,7 @@ function hashing(given: AsyncIterable<Uint8Array>): {
     }
   }
   return {
-    // It has no `return`: of a file that its reader gives up the rest is still to be hashed.
+    // No `return`: the rest of a file that its reader abandons must still be hashed.
     bytes: { [Symbol.asyncIterator]: () => ({ next }) },
     async digest() {
       while (!isCut && (await next().catch(over)).done !== true);
@@ -69,7 +69,7 @@ function hashing(given: AsyncIterable<Uint8Array>): {
   }
 }
 
-/** What ends the whole body is thrown by the parts; what ends one file alone is its size. */
+/** Errors of the whole body are thrown by the parts; only its size ends a single file. */
 function over(): IteratorReturnResult<undefined> {
   return { done: true, value: undefined }
 }

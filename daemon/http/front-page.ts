@@ -15,7 +15,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `GET /`: a page for people, and the same as JSON for programs, which do not ask for text/html. */
+/** `GET /`: a page for people, and JSON for programs, which do not accept text/html. */
 export function frontPage(
   { service, version }: Pick<Catalogue, 'service' | 'version'>,
   anyUser: () => Promise<boolean>,
@@ -38,14 +38,14 @@ export function frontPage(
     ctx.set('Content-Security-Policy', POLICY)
     ctx.set('X-Content-Type-Options', 'nosniff')
     ctx.type = isPerson ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8'
-    // A database that does not answer keeps nobody from the page.
+    // The page is served even when the database does not respond.
     if (isPerson) isSetUp ||= await anyUser().catch(() => true)
     ctx.body = isPerson ? (isSetUp ? page : firstPage) : `${facts}\n`
     return undefined
   }
 }
 
-/** Links are relative: the service may lie below a prefix. The policy names the hash of the style as it stands. */
+/** Links are relative: the service may have a path prefix. The policy names the hash of the style. */
 function pageOf(service: string, state: 'no user yet' | 'set up'): string {
   const setup =
     'Do you run this server? The first user is created with the setup link that it printed at start.'

@@ -16,11 +16,11 @@ import type { PreparedUnit } from './perform.ts'
 import { answerCommitted, firstAnswer, perform, prepareUnit } from './perform.ts'
 import type { RequestContext } from './state.ts'
 
-/** How long an `Idempotency-Key` is remembered. */
+/** How long an `Idempotency-Key` is kept. */
 const REMEMBERED = 24 * HOUR
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** The place of a request among those that bear the same key. */
+/** Idempotency record that a request uses. */
 export interface Idempotency {
   readonly scope: string
   readonly key: string
@@ -28,10 +28,11 @@ export interface Idempotency {
 }
 
 /**
- * Runs an operation once under its key.
+ * Runs an operation once per key.
  *
- * The answer is stored in the same unit of work as the effect: a concurrent twin waits for it and gets
- * the same. What cannot be rolled back claims its key first, and a twin is refused while it runs.
+ * The response is stored in the same unit of work as the effect: a concurrent duplicate waits for it and
+ * gets the same response. An effect that cannot be rolled back claims its key first, and a duplicate is
+ * refused while it runs.
  */
 export function performOnce(
   operation: Answered,
@@ -43,23 +44,23 @@ export function performOnce(
     : performClaimed(operation, call, slot)
 }
 
-/** State, outbox and the answer itself commit together, so a crash leaves all of it or nothing. */
+/** State, outbox and response commit together, so a crash leaves all of them or none. */
 async function performInUnit(
   operation: UnitOperation,
   call: AnyCall,
   place: Idempotency,
 ): Promise<Answer> {
   const { store } = call.platform
-  // Answered before any work: the same request might be refused today.
+  // Replayed before any work: the same request might be refused today.
   const replay = await recall(store.requests, call, place)
-  // The process that answered first may have died before the others knew of the change. An empty unit
-  // ends once they do.
+  // The process that committed first may have died before other processes learned of the change. An
+  // empty unit ends once they did.
   if (replay !== undefined) return writeInTurn(call, () => Promise.resolve(replay))
   let unit: PreparedUnit
   try {
     unit = await prepareUnit(operation, unlessAnswered(call, place))
   } catch (cause) {
-    // Preparing may wait. A twin that committed meanwhile may be the reason for the refusal.
+    // Preparing may wait. A duplicate that committed meanwhile may be the reason for the refusal.
     const duplicate = await recall(store.requests, call, place)
     if (duplicate === undefined) throw cause
     return writeInTurn(call, () => Promise.resolve(duplicate))
@@ -82,7 +83,7 @@ async function performInUnit(
   return answer.replayed ? answer : answerCommitted(operation, call, committed)
 }
 
-/** A call whose work, where it waits for its turn, is not begun once a twin of it was answered. */
+/** A call whose queued work does not begin once a duplicate was answered. */
 function unlessAnswered(call: AnyCall, slot: Idempotency): AnyCall {
   return {
     ...call,
@@ -101,12 +102,12 @@ function unlessAnswered(call: AnyCall, slot: Idempotency): AnyCall {
   }
 }
 
-/** Never answered: `performInUnit` answers what the twin was answered. */
+/** Never a response: `performInUnit` responds as to the duplicate. */
 class DuplicateAnswered extends Error {
   override readonly name = 'TwinAnswered'
 }
 
-/** The answer to a twin of this request; undefined when there was none. */
+/** The stored response of this request; undefined when there is none. */
 async function recall(
   requests: RequestReads,
   call: AnyCall,
@@ -124,7 +125,7 @@ async function performClaimed(
   const { keyring, clock } = call.platform
   const { hashed, content } = withFingerprint(call)
   const { known, created_at } = await writeInTurn(call, async ({ requests }) => {
-    // The unit may have waited: the lease begins now.
+    // The unit may have waited: the lease starts now.
     const created_at = clock.now()
     const known = await requests.idempotency(place.scope, place.key, created_at)
     if (known === undefined) {
@@ -145,7 +146,7 @@ async function performClaimed(
     fingerprint = keyring.fingerprint(await content())
   } catch (cause) {
     await endClaim()
-    // What was done is not repeated at once: its claim stays until it expires.
+    // The effect must not be repeated at once: its claim stays until it expires.
     if (answered === undefined) await giveBack(call, claim)
     throw cause
   }
@@ -158,7 +159,7 @@ async function performClaimed(
   return answered
 }
 
-/** A call whose body, where it is taken in as it comes, can be told from others' once all of it was. */
+/** Adds the fingerprinted content to a call; that of a streamed body is known once all of it was read. */
 function withFingerprint(call: AnyCall): { hashed: AnyCall; content: () => Promise<string> } {
   if (call.parts === undefined) return { hashed: call, content: async () => call.bodyText }
   const { parts, fingerprint } = fingerprintParts(call.parts)
@@ -175,12 +176,12 @@ function replay({ platform }: AnyCall, known: IdempotencyRecord, content: string
   return { ...known.answer, replayed: true }
 }
 
-/** An answer as it is kept. */
+/** A response as it is stored. */
 function toKept(operation: Answered, { status, body }: Answer): AnsweredRequest['answer'] {
   return { status, body: withoutSecrets(operation, body) }
 }
 
-/** What is shown once is shown once: a replay says null in its place. */
+/** A secret is shown once: a replay has null instead. */
 function withoutSecrets({ secret = [] }: Answered, body: string): string {
   if (secret.length === 0) return body
   const record = JSON.parse(body) as Record<string, unknown>
@@ -188,14 +189,14 @@ function withoutSecrets({ secret = [] }: Answered, body: string): string {
   return JSON.stringify(record)
 }
 
-/** What is public has no caller whose keys it could be, so there the header means nothing. */
+/** A public operation has no caller with keys of its own, so it ignores the header. */
 export function idempotencyOf(
   ctx: RequestContext,
   { method, access, effect }: Answered,
   { keyring }: Platform,
 ): Idempotency | undefined {
   const key = ctx.get('idempotency-key')
-  // What only reads must read again: an answer that is kept would outlive a revocation.
+  // A read must be repeated: a stored response would outlive a revocation.
   if (key === '' || method !== 'POST' || access === 'public' || effect === 'read') return undefined
   if (!KEY.test(key)) {
     throw httpError('invalid_request', {
@@ -215,7 +216,7 @@ export function idempotencyOf(
   }
 }
 
-/** Two values of one key are one caller: a retry after a rotation finds the first answer. */
+/** Two values of one key are one caller: a retry after a rotation finds the first response. */
 function ownerOf(principal: Principal | undefined): string {
   if (principal === undefined) return 'public'
   const account = principal.account_id ?? ''

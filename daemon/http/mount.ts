@@ -27,27 +27,27 @@ import type { Traffic } from './traffic.ts'
 export interface MountOptions {
   readonly platform: Platform
   readonly families: readonly Family[]
-  /** Families that are known and not served here. Default none. */
+  /** Known families that are not served here. Default: none. */
   readonly absent?: readonly Family[]
-  /** Who asks: the daemon's own way, or the embedder's. */
+  /** Finds the caller: the daemon's way, or the embedder's. */
   readonly resolve: PrincipalResolver
   readonly rateLimits: RateLimits
   /** Steps before every operation. */
   readonly before: readonly Step[]
-  /** What the requests of this process share: the same for every mount of a process. */
+  /** Shared by the requests of this process: the same for every mount of a process. */
   readonly traffic: Traffic
-  /** Proxies in front whose word on who asks is believed. Default none. */
+  /** Proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly Cidr[]
 }
 
-/** Every operation of the families, as middleware of Koa. */
+/** Every operation of the families, as Koa middleware. */
 export interface Mounted {
   /**
-   * Those whose paths have no parameters, by one look-up: the busiest of them should be tried against
-   * nothing else. They stand before the others, since `/v1/keys/self` is not a key's id.
+   * Routes without path parameters, found by one lookup: the busiest routes should not be matched against
+   * patterns. They come before the others, because `/v1/keys/self` is not the id of a key.
    */
   readonly fixed: Step
-  /** All others, and the answer to what is none. */
+  /** All other routes, and the response to unknown paths. */
   readonly others: Step
 }
 
@@ -83,8 +83,8 @@ export function mount(options: MountOptions): Mounted {
 function stepsOf(operation: Operation, options: MountOptions, limits: readonly Step[]): Step[] {
   const { platform, resolve, traffic } = options
   const admission = admissionSteps(operation, platform, resolve)
-  // A body may take long: who was let in before it may have been revoked since. Units of work look
-  // for themselves.
+  // A body may take long: its caller may have been revoked since the admission. Units of work check
+  // by themselves.
   const isUnguarded = operation.effect === 'publish' || operation.effect === 'own'
   const again = isUnguarded ? [admission.admitAgain] : []
   return [
@@ -98,7 +98,7 @@ function stepsOf(operation: Operation, options: MountOptions, limits: readonly S
   ]
 }
 
-/** For the log of requests. */
+/** Adds the operation's id to the log of requests. */
 function nameOperation({ id }: Operation): Step {
   return function nameOperation(ctx, next) {
     ctx.state.operation = id
@@ -106,7 +106,7 @@ function nameOperation({ id }: Operation): Step {
   }
 }
 
-/** Parts are read by their operation while they come in, any other body before it. */
+/** An operation reads its parts as they arrive; any other body is read before it. */
 function readingOf(operation: Operation, traffic: Traffic, again: readonly Step[]): Step[] {
   const { parts, form } = operation.input
   if (parts !== undefined) return [validate(operation), readParts(parts, traffic)]
@@ -141,12 +141,12 @@ function fixedRoutes(routes: ReadonlyMap<string, Step>): Step {
   }
 }
 
-/** `/v1/keys/{key_id}` as the router writes it. */
+/** `/v1/keys/{key_id}` in the router's syntax. */
 export function routePath({ path }: Pick<Operation, 'path'>): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-/** What no operation answers: a path that knows other methods names them. */
+/** Refuses requests without an operation: a path with other methods names them. */
 function noRoute(operations: readonly Operation[], absent: readonly Family[]): Step {
   return function noRoute(ctx, next) {
     if (!ctx.path.startsWith('/v1/')) return next()
@@ -157,7 +157,7 @@ function noRoute(operations: readonly Operation[], absent: readonly Family[]): S
   }
 }
 
-/** Nothing is at a path; one of a family that is absent names it. */
+/** Nothing is at the path; a path of an absent family names the family. */
 function notServed(path: string, absent: readonly Family[]): KeyhookError {
   const family = absent.find((one) => closestTo(path, one.operations).length > 0)
   if (family === undefined) return httpError('route_not_found')
@@ -166,7 +166,7 @@ function notServed(path: string, absent: readonly Family[]): KeyhookError {
 }
 
 /**
- * Refuses a method that a path does not take, where the path would match a less literal one that does:
+ * Refuses a method that a path does not support, although a less literal path with that method would match:
  * `DELETE /v1/keys/verify` is not the deletion of a key.
  */
 function literalFirst(operations: readonly Operation[], refuse: Step): Step {
@@ -183,7 +183,7 @@ function literalFirst(operations: readonly Operation[], refuse: Step): Step {
   }
 }
 
-/** Whether whatever matches `literal` also matches `path`, which has a parameter in its place. */
+/** Whether every match of `literal` also matches `path`, which has a parameter there. */
 function isShadowed(path: string, literal: string): boolean {
   return literalsOf({ path }) !== literalsOf({ path: literal }) && pathPattern(path).test(literal)
 }
@@ -192,14 +192,16 @@ function methodsOf(operations: readonly Operation[]): ReadonlySet<string> {
   return new Set(operations.map(({ method }) => method))
 }
 
-/** The operations of one path: of several that match, such as keys/self and keys/{key_id}, the most literal. */
+/**
+ * The operations of one path: of several that match, such as keys/self and keys/{key_id}, the most literal.
+ */
 function closestTo(path: string, operations: readonly Operation[]): readonly Operation[] {
   const matching = operations.filter((one) => pathPattern(one.path).test(path))
   const [closest] = matching.toSorted(byLiterals)
   return matching.filter((one) => closest !== undefined && byLiterals(one, closest) === 0)
 }
 
-/** The first segment that is literal in one path alone decides. */
+/** The first segment that is literal in only one of the paths decides. */
 function byLiterals(a: Pick<Operation, 'path'>, b: Pick<Operation, 'path'>): number {
   const [left, right] = [literalsOf(a), literalsOf(b)]
   return left < right ? -1 : Number(left > right)
@@ -214,6 +216,6 @@ function literalsOf({ path }: Pick<Operation, 'path'>): string {
 
 function pathPattern(path: string): RegExp {
   const escaped = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')
-  // Koa's router takes a final slash after a parameter, and the fixed routes take none.
+  // Koa's router accepts a trailing slash after a parameter; the fixed routes accept none.
   return new RegExp(`^${escaped}${path.includes('{') ? '/?' : ''}$`)
 }

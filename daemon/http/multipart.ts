@@ -15,18 +15,18 @@ import { watchPace } from './pace.ts'
 import type { RequestContext } from './state.ts'
 import type { Transfer } from './transfers.ts'
 
-/** How long a body may take, its reader included. */
+/** Maximum duration of a body, its reader included. */
 const LONGEST: Millis = 15 * MINUTE
 
 type Body = RequestContext['req']
 
-/** A multipart body on its way in. */
+/** A multipart body that is being received. */
 export interface Intake {
-  /** Read at most once. What stands against the whole body is thrown, and ends the file under way. */
+  /** May be read once. An error of the whole body is thrown, and ends the current file. */
   readonly parts: AsyncIterable<GivenPart>
   /** Ends it with an error, unless it has ended. */
   refuse(cause: KeyhookError): void
-  /** Reads nothing more; what still comes is dropped. */
+  /** Stops reading; the rest of the body is dropped. */
   end(): void
 }
 
@@ -35,15 +35,15 @@ interface Waiting {
   readonly stream: Readable | undefined
 }
 
-/** A part that may come in. */
+/** An accepted part. */
 interface Admitted {
-  /** As it is declared. */
+  /** Declared name. */
   readonly name: string
   readonly spec: PartSpec
 }
 
 /**
- * Takes a body apart while it comes in: no faster than it is read, and no further than its limits.
+ * Parses a body as it arrives: no faster than it is read, and up to its limits.
  *
  * @throws KeyhookError `invalid_multipart` for a body without a boundary
  */
@@ -86,7 +86,7 @@ export function takeParts(
     pace?.moved(chunk.length)
     const refusal = size > limit ? tooLarge(undefined, limit) : transfer.hold(chunk.length)
     if (refusal !== undefined) fail(refusal)
-    // What it tells of while it is written to may have ended it all.
+    // A callback during the write may have ended the body.
     else if (!parser.write(chunk) && !isOver) body.pause()
   }
 
@@ -104,7 +104,7 @@ export function takeParts(
     return refusal === undefined && spec !== undefined ? { name, spec } : undefined
   }
 
-  /** Counts the bytes of a file, and of all files of its name. */
+  /** Counts the bytes of a file, and of all files with its name. */
   function meterOf({ name, spec: { limit, inAll = Infinity } }: Admitted): (bytes: number) => void {
     let own = 0
     return (bytes) => {
@@ -122,7 +122,7 @@ export function takeParts(
   }
 
   parser.on('file', (given: string | undefined, stream, { filename }) => {
-    // Who reads it hears of its end; when nobody does it must not end the process.
+    // The reader receives the error; without a reader it must not end the process.
     stream.on('error', () => undefined)
     const admitted = take(filename === undefined ? 'text' : 'file', given, filename)
     if (admitted === undefined || filename === undefined) return
@@ -197,7 +197,7 @@ function openParser(body: Body, declared: PartsInput): Busboy {
       defParamCharset: 'utf8',
       preservePath: true,
       limits: {
-        // Told once that many have ended, so that one more than may be is told of.
+        // One more than allowed, so that too many parts are reported.
         parts: mostParts(declared) + 1,
         fieldSize: Math.max(0, ...texts.map(({ limit }) => limit)) + 1,
       },
@@ -207,7 +207,7 @@ function openParser(body: Body, declared: PartsInput): Busboy {
   }
 }
 
-/** Ends without ending the stream, which the parser waits for: what is left of it flows away. */
+/** Ends without ending the stream, which the parser waits for: the rest of it is drained. */
 async function* bytesOf(
   stream: Readable,
   measure: (bytes: number) => void,
@@ -219,7 +219,7 @@ async function* bytesOf(
       yield chunk
     }
   } catch (cause) {
-    // The parser ends a file with an error of its own where the body breaks off in it.
+    // The parser ends a file with its own error when the body is truncated in it.
     throw cause instanceof KeyhookError ? cause : httpError('invalid_multipart', { cause })
   } finally {
     stream.resume()
@@ -250,7 +250,7 @@ function requireLeast(declared: PartsInput, counts: ReadonlyMap<string, number>)
   }
 }
 
-/** What the parser makes of bytes that are not UTF-8. */
+/** The parser's replacement for bytes that are not UTF-8. */
 const REPLACEMENT = '\uFFFD'
 
 function notUnicode(name: string): KeyhookError {
@@ -266,7 +266,9 @@ function faulty(name: string, code: string, message: string): KeyhookError {
   return httpError('invalid_request', { errors: [{ location: `body.${name}`, code, message }] })
 }
 
-/** @param part undefined: of the whole */
+/**
+ * @param part undefined: the whole body
+ */
 function tooLarge(part: string | undefined, limit_bytes: number): KeyhookError {
   const details = part === undefined ? { limit_bytes } : { part, limit_bytes }
   return httpError('payload_too_large', { details })

@@ -3,13 +3,13 @@ import type { KeyhookError } from '../../lib/errors.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { httpError } from '../operations/errors.ts'
 
-/** Answers while the daemon starts: it listens already, so that nobody waits for an answer in vain. */
+/** Responds while the daemon starts: it already listens, so that no client waits in vain. */
 export const notReady: RequestListener = refusing(
   kernelError('unavailable', { message: 'The service is starting. Try again shortly.' }),
   { connection: 'close' },
 )
 
-/** Answers a request that a proxy brings for a network with too many in progress. */
+/** Responds to a request through a proxy for a network with too many requests in progress. */
 export const tooManyRequests: RequestListener = refusing(
   httpError('rate_limited', {
     message: 'Too many requests of this network are in progress. Try again shortly.',

@@ -3,37 +3,39 @@ import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { LEAST_PACE, MAX_WAIT } from '../limits/amounts.ts'
 
-/** How often transfers are looked at. */
+/** Interval between checks of transfers. */
 export const LOOK_EVERY: Millis = 5 * SECOND
 
-/** What a transfer that is watched tells. */
+/** Progress of a watched transfer. */
 export interface Pace {
-  /** Bytes have come, or gone. */
+  /** Bytes were received or sent. */
   moved(bytes: number): void
-  /** Watches no more. */
+  /** Stops watching. */
   stop(): void
 }
 
 export interface PaceOptions {
   readonly clock: Pick<Clock, 'after' | 'steady'>
-  /** In bytes a second; default 1 KiB. */
+  /** Minimum bytes per second. Default 1 KiB. */
   readonly least?: number
   /** Default 30 seconds. */
   readonly maxWait?: Millis
-  /** Whether it is the other side that is waited for; what we hold up is not held against it. */
+  /** Whether the transfer waits for the peer; time that this process takes does not count. */
   isWaiting(): boolean
-  /** Called once, when the other side is too far behind. */
+  /** Called once, when the peer is too slow. */
   tooSlow(): void
 }
 
-/** The time that a transfer may be behind: waiting spends it, and bytes moved refill it up to its start. */
+/** The time that a transfer may lag: waiting spends it, and moved bytes refill it up to its initial value. */
 export interface PaceBudget {
   moved(bytes: number): void
   /** False once it is used up. */
   waited(time: Millis): boolean
 }
 
-/** @param least bytes that earn a second */
+/**
+ * @param least bytes that earn one second
+ */
 export function createPaceBudget(
   maxWait: Millis = MAX_WAIT,
   least: number = LEAST_PACE,
@@ -50,7 +52,7 @@ export function createPaceBudget(
   }
 }
 
-/** Watches that a transfer does not crawl: who moves a byte now and then would hold its place for ever. */
+/** Watches for a minimum rate: a peer that moves a byte now and then would hold its lease forever. */
 export function watchPace({ clock, least, maxWait, isWaiting, tooSlow }: PaceOptions): Pace {
   const { moved, waited } = createPaceBudget(maxWait, least)
   let looked = clock.steady()
@@ -75,8 +77,8 @@ export function watchPace({ clock, least, maxWait, isWaiting, tooSlow }: PaceOpt
 const slowSockets = new WeakSet<object>()
 
 /**
- * Lets the request on a socket take longer than the server's limit of time, until the answer is called.
- * Whoever reads it has limits of their own.
+ * Exempts the request on a socket from the server's time limit until the returned function is called. The
+ * reader of such a request has limits of its own.
  */
 export function allowLong(socket: object): () => void {
   slowSockets.add(socket)
@@ -89,19 +91,21 @@ export function mayTakeLong(socket: object): boolean {
   return slowSockets.has(socket)
 }
 
-/** What is looked at now and then. */
+/** An entry that is checked at intervals. */
 export interface Swept {
-  /** @param now by the steady clock */
+  /**
+   * @param now time of the steady clock
+   */
   look(now: Millis): void
 }
 
-/** One timer for all that is in progress: a timer of its own would cost every request. */
+/** One timer for everything in progress: a timer per request would be expensive. */
 export interface Sweep {
   add(item: Swept): void
   delete(item: Swept): void
 }
 
-/** Looks at everything that was added, and not yet deleted, every so often. */
+/** Checks every entry that was added and not deleted, at the interval. */
 export function createSweep(clock: Pick<Clock, 'after' | 'steady'>, every: Millis): Sweep {
   const items = new Set<Swept>()
   let isArmed = false

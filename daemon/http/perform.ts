@@ -8,30 +8,30 @@ import { httpError } from '../operations/errors.ts'
 import { printJson } from '../operations/print-json.ts'
 import { writeBegun, writeInTurn } from '../queues/writes.ts'
 
-/** What is answered, before it is HTTP. */
+/** A response before it becomes HTTP. */
 export interface Answer {
   readonly status: number
   readonly body: string
   readonly replayed: boolean
 }
 
-/** Operations check the type of their own input; here it is only handed on. */
+/** Each operation checks the type of its own input; here it is only passed on. */
 export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly params: never
   readonly query: never
   readonly body: never
   readonly prepared: undefined
   /**
-   * Refuses a caller that may no longer do this, as a unit of work sees it.
+   * Refuses a caller that may no longer do this, read in a unit of work.
    *
    * @throws KeyhookError
    */
   readonly confirm: (tx: PlatformTx, now: Instant) => Promise<void>
-  /** Of a multipart body. */
+  /** Parts of a multipart body. */
   readonly parts: AsyncIterable<GivenPart> | undefined
-  /** Whether the connection is gone that the answer would take. */
+  /** Whether the connection for the response is gone. */
   readonly hasLeft: () => boolean
-  /** Logs what failed beside the answer. */
+  /** Logs a failure beside the response. */
   readonly report: (cause: unknown) => void
 }
 
@@ -40,7 +40,7 @@ export type UnitOperation = Operation<'write' | 'publish'>
 
 type AnsweredEffect = Exclude<Effect, 'stream' | 'bytes'>
 
-/** An operation that is answered once, as JSON. */
+/** An operation with a single JSON response. */
 export type Answered = Operation<AnsweredEffect>
 
 type Perform<One extends AnsweredEffect> = (
@@ -65,7 +65,7 @@ const PERFORM: { readonly [One in AnsweredEffect]: Perform<One> } = {
   },
 }
 
-/** Runs an operation by itself, and answers after its commit. */
+/** Runs an operation, and responds after its commit. */
 export function perform<One extends AnsweredEffect>(
   operation: Operation<One>,
   call: AnyCall,
@@ -81,7 +81,7 @@ function toOwnCall(call: AnyCall): OwnCall<never> {
     unit: (work, { detached = false } = {}) =>
       writeBegun(call, async (tx) => {
         if (!detached) requirePresent(call)
-        // What came before may have taken long.
+        // Previous steps may have taken long.
         await call.confirm(tx, call.platform.clock.now())
         return work(tx)
       }),
@@ -90,17 +90,18 @@ function toOwnCall(call: AnyCall): OwnCall<never> {
 
 async function* none(): AsyncGenerator<never> {}
 
-/** A unit of work, before it begins. */
+/** A unit of work before it begins. */
 export interface PreparedUnit {
   run(tx: PlatformTx): Promise<unknown>
   /**
-   * Commits the unit by `write`, which calls `run`. Discards what was prepared when `run` did not succeed;
-   * once it has, an error does not prove that nothing was committed, and the operation is told of the doubt.
+   * Commits the unit by `write`, which calls `run`. Discards what was prepared when `run` did not succeed.
+   * After `run` succeeded, an error does not prove that nothing was committed, and the operation is
+   * notified of the unknown outcome.
    */
   commit<T>(write: () => Promise<T>): Promise<T>
 }
 
-/** What takes long is done before the unit of work begins. */
+/** Runs long work before the unit of work begins. */
 export async function prepareUnit(operation: UnitOperation, call: AnyCall): Promise<PreparedUnit> {
   const { work, discard, onUnknownOutcome } = await workOf(operation, call)
   let hasRun = false
@@ -127,7 +128,7 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
 
 /**
  * Refuses work whose client has disconnected. The client may have repeated the request and made further
- * changes since; the late work would undo them.
+ * changes since; late work would undo them.
  *
  * @throws KeyhookError `request_abandoned`
  */
@@ -158,13 +159,13 @@ async function workOf(
   }
 }
 
-/** What is answered the first time. */
+/** The first response of an operation. */
 export function firstAnswer(operation: Operation, result: unknown): Answer {
   const status = operation.accepted?.(result) === true ? 202 : (operation.status ?? 200)
   return { status, body: printJson(result), replayed: false }
 }
 
-/** What is answered once a unit of work is committed. */
+/** The response after a unit of work was committed. */
 export async function answerCommitted(
   operation: UnitOperation,
   call: AnyCall,
@@ -174,7 +175,8 @@ export async function answerCommitted(
   try {
     return firstAnswer(operation, later === undefined ? committed : await later(call, committed))
   } catch (cause) {
-    // The later state cannot be read, or the caller may no longer see it: the committed one is answered.
+    // The later state cannot be read, or the caller may no longer see it: the response is the
+    // committed one.
     if (!(cause instanceof KeyhookError)) throw cause
     return firstAnswer(operation, committed)
   }

@@ -7,7 +7,7 @@ import type { Step } from './state.ts'
 
 const KEPT: Millis = SECOND
 
-/** `/healthz`: the process answers. `/readyz`: it can also write, and is not on its way out. */
+/** `/healthz`: the process responds. `/readyz`: it can also write, and is not stopping. */
 export function probes({ store, clock }: Platform, leaving: AbortSignal): Step {
   const canWrite = createProbe(store, clock)
   return async function probes(ctx, next) {
@@ -19,7 +19,7 @@ export function probes({ store, clock }: Platform, leaving: AbortSignal): Step {
   }
 }
 
-/** One probe at a time, its answer kept a moment: whoever asks often costs no writes. */
+/** One probe at a time, its result cached for a moment: frequent probes cost no writes. */
 function createProbe(store: Store, clock: Clock): () => Promise<boolean> {
   let last: Promise<boolean> | undefined
   return () => {

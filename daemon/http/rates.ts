@@ -6,38 +6,40 @@ import { httpError } from '../operations/errors.ts'
 import { callerOf, memberAccountOf } from '../authority/principal.ts'
 import type { RequestContext } from './state.ts'
 
-/** Requests per minute by class; 0 is no limit. */
+/** Requests per minute by class; 0 means no limit. */
 export interface RateLimits {
-  /** Of one caller: a key, a user, the operator, or the network of an anonymous caller. */
+  /** Limits of one caller: a key, a user, the operator, or an anonymous network. */
   readonly reads: number
   readonly writes: number
-  /** Of an account's keys and users together. Default: as many as one caller. */
+  /** Limits of an account's keys and users together. Default: those of one caller. */
   readonly account?: { readonly reads: number; readonly writes: number }
 }
 
 /**
- * Requests that are counted under one name, for the caller and for its account, so that minting keys gains
- * an account nothing.
+ * Requests counted for the caller and for its account, so that more keys do not gain an account more
+ * requests.
  */
 export interface Rate {
-  /** The buckets of a caller; none where there is no limit. */
+  /** The buckets of a caller; none without a limit. */
   find(state: RequestContext['state']): readonly Bucket[]
   /**
-   * Sets the headers: draft-ietf-httpapi-ratelimit-headers-11.
+   * Sets the headers of draft-ietf-httpapi-ratelimit-headers-11.
    *
-   * @returns the seconds until the bucket has these tokens
+   * @returns seconds until the bucket has these tokens
    */
   show(ctx: RequestContext, bucket: Bucket, tokens: number): number
 }
 
-/** Where requests are counted. */
+/** State in which requests are counted. */
 export interface Counting {
   readonly limits: RateLimits
   readonly clock: Pick<Clock, 'now'>
   readonly buckets: Buckets
 }
 
-/** @param limit which of the limits holds */
+/**
+ * @param limit name of the limit
+ */
 export function createRate(
   name: string,
   limit: 'reads' | 'writes',
@@ -69,9 +71,9 @@ export function createRate(
 }
 
 /**
- * The bucket that has to be waited for longest; undefined when all of them have the tokens.
+ * The bucket with the longest wait; undefined when all buckets have the tokens.
  *
- * @param paid what the same request took already
+ * @param paid tokens that the same request has taken already
  */
 export function slowestOf(
   counted: readonly Bucket[],
@@ -90,12 +92,12 @@ export function slowestOf(
   return slowest
 }
 
-/** What a bucket lacks for tokens; a request never needs more than a full bucket in all. */
+/** Tokens that a bucket lacks; a request never needs more than a full bucket in all. */
 function missingIn({ left, perMinute }: Bucket, tokens: number, paid: number): number {
   return Math.min(tokens, perMinute - paid) - left
 }
 
-/** Rounded up: who waits as told is let in. */
+/** Rounded up: a client that waits this long is admitted. */
 function secondsUntil(bucket: Bucket, tokens: number): number {
   const missing = Math.max(0, missingIn(bucket, tokens, 0))
   return Math.ceil((missing * MINUTE) / bucket.perMinute / SECOND)

@@ -12,10 +12,10 @@ import type { KeyPrincipal, OperatorPrincipal, Principal } from '../authority/pr
 import { isAccountId } from '../authority/principal.ts'
 import type { PrincipalResolver } from './state.ts'
 
-/** Whether a token is the operator's; nobody's is when there is none. */
+/** Whether a token is the operator's; always false without a configured token. */
 export type IsOperator = (token: string) => boolean
 
-/** Digests are of one length, so the comparison tells nothing, not even the token's length. */
+/** Digests have equal length, so the comparison reveals nothing, not even the token's length. */
 export function operatorCheck(configured: string | undefined): IsOperator {
   if (configured === undefined) return () => false
   const expected = digest(configured)
@@ -26,17 +26,16 @@ function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** RFC 6750, 2.1; the operator's token may hold any visible character. */
+/** RFC 6750, 2.1; the operator token may contain any visible character. */
 const BEARER = /^bearer +([\x21-\x7e]+)$/i
 
 /**
- * The daemon's way to find out who asks: a key or the operator's token in `Authorization`, else a
- * user's session in its cookie. Nothing is ever read from the query.
+ * The daemon's resolver: a key or the operator token in `Authorization`, else a user's session cookie.
+ * Nothing is read from the query.
  *
- * @param options.operatorToken undefined: nobody is the operator over this listener
- * @throws KeyhookError from the resolver: `missing_credentials`, `invalid_key` and the other refusals
- *   of a key, `account_not_found` for an unknown `Keyhook-Account`, `session_expired`,
- *   `account_suspended`
+ * @param options.operatorToken undefined: nobody is the operator on this listener
+ * @throws KeyhookError from the resolver: `missing_credentials`, `invalid_key` and the other refusals of
+ *   a key, `account_not_found` for an unknown `Keyhook-Account`, `session_expired`, `account_suspended`
  */
 export function createResolver(options: {
   readonly platform: Platform
@@ -60,8 +59,8 @@ export function createResolver(options: {
 }
 
 /**
- * An embedder's way: keys and the operator's token as the daemon knows them, everybody else as the
- * embedder does. Its accounts are its own, so the operator may name any.
+ * An embedder's resolver: keys and the operator token as in the daemon, and the embedder's own users. Its
+ * accounts are its own, so the operator may name any.
  */
 export function createEmbeddedResolver(options: {
   readonly platform: Platform
@@ -81,7 +80,7 @@ export function createEmbeddedResolver(options: {
   }
 }
 
-/** Who asks from inside the embedder's own process: the operator for the account that is named. */
+/** The caller within the embedder's process: the operator on behalf of the named account. */
 export const inProcessResolver: PrincipalResolver = (ctx) => Promise.resolve(named(ctx))
 
 function named(ctx: Context): OperatorPrincipal {
@@ -92,9 +91,9 @@ function named(ctx: Context): OperatorPrincipal {
 }
 
 /**
- * Who asks over the control socket, which only the daemon's own user can open: always the operator.
- * Without `Keyhook-Account` it acts for the only account there is, else for the only one that has users:
- * those that a backend creates for its customers have none.
+ * The caller on the control socket, which only the daemon's own user can open: always the operator. Without
+ * `Keyhook-Account` it acts for the only account, or else for the only one with users: accounts that a
+ * backend creates for its customers have none.
  */
 export function createControlResolver(platform: Platform): PrincipalResolver {
   return async (ctx) => {
@@ -110,7 +109,9 @@ async function defaultAccount(accounts: AccountReads): Promise<string | null> {
   return ids.length === 1 ? (ids[0] ?? null) : null
 }
 
-/** @throws KeyhookError `missing_credentials` for an `Authorization` that bears no token */
+/**
+ * @throws KeyhookError `missing_credentials` for an `Authorization` without a token
+ */
 function bearerOf(ctx: Context): string | undefined {
   const authorization = ctx.get('authorization')
   if (authorization === '') return undefined
@@ -134,7 +135,7 @@ async function byKey({ verifier }: Platform, value: string): Promise<KeyPrincipa
   return asKey(await verifier.verify(value))
 }
 
-/** Whoever is known already is let in without waiting. */
+/** Admits a cached key without waiting. */
 function keptKey({ verifier, names }: Platform, token: string): KeyPrincipal | undefined {
   const verified = token.startsWith(names.keyPrefix) ? verifier.verifyCached(token) : undefined
   return verified && asKey(verified)

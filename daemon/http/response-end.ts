@@ -3,12 +3,12 @@ import { httpError } from '../operations/errors.ts'
 
 type Socket = IncomingMessage['socket']
 
-/** Callbacks of the responses that wait behind another response of their connection. */
+/** Callbacks of responses that are queued behind another response of their connection. */
 const queued = new WeakMap<Socket, Set<() => void>>()
 
 /**
- * Calls `run` once, when a response was sent or can no longer be sent. When that is already so, it calls
- * `run` before it returns: Node emits no further event for such a response.
+ * Calls `run` once, when a response was sent or can no longer be sent. If that has happened already, it
+ * calls `run` before it returns: Node emits no further event for such a response.
  */
 export function onResponseEnd(
   { socket }: Pick<IncomingMessage, 'socket'>,
@@ -28,7 +28,7 @@ export function onResponseEnd(
   }
   // `close` follows `finish`.
   response.once('close', end)
-  // A queued response has no socket yet, and does not hear that its connection closed.
+  // A queued response has no socket yet, and gets no event when its connection closes.
   if (response.socket === null) whenClosed(socket, end)
 }
 

@@ -4,10 +4,10 @@ import type { GivenPart } from '../operations/parts.ts'
 import type { Admitted } from '../authority/admission.ts'
 import type { Principal } from '../authority/principal.ts'
 
-/** What a response holds of the process, until its socket took all of it or is gone. */
+/** Bytes that a response holds in this process until its socket accepted all of it or closed. */
 export interface Hold {
   /**
-   * Counts so many bytes for it, unless it has as many already.
+   * Reserves this many bytes, unless it already has as many.
    *
    * @throws KeyhookError `too_many_bytes`
    */
@@ -16,46 +16,46 @@ export interface Hold {
   started(): void
 }
 
-/** What a request's body holds of the process. */
+/** Bytes that a request's body holds in this process. */
 export interface BodyLease {
-  /** Counts bytes that came in; false when they are too many. */
+  /** Counts received bytes; false when they are too many. */
   add(bytes: number): boolean
-  /** All of it was read: its bytes are in memory until the operation has ended, so it is not evicted. */
+  /** All of it was read: its bytes stay in memory until the operation has ended, so it is not evicted. */
   keep(): void
-  /** Its operation waits: until `keep` it may be evicted again, and `evict` is told. */
+  /** Its operation waits: until `keep` it may be evicted, which calls `evict`. */
   offer(evict: () => void): void
   release(): void
 }
 
-/** What the steps of one request hand on to each other. */
+/** State that the steps of one request share. */
 export interface RequestState {
   requestId: string
-  /** Where the request comes from; empty over the control socket. */
+  /** Address of the client; empty on the control socket. */
   address: string
   principal: Principal | undefined
-  /** The id of the operation; undefined for what is none. */
+  /** Id of the operation; undefined without one. */
   operation: string | undefined
-  /** Against what the caller was admitted last; undefined for what is public. */
+  /** The last admission of the caller; undefined for a public operation. */
   admitted: Admitted | undefined
-  /** What the response of an operation holds; undefined before it runs. */
+  /** Bytes held by the response of an operation; undefined before it runs. */
   hold: Hold | undefined
   /**
-   * Takes the tokens of the rate limits for a body of unknown length that is this long by now; answers
-   * what refuses it. Undefined where the length was announced.
+   * Takes rate-limit tokens for a body of unknown length that has this size so far; returns its refusal.
+   * Undefined for a body with a length.
    */
   chargeBody: ((size: number) => KeyhookError | undefined) | undefined
-  /** The same for bytes that the operation copies. Undefined where nothing is counted. */
+  /** The same for bytes that the operation copies. Undefined when nothing is counted. */
   chargeCopy: ((size: number) => KeyhookError | undefined) | undefined
-  /** Takes a token for what is refused. Undefined where such a request pays like any other. */
+  /** Takes a token for a refused item. Undefined when such a request pays like any other. */
   countRefusal: (() => void) | undefined
-  /** Logs what failed beside the response. */
+  /** Logs a failure beside the response. */
   report: (cause: unknown) => void
-  /** The body's exact text; empty when there is none. */
+  /** Exact text of the body; empty without a body. */
   bodyText: string
   body: unknown
-  /** What the body holds of the process, until the operation has ended; undefined when there is none. */
+  /** Bytes held by the body until the operation has ended; undefined without a body. */
   bodyLease: BodyLease | undefined
-  /** Of a multipart body, still on its way in; undefined for any other. */
+  /** Parts of a multipart body that is being received; undefined for any other body. */
   parts: AsyncIterable<GivenPart> | undefined
   params: Readonly<Record<string, unknown>>
   query: Readonly<Record<string, unknown>>
@@ -73,10 +73,10 @@ export type RequestContext = ParameterizedContext<RequestState>
 export type Step = Middleware<RequestState>
 
 /**
- * Finds out who asks; undefined when the request bears no credentials. The daemon reads keys, cookies
- * and the operator's token; an embedder may know its users in its own way.
+ * Finds the caller; undefined when the request has no credentials. The daemon reads keys, cookies and the
+ * operator token; an embedder may identify its users in its own way.
  *
- * @throws KeyhookError for credentials that are not valid
+ * @throws KeyhookError for invalid credentials
  */
 export type PrincipalResolver = (
   ctx: Context,

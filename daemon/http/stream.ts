@@ -8,39 +8,39 @@ import { httpError } from '../operations/errors.ts'
 import type { StreamEvent } from '../operations/operation.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
 
-/** How often a stream in which nothing happens shows that it lives, and its caller is looked at anew. */
+/** Interval after which an idle stream sends a comment, and its caller is admitted again. */
 const BEAT: Millis = 5 * SECOND
-/** What a client waits before it comes back. */
+/** Delay before a client reconnects. */
 const COME_BACK: Millis = SECOND
-/** Streams that one caller may have open, and all accounts of the process together. */
+/** Maximum open streams of one caller, and of all accounts of the process together. */
 const PER_CALLER = 20
 const IN_ALL = 2000
 
 export interface StreamSource {
   readonly events: AsyncIterable<StreamEvent>
-  /** Whom it is counted for, such as a key. */
+  /** Name that it is counted under, such as a key. */
   readonly caller: string
-  /** Whose share of the process's streams it takes: the caller's account. */
+  /** The caller's account, whose share of the process's streams it uses. */
   readonly holder: string
-  /** Told of each piece before it is handed on; what it throws ends the stream. */
+  /** Called with each piece before it is passed on; an error ends the stream. */
   prints?(bytes: number): void
-  /** Rejects when the caller may not read it any more. */
+  /** Rejects when the caller may no longer read it. */
   admit(): Promise<unknown>
   /**
-   * Called as soon as nobody reads the events any more, once or more: a generator that waits does not
-   * return before it goes on.
+   * Called once or more as soon as nobody reads the events any more: a waiting generator does not return
+   * before it continues.
    */
   leave?(): void
 }
 
-/** The server-sent events that one process has open. */
+/** The open server-sent event streams of one process. */
 export interface Streams {
   /**
-   * Opens a stream. Once the process has as many as it may, the account with most loses its newest, which
+   * Opens a stream. When the process has its maximum, the account with most streams loses its newest, which
    * ends with an error event; its client resumes later.
    *
-   * Its caller is admitted anew before each piece of it, and at once when anything
-   * changed that could end what they may do; who is not admitted reads why, and nothing else.
+   * Its caller is admitted again before each piece, and at once after any change that could end its
+   * authority. A caller that is not admitted reads the reason and nothing else.
    *
    * @throws KeyhookError `too_many_streams`
    */
@@ -48,7 +48,7 @@ export interface Streams {
 }
 
 /**
- * @param leaving aborts when the process stops: streams end, and their clients come back elsewhere
+ * @param leaving aborts when the process stops: streams end, and their clients reconnect elsewhere
  */
 export function createStreams(options: {
   readonly changes: Changes
@@ -67,7 +67,7 @@ export function createStreams(options: {
   })
   leaving.addEventListener('abort', raiseAll)
 
-  /** Answers the pulse of a stream, and what gives back its places. */
+  /** Returns the pulse of a stream, and what releases its leases. */
   function begin({ caller, holder }: StreamSource): { pulse: Pulse; end: () => void } {
     const pulse = createPulse(clock)
     const own = perCaller.take(caller, 1, () => undefined)
@@ -96,7 +96,7 @@ export function createStreams(options: {
     let refusal: KeyhookError | undefined
     const pull = (): Promise<IteratorResult<StreamEvent>> => {
       const next = source.next()
-      // It is waited for later; until then nobody else hears of its failure.
+      // It is awaited later; until then nobody else handles its rejection.
       next.catch(() => undefined)
       return next
     }
@@ -134,24 +134,25 @@ export function createStreams(options: {
       const pieces = print(source, pulse)
       const iterator: AsyncIterator<string> = {
         next: () => pieces.next(),
-        // Called when the stream is destroyed. The generator itself may wait for an event, until the next beat.
+        // Called when the stream is destroyed. The generator itself may wait for an event until the
+        // next beat.
         return(value) {
           end()
           source.leave?.()
           return pieces.return(value)
         },
       }
-      // One piece at most is made before it is read.
+      // At most one piece is prepared before it is read.
       const options = { objectMode: false, highWaterMark: 1 }
       return Readable.from({ [Symbol.asyncIterator]: () => iterator }, options)
     },
   }
 }
 
-/** What wakes a stream that waits. */
+/** Signal that resumes a waiting stream. */
 interface Pulse {
   raise(): void
-  /** Raises it for good: the stream lost its place. */
+  /** Raises it permanently: the stream lost its lease. */
   evict(): void
   isEvicted(): boolean
   /** Resolves after a beat, or once it was raised since the last one. */
@@ -189,7 +190,7 @@ function createPulse(clock: Pick<Clock, 'after'>): Pulse {
   }
 }
 
-/** WHATWG HTML, 9.2.6. JSON has no line break of its own. */
+/** WHATWG HTML, 9.2.6. JSON contains no line break. */
 function printEvent({ id, event, data }: StreamEvent): string {
   const idLine = id === undefined ? '' : `id: ${id}\n`
   return `${idLine}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`

@@ -26,37 +26,37 @@ import type { Transfers } from './transfers.ts'
 import { createTransfers } from './transfers.ts'
 import type { BodyLease, RequestContext } from './state.ts'
 
-/** More large bodies than the pools of bodies have bytes for. */
+/** Above the number of large bodies that the body pools have bytes for. */
 const PARSES_WAITING = 1024
 
-/** Bytes that requests and responses hold of this process, by holder. */
+/** Bytes that requests and responses hold in this process, by holder. */
 export interface BytePools {
   readonly bodies: FairPool
   readonly responses: FairPool
 }
 
 /**
- * What the requests of this process share, over however many listeners and mounts: bytes, streams,
- * transfers and rates. The bytes here are those of accounts and the operator.
+ * Shared by the requests of this process on all listeners and mounts: bytes, streams, transfers and rates.
+ * Its own pools are those of accounts and the operator.
  */
 export interface Traffic extends BytePools {
-  /** The bytes of anonymous networks: apart, so that many of them cannot hold what accounts share. */
+  /** Bytes of anonymous networks: a separate pool, so that many networks cannot use up that of accounts. */
   readonly anonymous: BytePools
-  /** Bodies that are being read, and responses that were begun: those whose peer is too slow are cut. */
+  /** Bodies being read, and responses being sent: a peer that is too slow is cut. */
   readonly moving: Sweep
   readonly clock: Pick<Clock, 'after' | 'steady'>
   readonly streams: Streams
   readonly transfers: Transfers
-  /** Tokens of callers and accounts, for the rate limits. */
+  /** Rate-limit tokens of callers and accounts. */
   readonly rates: Buckets
-  /** Where large bodies wait until they are parsed, which takes milliseconds per MiB. */
+  /** Queue in which large bodies are parsed, which takes milliseconds per MiB. */
   readonly parsing: FairQueue
 }
 
 export interface TrafficPorts {
   readonly clock: Pick<Clock, 'after' | 'steady'>
   readonly changes: Changes
-  /** Aborts when the process stops: streams end, and their clients come back elsewhere. Default never. */
+  /** Aborts when the process stops: streams end, and their clients reconnect elsewhere. Default: never. */
   readonly leaving?: AbortSignal | undefined
 }
 
@@ -71,7 +71,7 @@ export interface TrafficLimits {
   readonly anonymousResponseBytes?: number
 }
 
-/** Made once for a process, and given to everything that serves its operations. */
+/** Created once per process, and shared by everything that serves operations. */
 export function createTraffic(
   { clock, changes, leaving = new AbortController().signal }: TrafficPorts,
   limits: TrafficLimits = {},
@@ -98,12 +98,12 @@ export function createTraffic(
   }
 }
 
-/** The pools that the bytes of a caller are counted in. */
+/** The pools that count the bytes of a caller. */
 export function poolsFor(principal: Principal | undefined, traffic: Traffic): BytePools {
   return principal === undefined ? traffic.anonymous : traffic
 }
 
-/** Bytes that each pool holds now. */
+/** Bytes held in each pool now. */
 export function bytesInProgress({ bodies, responses, anonymous }: Traffic): BytesInProgress {
   return {
     bodies: bodies.used,
@@ -118,10 +118,10 @@ export function tooManyBytes(): KeyhookError {
 }
 
 /**
- * Reserves a body before it is read: all of it where its length is announced, else as it comes in.
+ * Reserves a body before it is read: its announced length, or else as it arrives.
  *
- * @param amount what it holds where that is not its length
- * @param evict told when others need the bytes more
+ * @param amount bytes that it holds when that is not its length
+ * @param evict called when others need the bytes more
  * @throws KeyhookError `too_many_bytes`
  */
 export function leaseBody(

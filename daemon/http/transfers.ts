@@ -5,27 +5,27 @@ import type { Principal } from '../authority/principal.ts'
 import { callerOf } from '../authority/principal.ts'
 
 /**
- * Uploads of one account at once while another account has any, and as many downloads. An account that is
- * alone has as many as the pools of bytes hold.
+ * Concurrent uploads of one account while another account has any, and as many downloads. Without
+ * competition, only the byte pools limit an account.
  */
 const AT_ONCE = 8
 /**
- * Bytes of an account's uploads that nothing names yet: two of the largest, or many smaller ones. Also of an
- * account that is alone, since it bounds what a disk holds for nothing.
+ * Bytes of an account's uploads that nothing references yet: two of the largest, or many smaller ones. This
+ * also limits an account without competition, because it bounds what a disk holds in vain.
  */
 const MOST_BYTES = 1_073_741_824
-/** Seconds until one of them may have ended. */
+/** Seconds until a transfer may have ended. */
 const COME_BACK = 2
 
-/** An upload or a download under way. */
+/** An upload or a download in progress. */
 export interface Transfer {
-  /** Counts bytes that came in; answers what stands against them, beyond what an account may have. */
+  /** Counts received bytes; returns the refusal of bytes beyond the account's limit. */
   hold(bytes: number): KeyhookError | undefined
-  /** It is over; told again, it changes nothing. */
+  /** Ends it. Idempotent. */
   end(): void
 }
 
-/** What accounts have under way, as far as this process carries it. */
+/** Transfers in progress in this process, by account. */
 export interface Transfers {
   /** @throws KeyhookError `too_many_transfers` */
   begin(way: 'upload' | 'download', principal: Principal | undefined, address: string): Transfer

@@ -1,28 +1,27 @@
 import type { Instant } from '../../lib/time.ts'
 import { MINUTE } from '../../lib/time.ts'
 
-/** A bucket that refills with time, so that a steady caller is never punished for asking. */
+/** A token bucket that refills with time: a steady caller within its rate is never refused. */
 export interface Bucket {
   readonly perMinute: number
-  /** As of `at`. */
+  /** Tokens at `at`. */
   left: number
   at: Instant
 }
 
 export interface Buckets {
-  /** The bucket of a name, refilled; full when it is not known. */
+  /** The refilled bucket of a name; a full one for an unknown name. */
   find(name: string, perMinute: number, now: Instant): Bucket
 }
 
-/** Buckets that are kept. */
+/** Maximum buckets kept. */
 const MOST = 50_000
-/** The part of them that is forgotten at once, so that finding which costs little a request. */
+/** Share of the buckets that is evicted at once, so that choosing them costs little per request. */
 const FORGOTTEN = 1 / 10
 
 /**
- * Keeps a bounded number of buckets. When there are too many, the fullest are forgotten first: a
- * forgotten bucket starts full again, so whoever makes many names for themselves gains what those names
- * had used, and an empty bucket stays empty.
+ * Keeps a bounded number of buckets. Above it, the fullest are evicted first: an evicted bucket starts full
+ * again, so a caller with many names gains only what those names had used, and an empty bucket stays empty.
  */
 export function createBuckets(most = MOST): Buckets {
   const buckets = new Map<string, Bucket>()
@@ -50,7 +49,7 @@ export function createBuckets(most = MOST): Buckets {
   }
 }
 
-/** What a bucket holds by now; a clock that was set back takes nothing away. */
+/** Current tokens of a bucket; setting the clock back removes none. */
 function leftIn({ perMinute, left, at }: Bucket, now: Instant): number {
   return Math.min(perMinute, left + (Math.max(0, now - at) * perMinute) / MINUTE)
 }

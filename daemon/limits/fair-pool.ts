@@ -1,38 +1,38 @@
-/** A part of a pool that somebody holds. */
+/** A part of a pool that a holder has. */
 export interface Lease {
-  /** Holds `amount` more; false when the pool refuses it, which leaves the lease as it was. */
+  /** Takes `amount` more; false when the pool refuses it, which leaves the lease unchanged. */
   add(amount: number): boolean
-  /** From now on it is not evicted: what it counts cannot be given up early. */
+  /** Excludes it from eviction: its resource cannot be released early. */
   keep(): void
-  /** From now on it may be evicted again, and `evict` is told in place of what `take` was given. */
+  /** Allows its eviction again, which calls this `evict` instead of the one given to `take`. */
   offer(evict: () => void): void
-  /** Gives back all of it. Idempotent. */
+  /** Releases all of it. Idempotent. */
   release(): void
 }
 
 export interface FairPoolOptions {
-  /** What all holders together may have. */
+  /** Maximum of all holders together. */
   readonly limit: number
-  /** What one holder may have, however much is free. Default `limit`. */
+  /** Maximum of one holder, however much is free. Default `limit`. */
   readonly each?: number
 }
 
 /** A resource of the process that its holders share fairly: connections, streams, bytes. */
 export interface FairPool {
-  /** What is held by all. */
+  /** Amount that all holders have. */
   readonly used: number
-  /** What a holder has. */
+  /** Amount that one holder has. */
   heldBy(holder: string): number
   /**
    * Takes `amount` for a holder, such as an account or a network.
    *
-   * While the pool has that much left, everybody is served: a single holder may use all of it. Once it is
-   * full, the newest leases of the holder who has most are evicted, as long as the claimant would still
-   * have less than that holder. So a claimant who would have no more than `limit` divided by the number of
-   * holders is always served, holders who compete end with equal shares, and nobody waits. Kept leases are
-   * not evicted: where they leave too little, the claimant is refused.
+   * While the pool has that much left, every request is granted: a single holder may use all of it. Once it
+   * is full, the newest leases of the holder with most are evicted, as long as the claimant would still
+   * have less than that holder. So a claimant with at most `limit` divided by the number of holders is
+   * always granted, competing holders end with equal shares, and nobody waits. Kept leases are not evicted:
+   * when they leave too little, the claimant is refused.
    *
-   * @param evict told, once, that the lease was taken away and is already released; must not throw
+   * @param evict called once, when the lease was evicted and is already released; must not throw
    * @returns undefined when the pool refuses it
    */
   take(holder: string, amount: number, evict: () => void): Lease | undefined
@@ -75,7 +75,7 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
   const holders = new Map<string, Holder>()
   let used = 0
 
-  /** Holds `amount` more in `held`, which may be new; evicts others for it where that is fair. */
+  /** Takes `amount` more for `held`, which may be new; evicts other leases when that is fair. */
   function grow(name: string, held: Held, amount: number): boolean {
     const wanted = (holders.get(name)?.total ?? 0) + amount
     if (wanted > each) return false
@@ -94,7 +94,7 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
     return true
   }
 
-  /** Leases that give way so that `needed` becomes free; undefined when that would not be fair. */
+  /** Leases to evict so that `needed` becomes free; undefined when that would not be fair. */
   function findVictims(name: string, wanted: number, needed: number): Victims | undefined {
     const victims: [string, Held][] = []
     const totals = needed > 0 ? new Map([...holders].map(([n, { total }]) => [n, total])) : NONE
@@ -107,7 +107,7 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
       evictable.set(heaviest, leases)
       const newest = leases.pop()
       if (newest === undefined) {
-        // All that this holder has is kept.
+        // All leases of this holder are kept.
         totals.delete(heaviest)
         continue
       }

@@ -1,13 +1,16 @@
 import type { Address } from '../../lib/egress/address.ts'
 import { parseAddress, unmapAddress } from '../../lib/egress/address.ts'
 
-/** Prefixes of networks that somebody may hold as a whole: those that sites are given (RFC 6177), and of IPv4 alike. */
+/**
+ * Prefix lengths of networks that one customer may hold as a whole: those assigned to sites (RFC 6177), and
+ * their equivalents of IPv4.
+ */
 const WIDER = { 4: [16, 24], 6: [48, 56] } as const
 
 /**
- * The network that an anonymous caller is counted by: the IPv4 address, or the /64 of an IPv6 address,
- * since one host usually chooses freely within its /64 (RFC 6177). An IPv4-mapped IPv6 address counts
- * as the IPv4 address. Every limit per address uses this function.
+ * The network that counts an anonymous caller: the IPv4 address, or the /64 of an IPv6 address, because a
+ * host usually chooses freely within its /64 (RFC 6177). An IPv4-mapped IPv6 address counts as the IPv4
+ * address. Every limit per address uses this function.
  *
  * @returns the text itself when it is no address, as over the control socket
  * @example
@@ -21,8 +24,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The wider networks of an address, the widest first: /48 and /56 of IPv6, /16 and /24 of IPv4. Somebody who
- * holds one of them has many networks as `networkOf` counts them.
+ * The wider networks of an address, the widest first: /48 and /56 of IPv6, /16 and /24 of IPv4. A holder of
+ * one of them has many networks of `networkOf`.
  *
  * @returns none when the text is no address
  * @example

@@ -18,11 +18,11 @@ export interface ConnectionLimiterOptions extends ConnectionLimits {
 
 /** Limits the connections of one listener and shares them fairly between networks. */
 export interface ConnectionLimiter {
-  /** False for a connection that is refused, and closed. */
+  /** False for a refused connection, which is closed. */
   admitConnection(socket: ClientSocket): boolean
-  /** False for a request that is refused: one that a trusted proxy brings for a network over its limit. */
+  /** False for a refused request: one that a trusted proxy forwards for a network over its limit. */
   admitRequest(request: IncomingMessage, response: ServerResponse): boolean
-  /** Lets every connection end with its next response, which says `Connection: close`. */
+  /** Ends every connection with its next response, which says `Connection: close`. */
   announceClose(): void
 }
 
@@ -30,16 +30,16 @@ interface Connection {
   readonly socket: ClientSocket
   readonly network: string
   readonly isProxy: boolean
-  /** Responses in progress, each with what its client's network holds for it. */
+  /** Responses in progress, each with its lease on the client's network. */
   readonly responses: Map<ServerResponse, Lease | undefined>
 }
 
 /**
- * A connection is idle while no request is in progress on it; a request whose head is incomplete does not
- * count, so connections that send half a request are the first to give way.
+ * A connection is idle while it has no request in progress; an incomplete head does not count, so
+ * connections that send half a request are closed first.
  *
- * Clients behind a trusted proxy share its connections. Each of these counts as a network of its own, and
- * the requests in progress are counted by the network of their client instead.
+ * Clients behind a trusted proxy share its connections. Each such connection counts as a network of its
+ * own, and requests in progress count for the network of their client instead.
  */
 export function createConnectionLimiter(options: ConnectionLimiterOptions): ConnectionLimiter {
   const { perNetwork, trustedProxies, refused } = options

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 
 /**
- * Descriptors that are left to everything else: the process itself and its libraries (about 40), the
- * database (SQLite opens three files a connection, PostgreSQL has two pools of 10), the control socket,
- * processes that read files, model servers.
+ * Descriptors reserved for everything else: the process and its libraries (about 40), the database (SQLite
+ * opens three files per connection, PostgreSQL has two pools of 10), the control socket, processes that
+ * read files, model servers.
  */
 const RESERVED = 128
-/** A connection of a client or visitor, and the file that is sent or received over it. */
+/** A connection of a client or visitor, and the file that it transfers. */
 const PER_CONNECTION = 2
-/** A delivery in progress, and one connection that is kept for the next. */
+/** A delivery in progress, and one kept connection. */
 const PER_DELIVERY = 2
-/** What each pool keeps however few descriptors there are. */
+/** Minimum of each pool, however few descriptors there are. */
 const LEAST = 16
 
 export type ConnectionSettings = Pick<
@@ -19,7 +19,7 @@ export type ConnectionSettings = Pick<
   'connections' | 'appsConnections' | 'dispatchConcurrency' | 'dispatchSockets'
 >
 
-/** The most files and sockets this process may have open (RLIMIT_NOFILE); undefined where unknown. */
+/** Maximum open files and sockets of this process (RLIMIT_NOFILE); undefined where unknown. */
 export function readDescriptorLimit(path = '/proc/self/limits'): number | undefined {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync(path, 'utf8')) ?? []
@@ -30,11 +30,11 @@ export function readDescriptorLimit(path = '/proc/self/limits'): number | undefi
 }
 
 /**
- * Lowers the limits of connections so that all of them together fit the process's descriptors: none of
- * the two listeners and the deliveries can then take what another needs. Each gets an equal share, and
- * what one does not need goes to the others.
+ * Lowers the connection limits so that together they fit the process's descriptors: neither listener nor
+ * the deliveries can then use up what another needs. Each gets an equal share, and what one does not need
+ * goes to the others.
  *
- * @param limit undefined leaves the settings as they are
+ * @param limit undefined leaves the settings unchanged
  */
 export function fitConnections<Settings extends ConnectionSettings>(
   settings: Settings,
@@ -59,12 +59,12 @@ export function fitConnections<Settings extends ConnectionSettings>(
     connections: Math.min(settings.connections, granted(wanted.api, PER_CONNECTION)),
     appsConnections: Math.min(settings.appsConnections, granted(wanted.apps, PER_CONNECTION)),
     dispatchConcurrency,
-    // Connections that are kept are closed only once there are more, while others are opened.
+    // Kept connections are closed only when there are more, while others are opened.
     dispatchSockets: Math.min(settings.dispatchSockets, deliveries - dispatchConcurrency),
   }
 }
 
-/** The largest share that fits when whoever wants less takes less. */
+/** The largest equal share that fits when smaller wants take less. */
 function shareOf(wanted: readonly number[], total: number): number {
   let left = total
   const smallestFirst = [...wanted].sort((a, b) => a - b)

@@ -9,13 +9,13 @@ import { MINUTE, SECOND } from '../../lib/time.ts'
 import { ConfigError } from '../config/config.ts'
 import { mayTakeLong } from '../http/pace.ts'
 
-/** The longest path that every kernel takes for a socket. */
+/** Maximum path length of a socket on every kernel. */
 const MAX_SOCKET_PATH = 100
 
 /**
- * Limits of time, in milliseconds. Clients that keep connections for 90 s (Go's default) or 60 s (most
- * load balancers) close an idle one first, so no request meets a connection that is just being closed.
- * Node announces the time (`Keep-Alive: timeout=95`) and closes a second after it.
+ * Timeouts in milliseconds. Clients that keep connections for 90 s (Go's default) or 60 s (most load
+ * balancers) close an idle one first, so no request meets a connection that is being closed. Node announces
+ * the time (`Keep-Alive: timeout=95`) and closes a second later.
  */
 const LIMITS = {
   requestTimeout: 30 * SECOND,
@@ -35,14 +35,14 @@ export function createLimitedServer(limits: Partial<ServerTimes> = {}): Server {
   return server
 }
 
-/** What is answered to what is no request: in a few bytes, since nobody else will. */
+/** Short responses to malformed requests. */
 const REFUSALS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** As Node does where nobody listens, but for requests that may take long. */
+/** Node's default without a listener, but for requests that may take long. */
 function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
   const code = cause.code ?? ''
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && mayTakeLong(socket)) return
@@ -55,8 +55,8 @@ function refuse(cause: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 /**
- * @param setting whose address it is
- * @throws ConfigError when the address cannot be had
+ * @param setting setting of the address
+ * @throws ConfigError when the address cannot be used
  */
 export async function listenOn(
   server: Server,
@@ -82,9 +82,9 @@ export async function tryListening(host: string, port: number, setting: string):
 }
 
 /**
- * Answers on a socket in the data folder, which only its owner can reach.
+ * Serves a socket in the data folder, which only its owner can reach.
  *
- * Whoever calls holds the folder, so a socket that is there is a dead process's.
+ * The caller holds the folder, so an existing socket belongs to a dead process.
  */
 export async function listenLocally(path: string, handler: RequestListener): Promise<Server> {
   await rm(path, { force: true })
@@ -96,10 +96,10 @@ export async function listenLocally(path: string, handler: RequestListener): Pro
 }
 
 /**
- * A path short enough for a socket: relative where that helps, on Linux through the folder's own
- * descriptor, which is short however deep the folder lies.
+ * A path short enough for a socket: relative when that is shorter, on Linux through the folder's own
+ * descriptor, which is short however deep the folder is.
  *
- * @throws ConfigError where neither does
+ * @throws ConfigError when neither is
  */
 export function socketPath(path: string): string {
   const near = relative(process.cwd(), path)
@@ -113,7 +113,7 @@ export function socketPath(path: string): string {
 
 const descriptors = new Map<string, number>()
 
-/** Kept open as long as the process, since the path is of use only that long. */
+/** Open as long as the process, because the path is only valid that long. */
 function descriptorOf(folder: string): number {
   const known = descriptors.get(folder)
   const descriptor = known ?? openSync(folder, 'r')
@@ -121,10 +121,12 @@ function descriptorOf(folder: string): number {
   return descriptor
 }
 
-/** Why an address cannot be had, with the remedy, by the code of the system's error. */
+/** Why an address cannot be used, with the remedy, by error code of the system. */
 type Reasons = Readonly<Record<string, string>>
 
-/** @param setting of the port; the address has one of the same name */
+/**
+ * @param setting setting of the port; the address has one of the same name
+ */
 function reasonsFor(setting: string): Reasons {
   const host = setting.replace(/PORT$/, 'HOST')
   return {
@@ -141,7 +143,7 @@ function listening(
   reasons: Reasons = {},
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // It stays: once it listens, a connection that cannot be accepted must not end the process.
+    // It stays registered: a connection that cannot be accepted must not end the process.
     server.on('error', (cause: NodeJS.ErrnoException) => {
       const reason = reasons[cause.code ?? ''] ?? `cannot be listened on: ${cause.message}`
       reject(new ConfigError(`${what} ${reason}`, { cause }))
@@ -151,7 +153,7 @@ function listening(
   })
 }
 
-/** Stops accepting, lets what is under way finish, and cuts it after `grace`. */
+/** Stops accepting, lets requests in progress finish, and cuts them after `grace`. */
 export function closeServer(server: Server, grace: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => {

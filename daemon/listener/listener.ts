@@ -7,37 +7,41 @@ import { createConnectionLimiter } from './connection-limiter.ts'
 import type { ConnectionLimits } from './networks.ts'
 import type { Refused } from './refusals.ts'
 
-/** A listener with limits; it listens before anything is ready, so that nobody waits in vain. */
+/** A listener with limits; it listens before the daemon is ready, so that no client waits in vain. */
 export interface Listener {
   readonly address: { readonly host: string; readonly port: number }
   /**
-   * Answers with `handler` from now on; until then, with `notReady`.
+   * Responds with `handler` from now on; with `notReady` until then.
    *
-   * @param refused told of connections and requests that are refused; default nobody
+   * @param refused receives refused connections and requests. Default: none
    */
   serve(handler: RequestListener, refused?: Refused): void
   /** Announces in every response that its connection ends. */
   announceClose(): void
-  /** Stops accepting, lets what is in progress finish, and cuts it after `grace`. */
+  /** Stops accepting, lets requests in progress finish, and cuts them after `grace`. */
   close(grace: number): Promise<void>
 }
 
 export interface ListenerOptions {
   readonly host: string
   readonly port: number
-  /** The setting of the port, for errors. */
+  /** Setting of the port, for errors. */
   readonly setting: string
   readonly limits: ConnectionLimits
   readonly trustedProxies: readonly Cidr[]
   readonly notReady: RequestListener
-  /** Answers a request over the limit of its network; its connection is a proxy's, and goes on. */
+  /**
+   * Responds to a request over the limit of its network; its connection belongs to a proxy, and continues.
+   */
   readonly tooMany: RequestListener
-  /** Told of every connection that is admitted. */
+  /** Receives every admitted connection. */
   readonly connected?: (socket: ClientSocket, refused: Refused) => void
   readonly times?: Partial<ServerTimes>
 }
 
-/** @throws ConfigError when the address cannot be had */
+/**
+ * @throws ConfigError when the address cannot be used
+ */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { host, port, setting, limits, trustedProxies, tooMany, connected } = options
   const server = createLimitedServer(options.times)

@@ -1,12 +1,12 @@
-/** The connections of one network, each set in the order in which they became so. */
+/** The connections of one network; each set in order of entry. */
 interface Network<Connection> {
   readonly busy: Set<Connection>
   readonly idle: Set<Connection>
 }
 
-/** The connections of a listener by network, and the rule for which one gives way. */
+/** The connections of a listener by network, and the rule for which one is closed. */
 export interface Networks<Connection> {
-  /** Adds a connection, idle at first; where that needs one to be closed, answers it. */
+  /** Adds a connection, idle at first; returns the connection to close for it, if any. */
   admit(name: string, connection: Connection): Admission<Connection>
   setBusy(name: string, connection: Connection, isBusy: boolean): void
   remove(name: string, connection: Connection): void
@@ -19,13 +19,13 @@ export type Admission<Connection> =
   | { readonly admitted: false; readonly limit: 'connections' | 'network_connections' }
 
 export interface ConnectionLimits {
-  /** Connections of the listener. */
+  /** Maximum connections of the listener. */
   readonly total: number
-  /** Connections of one network; through a trusted proxy, its requests in progress. */
+  /** Maximum connections of one network; behind a trusted proxy, its requests in progress. */
   readonly perNetwork: number
 }
 
-/** The part of a limit from which it counts as mostly used. */
+/** Share of a limit from which it counts as mostly used. */
 const NEAR_LIMIT = 3 / 4
 
 /**

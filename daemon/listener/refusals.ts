@@ -7,13 +7,13 @@ import type { ConnectionCounts } from '../telemetry/metrics.ts'
 type Why = keyof ConnectionCounts
 
 /**
- * Told of a connection or request that was refused or closed.
+ * Receives a connection or request that was refused or closed.
  *
- * @param address where it came from, where that is why
+ * @param address its client's address, when that is the reason
  */
 export type Refused = (why: Why, address?: string) => void
 
-/** The settings of a listener's limits. */
+/** Settings of a listener's limits. */
 interface LimitSettings {
   readonly total: string
   readonly perNetwork: string
@@ -29,7 +29,7 @@ export const APPS_LIMITS: LimitSettings = {
   perNetwork: 'KEYHOOK_APPS_NETWORK_CONNECTIONS',
 }
 
-/** What the log says, at most once a minute of each. A slow reader is not an operator's concern. */
+/** Log messages, each at most once per minute. A slow reader does not concern an operator. */
 function messagesOf({ total, perNetwork }: LimitSettings): Readonly<Partial<Record<Why, string>>> {
   return {
     connections: `connections refused: ${total} are open and in use`,
@@ -41,7 +41,7 @@ function messagesOf({ total, perNetwork }: LimitSettings): Readonly<Partial<Reco
   }
 }
 
-/** Counts each, and logs what an operator may want to do something about. */
+/** Counts every refusal, and logs those that an operator can act on. */
 export function reportRefusals(
   counts: ConnectionCounts,
   log: Pick<Log, 'warn'>,

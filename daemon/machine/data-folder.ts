@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { ConfigError } from '../config/config.ts'
 import { holdFile } from './lock-file.ts'
 
-/** The daemon's own folder, held by one process at a time. */
+/** The daemon's folder, held by one process at a time. */
 export interface DataFolder {
   readonly path: string
   file(name: string): string
@@ -11,7 +11,7 @@ export interface DataFolder {
   release(): Promise<void>
 }
 
-/** Where commands reach the daemon that works in a folder. */
+/** The control socket of the daemon that holds a folder. */
 export function controlSocketIn(folder: string): string {
   return join(folder, 'control.sock')
 }
@@ -19,9 +19,9 @@ export function controlSocketIn(folder: string): string {
 /**
  * Takes the folder for this process.
  *
- * The lock is one that the operating system drops with the process, so nothing is stale after a kill.
+ * The operating system drops the lock with the process, so nothing is stale after a kill.
  *
- * @param create `serve` creates the folder; every other command needs one that is there
+ * @param create `serve` creates the folder; every other command needs an existing one
  * @throws ConfigError when another process holds it, it is missing, or is not a folder
  */
 export async function takeDataFolder(
@@ -53,8 +53,8 @@ export async function takeDataFolder(
 }
 
 /**
- * Makes a folder and those above it that are missing. Node's own `recursive` never returns where a folder
- * that exists answers ENOENT to whatever is made in it, as /proc does.
+ * Creates a folder and its missing parents. Node's own `recursive` never returns for an existing folder
+ * that returns ENOENT for everything created in it, such as /proc.
  */
 async function makeFolder(folder: string): Promise<void> {
   try {

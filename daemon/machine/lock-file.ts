@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import sqlite3 from 'sqlite3'
 import { ConfigError } from '../config/config.ts'
 
-/** What a lock protects, as its refusal names it. */
+/** What a lock protects, for the refusal. */
 export interface Held {
   /** Such as `KEYHOOK_DATA_DIR /srv/keyhook-data`. */
   readonly name: string
@@ -13,7 +13,7 @@ export interface Held {
 }
 
 /**
- * Holds a file for this process, and answers how to let it go. `<file>.pid` beside it names the process.
+ * Locks a file for this process, and returns its release. `<file>.pid` beside it names the process.
  *
  * @throws ConfigError when another process holds it
  */
@@ -21,7 +21,7 @@ export async function holdFile(file: string, what: Held): Promise<() => Promise<
   const lock = await openLock(file, what)
   await chmod(file, 0o600)
   const named = holderFileOf(file)
-  // Only the message of a refusal needs it, so a full disk does not prevent the lock.
+  // Only the refusal's message needs it, so a full disk does not prevent the lock.
   await writeFile(named, printHolder(), { mode: 0o600 }).catch(() => undefined)
   return async () => {
     await rm(named, { force: true }).catch(() => undefined)
@@ -51,7 +51,10 @@ function openLock(file: string, { name, otherwise }: Held): Promise<sqlite3.Data
   })
 }
 
-/** Not in the lock itself: SQLite lets nobody read it, and a holder that opens and closes it loses the lock. */
+/**
+ * Not in the lock file itself: SQLite blocks reading it, and a holder that opens and closes it loses the
+ * lock.
+ */
 function holderFileOf(file: string): string {
   return `${file}.pid`
 }
@@ -76,7 +79,9 @@ function refusalOf(name: string, otherwise: string, holder: Holder | undefined):
   return `${name} is held by ${who}${where}, and one process works with it at a time. Stop it${how}, or ${otherwise}`
 }
 
-/** Undefined when it is not known: a killed one leaves its name, and the next writes its own after the lock. */
+/**
+ * Undefined when unknown: a killed process leaves its name, and the next one writes its own after locking.
+ */
 function readHolder(file: string): Holder | undefined {
   let text = ''
   try {
@@ -94,7 +99,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    // Of another user.
+    // A process of another user.
     return (cause as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

@@ -14,10 +14,10 @@ const [CHECK_NAME = ''] = ENCRYPTED_NAMES
 const CHECK_TEXT = 'keyhook'
 
 /**
- * The keyring of this database, proved by a value sealed at the first start.
+ * The keyring of this database, proved by a value encrypted at the first start.
  *
- * @param file where a key is made for an empty database and read from ever after; undefined: nowhere
- * @throws ConfigError for keys that cannot open what is kept
+ * @param file path of the key that an empty database creates and later starts read; undefined: none
+ * @throws ConfigError for keys that cannot decrypt what is stored
  */
 export async function openKeyring(
   configured: readonly MasterKey[] | undefined,
@@ -49,9 +49,9 @@ export async function openKeyring(
 }
 
 /**
- * Refuses keys that cannot open what an existing database holds, before anything of it is changed.
+ * Refuses keys that cannot decrypt an existing database, before it is changed.
  *
- * @returns whether it holds anything sealed; where it does not, any key fits
+ * @returns whether it holds encrypted values; without any, every key fits
  * @throws ConfigError
  */
 export async function requireMasterKey(
@@ -96,7 +96,7 @@ function requireOpens(keyring: Keyring, check: string): void {
   }
 }
 
-/** A key that was taken away too early is named, with what it is needed for. */
+/** Names a key that was removed too early, with what it is needed for. */
 async function requireKeys({ ids }: Keyring, store: Store): Promise<void> {
   const counts = await store.encryptedSecrets.count(clockOf(store).now())
   const missing = counts.filter(
@@ -125,7 +125,7 @@ async function readKeyFile(file: string, mayMake: boolean): Promise<readonly Mas
   const handle = await open(file, 'wx', 0o600)
   try {
     await handle.writeFile(`${made}\n`)
-    // The key must outlive a power cut that the first sealed secret outlives.
+    // The key must survive a power cut, like the first secret encrypted with it.
     await handle.sync()
   } finally {
     await handle.close()

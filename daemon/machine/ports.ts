@@ -13,18 +13,18 @@ const systemClock: Clock = {
       clearTimeout(timer)
     }
   },
-  // The end of the loop's turn: every request whose bytes are here has been read by then.
+  // The end of the event loop's iteration: every request received by then has been read.
   taken: () => new Promise((resolve) => setImmediate(resolve)),
 }
 
-/** The clock that every process of a store goes by. */
+/** The clock that every process of a store shares. */
 export function clockOf({ now }: Pick<Store, 'now'>): Clock {
   return now === undefined ? systemClock : { ...systemClock, now }
 }
 
 const POOL_BYTES = 8192
 
-/** The machine's randomness, drawn in larger pieces since each draw costs a system call. */
+/** The machine's randomness, drawn in larger pieces because each draw costs a system call. */
 export function createRandom(): RandomBytes {
   const pool = new Uint8Array(POOL_BYTES)
   let used = POOL_BYTES

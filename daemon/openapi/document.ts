@@ -34,7 +34,7 @@ const errorBody = z
 
 export type ErrorRows = Readonly<Record<string, ErrorRow>>
 
-/** The OpenAPI document of these families: nothing in it is written by hand. */
+/** Builds the OpenAPI document of these families; nothing in it is written by hand. */
 export function describeApi(
   families: readonly Family[],
   rows: ErrorRows,
@@ -167,7 +167,7 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
   return responses
 }
 
-/** Where to look again, and when. */
+/** Headers that say where to look again, and when. */
 function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'headers'> {
   if (watch === undefined) return {}
   return {
@@ -184,7 +184,7 @@ function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'hea
   }
 }
 
-/** What a file is answered with besides all of it. */
+/** Responses of a file besides the whole of it. */
 function partsOfFiles(operation: Operation): ZodOpenApiResponsesObject {
   return {
     '206': { description: 'The requested range', content: contentOf(operation) },
@@ -198,7 +198,7 @@ function contentOf({
   example,
 }: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
   if (effect === 'bytes') return { 'application/octet-stream': { schema: FILE_SCHEMA } }
-  // The data of one event, until `describeStreams` has put the event around it.
+  // The data of one event, until `describeStreams` adds the event around it.
   if (effect === 'stream') return { 'text/event-stream': { schema: output } }
   return { 'application/json': { schema: output, example: example.response } }
 }
@@ -212,7 +212,7 @@ function securityOf({ access }: Operation): Record<string, string[]>[] {
   return [{ developerKey: [access.scope] }, { session: [] }, { operator: [] }]
 }
 
-/** Any JSON that is taken: as the parser of bodies judges it, its depth aside. */
+/** Any JSON that the body parser accepts, except its depth limit. */
 const TEXT = '^[^\\u0000]*$'
 
 const JSON_SCHEMAS: NonNullable<ZodOpenApiComponentsObject['schemas']> = {

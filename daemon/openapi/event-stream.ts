@@ -1,4 +1,4 @@
-/** What ends a stream whose caller may not read it any more. */
+/** Event that ends a stream whose caller may no longer read it. */
 const END = {
   type: 'object',
   properties: { code: { type: 'string' }, message: { type: 'string' } },
@@ -6,8 +6,8 @@ const END = {
 }
 
 /**
- * One server-sent event of a stream: its data is a text, in which there is JSON. Comments, and what says
- * when to come back, are no events.
+ * One server-sent event of a stream: its data is JSON text. Comments and reconnection delays are not
+ * events.
  */
 function eventOf(data: unknown): object {
   return {
@@ -31,7 +31,7 @@ function eventOf(data: unknown): object {
   }
 }
 
-/** Describes each stream by its events, where `document` describes it by the data of one. */
+/** Describes each stream by its events; `document` describes it by the data of one. */
 export function describeStreams<Document extends { readonly paths?: object }>(
   document: Document,
 ): Document {

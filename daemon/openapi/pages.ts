@@ -14,18 +14,18 @@ export interface ApiPage {
   readonly policy?: string
 }
 
-/** The pages load their own style and script, from files of the same origin, and nothing else. */
+/** The pages only load style and script files of their own origin. */
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The API's own documents: its description, its reference, and where every `doc_url` leads. */
+/** The API's documents: its description, its reference, and the target of every `doc_url`. */
 export function apiPages(
   families: readonly Family[],
   rows: Readonly<Record<string, ErrorRow>>,
   baseUrl: string,
 ): Readonly<Record<string, ApiPage>> {
   const description = JSON.stringify(describeApi(families, rows, baseUrl))
-  // The reference reads what is served, as anybody else would.
+  // The reference is built from the served description.
   const document = JSON.parse(description) as ApiDocument
   return {
     '/v1/openapi.json': { type: 'application/json; charset=utf-8', body: description },

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { PartSpec, PartsInput } from '../operations/parts.ts'
 
-/** What OpenAPI has for bytes. */
+/** OpenAPI's schema of bytes. */
 export const FILE_SCHEMA = { type: 'string', format: 'binary' } as const
 
 /** The members of a JSON body that can also be sent as a form. */
 type Members = Readonly<Record<string, z.core.$ZodType>>
 
 /**
- * A multipart body as an object: a part of which there may be several is a list.
+ * A multipart body as an object: a part that may occur several times is a list.
  *
- * @param body the JSON body that the parts stand for: a text has the schema that it has there
+ * @param body the JSON body that the parts represent: a text part has its schema there
  */
 export function partsSchema(parts: PartsInput, body?: z.ZodType): z.ZodObject {
   const members: Members = body instanceof z.ZodObject ? body.shape : {}
@@ -48,8 +48,8 @@ function partSchema(name: string, part: PartSpec, members: Members): z.ZodType {
 }
 
 /**
- * A text that is a member of a JSON body has its schema; an object is sent as JSON, as OpenAPI has it
- * unless an encoding says otherwise.
+ * A text that is a member of a JSON body has its schema; an object is sent as JSON, OpenAPI's default
+ * encoding.
  */
 function textOf(member: z.core.$ZodType | undefined, { limit }: PartSpec): z.ZodType {
   if (member === undefined) return z.string().max(limit)

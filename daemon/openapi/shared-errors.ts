@@ -2,7 +2,7 @@ import type { Operation } from '../operations/operation.ts'
 import { READS } from '../operations/operation.ts'
 import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../limits/amounts.ts'
 
-/** Codes that an operation may answer because of how it is called, rather than what it does. */
+/** Error codes of an operation that depend on how it is called, not on what it does. */
 export function sharedErrors(operation: Operation): readonly string[] {
   const { access, input, effect, method } = operation
   const changes = !READS.has(effect)
@@ -10,7 +10,7 @@ export function sharedErrors(operation: Operation): readonly string[] {
     'invalid_request',
     'internal_error',
     'unavailable',
-    // A body is measured before an operation that takes none refuses it.
+    // An operation without a body also measures a body before it refuses it.
     'payload_too_large',
     'body_too_slow',
     'too_many_bytes',

@@ -5,38 +5,38 @@ import type { Principal } from '../authority/principal.ts'
 import type { Platform } from '../platform.ts'
 import type { FormInput, GivenPart, PartsInput } from './parts.ts'
 
-/** What an operation can be given, by the place in the request. */
+/** Input of an operation, by part of the request. */
 export interface OperationInput {
   readonly params?: z.ZodObject
   readonly query?: z.ZodObject
   readonly body?: z.ZodType
-  /** How `body` may be sent beside JSON. */
+  /** Form encoding of `body`. */
   readonly form?: FormInput
-  /** A multipart body in place of `body`, for an operation whose effect is `own`. */
+  /** A multipart body instead of `body`, for an operation with effect `own`. */
   readonly parts?: PartsInput
 }
 
 type Part<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>
 
-/** What `run` is given. */
+/** Argument of `run`. */
 export interface Call<Input extends OperationInput = OperationInput, Prepared = undefined> {
   readonly platform: Platform
   readonly principal: Principal
   readonly params: Part<Input['params']>
   readonly query: Part<Input['query']>
   readonly body: Part<Input['body']>
-  /** The body's text as it came, for what must be kept to the byte. */
+  /** Exact text of the body, for content that is stored byte for byte. */
   readonly bodyText: string
   readonly prepared: Prepared
   readonly now: Instant
   readonly requestId: string
-  /** The caller's address, for throttling alone. */
+  /** Address of the caller, only for throttling. */
   readonly ip: string
   readonly response: ResponseHead
   /**
-   * Counts what the answer is going to hold, before it is read.
+   * Reserves memory for the response before it is read.
    *
-   * @param bytes at least of what is large in it; the most of several calls counts
+   * @param bytes estimate of its large parts; the maximum of several calls counts
    * @throws KeyhookError `too_many_bytes`
    */
   reserve(bytes: number): void
@@ -44,35 +44,31 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
    * Aborts with `request_abandoned` once nobody waits for the response: for work that waits or takes long.
    */
   abandoned(): AbortSignal
-  /**
-   * For work that waits for its turn: until it begins, the request's body gives way when others need the
-   * bytes more.
-   */
+  /** For queued work: until it begins, the request's body is evicted when others need the bytes more. */
   waiting(): Waiting
   /**
-   * Takes tokens of the rate limits for bytes that the operation is about to copy, as a body of that size
-   * would cost.
+   * Takes rate-limit tokens for bytes that the operation is about to copy, as for a body of that size.
    *
    * @throws KeyhookError `rate_limited`
    */
   charge(bytes: number): void
-  /** To be called once where something is refused by a response that is no error: the request pays for it. */
+  /** Call it once when a successful response contains refusals: the request pays for them. */
   countRefusal(): void
   /**
-   * Looks whether the caller still may do this: for what goes on for a while.
+   * Checks that the caller still may do this: for work that continues for a while.
    *
-   * @throws KeyhookError as a request would be refused that came now
+   * @throws KeyhookError the refusal of a new request
    */
   admit(): Promise<void>
 }
 
-/** Work of a call that waits for its turn. */
+/** Queued work of a call. */
 export interface Waiting {
-  /** Aborts as `abandoned()` does, and with `too_many_bytes` when the body gave way. */
+  /** Aborts as `abandoned()` does, and with `too_many_bytes` when the body was evicted. */
   readonly signal: AbortSignal
   /**
-   * To be called when the turn begins: from now on the body is kept. Rejects when a request with the same
-   * `Idempotency-Key` was answered meanwhile, so that the work is not done again.
+   * Call it when the work begins: the body is kept from now on. Rejects when a request with the same
+   * `Idempotency-Key` was answered meanwhile, so that the work is not repeated.
    */
   begin(): Promise<void>
 }
@@ -85,28 +81,28 @@ export interface WriteCall<
   readonly tx: PlatformTx
 }
 
-/** A call of what joins the outbox's group commit by itself, or a unit of work where there is one. */
+/** A call that joins the outbox's group commit by itself, or runs in an existing unit of work. */
 export interface PublishCall<Input extends OperationInput = OperationInput> extends Call<Input> {
   readonly tx: PlatformTx | undefined
 }
 
-/** A call that is answered as server-sent events. */
+/** A call that responds with server-sent events. */
 export interface StreamCall<Input extends OperationInput = OperationInput> extends Call<Input> {
-  /** The id of the last event that the client has; empty for all. */
+  /** Id of the last event that the client has; empty for all. */
   readonly after: string
-  /** Aborts once nobody reads them; what waits for more must end then. */
+  /** Aborts once nobody reads the events; waiting generators must end then. */
   readonly left: AbortSignal
 }
 
 /** A call that commits by itself. */
 export interface OwnCall<Input extends OperationInput = OperationInput> extends Call<Input> {
-  /** What `input.parts` declares, as it comes in. */
+  /** The parts of `input.parts` as they arrive. */
   readonly parts: AsyncIterable<GivenPart>
   /**
-   * Runs `work` as one unit, in which the caller still may do this.
+   * Runs `work` as one unit, which checks that the caller still may do this.
    *
-   * @param options.detached runs it also when the client has disconnected. Default false
-   * @throws KeyhookError as a request would be refused that came now
+   * @param options.detached runs it also after the client has disconnected. Default false
+   * @throws KeyhookError the refusal of a new request
    */
   unit<T>(
     work: (tx: PlatformTx) => Promise<T>,
@@ -119,7 +115,7 @@ export interface ResponseHead {
   clearCookie(cookie: ResponseCookie): void
 }
 
-/** A cookie of path `/` that no script of a page can read. */
+/** A cookie with path `/` that no script can read. */
 export interface ResponseCookie {
   readonly name: string
   readonly secure: boolean

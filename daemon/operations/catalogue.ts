@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Family } from './family.ts'
 import type { Catalogue } from '../platform.ts'
 
-/** What the families offer, as data. */
+/** The names that the families declare. */
 export function catalogueOf(service: string, families: readonly Family[]): Catalogue {
   return {
     service,

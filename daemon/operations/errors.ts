@@ -39,7 +39,7 @@ export type HttpErrorCode =
   | 'capability_unavailable'
   | 'internal_error'
 
-/** What any route may answer, whatever its family. */
+/** Errors of every route, regardless of family. */
 export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>({
   invalid_json: {
     status: 400,
@@ -137,7 +137,7 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   },
 })
 
-/** The refusal of a JSON text that is `place` of the input, or in it. */
+/** The refusal of JSON text at `location` of the input. */
 export function invalidJson(cause: JsonError, location: string): KeyhookError<HttpErrorCode> {
   const { code, message } = cause
   return httpError('invalid_json', {

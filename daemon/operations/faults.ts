@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FieldError } from '../../lib/errors.ts'
 import { cutText } from '../../lib/internal/text.ts'
 
-/** Names listed in a message; more are cut off. */
+/** Maximum names listed in a message; the rest is cut off. */
 const MAX_NAMES_LISTED = 40
 
 /** Options of every parse of input: the message for an unknown name lists the allowed names. */
@@ -19,7 +19,7 @@ function listAllowed(names: readonly string[]): string {
   return `Unknown name. Allowed: ${names.slice(0, MAX_NAMES_LISTED).join(', ')}${more}.`
 }
 
-/** Codes of what the schema language has no name for. */
+/** Fault codes without a name in the schema language. */
 type FaultCode =
   | 'invalid_type'
   | 'invalid_format'
@@ -31,7 +31,7 @@ type FaultCode =
   | 'conflicting_fields'
 
 /**
- * What a check of one's own says where it refuses.
+ * Parameters of a custom check that refuses.
  *
  * @example
  * z.array(z.string()).refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
@@ -43,7 +43,7 @@ export function fault(
   return { message, params: { code } }
 }
 
-/** What one issue of a schema says to the caller: where, and what is wrong there. */
+/** Converts an issue of a schema to faults: where, and what is wrong there. */
 export function toFaults(issue: z.core.$ZodIssue, location: string): readonly FieldError[] {
   const at = location + issue.path.map(printStep).join('')
   if (issue.code === 'unrecognized_keys')
@@ -53,7 +53,7 @@ export function toFaults(issue: z.core.$ZodIssue, location: string): readonly Fi
   return [{ location: at, code: codeOf(issue), message: issue.message }]
 }
 
-/** JSON has no undefined: a field that is undefined was not given. */
+/** JSON has no undefined: an undefined field was not given. */
 function missing(issue: z.core.$ZodIssue, location: string): FieldError {
   const expected = issue.code === 'invalid_type' ? ` (${issue.expected})` : ''
   const message = issue.code === 'custom' ? issue.message : `This field is required${expected}.`
@@ -67,8 +67,8 @@ function codeOf(issue: z.core.$ZodIssue): string {
 }
 
 /**
- * Of several forms that a value may have, the one it misses by least is the one it was meant to be. An
- * object with no name of any form is judged by the first, which is the usual one.
+ * Of several allowed forms, chooses the one with the fewest faults. An object without a name of any form is
+ * judged by the first, usual one.
  */
 function closestBranch(
   issue: z.core.$ZodIssueInvalidUnion,

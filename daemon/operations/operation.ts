@@ -4,39 +4,41 @@ import type { Access } from '../authority/admission.ts'
 import type { Call, OperationInput, OwnCall, PublishCall, StreamCall, WriteCall } from './call.ts'
 
 /**
- * A family whose data an operation lets out.
+ * A family whose data an operation returns.
  *
- * Its own family, the one that its scope names, stands as a name. Another family says what bounds it, so
- * that no scope reads what it does not name.
+ * The operation's own family, named by its scope, is given by name. Another family declares its
+ * restriction, so that no scope reads data of a family that it does not name.
  */
 export type Emission = string | ForeignEmission
 
 export interface ForeignEmission {
   readonly family: string
-  /** The scope that the caller must hold too; without it the data is left out. */
+  /** Scope that the caller also needs; without it the data is left out. */
   readonly requires?: string
   /** Why a caller without that family's scope may read it. */
   readonly because: string
 }
 
-/** A warning of the CLI, where the response itself has no place for one. */
+/** A warning of the CLI that the response itself does not contain. */
 export interface CommandWarning {
-  /** The path of a list to read before judging a sent body; undefined: there is nothing to warn of. */
+  /** Path of the list to read for a sent body; undefined: no warning is needed. */
   list(sent: Readonly<Record<string, unknown>>): string | undefined
-  /** @param read all pages of that list, as one response */
+  /**
+   * @param read returns all pages of that list as one response
+   */
   describe(
     sent: Readonly<Record<string, unknown>>,
     read: Readonly<Record<string, unknown>>,
   ): readonly string[]
 }
 
-/** What an operation declares whatever its effect is. */
+/** Declaration common to all effects. */
 export interface Declaration<
   Input extends OperationInput,
   Output extends z.ZodType,
   Id extends string,
 > {
-  /** `family.verb`, the name that everything derived from it bears. */
+  /** `family.verb`, from which all derived names come. */
   readonly id: Id
   /** One line for documents, tools and the CLI. */
   readonly summary: string
@@ -44,116 +46,117 @@ export interface Declaration<
   /** `/v1/keys/{key_id}` */
   readonly path: string
   readonly access: Access
-  /** Families whose data leaves by it: in its response, an error, an event or a prompt. */
+  /** Families whose data it returns: in its response, an error, an event or a prompt. */
   readonly emits: readonly Emission[]
   readonly input: Input
   readonly output: Output
-  /** The status of success. Default 200. */
+  /** Status of success. Default 200. */
   readonly status?: number
-  /** Whether what is answered is still to be carried out: its status is 202 then. */
+  /** Whether the returned work is still to be done: the status is 202 then. */
   accepted?(answer: z.input<Output>): boolean
-  /** The path of the record that tells how far it is, where the status is 202: its `Location`. */
+  /** Path of the record that shows the progress, for a status of 202: its `Location`. */
   watch?(answer: z.input<Output>): string
-  /** Codes of its own, besides those that every operation shares. */
+  /** Its own error codes, besides those that every operation shares. */
   readonly errors: readonly string[]
   readonly example: {
     readonly params?: Readonly<Record<string, string>>
     readonly query?: Readonly<Record<string, string>>
     readonly body?: unknown
     readonly response: unknown
-    /** What is answered where the work is still to be done, for an operation that tells it apart. */
+    /** Response while the work is still to be done, for an operation with a response of its own for it. */
     readonly accepted?: unknown
   }
-  /** Fields of the answer that are shown once: a replay shows null in their place. */
+  /** Response fields that are shown once: a replay has null instead. */
   readonly secret?: readonly string[]
-  /** The CLI command it also is, such as `key create`. */
+  /** Its CLI command, such as `key create`. */
   readonly command?: string
   /**
-   * What the CLI says, exiting 1, where the answer is a 2xx that tells of a failure; undefined for a success.
+   * Message of the CLI, which exits with 1, for a 2xx response that reports a failure; undefined for a
+   * success.
    */
   readonly failure?: (answer: Readonly<Record<string, unknown>>) => string | undefined
   /**
-   * The CLI's one line for a person after a success.
+   * One line of the CLI for a person after a success.
    *
-   * @param sent the values of the command's fields, by name
+   * @param sent values of the command's fields, by name
    */
   readonly conclusion?: (
     answer: Readonly<Record<string, unknown>>,
     sent: Readonly<Record<string, unknown>>,
   ) => string
-  /** What the CLI warns of on stderr after a success. */
+  /** Warning of the CLI on stderr after a success. */
   readonly warning?: CommandWarning
-  /** A user must have proved who they are within the last ten minutes. */
+  /** A user must have proved their identity within the last ten minutes. */
   readonly stepUp?: boolean
-  /** Bytes of the largest body. Default 1 MiB. */
+  /** Maximum body in bytes. Default 1 MiB. */
   readonly bodyLimit?: number
   /** Requests pay only for body MiB after the first; `unless_refused`: and when they are refused. */
   readonly unmetered?: true | 'unless_refused'
 }
 
-/** Bytes to be kept by whoever asked, under a name. */
+/** A file for the caller to save under a name. */
 export interface Download {
   readonly name: string
   readonly size: number
-  /** Of all of it, in hex. */
+  /** SHA-256 of the whole file, in hex. */
   readonly sha256: string
-  /** All of it, or the part that was asked for; called at most once. */
+  /** Opens the whole file or the requested part; called at most once. */
   open(range?: ByteRange): Promise<AsyncIterable<Uint8Array>>
 }
 
 /** One server-sent event. */
 export interface StreamEvent<Data = unknown> {
-  /** Where a client that comes back goes on from. */
+  /** Id from which a reconnecting client continues. */
   readonly id?: string
   readonly event: string
   readonly data: Data
 }
 
-/** What is done when an operation is asked for. */
+/** Implementation of an operation. */
 export interface Runs<Given, Result> {
   run(call: Given): Promise<Result>
 }
 
-/** What may stand around the unit of work of a `write`. */
+/** Steps around the unit of work of a `write`. */
 export interface AroundUnit<Input extends OperationInput, Output extends z.ZodType, Prepared> {
   /** Work that takes long or leaves the machine, before the unit of work begins. */
   prepare?(call: Call<Input>): Promise<Prepared>
   /**
-   * Deletes what `prepare` kept outside the database, when it is certain that nothing committed names it:
-   * `run` refused, or did not run. Not called when `prepare` itself rejects.
+   * Deletes what `prepare` stored outside the database, when no commit references it for certain: `run`
+   * refused, or did not run. Not called when `prepare` itself rejects.
    */
   discard?(call: Call<Input>, prepared: Prepared): Promise<void>
-  /** Called in place of `discard` when an error leaves open whether the unit was committed. */
+  /** Called instead of `discard` when an error leaves open whether the unit was committed. */
   onUnknownOutcome?(call: Call<Input>, prepared: Prepared): void
   /**
-   * What is answered in place of what `run` did, once that is committed; such as after waiting for what
-   * it began. A replay answers what was committed.
+   * Returns the response after the commit of `run`, such as after waiting for the work that it began. A
+   * replay returns the committed response.
    */
   afterCommit?(call: Call<Input>, committed: z.input<Output>): Promise<z.input<Output>>
 }
 
-/** How an operation is committed, and what its `run` is given and answers. */
+/** How an operation is committed, with the argument and the result of its `run`. */
 interface Effects<Input extends OperationInput, Output extends z.ZodType, Prepared> {
-  /** Nothing changes. */
+  /** Changes nothing. */
   read: Runs<Call<Input>, z.input<Output>>
   /** `run` is one unit of work, together with its idempotency record and audit rows. */
   write: Runs<WriteCall<Input, Prepared>, z.input<Output>> & AroundUnit<Input, Output, Prepared>
-  /** By itself it joins the outbox's group commit; under an `Idempotency-Key` it is a unit of work. */
+  /** Joins the outbox's group commit by itself; with an `Idempotency-Key` it is a unit of work. */
   publish: Runs<PublishCall<Input>, z.input<Output>>
-  /** It works outside the database or commits by itself; an `Idempotency-Key` is claimed first. */
+  /** Works outside the database or commits by itself; it claims an `Idempotency-Key` first. */
   own: Runs<OwnCall<Input>, z.input<Output>>
-  /** Nothing changes, and the answer is a file. */
+  /** Changes nothing, and responds with a file. */
   bytes: Runs<Call<Input>, Download>
   /**
-   * Nothing changes, and the answer goes on as server-sent events; `output` is the data of one. What `run`
-   * throws is answered as an error; what the events throw ends them.
+   * Changes nothing, and responds with server-sent events; `output` is the data of one. An error of `run`
+   * is an error response; an error of the events ends them.
    */
   stream: Runs<StreamCall<Input>, AsyncIterable<StreamEvent<z.input<Output>>>>
 }
 
 export type Effect = keyof Effects<OperationInput, z.ZodType, unknown>
 
-/** One thing that can be asked for; route, checks, OpenAPI entry and CLI command derive from it. */
+/** One operation; its route, checks, OpenAPI entry and CLI command derive from it. */
 export type Operation<
   One extends Effect = Effect,
   Input extends OperationInput = OperationInput,
@@ -169,12 +172,12 @@ export type Operation<
 export const READS: ReadonlySet<Effect> = new Set<Effect>(['read', 'bytes', 'stream'])
 
 /**
- * Declares an operation, with the types of its input carried into `run` and into the client.
+ * Declares an operation with the types of its input.
  *
  * @example
  * export const boilPot = operation({ effect: 'write', id: 'pots.boil', …, async run({ tx, params }) { … } })
  */
-// Two signatures: what `prepare` answers is inferred only where the effect is known.
+// Two signatures: the result of `prepare` is inferred only where the effect is known.
 export function operation<
   const Id extends string,
   Input extends OperationInput,

@@ -1,35 +1,35 @@
-/** What one part of a multipart body may be. */
+/** Specification of one part of a multipart body. */
 export interface PartSpec {
   readonly kind: 'file' | 'text'
   readonly description: string
-  /** Parts of this name. */
+  /** Minimum parts of this name. */
   readonly least: 0 | 1
   readonly most: number
-  /** Bytes of one. */
+  /** Maximum bytes of one part. */
   readonly limit: number
-  /** Bytes of all parts of this name. Default: as many as each of them may have. */
+  /** Maximum bytes of all parts of this name. Default: the sum of their limits. */
   readonly inAll?: number
-  /** What a file may be, by its content; whatever it is sent as. Default: anything. */
+  /** Accepted media types, detected by content regardless of the declared type. Default: any. */
   readonly mediaTypes?: readonly string[]
-  /** Another name that stands for this one, as some write a list. */
+  /** Alternative name, such as clients write for a list. */
   readonly alias?: string
 }
 
-/** The parts of a multipart body by their names; any other is refused. */
+/** The parts of a multipart body by name; any other part is refused. */
 export type PartsInput = Readonly<Record<string, PartSpec>>
 
-/** How a JSON body may also be sent: as multipart/form-data, where files need no base64. */
+/** Form encoding of a JSON body: multipart/form-data, in which files need no base64. */
 export interface FormInput {
   readonly parts: PartsInput
   /**
-   * The body that parts stand for; it is validated as any other.
+   * The body that the parts represent; it is validated like any other.
    *
-   * @throws KeyhookError for a part that stands for none
+   * @throws KeyhookError for parts that represent none
    */
   toBody(given: GivenForm): unknown
 }
 
-/** The parts of a form by their names, each whole. */
+/** The complete parts of a form, by name. */
 export interface GivenForm {
   readonly texts: Readonly<Record<string, string>>
   readonly files: Readonly<Record<string, readonly GivenFile[]>>
@@ -41,17 +41,17 @@ export interface GivenFile {
   readonly bytes: Uint8Array
 }
 
-/** A file on its way in. */
+/** A file that is being received. */
 export interface FilePart {
   readonly kind: 'file'
   readonly name: string
   /** As it was sent: it may be anything. */
   readonly filename: string
   /**
-   * Read at most once, before the next part is asked for; what is left of it then is dropped.
+   * May be read once, before the next part is requested; the rest of it is dropped then.
    *
-   * @throws KeyhookError `payload_too_large` with `details.part` beyond the limit of one; the parts after
-   * it may be read all the same
+   * @throws KeyhookError `payload_too_large` with `details.part` beyond the limit of one part; the
+   *   following parts may still be read
    */
   readonly bytes: AsyncIterable<Uint8Array>
 }
@@ -64,25 +64,25 @@ export interface TextPart {
 
 export type GivenPart = FilePart | TextPart
 
-/** What a header of a part, and the boundary before it, may take of the whole. */
+/** Maximum bytes of a part's headers and boundary. */
 const AROUND = 16_384
 
-/** How many parts a body may have. */
+/** Maximum number of parts of a body. */
 export function mostParts(parts: PartsInput): number {
   return Object.values(parts).reduce((sum, { most }) => sum + most, 0)
 }
 
-/** The bytes of the largest body. */
+/** Maximum bytes of a body. */
 export function mostBytes(parts: PartsInput): number {
   return Object.values(parts).reduce((sum, spec) => sum + spec.most * AROUND + mostOf(spec), 0)
 }
 
-/** The bytes of all parts of a name. */
+/** Maximum bytes of all parts of a name. */
 function mostOf({ most, limit, inAll = most * limit }: PartSpec): number {
   return inAll
 }
 
-/** The name under which a part is declared that was sent under this one. */
+/** The declared name of a part that was sent under this one. */
 export function declaredName(parts: PartsInput, name: string): string | undefined {
   if (Object.hasOwn(parts, name)) return name
   return Object.keys(parts).find((one) => parts[one]?.alias === name)

@@ -2,15 +2,15 @@ import { z } from 'zod'
 import type { FieldError } from '../../lib/errors.ts'
 import { INPUT_PARSING, refusedNames, toFaults } from './faults.ts'
 
-/** One more than an error lists, which says that there are more. */
+/** One more than an error lists, which shows that there are more. */
 const MAX_FAULTS = 51
 
-/** A value as its schema reads it, or what is wrong with it. */
+/** A parsed value, or its faults. */
 export type ReadInput<Schema extends z.ZodType> =
   | { readonly value: z.output<Schema>; readonly faults?: undefined }
   | { readonly value?: undefined; readonly faults: readonly FieldError[] }
 
-/** Reads input by a schema. What is far too large for the schema is refused before it is read. */
+/** Parses input by a schema. Input far beyond the schema's limits is refused before it is parsed. */
 export function createInputReader<Schema extends z.ZodType>(
   schema: Schema,
 ): (value: unknown, location: string) => ReadInput<Schema> {
@@ -36,22 +36,22 @@ function firstFaults(issues: readonly z.core.$ZodIssue[], location: string): rea
 }
 
 /**
- * Finds what is far too large for a schema: lists, objects and texts beyond their maximum, and unknown
- * names beyond what an error lists.
+ * Finds parts far beyond the limits of a schema: lists, objects and texts beyond their maximum, and more
+ * unknown names than an error lists.
  *
- * A parse by the schema reads everything and collects every issue, however many there are. What has
- * passed here has no more parts than the schema allows, so that a parse of it is cheap. Locations are
- * below the value, and made only for what is refused.
+ * A parse by the schema reads everything and collects every issue, however many there are. A value that
+ * passes here has no more parts than the schema allows, so that parsing it is cheap. Locations are relative
+ * to the value, and built only for faults.
  */
 type Bounds = (value: unknown) => readonly FieldError[]
 
-/** Characters of a text may become fewer when it is normalized, and are counted by the schema then. */
+/** Normalization may shorten a text before the schema counts its characters. */
 const TEXT_FACTOR = 4
 
 const NONE: readonly FieldError[] = []
 const anything: Bounds = () => NONE
 
-/** The bounds of a schema, found once. */
+/** The bounds of a schema, computed once. */
 function boundsOf(schema: z.core.$ZodType): Bounds {
   const { def } = (schema as z.core.$ZodTypes)._zod
   if (def.type === 'string') return boundedText(maximumOf(schema))
@@ -63,7 +63,7 @@ function boundsOf(schema: z.core.$ZodType): Bounds {
   return def.type === 'pipe' ? boundsOf(def.in) : anything
 }
 
-/** The most elements, members or characters that a schema declares. */
+/** Maximum elements, members or characters that a schema declares. */
 function maximumOf(schema: z.core.$ZodType): number {
   const { maxLength, maxProperties } = z.globalRegistry.get(schema) ?? {}
   const checks = (schema._zod.def.checks ?? []).map((check) => check._zod.def)
@@ -114,7 +114,7 @@ function boundedObject(shape: z.core.$ZodShape): Bounds {
   }
 }
 
-/** What any of the forms takes is taken; else the form counts that finds the least. */
+/** Accepts what any of the forms accepts; otherwise returns the fewest faults of a form. */
 function boundedUnion(options: readonly Bounds[]): Bounds {
   return (value) => {
     let least: readonly FieldError[] | undefined

@@ -1,39 +1,39 @@
 import { httpError } from '../operations/errors.ts'
 
-/** Who work is for, and what it is about. */
+/** Holder and subject of queued work. */
 export interface Turn {
-  /** Holders, such as networks or accounts, are served in turn. */
+  /** Holder, such as a network or an account; holders are served in turn. */
   readonly holder: string
-  /** Wider groups that the holder is one of, the widest first. They take turns before their holders do. */
+  /** Wider groups of the holder, the widest first. Groups take turns before their holders do. */
   readonly within?: readonly string[]
-  /** Work on one subject, such as an app, runs one at a time. */
+  /** Subject, such as an app: its work runs one at a time. */
   readonly subject?: string
-  /** When it aborts while the work waits, the work is not begun. */
+  /** Aborts waiting work, which then does not begin. */
   readonly signal?: AbortSignal
-  /** Whether the work is neither counted, refused nor dropped: its caller bounds how much there is. */
+  /** Whether the work is neither counted, refused nor dropped: its caller bounds its amount. */
   readonly kept?: boolean
 }
 
-/** Runs work when it is its turn. */
+/** Queues work, and runs it in its turn. */
 export type FairQueue = <T>(turn: Turn, work: () => Promise<T>) => Promise<T>
 
 export interface FairQueueOptions {
-  /** Work that runs at once. */
+  /** Maximum concurrent work. */
   readonly atOnce: number
-  /** Work that waits. */
+  /** Maximum waiting work. */
   readonly waiting: number
 }
 
 const RETRY_AFTER_SECONDS = 2
 
-/** A holder, or a group of them. It exists while work of it waits or runs. */
+/** A holder, or a group of holders. It exists while its work waits or runs. */
 interface Line {
   readonly name: string
-  /** What a group consists of; the one that was served last comes last. */
+  /** Members of a group; the one that was served last comes last. */
   readonly lines: Map<string, Line>
-  /** Work of a holder that waits. */
+  /** Waiting work of a holder. */
   readonly waiters: Waiter[]
-  /** Waiting work that counts, with that of narrower lines. */
+  /** Waiting work that counts, including that of narrower lines. */
   counted: number
   running: number
 }
@@ -49,14 +49,14 @@ interface Waiter {
 }
 
 /**
- * Runs a bounded amount of work at once; more work waits, up to a bound. A holder that is alone uses all of
- * both. The next work is that of the holder that has the least running, of equals that of the next in turn,
- * however much each has queued. When too much waits, the last work of the holder that has most is dropped;
- * where holders have equally much, that of the wider group that has most. The first work of a widest group
- * always finds a place.
+ * Runs a bounded amount of work at once; more work waits, up to a bound. A single holder may use all of
+ * both. The next work is that of the holder with the least running work, and of equals that of the next in
+ * turn, however much each has queued. When too much waits, the last work of the holder with most is
+ * dropped; when holders have equally much, that of the wider group with most. The first work of a widest
+ * group is always accepted.
  *
- * The queue throws KeyhookError `rate_limited` for work that it drops, and the reason of the signal for
- * work whose signal aborts before it begins.
+ * The queue throws KeyhookError `rate_limited` for dropped work, and the reason of the signal for work
+ * whose signal aborts before it begins.
  *
  * @example
  * const queue = createFairQueue({ atOnce: 2, waiting: 100 })
@@ -153,7 +153,7 @@ function openPath(all: Line, { holder, within = [] }: Turn): Path {
   return path
 }
 
-/** Every line of a path comes last among those of its group. */
+/** Moves every line of a path to the end of its group. */
 function moveLast(path: Path): void {
   for (const [index, line] of path.entries()) {
     const group = path[index - 1]
@@ -193,7 +193,7 @@ function nextOf(line: Line, mayStart: (waiter: Waiter) => boolean): Waiter | und
   return found ?? line.waiters.find(mayStart)
 }
 
-/** The line with the most, the narrower first; undefined where none has more than the newcomer's own. */
+/** The line with most work, the narrower first; undefined when none has more than the newcomer's own. */
 function lineToDropFrom(all: Line, path: Path): Line | undefined {
   for (let depth = path.length - 1; depth > 0; depth -= 1) {
     const heaviest = heaviestOf(linesAt(all, depth))

@@ -4,7 +4,7 @@ import type { FairQueue, FairQueueOptions } from './fair-queue.ts'
 import { createFairQueue } from './fair-queue.ts'
 import { giveWay } from './steps.ts'
 
-/** A fair queue in which each read begins after whatever else waits for the event loop. */
+/** A fair queue in which each read begins after the other pending work of the event loop. */
 export function createReadQueue(options: FairQueueOptions): FairQueue {
   const queue = createFairQueue(options)
   return (turn, read) =>
@@ -14,22 +14,22 @@ export function createReadQueue(options: FairQueueOptions): FairQueue {
     })
 }
 
-/** Accounts that search at once: most of them wait for a model that makes vectors. */
+/** Accounts that search concurrently: most of them wait for the embedding model. */
 const ACCOUNTS_AT_ONCE = 100
 /** Maximum searches that wait. */
 const WAITING = 200
-/** Searches that read the database at once: one reads while what another found is ranked. */
+/** Concurrent database reads of searches: one reads while the results of another are ranked. */
 const READS_AT_ONCE = 2
 
-/** Where searches of knowledge wait. */
+/** Queue of knowledge searches. */
 export interface SearchQueue {
-  /** Runs whole searches, one of an account at a time. */
+  /** Runs whole searches, one per account at a time. */
   readonly accounts: FairQueue
-  /** Runs what they read, in the order in which they come to it. */
+  /** Runs their reads in order of arrival. */
   readonly reads: Limiter
 }
 
-/** One for a process: a search reads much of what an app holds, and accounts share the database. */
+/** One per process: a search reads much of an app's knowledge, and accounts share the database. */
 export function createSearchQueue(): SearchQueue {
   return {
     accounts: createFairQueue({ atOnce: ACCOUNTS_AT_ONCE, waiting: WAITING }),

@@ -1,11 +1,12 @@
-/** Bytes that one step of long work covers: about a millisecond of it. */
+/** Bytes per step of long work: about a millisecond. */
 export const STEP_BYTES = 262_144
 
-/** Work that is done in steps; it yields after each. */
+/** Work in steps; it yields after each. */
 export type Steps<T> = Generator<undefined, T, undefined>
 
 /**
- * Runs long work and gives the event loop back after each step, so that other requests are served between.
+ * Runs long work and yields to the event loop after each step, so that other requests are served in
+ * between.
  *
  * @throws the reason of the signal, once it aborts
  */
@@ -18,7 +19,7 @@ export async function runInSteps<T>(steps: Steps<T>, signal?: AbortSignal): Prom
   }
 }
 
-/** Bytes in pieces of one step, for consumers that work through what they are given at once. */
+/** Bytes in pieces of one step, for consumers that process each piece at once. */
 export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     if (from > 0) await giveWay()
@@ -26,7 +27,7 @@ export async function* inPieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Resolves once whatever else waits for the event loop was served. */
+/** Resolves after the other pending work of the event loop. */
 export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -7,14 +7,14 @@ import { holderOf } from '../authority/principal.ts'
 /** Maximum concurrent units of work. While one commits, the next is ready: the writer is never idle. */
 const AT_ONCE = 2
 /**
- * The same where processes share a database. A committed unit waits until the other processes know its
- * changes, and does not hold the writer meanwhile.
+ * The same where processes share a database. A committed unit waits until the other processes have its
+ * changes, without holding the writer.
  */
 const AT_ONCE_SHARED = 8
 /** Maximum units of work that wait. One takes about a millisecond. */
 const WAITING = 2000
 
-/** One for a process: a database has one writer, which the accounts take in turn. */
+/** One per process: a database has one writer, which accounts use in turn. */
 export function createWriteQueue({
   manyProcesses,
 }: Pick<PlatformStore, 'manyProcesses'>): FairQueue {
@@ -23,12 +23,12 @@ export function createWriteQueue({
 }
 
 /**
- * Runs a unit of work when it is the turn of the caller's account. While it waits, the request's body may
- * be evicted for others, and the unit is not begun once the client has disconnected.
+ * Runs a unit of work in the turn of the caller's account. While it waits, the request's body may be
+ * evicted, and it does not begin once the client has disconnected.
  *
- * A unit must not run another one inside: with all places taken by such units, none could go on.
+ * A unit must not run another one inside: if such units held all slots, none could continue.
  *
- * @throws KeyhookError `rate_limited` when too many wait, and most are of the account
+ * @throws KeyhookError `rate_limited` when too many wait, and most belong to the account
  */
 export function writeInTurn<T>(
   { platform, principal, ip, waiting }: Pick<Call, 'platform' | 'principal' | 'ip' | 'waiting'>,
@@ -42,8 +42,8 @@ export function writeInTurn<T>(
 }
 
 /**
- * Runs a unit of work that completes what a request has begun: also in turn, but never refused. Its caller
- * bounds how many there are.
+ * Runs a unit of work that completes a request: also in turn, but never refused. Its caller bounds their
+ * number.
  */
 export function writeBegun<T>(
   { platform, principal, ip }: Pick<Call, 'platform' | 'principal' | 'ip'>,

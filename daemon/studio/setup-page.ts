@@ -1,6 +1,6 @@
 /**
- * The page behind the setup link. Its files are text of this module, so that one file of program
- * serves them too; the page asks nothing of another host and holds no inline script or style.
+ * The page behind the setup link. Its files are texts of this module, so that the single-file program
+ * serves them too; the page loads nothing from another host and has no inline script or style.
  *
  * @module
  */
@@ -174,12 +174,12 @@ if (token === null) {
 `
 
 export interface PageFile {
-  /** As Koa's `ctx.type` takes it. */
+  /** Value of Koa's `ctx.type`. */
   readonly type: 'html' | 'css' | 'js'
   readonly text: string
 }
 
-/** The page's files by their path. */
+/** The page's files by path. */
 export const SETUP_PAGE: ReadonlyMap<string, PageFile> = new Map<string, PageFile>([
   ['/studio/setup', { type: 'html', text: HTML }],
   ['/studio/setup/setup.css', { type: 'css', text: CSS }],
@@ -195,7 +195,7 @@ const HEADERS = {
 } as const
 
 /**
- * Serves the setup page and its files from memory, by their exact paths; all else goes on.
+ * Serves the setup page and its files from memory, by exact path; other requests continue.
  *
  * @example
  * app.use(servePages())

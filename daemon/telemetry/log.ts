@@ -3,7 +3,7 @@ import { destination, pino } from 'pino'
 
 export type Log = Logger
 
-/** JSON lines on standard error. What could bear a secret is cut by name, wherever it stands. */
+/** JSON lines on standard error. Fields with the name of a secret are removed at every depth. */
 export function createLog(level: string): Log {
   return pino(
     {
@@ -32,12 +32,12 @@ interface DescribedError {
   readonly cause?: DescribedError
 }
 
-/** Deep enough for what failed below what failed. */
+/** Maximum depth of causes. */
 const MAX_CAUSES = 4
 
 /**
- * What the log says of an error: nothing but these fields, since a driver's errors carry the values
- * that were bound to the statement.
+ * Fields of a logged error. No others are logged, because a driver's errors contain the values bound to the
+ * statement.
  */
 export function describeError(error: unknown, causes: number = MAX_CAUSES): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: undefined }

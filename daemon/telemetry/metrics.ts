@@ -4,7 +4,7 @@ import type { VerifierCounts } from '../../lib/engine/verifier.ts'
 
 type Counts<Name extends string> = Record<Name, number>
 
-/** Connections and requests that a listener refused or closed, by why. */
+/** Connections and requests that a listener refused or closed, by reason. */
 export type ConnectionCounts = Counts<
   'connections' | 'network_connections' | 'network_requests' | 'evicted' | 'slow'
 >
@@ -19,21 +19,21 @@ const NO_CONNECTIONS: Readonly<ConnectionCounts> = {
 
 export interface Metrics {
   readonly engine: Partial<EngineEvents>
-  /** Counted up by the verifier, and read when metrics are. */
+  /** Incremented by the verifier, and read with the metrics. */
   readonly verifications: VerifierCounts
-  /** Counted up by what observes apps, and read when metrics are. */
+  /** Incremented by the observation of apps, and read with the metrics. */
   readonly dropped: { access_lines: number; problems: number }
-  /** Counted up by the listener of apps, and read when metrics are. */
+  /** Incremented by the listener of apps, and read with the metrics. */
   readonly visitors: ConnectionCounts
-  /** Counted up by the listener of the API, and read when metrics are. */
+  /** Incremented by the listener of the API, and read with the metrics. */
   readonly clients: ConnectionCounts
-  /** Counted up where browsers report to, and read when metrics are. */
+  /** Incremented by the endpoints of browser reports, and read with the metrics. */
   readonly reports: Counts<'too_many' | 'at_once' | 'too_slow' | 'too_large'>
   /** Counts one change that other processes did not acknowledge in time. */
   unacknowledged(): void
-  /** Lets the bytes that requests and responses hold be read when metrics are. */
+  /** Registers the source of the bytes that requests and responses hold. */
   watchBytes(read: () => BytesInProgress): void
-  /** Counts one refusal by its code; codes are a closed set, so the labels are too. */
+  /** Counts one refusal by its code; codes, and so the labels, are a closed set. */
   refused(code: string): void
   /** The Prometheus text format. */
   print(): Promise<{ readonly type: string; readonly text: string }>
@@ -192,7 +192,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** A counter of what is counted elsewhere: on a hot path, finding the one of a label takes too long. */
+/** A counter of values counted elsewhere: on a hot path, looking up a label takes too long. */
 function counted(
   name: string,
   help: string,

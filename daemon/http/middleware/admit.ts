@@ -6,17 +6,17 @@ import type { Operation } from '../../operations/operation.ts'
 import type { Platform } from '../../platform.ts'
 import type { PrincipalResolver, RequestContext, Step } from '../state.ts'
 
-/** Where the requests of an operation ask whether their caller may do it. */
+/** Steps that check whether a caller may use an operation. */
 export interface AdmissionSteps extends Pick<Admission, 'confirm'> {
-  /** Finds out who asks, and refuses whoever may not. */
+  /** Finds the caller, and refuses one without authority. */
   readonly admit: Step
-  /** The same once more, unless nothing can have changed since. */
+  /** Admits again, unless nothing can have changed since. */
   readonly admitAgain: Step
-  /** The same while the operation waits or its answer goes on. */
+  /** Admits again while the operation waits or its response is being sent. */
   stillAdmits(ctx: RequestContext): Promise<void>
 }
 
-/** What is public is open to whoever has no credentials, or bad ones. */
+/** A public operation admits callers without credentials, or with invalid ones. */
 export function admissionSteps(
   operation: Operation,
   platform: Platform,
@@ -26,7 +26,7 @@ export function admissionSteps(
   const { verifier, clock } = platform
 
   const admit: Step = function admit(ctx, next) {
-    // Before the key is verified: a change meanwhile is none that the verification knows of.
+    // Read before the key is verified: the verification includes every earlier change.
     const admitted = { version: verifier.cacheVersion(), at: clock.now() }
     const letIn = (principal: Principal | undefined): ReturnType<typeof next> => {
       if (principal === undefined) throw kernelError('missing_credentials')

@@ -6,12 +6,12 @@ import type { Answered } from '../perform.ts'
 import { perform } from '../perform.ts'
 import type { RequestContext, Step } from '../state.ts'
 
-/** Seconds until there may be more to tell of what is to be carried out. */
+/** Seconds until accepted work may have progressed. */
 const COME_BACK = 2
 
-/** Runs the operation, once under an `Idempotency-Key`, and answers after its commit. */
+/** Runs the operation, once per `Idempotency-Key`, and responds after its commit. */
 export function answer(operation: Answered, platform: Platform, admission: AdmissionSteps): Step {
-  // Below the prefix that the service may have.
+  // The path prefix of the service.
   const root = new URL(platform.baseUrl).pathname.replace(/\/$/, '')
   return async function answer(ctx) {
     const call = toCall(ctx, platform, admission)
@@ -29,7 +29,7 @@ export function answer(operation: Answered, platform: Platform, admission: Admis
   }
 }
 
-/** Where and when to look again. A replay tells it anew: what was told is in its body. */
+/** Sets where and when to look again. A replay sets it from its stored body. */
 function setLocation(ctx: RequestContext, operation: Answered, root: string, body: string): void {
   const path = operation.watch?.(JSON.parse(body) as unknown)
   if (path === undefined) return

@@ -15,7 +15,7 @@ import type { AnyCall } from '../perform.ts'
 import type { RequestContext, Step } from '../state.ts'
 import type { Transfers } from '../transfers.ts'
 
-/** Answers an operation with the bytes of an uploaded file, as a download that no browser shows or runs. */
+/** Responds with the bytes of an uploaded file, as a download that no browser displays or runs. */
 export function download(
   operation: Operation<'bytes'>,
   platform: Platform,
@@ -32,7 +32,7 @@ export function download(
       return
     }
     const range = requestedRange(ctx, file, tag)
-    // Headers of the file are set once it is open, so that no error response carries them.
+    // Headers of the file are set once it is open, so that no error response has them.
     if (ctx.method !== 'HEAD') ctx.state.hold?.reserve(DOWNLOAD_BYTES)
     const bytes = ctx.method === 'HEAD' ? undefined : await open(call, file, range)
     describe(ctx, tag)
@@ -63,7 +63,7 @@ function requestedRange(
   { size }: Download,
   tag: string,
 ): ByteRange | undefined {
-  // RFC 9110, 14.2: only GET has ranges.
+  // RFC 9110, 14.2: only GET supports ranges.
   const range = ctx.method === 'GET' ? rangeOf(ctx.headers, tag, size) : undefined
   if (range !== 'unsatisfiable') return range
   ctx.set('Content-Range', `bytes */${size}`)
@@ -91,18 +91,18 @@ function present(
   ctx.set('Content-Security-Policy', "default-src 'none'; sandbox")
 }
 
-/** RFC 6266: with a plain name where the true one needs more than ASCII. */
+/** RFC 6266: with an ASCII name when the true one needs more. */
 function attachment(name: string): string {
   return create(name, { fallback: name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_') })
 }
 
-/** How often a download checks that its caller may still read. */
+/** Interval at which a download checks that its caller may still read. */
 const LOOK_EVERY: Millis = SECOND
 /** Bytes per chunk of the stream. */
 const PIECE = 16_384
 
 /**
- * Streams a file. A caller that reads too slowly is cut off, as with any other response.
+ * Streams a file. A caller that reads too slowly is cut, as with any other response.
  *
  * @param stillAdmitted rejects when the caller may no longer read the file, which ends the stream
  */

@@ -3,15 +3,15 @@ import { KeyhookError as Refusal } from '../../../lib/errors.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { RequestContext, Step } from '../state.ts'
 
-/** Told of every refusal; of a defect with its cause. */
+/** Receives every refusal; a defect with its cause. */
 export type ErrorListener = (
   error: KeyhookError,
   request: { readonly id: string; readonly method: string; readonly path: string },
 ) => void
 
 /**
- * The one place that turns errors into answers: expected ones as they are, all else as a bare
- * `internal_error`.
+ * The only place that turns errors into responses: expected ones as they are, all others as
+ * `internal_error` without details.
  */
 export function errorHandler(baseUrl: string, onError: ErrorListener): Step {
   return async function errorHandler(ctx, next) {
@@ -41,7 +41,7 @@ export function answerError(ctx: RequestContext, error: KeyhookError, baseUrl: s
   const wait = details?.['retry_after']
   if (typeof wait === 'number') ctx.set('Retry-After', String(wait))
   else if (status === 503) ctx.set('Retry-After', '1')
-  // The rest of such a body is not read, so nothing can follow it on this connection.
+  // The rest of the body is not read, so no further request can use the connection.
   if (status === 413) ctx.set('Connection', 'close')
   ctx.set('Cache-Control', 'no-store')
   ctx.body = {
@@ -64,7 +64,7 @@ const TOKEN_ERRORS: ReadonlySet<string> = new Set([
   'key_rotated',
 ])
 
-/** RFC 6750, 3: only who sent a token is told that it is wrong. */
+/** RFC 6750, 3: only a request with a token is informed that the token is invalid. */
 function challenge(code: string): string {
   return TOKEN_ERRORS.has(code) ? 'Bearer error="invalid_token"' : 'Bearer'
 }

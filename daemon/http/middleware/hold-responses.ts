@@ -14,9 +14,9 @@ import type { RequestSocket } from '../slow-readers.ts'
 import { poolsFor, tooManyBytes } from '../traffic.ts'
 
 /**
- * Reserves the response of an operation before it runs, and counts what it printed. A read whose response
- * does not fit is refused. A change whose response does not fit is made, and its connection is cut: an
- * `Idempotency-Key` finds out what became of it.
+ * Reserves the response of an operation before it runs, and counts its printed bytes. A read whose response
+ * does not fit is refused. A change whose response does not fit is made, and its connection is cut: a retry
+ * with the `Idempotency-Key` returns the outcome.
  */
 export function holdAnswer({ effect }: Operation, traffic: Traffic): Step {
   const isRead = READS.has(effect)
@@ -36,7 +36,7 @@ export function holdAnswer({ effect }: Operation, traffic: Traffic): Step {
 /**
  * Counts every other response: pages, documents and errors.
  *
- * @param refuse answers what does not fit, where nothing was done yet
+ * @param refuse creates the refusal of a response that does not fit, when nothing was done yet
  */
 export function holdOthers(
   traffic: Traffic,
@@ -52,7 +52,7 @@ export function holdOthers(
       if (!(refusal instanceof KeyhookError)) throw refusal
       if (ctx.status < 400) refuse(ctx, refusal)
       if (sizeOf(ctx) > RESERVED_RESPONSE_BYTES) drop(ctx)
-      // Nothing more of this connection is answered: it holds one small response at most.
+      // The connection gets no further response: it holds at most one small response.
       else ctx.set('Connection', 'close')
     }
   }
@@ -62,13 +62,13 @@ export function holdOthers(
 function settle(ctx: RequestContext, hold: Hold): void {
   const size = sizeOf(ctx)
   hold.reserve(size)
-  // A text would be copied to be sent, and held twice until it was.
+  // A text would be copied to be sent, and held twice until then.
   if (size > RESERVED_RESPONSE_BYTES && typeof ctx.body === 'string')
     ctx.body = Buffer.from(ctx.body)
   hold.started()
 }
 
-/** Bytes of a body that was made. Who hands on a stream counts what it holds of it. */
+/** Bytes of a complete body. A stream counts its own bytes. */
 function sizeOf(ctx: RequestContext): number {
   return ctx.method === 'HEAD' || ctx.body instanceof Readable ? 0 : (ctx.length ?? 0)
 }
@@ -79,7 +79,7 @@ function drop(ctx: RequestContext): void {
 }
 
 /**
- * Reserves a response before it is made.
+ * Reserves a response before it is created.
  *
  * @throws KeyhookError `too_many_bytes`
  */
@@ -120,7 +120,7 @@ function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
 
 const watched = new WeakSet<RequestSocket>()
 
-/** Most sockets take a response at once: only one that did not is watched. */
+/** Most sockets accept a response at once: only those that do not are watched. */
 function watchWaiting(socket: RequestSocket, clock: Traffic['clock']): void {
   if (!(socket.writableLength > 0) || watched.has(socket)) return
   watched.add(socket)

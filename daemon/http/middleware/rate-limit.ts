@@ -9,13 +9,13 @@ import type { RequestContext, Step } from '../state.ts'
 
 /**
  * Counts requests per class. A request costs one token, plus one for each started MiB of its body after the
- * first. A body without a length pays as it arrives, and what an operation copies is paid before it is
- * copied. Unmetered operations do not pay the first token. Streamed uploads cost one token, since transfers
- * have limits of their own.
+ * first. A body without a length pays as it arrives, and copied bytes are paid before the copy. Unmetered
+ * operations do not pay the first token. Streamed uploads cost one token, because transfers have limits of
+ * their own.
  *
- * A request that costs more than a bucket holds is let in when the bucket is full, and leaves it in debt.
+ * A request that costs more than a full bucket is admitted when the bucket is full, and leaves it in debt.
  *
- * Headers are of the bucket that has least left, or that the request has to wait for.
+ * Headers describe the bucket with the fewest tokens, or the one that the request has to wait for.
  */
 export function createRateLimit(counting: Counting): (operation: Operation) => Step {
   return (operation) => {
@@ -32,7 +32,8 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
         if (first === undefined) return next()
         const refused = slowestOf(counted, tokens, 0)
         if (refused !== undefined) {
-          // A request that is refused unread costs nothing, or a caller that keeps asking is never let in.
+          // A request that is refused unread costs nothing; otherwise a caller that keeps retrying
+          // would never be admitted.
           throw rateLimited(show(ctx, refused, tokens))
         }
         for (const bucket of counted) bucket.left -= tokens
@@ -43,7 +44,7 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
       return next()
     }
 
-    /** Takes tokens for bytes that come later. A refusal keeps what was taken: those bytes were read. */
+    /** Takes tokens for bytes that arrive later. A refusal keeps the taken tokens: those bytes were read. */
     function charge(
       ctx: RequestContext,
       already: number,
@@ -62,7 +63,8 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
           show(ctx, leastOf(counted, first), 1)
           return undefined
         }
-        // The next try pays from the beginning: it gets past this MiB once all tokens up to it are there.
+        // The next attempt pays from the beginning: it passes this MiB once all tokens up to it are
+        // available.
         return rateLimited(show(ctx, slowestOf(counted, price, 0) ?? first, price))
       }
     }
@@ -70,9 +72,9 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
 }
 
 interface Pricing {
-  /** Tokens to take before a body is read, and whether its length is yet to be known. */
+  /** Tokens to take before a body is read, and whether its length is unknown. */
   announced(request: RequestContext['req']): { readonly tokens: number; readonly isOpen: boolean }
-  /** Tokens for a body of a size. */
+  /** Tokens for a body of this size. */
   of(size: number): number
 }
 

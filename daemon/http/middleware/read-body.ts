@@ -20,14 +20,17 @@ import type { Traffic } from '../traffic.ts'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Reads the body as exact bytes and parses it once; what is validated is what is stored. Its bytes are
+ * Reads the body as exact bytes and parses it once; the validated value is the stored one. Its bytes are
  * counted until the operation has ended.
  */
 export function readBody(operation: Operation, traffic: Traffic): Step {
   const limit = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
   const takesBody = operation.input.body !== undefined
 
-  /** Apart from the step, which runs until the operation has ended: the bytes are free once they are text. */
+  /**
+   * A separate function, because the step runs until the operation has ended: the bytes are freed once they
+   * are text.
+   */
   async function receive(ctx: RequestContext, body: BodyReader, lease: BodyLease): Promise<void> {
     const bytes = await body.read(lease, traffic)
     lease.keep()
@@ -58,13 +61,16 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
     } finally {
       lease?.release()
       clearBody(ctx.state)
-      // What is left of it is not read, so nothing can follow it on this connection.
+      // The rest of the body is not read, so no further request can use the connection.
       if (!ctx.req.complete) ctx.set('Connection', 'close')
     }
   }
 }
 
-/** RFC 9112, 6.3: on HTTP/1, what announces no body has none, and waiting for its end costs a turn. */
+/**
+ * RFC 9112, 6.3: an HTTP/1 request that announces no body has none, and waiting for its end costs a turn of
+ * the event loop.
+ */
 function mayHaveBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   return (
     httpVersionMajor !== 1 ||
@@ -87,8 +93,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a body over `STEP_BYTES` in a queue that accounts share, one in each iteration of the event loop:
- * parsed together, they would block it.
+ * Parses a body over `STEP_BYTES` in a queue that accounts share, one per iteration of the event loop:
+ * together they would block it.
  */
 async function parseInTurn(
   { state, req, res }: RequestContext,
@@ -138,7 +144,7 @@ class BodyReader implements Swept {
     this.#charge = charge
   }
 
-  /** Reads no more; once all of it was read this changes nothing. */
+  /** Stops reading; without effect once all of it was read. */
   refuse(cause: KeyhookError): void {
     if (this.#isOver) return
     this.#isOver = true
@@ -156,7 +162,7 @@ class BodyReader implements Swept {
 
   read(lease: BodyLease, { moving, clock }: Traffic): Promise<Buffer> {
     const req = this.#req
-    // Nothing would come any more, and the request would wait for ever.
+    // No further event would come, and the request would wait forever.
     if (req.readableEnded) return Promise.reject(httpError('body_consumed'))
     if (req.destroyed) return Promise.reject(httpError('request_abandoned'))
     this.#looked = clock.steady()
@@ -201,10 +207,10 @@ class BodyReader implements Swept {
   }
 }
 
-/** Bytes of a body that Node reads away after the response, so that its connection can be used again. */
+/** Bytes of a body that Node drains after the response, so that its connection can be reused. */
 const MAX_DRAINED = 64 * 1024
 
-/** Closes the connection behind a response that came before its request's body, such as a 401. */
+/** Closes the connection after a response that was sent before its request's body, such as a 401. */
 export function closeUnread(): Step {
   return async function closeUnread(ctx, next) {
     if (isShort(ctx.req)) return next()
@@ -216,7 +222,7 @@ export function closeUnread(): Step {
   }
 }
 
-/** Whether the body is announced to be short, or there is none. */
+/** Whether the announced body is short, or there is none. */
 function isShort({ headers }: RequestContext['req']): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
   return coding === undefined && Number(length) <= MAX_DRAINED

@@ -5,7 +5,7 @@ import type { Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 import { isMultipart, requireMultipart, withParts } from './read-parts.ts'
 
-/** Reads a body that came as a form, as the JSON that it stands for; any other by `otherwise`. */
+/** Reads a form as the JSON body that it represents; any other body is read by `otherwise`. */
 export function readForm({ parts, toBody }: FormInput, traffic: Traffic, otherwise: Step): Step {
   return async function readForm(ctx, next) {
     if (!isMultipart(ctx)) return otherwise(ctx, next)
@@ -27,7 +27,7 @@ export function readForm({ parts, toBody }: FormInput, traffic: Traffic, otherwi
 
 interface ReadParts {
   readonly form: GivenForm
-  /** The same for the same parts, whatever their boundary. */
+  /** The same for the same parts, regardless of the boundary. */
   readonly fingerprint: string
 }
 

@@ -11,12 +11,12 @@ import { takeParts } from '../multipart.ts'
 import type { BodyLease, RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 
-/** Hands a multipart body on before it is read: the operation takes its parts as they come in. */
+/** Passes a multipart body on before it is read: the operation reads its parts as they arrive. */
 export function readParts(parts: PartsInput, traffic: Traffic): Step {
   return async function readParts(ctx, next) {
     requireMultipart(ctx)
     ctx.state.body = undefined
-    // Until it was taken in, when more is known of it.
+    // Provisional, until the body was read.
     ctx.state.bodyText = `multipart ${ctx.get('content-length')}`
     await withParts(ctx, parts, traffic, STREAMED_BODY_BYTES, async (given, lease) => {
       ctx.state.parts = keepOnceRead(given, lease)
@@ -26,9 +26,9 @@ export function readParts(parts: PartsInput, traffic: Traffic): Step {
 }
 
 /**
- * Takes in a body while `work` is under way; what is left of it then is not waited for.
+ * Receives a body while `work` runs, and does not wait for the rest of the body afterwards.
  *
- * @param amount bytes of it that are held at once; undefined for all of it
+ * @param amount bytes of the body that are held at once; undefined for all of it
  */
 export async function withParts(
   ctx: RequestContext,

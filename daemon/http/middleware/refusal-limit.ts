@@ -5,15 +5,15 @@ import type { RequestContext, Step } from '../state.ts'
 
 const MESSAGE =
   'Too many requests of this caller or its account were refused, as a whole or in part. Wait as long as Retry-After says.'
-/** A request that is answered so was not at fault: it may be repeated as it is. */
+/** Statuses of requests without fault, which may be repeated as they are. */
 const REPEATABLE: ReadonlySet<number> = new Set([408, 429])
 
 /**
- * Counts requests that are refused, or that hold something refused, where no others are counted: otherwise
- * they cost the process and nobody else. As many are allowed as writes.
+ * Counts refused requests, and requests with refused items, where no others are counted: otherwise they
+ * would use the process at no cost to the caller. The limit is that of writes.
  *
- * They pay afterwards. A caller that owes a token is refused unread until it has it. Their bucket is not
- * that of writes: one in debt, such as after a large clone, would refuse events that nothing is wrong with.
+ * They pay afterwards. A caller in debt is refused unread until the debt is paid. The bucket is not that of
+ * writes: a write bucket in debt, such as after a large clone, would refuse valid events.
  */
 export function createRefusalLimit(counting: Counting): Step {
   const rate = createRate('refusals', 'writes', counting)

@@ -6,7 +6,7 @@ import type { Step } from '../state.ts'
 const GIVEN = /^[A-Za-z0-9._-]{8,128}$/
 const ID_BYTES = 12
 
-/** Gives each request an id: the caller's `X-Request-Id` if it is well-formed, else a new one. */
+/** Gives each request an id: the caller's `X-Request-Id` if well-formed, else a new one. */
 export function requestId(random: RandomBytes): Step {
   return function requestId(ctx, next) {
     const given = ctx.get('x-request-id')
@@ -18,7 +18,7 @@ export function requestId(random: RandomBytes): Step {
 
 const MAX_PATH = 200
 
-/** Logs each request at `debug` once it is over, without its query, which may hold secrets. */
+/** Logs each request at `debug` after its end, without its query, which may contain secrets. */
 export function logRequests(log: Log): Step {
   return function logRequests(ctx, next) {
     if (!log.isLevelEnabled('debug')) return next()

@@ -8,8 +8,8 @@ const HEADERS = {
 } as const
 
 /**
- * Sets headers that keep responses from being framed, run as another type, or opened as a window by pages of
- * other sites. Pages of the daemon replace them by stricter ones.
+ * Sets headers that prevent framing, content sniffing, and access by windows of other sites. Pages of the
+ * daemon replace them by stricter ones.
  */
 export function securityHeaders(): Step {
   return function securityHeaders(ctx, next) {
@@ -19,10 +19,10 @@ export function securityHeaders(): Step {
 }
 
 /**
- * Refuses hosts that this listener does not serve, so that a page of another site cannot reach it under a
- * name of its own (DNS rebinding).
+ * Refuses hosts that this listener does not serve, so that a page of another site cannot reach it under its
+ * own name (DNS rebinding).
  *
- * @param hosts accepted values of `Host`, lower case, with their port where it is not the scheme's
+ * @param hosts accepted values of `Host`, lower case, with any port that is not the default of the scheme
  */
 export function hostCheck(hosts: ReadonlySet<string>): Step {
   return function hostCheck(ctx, next) {
@@ -34,8 +34,8 @@ export function hostCheck(hosts: ReadonlySet<string>): Step {
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Refuses changes by pages of other sites that carry credentials which a browser adds by itself: a cookie, or
- * those of HTTP's own schemes. No page can make a browser add a bearer token.
+ * Refuses changes by pages of other sites with credentials that a browser adds by itself: a cookie, or
+ * those of HTTP authentication. No page can make a browser add a bearer token.
  */
 export function csrf(origin: string): Step {
   return function csrf(ctx, next) {
@@ -47,7 +47,10 @@ export function csrf(origin: string): Step {
   }
 }
 
-/** Sibling domains are refused too: users' apps are served there. A request with neither header is no browser's. */
+/**
+ * Sibling domains are refused too: users' apps are served there. A request with neither header does not
+ * come from a browser.
+ */
 function isSameOrigin(ctx: RequestContext, origin: string): boolean {
   const site = ctx.get('sec-fetch-site')
   if (site !== '') return site === 'same-origin' || site === 'none'

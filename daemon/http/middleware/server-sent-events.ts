@@ -8,7 +8,7 @@ import { onResponseEnd } from '../response-end.ts'
 import type { Step } from '../state.ts'
 import type { Streams } from '../stream.ts'
 
-/** Answers an operation as server-sent events. */
+/** Responds to an operation with server-sent events. */
 export function serverSentEvents(
   operation: Operation<'stream'>,
   platform: Platform,
@@ -27,7 +27,7 @@ export function serverSentEvents(
     ctx.status = 200
     ctx.set('Content-Type', 'text/event-stream; charset=utf-8')
     ctx.set('Cache-Control', 'no-store')
-    // Proxies that buffer responses would deliver nothing until the stream ends.
+    // A proxy that buffers responses would deliver nothing until the stream ends.
     ctx.set('X-Accel-Buffering', 'no')
     const stream = streams.open({
       events,
@@ -40,7 +40,7 @@ export function serverSentEvents(
         left.abort(httpError('request_abandoned'))
       },
     })
-    // Koa does not hear that a connection closed while the response was queued behind another one.
+    // Koa gets no event when a connection closes while the response is queued behind another one.
     onResponseEnd(ctx.req, ctx.res, () => {
       stream.destroy()
     })

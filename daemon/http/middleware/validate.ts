@@ -9,7 +9,7 @@ import type { ReadInput } from '../../operations/read-input.ts'
 import { createInputReader } from '../../operations/read-input.ts'
 import type { RequestState, Step } from '../state.ts'
 
-/** Checks every part of the input; a field or parameter that is not declared is refused. */
+/** Checks every part of the input, and refuses undeclared fields and parameters. */
 export function validate({ path, input }: Operation): Step {
   const readPath = input.params === undefined ? readNone : createInputReader(input.params)
   const readQuery = input.query === undefined ? readNoNames : createInputReader(input.query)
@@ -48,10 +48,10 @@ function readNoNames(value: unknown, location: string): Read {
 }
 
 /**
- * Parameters of a path and a query whose percent-encoded bytes are not UTF-8. Routers and query parsers
- * would read something else in their place.
+ * Path parameters and query with percent-encoded bytes that are not UTF-8. Routers and query parsers would
+ * read something else instead.
  *
- * @param template the path of the operation, such as `/v1/keys/{key_id}`
+ * @param template path of the operation, such as `/v1/keys/{key_id}`
  */
 function brokenTexts(template: string, path: string, query: string): readonly FieldError[] {
   if (!path.includes('%') && !query.includes('%')) return []
@@ -67,7 +67,7 @@ function brokenTexts(template: string, path: string, query: string): readonly Fi
   return [...inPath, ...inQuery]
 }
 
-/** A percent sign that encodes nothing is text. */
+/** A percent sign without two hexadecimal digits is text. */
 const PLAIN_PERCENT = /%(?![\da-f]{2})/gi
 
 function isUtf8(text: string): boolean {
