@@ -166,7 +166,7 @@ function withFingerprint(call: AnyCall): { hashed: AnyCall; content: () => Promi
   return { hashed: { ...call, parts }, content: fingerprint }
 }
 
-/** @throws KeyhookError when it was content for something else, or is not answered yet */
+/** @throws KeyhookError when the stored request had other content, or has no response yet */
 function replay({ platform }: AnyCall, known: IdempotencyRecord, content: string): Answer {
   if (!platform.keyring.matches(content, known.fingerprint)) {
     throw httpError('idempotency_mismatch')

@@ -98,7 +98,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @param allowed the names that the place takes */
+/** @param allowed names allowed at the location */
 export function refusedNames(
   location: string,
   names: readonly string[],
@@ -108,7 +108,7 @@ export function refusedNames(
   return names.map((name) => refusedName(location, name, message))
 }
 
-/** @param allowed the names that the place takes */
+/** @param allowed names allowed at the location */
 export function unknownField(
   location: string,
   name: string,

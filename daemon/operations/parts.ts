@@ -36,7 +36,7 @@ export interface GivenForm {
 }
 
 export interface GivenFile {
-  /** As it was sent: it may be anything. */
+  /** Name as sent: any text. */
   readonly filename: string
   readonly bytes: Uint8Array
 }
@@ -45,7 +45,7 @@ export interface GivenFile {
 export interface FilePart {
   readonly kind: 'file'
   readonly name: string
-  /** As it was sent: it may be anything. */
+  /** Name as sent: any text. */
   readonly filename: string
   /**
    * May be read once, before the next part is requested; the rest of it is dropped then.
