@@ -7,25 +7,25 @@ import { printJson, printedAs } from '../operations/print-json.ts'
 import { createReadQueue } from '../queues/reads.ts'
 
 const DEFAULT_LIMIT = 20
-/** Pages of large records that are read and printed at once: each is in memory several times meanwhile. */
+/** Concurrent pages of large records: each is in memory several times while it is printed. */
 const PAGES_AT_ONCE = 4
 const PAGES_WAITING = 1000
 
-/** One for a process: pages that take long to read or print are read in turn of their accounts. */
+/** One per process: accounts take turns for pages that take long to read or print. */
 export function createPageQueue(): FairQueue {
   return createReadQueue({ atOnce: PAGES_AT_ONCE, waiting: PAGES_WAITING })
 }
 
-/** Where a list goes on, bound to the list and the filters it was made for. */
+/** Position of a list, bound to the list and its filters. */
 export interface Paging {
   readonly limit: number
-  /** The last place of the page before; null for the first page. */
+  /** Cursor of the last record of the previous page; null for the first page. */
   readonly after: string | null
-  /** Bytes of records to read at most, for a list whose records may be large. */
+  /** Maximum bytes of records to read, for a list with large records. */
   readonly bytes: number
   /**
-   * The answer of a page, its records already as the wire shows them. It ends by bytes too: at the last
-   * record that fits `PAGE_BYTES`, though one always does.
+   * The response of a page of printed records. It is limited by bytes too: it ends with the last record
+   * that fits `PAGE_BYTES`, and has at least one.
    */
   answer<T, Wire>(
     page: Page<T>,
@@ -37,7 +37,7 @@ export interface Paging {
 /**
  * Reads a list's `limit` and `cursor`.
  *
- * @param list what is listed, with everything the order of its rows depends on
+ * @param list name of the list, with everything that the order of its rows depends on
  * @throws KeyhookError `invalid_cursor` for a cursor of another list or other filters
  */
 export function paging(

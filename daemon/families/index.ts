@@ -33,7 +33,7 @@ export const FAMILIES: readonly Family[] = [
   sealsFamily,
 ]
 
-/** What an embedder mounts, whose users sign in to a product of their own, and whose apps are its own. */
+/** Families of the daemon only: an embedder has users and apps of its own. */
 const OWN: ReadonlySet<Family> = new Set([
   accountsFamily,
   appsFamily,
@@ -47,7 +47,7 @@ const OWN: ReadonlySet<Family> = new Set([
 export const ABSENT_FAMILIES: readonly Family[] = [...OWN]
 export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((family) => !OWN.has(family))
 
-/** Every code that these families and what carries them may answer. */
+/** Every error code of these families and of the layers around them. */
 export function errorRows(families: readonly Family[]): Readonly<Record<string, ErrorRow>> {
   return Object.assign(
     {},

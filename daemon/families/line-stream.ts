@@ -5,26 +5,26 @@ import type { Platform } from '../platform.ts'
 import type { Follower } from './polling.ts'
 import { poll } from './polling.ts'
 
-/** What is followed may be carried out by another process, so it is looked at. */
+/** Another process may do the work, so its lines are polled. */
 const LOOK_EVERY: Millis = SECOND / 2
 const LINES_AT_ONCE = 200
 
-/** Work that tells of itself line by line, until its end. */
+/** Work with a log, until its end. */
 export interface StreamedWork<Known, Line extends { readonly number: number }, Data> {
-  /** As it is now; undefined once it is gone. */
+  /** Current state; undefined once it is gone. */
   look(): Promise<Known | undefined>
   isOver(known: Known): boolean
-  /** Its lines after a number, in their order. */
+  /** Its lines after a number, in order. */
   lines(after: number, limit: number): Promise<readonly Line[]>
   showLine(line: Line): Data
   show(known: Known): Promise<Data>
 }
 
 /**
- * `line` for each line after one, `status` whenever how far it is has changed, and `end`. Lines bear
- * their numbers as ids: a client that comes back misses none, and reads the status anew.
+ * Streams `line` for each line, `status` for each change of state, and `end`. The id of an event is the
+ * line's number: a reconnecting client misses no line, and gets the state again.
  *
- * @param call.after the id of the last line that the client has
+ * @param call.after id of the last line that the client has
  */
 export async function* streamLines<Known, Line extends { readonly number: number }, Data>(
   platform: Pick<Platform, 'clock' | 'queues'>,
@@ -51,7 +51,7 @@ export async function* streamLines<Known, Line extends { readonly number: number
   async function read() {
     const known = await work.look()
     if (known === undefined) return undefined
-    // Read after the record: what had ended by then has all its lines.
+    // Read after the state: work that had ended by then has all its lines.
     const lines = await work.lines(seen, LINES_AT_ONCE)
     const more = lines.length === LINES_AT_ONCE
     const now = more ? undefined : { state: await work.show(known), isOver: work.isOver(known) }

@@ -9,27 +9,27 @@ import type { FileSearch, FoundChunk } from '../../plugins/platform/contract/fil
 import type { Turn } from '../queues/fair-queue.ts'
 import type { Platform } from '../platform.ts'
 
-/** What a search went by: words alone, or meaning too. */
+/** How a search matched: by words only, or also by meaning. */
 export const SEARCH_MODES = ['lexical', 'fused'] as const
 
 export interface Found {
   readonly mode: (typeof SEARCH_MODES)[number]
-  /** The best first. */
+  /** Best match first. */
   readonly passages: readonly FoundChunk[]
 }
 
-/** How many of the best by words, and of the nearest, are considered. */
+/** Candidates by words, and as many by embedding. */
 const CANDIDATES = 100
-/** Passages of an app that one search compares; of more than these only what words find is. */
+/** Maximum passages of an app whose embeddings a search compares; of the rest, only words match. */
 const MOST_COMPARED = 20_000
-/** How long a search waits for the vector of what it looks for. */
+/** Maximum wait for the embedding of a query. */
 const EMBEDDING_TIMEOUT: Millis = 2 * SECOND
-/** Of the ranks that count: the larger, the less it matters to be the very first. */
+/** Rank constant of the fusion: the larger it is, the less the first ranks dominate. */
 const RANK_OFFSET = 60
 
 /**
- * Finds passages of an app's knowledge when it is the turn of its account: by their words, and where a model
- * for embeddings answers in time, by their meaning too, the ranks of both fused.
+ * Searches the passages of an app's knowledge in its account's turn: by words, and by meaning when the
+ * embedding model responds in time, with the ranks of both fused.
  *
  * @param turn its holder is the account
  * @throws KeyhookError `rate_limited` when too many searches wait, and the reason of the turn's signal
@@ -91,7 +91,7 @@ async function findByMeaning(
     : { mode: 'fused', passages: fuse([byWords, near], limit) }
 }
 
-/** Undefined when there is none in time, whyever: a search never fails for it. */
+/** Undefined without an embedding in time, for any reason: a search never fails because of it. */
 async function vectorOf(
   embedder: Embedder,
   clock: Pick<Clock, 'after'>,
@@ -111,7 +111,7 @@ async function vectorOf(
   }
 }
 
-/** By reciprocal ranks: what several lists have counts the more the higher it stands in each. */
+/** Reciprocal rank fusion: a passage in several lists scores more, the higher it ranks in each. */
 function fuse(lists: readonly (readonly FoundChunk[])[], limit: number): readonly FoundChunk[] {
   const fused = new Map<string, FoundChunk>()
   for (const list of lists) {

@@ -7,28 +7,28 @@ import { createReadQueue } from '../queues/reads.ts'
 const POLLS_AT_ONCE = 4
 
 /**
- * One for a process. Nothing that waits is refused: a stream or a long poll makes one read at a time, and
- * the process bounds how many of them are open.
+ * One per process. Nothing is refused: a stream or a long poll makes one read at a time, and the process
+ * bounds how many are open.
  */
 export function createPollQueue(): FairQueue {
   return createReadQueue({ atOnce: POLLS_AT_ONCE, waiting: Infinity })
 }
 
-/** As much of the platform's queues as is read in. */
+/** The queue that reads wait in. */
 interface PollQueue {
   readonly queues: { readonly polls: FairQueue }
 }
 
-/** A client that waits for news. */
+/** A client that waits for changes. */
 export interface Follower {
-  /** The account in whose turn reads are made. */
+  /** The account in whose turn reads run. */
   readonly holder: string
   /** Aborts once the client has left. */
   readonly left: AbortSignal
 }
 
 /**
- * Makes one read for a follower, in the turn of its account.
+ * Runs one read for a client in the turn of its account.
  *
  * @throws the reason of `left` when the client leaves before the read begins
  */
@@ -41,11 +41,10 @@ export function readInTurn<T>(
 }
 
 /**
- * Reads over and over, since another process may change what is read, until the client has left or `read`
- * answers undefined.
+ * Polls, because another process may change what is read, until the client has left or `read` returns
+ * undefined.
  *
- * @param read reads a bounded number of rows; `more` when others are there already, so that the next read
- *   follows at once
+ * @param read reads a bounded number of rows; with `more`, the next read follows at once
  * @throws the reason of `left` when the client leaves while a read waits for its turn
  */
 export async function* poll<Found extends { readonly more: boolean }>(
@@ -63,7 +62,7 @@ export async function* poll<Found extends { readonly more: boolean }>(
   }
 }
 
-/** Resolves after a time; at once when the client has left. */
+/** Resolves after the delay, or once the client has left. */
 export function pauseFor(
   clock: Pick<Clock, 'after'>,
   time: Millis,

@@ -4,8 +4,8 @@ import type { SignInReads } from '../../plugins/platform/contract/sign-in.ts'
 import { httpError } from '../operations/errors.ts'
 
 /**
- * Refuses to publish an app whose visitors must sign in: nothing signs them in yet, so that it would be open
- * to everyone.
+ * Refuses to publish an app whose visitors must sign in: nothing signs them in yet, so that it would be
+ * open to everyone.
  *
  * @throws KeyhookError `capability_unavailable`
  */
@@ -17,7 +17,7 @@ export async function requireNoSignIn(
 }
 
 /**
- * Refuses to have visitors sign in to an app that is published, or about to be.
+ * Refuses to require sign-in for an app that is published, or about to be.
  *
  * @throws KeyhookError `capability_unavailable`
  */

@@ -4,17 +4,17 @@ import type { Call } from '../operations/call.ts'
 import { accountOf } from '../authority/principal.ts'
 import { pauseFor, readInTurn } from './polling.ts'
 
-/** Of a call, what waiting takes. */
+/** The part of a call that waiting needs. */
 export type Waiting = Pick<Call, 'platform' | 'principal' | 'admit' | 'abandoned'>
 
 const FIRST_LOOK: Millis = 50
 const LOOK_EVERY: Millis = SECOND
 
 /**
- * What is known once it is over, or as it is when the time is. Whatever it is about may end in another
- * process, so it is looked at, at first often; what is gone is answered as it was known last.
+ * Waits for the end of something and returns its last known state, also after a timeout. Another process
+ * may end it, so it is polled, at first often.
  *
- * @throws KeyhookError as soon as the caller may not be told any more, or has left
+ * @throws KeyhookError as soon as the caller may no longer read it, or has left
  */
 export async function waitUntil<T>(
   { platform, principal, admit, abandoned }: Waiting,

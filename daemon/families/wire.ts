@@ -1,5 +1,5 @@
 /**
- * Pieces that the schemas of several families share: how instants, ids and pages look on the wire.
+ * Schemas that several families share: instants, ids and pages on the wire.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { toIso } from '../../lib/time.ts'
 import { fault } from '../operations/faults.ts'
 import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 
-/** What `String.prototype.trim` takes away. The published pattern is read by other languages too. */
+/** White space as `String.prototype.trim` removes it. Other languages read the published pattern too. */
 export const BLANK =
   '\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
 const NOT_BLANK = new RegExp(`^[${BLANK}]*[^${BLANK}\\u0000][^\\u0000]*$`)
 /**
- * Control characters, and characters that hide, join or turn text around. Spelled out, because validators
- * of other languages know other properties of Unicode, or none.
+ * Control characters, and characters that hide, join or reorder text. Written out, because validators of
+ * other languages know other Unicode properties, or none.
  */
 export const UNSEEN =
   '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufff9-\\ufffb'
@@ -23,18 +23,18 @@ export const UNSEEN =
 export const NUL = '\\u0000'
 const WITHOUT_NUL = new RegExp(`^[^${NUL}]*$`)
 
-/** Text as it may be stored: no NUL, and not only white space. */
+/** Text to store: without NUL, and not only white space. */
 export function text(max: number): z.ZodString {
   return z.string().min(1).max(max).regex(NOT_BLANK, 'Must not be blank, nor contain U+0000.')
 }
 
-/** Text as it may be stored, blank or empty too. */
+/** Text to store, which may be blank or empty. */
 export function anyText(max?: number): z.ZodString {
   const string = max === undefined ? z.string() : z.string().max(max)
   return string.regex(WITHOUT_NUL, 'Must not contain U+0000.')
 }
 
-/** An object of which at least one member must be given. */
+/** An object with at least one member. */
 export function changesOf<Shape extends z.ZodRawShape>(
   shape: Shape,
 ): z.ZodObject<Shape, z.core.$strict> {
@@ -47,7 +47,7 @@ export function changesOf<Shape extends z.ZodRawShape>(
     .meta({ minProperties: 1 })
 }
 
-/** An object of names that the caller chooses. */
+/** An object whose names the caller chooses. */
 export function namesOf<Name extends z.ZodString, Value extends z.ZodType>(
   name: Name,
   value: Value,
@@ -59,7 +59,7 @@ export function namesOf<Name extends z.ZodString, Value extends z.ZodType>(
     .meta({ maxProperties: max })
 }
 
-/** The one form that a value must have beyond its members, as JSON Schema says it. */
+/** Constraint of a value to exactly one of these members, as JSON Schema expresses it. */
 export function exactlyOne(...names: readonly string[]): { readonly oneOf: readonly object[] } {
   return {
     oneOf: names.map((name) => ({
@@ -91,7 +91,7 @@ export const instant: z.ZodString = z.string().meta({ format: 'date-time' })
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
-/** Date.parse takes 30 February for 2 March: a day that does not exist is no instant. */
+/** Date.parse takes 30 February for 2 March: a day that does not exist is not an instant. */
 function parseInstant(text: string): number {
   const [, year, month, day] = RFC_3339.exec(text) ?? []
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
@@ -99,7 +99,7 @@ function parseInstant(text: string): number {
   return exists ? Date.parse(text) : NaN
 }
 
-/** An instant as a caller gives it: RFC 3339 with a time zone. Parsed to milliseconds. */
+/** An instant as a caller writes it: RFC 3339 with a time zone. Parsed to milliseconds. */
 export const givenInstant: z.ZodType<Instant, string> = z
   .string()
   .meta({ format: 'date-time' })
@@ -117,13 +117,13 @@ export function isoOrNull(at: Instant | null): string | null {
   return at === null ? null : toIso(at)
 }
 
-/** Who made a record, on the wire. */
+/** Creator of a record. */
 export const creator: z.ZodObject = z.strictObject({
   type: z.enum(['key', 'user', 'operator']),
   id: z.string().nullable(),
 })
 
-/** The parameters of every list. */
+/** Query parameters of every list. */
 export const pageQuery = {
   limit: z
     .string()
@@ -140,9 +140,9 @@ export const pageQuery = {
 } as const
 
 /**
- * The parameters of a list whose filters no index answers.
+ * Query parameters of a list whose filters have no index.
  *
- * @param records what is listed
+ * @param records noun of the listed records
  */
 export const filteredPageQuery = (records: string): typeof pageQuery => ({
   ...pageQuery,
@@ -151,7 +151,7 @@ export const filteredPageQuery = (records: string): typeof pageQuery => ({
   }),
 })
 
-/** How long an answer may be held back until there is something to tell. */
+/** Maximum seconds to hold the response until there is a change. */
 export const wait = z
   .string()
   .regex(/^([0-9]|1[0-9]|2[0-5])$/, 'Must be whole seconds from 0 to 25.')
@@ -159,7 +159,7 @@ export const wait = z
   .optional()
   .meta({ description: 'Seconds to wait for the end before responding: 0 to 25. Default 0.' })
 
-/** The answer of every list. */
+/** Response of every list. */
 export function pageOf<T extends z.ZodType>(
   record: T,
 ): z.ZodObject<{
@@ -178,7 +178,7 @@ export function pageOf<T extends z.ZodType>(
 
 export const prompt = text(32_768).meta({ description: 'Prompt: the change to make.' })
 
-/** The form of a model's name. */
+/** Pattern of a model's name. */
 export const MODEL_NAME = /^[A-Za-z0-9_.:/@+-]{1,100}$/
 
 export const model = z

@@ -4,13 +4,13 @@ import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
 import type { AppsHosting } from '../platform.ts'
 
-/** Its documented default; a daemon of tests takes free ones for both. */
+/** Documented default; the daemon of a test uses free ports for both. */
 const DEFAULT_PORT = 8421
 const DEFAULT_DOMAIN = 'localhost'
 
 type HostingConfig = Pick<Config, 'apps' | 'appsPort' | 'appsDomain' | 'appsUrl' | 'port'>
 
-/** The port that is asked for; 0 for a free one. */
+/** Requested port; 0 for a free one. */
 export function appsPortOf({ appsPort, port }: HostingConfig): number {
   return appsPort ?? (port === 0 ? 0 : DEFAULT_PORT)
 }
@@ -18,7 +18,7 @@ export function appsPortOf({ appsPort, port }: HostingConfig): number {
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /**
- * Refuses one port for both listeners, unless each has an address of its own.
+ * Refuses the same port for both listeners, unless each has its own address.
  *
  * @throws ConfigError
  */
@@ -33,9 +33,9 @@ export function requireTwoPorts(config: HostingConfig & Pick<Config, 'host' | 'a
 }
 
 /**
- * Where apps are seen; undefined when this daemon serves none and is not told who does.
+ * Addresses of apps; undefined when this daemon serves none and no domain is configured.
  *
- * @param port on which they are served
+ * @param port port of their listener
  */
 export function appsHostingOf(config: HostingConfig, port: number): AppsHosting | undefined {
   const { apps, appsDomain, appsUrl } = config
@@ -46,8 +46,8 @@ export function appsHostingOf(config: HostingConfig, port: number): AppsHosting 
 }
 
 /**
- * What to warn of: where apps share a site with the service itself, a page of an app may set cookies that
- * the service is sent. Undefined when there is nothing to warn of.
+ * Warning when apps share a site with the service itself: a page of an app could then set cookies that are
+ * sent to the service. Undefined when they do not.
  */
 export function sharedSite({ domain }: AppsHosting, baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl)
@@ -68,7 +68,7 @@ function isSameSite(one: string, other: string): boolean {
   return registeredDomain(one) === registeredDomain(other)
 }
 
-/** An address, and a public suffix, is a site of its own. */
+/** An address or a public suffix is its own site. */
 function registeredDomain(host: string): string {
   return getDomain(host, { allowPrivateDomains: true }) ?? host
 }

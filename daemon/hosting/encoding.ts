@@ -4,15 +4,15 @@ import type { Kept } from '../../plugins/apps/contract.ts'
 import type { Encoding, ServedFile } from '../../plugins/deploy/contract.ts'
 import { ENCODINGS } from '../../plugins/deploy/contract.ts'
 
-/** The form of a file that one request is answered with. */
+/** The representation of a file for one request. */
 export interface Form extends Kept {
   readonly encoding: Encoding | 'identity'
 }
 
-/** Of encodings that a client likes equally, the first. */
+/** Order among equally acceptable encodings. */
 const PREFERRED: readonly Form['encoding'][] = [...ENCODINGS, 'identity']
 
-/** What the library's types do not declare yet. */
+/** Missing in the library's types. */
 interface ByPreference {
   encodings(
     available: readonly string[],
@@ -20,13 +20,13 @@ interface ByPreference {
   ): readonly string[]
 }
 
-/** Acceptable encodings by header, the best first: browsers send a handful of different headers. */
+/** Acceptable encodings by header, best first: browsers send few different headers. */
 const known = new LRUCache<string, readonly Form['encoding'][]>({ max: 100 })
 
 /**
- * Chooses the form that a request is answered with; undefined when none is acceptable (RFC 9110, 12.5.3).
+ * Chooses the representation for a request; undefined when none is acceptable (RFC 9110, 12.5.3).
  *
- * @param accepted the `Accept-Encoding` header; without one, the file as it is
+ * @param accepted the `Accept-Encoding` header; without it, the file is sent as it is
  */
 export function chooseForm(
   { sha256, size, encoded }: ServedFile,
@@ -51,7 +51,7 @@ function acceptable(accepted: string): readonly Form['encoding'][] {
   return encodings
 }
 
-/** The library does not know the older name of gzip (RFC 9110, 8.4.1.3), and takes weights beyond 1. */
+/** The library does not know the older name of gzip (RFC 9110, 8.4.1.3), and accepts weights beyond 1. */
 function normalized(accepted: string): string {
   return accepted.replace(/\bx-gzip\b/gi, 'gzip').replace(/;\s*q\s*=\s*[2-9][^,]*/gi, ';q=0')
 }

@@ -4,14 +4,14 @@ import { PLAIN } from './headers.ts'
 import type { Page } from './pages.ts'
 import { PAGE_POLICY } from './pages.ts'
 
-/** One request with its answer. */
+/** One request with its response. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
-  /** Of the body that is sent: none for HEAD. */
+  /** Bytes of the body to send; none for HEAD. */
   length: number
-  /** How much of it the system took so far. */
+  /** Bytes that the system has accepted. */
   taken: number
 }
 
@@ -19,15 +19,15 @@ export function isHead({ request }: Exchange): boolean {
   return request.method === 'HEAD'
 }
 
-/** Bytes of the body that were sent. */
+/** Response body bytes sent. */
 export function sentOf({ response, length, taken }: Exchange): number {
   return response.writableFinished ? length : taken
 }
 
 /**
- * Writes the head of an answer; false when nobody waits for it any more.
+ * Writes the head of a response; false when nobody waits for it any more.
  *
- * @param length of the body; undefined for an answer that has none by its status
+ * @param length bytes of the body; undefined for a status without a body
  */
 export function begin(
   exchange: Exchange,
@@ -42,13 +42,13 @@ export function begin(
     own.push('Content-Length', String(length))
     if (!isHead(exchange)) exchange.length = length
   }
-  // A body that nobody read must not be taken for the next request, here or by whoever stands between.
+  // An unread body must not be parsed as the next request, here or by a proxy.
   if (hasBody(request) && !request.complete) response.shouldKeepAlive = false
   response.writeHead(status, [...headers, ...own])
   return true
 }
 
-/** The whole answer at once. */
+/** Sends a whole response. */
 export function respond(
   exchange: Exchange,
   status: number,
@@ -78,7 +78,7 @@ export function respondPage(
   respond(exchange, status, [...PLAIN, ...own, ...given, ...headers], html)
 }
 
-/** Whether the request says that it bears a body. */
+/** Whether the request announces a body. */
 function hasBody({ headers }: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': coding } = headers
   return coding !== undefined || (length !== undefined && length !== '0')

@@ -4,16 +4,16 @@ import type { Site } from './site.ts'
 export interface Found {
   readonly file: ServedFile
   readonly status: 200 | 404
-  /** Who accepts something else may be answered with something else. */
+  /** Whether the response depends on `Accept`. */
   readonly byAccept: boolean
 }
 
 /**
- * What a site answers for a key: the file of that name, `<key>.html`, `index.html` of the folder, a file
- * of an earlier release that open pages still ask for, the page of an app that routes by itself, or the
- * site's own 404.html. It is `folder` for a folder without its slash, undefined for what is none of these.
+ * Finds the response of a site for a key: the file of that name, `<key>.html`, `index.html` of the folder,
+ * a file of an earlier release for open pages, the page of a client-side router, or the site's own
+ * 404.html. `folder` for a folder without its slash; undefined when none of these exists.
  *
- * @param accept the header, since what such an app fetches must not be answered with its page
+ * @param accept the header: requests of scripts must not get the page of a client-side router
  */
 export function findFile(
   { manifest, earlier }: Pick<Site, 'manifest' | 'earlier'>,
@@ -41,7 +41,7 @@ function hasExtension(key: string): boolean {
   return key.includes('.', key.lastIndexOf('/') + 1)
 }
 
-/** By name, as browsers do for what they show: what scripts fetch accepts anything. */
+/** By name, as browsers request pages: scripts accept anything. */
 function acceptsPages(accept: string | undefined): boolean {
   const ranges = accept?.split(',') ?? []
   return ranges.some(

@@ -3,10 +3,10 @@ import { ENCODINGS } from '../../plugins/deploy/contract.ts'
 import type { Form } from './encoding.ts'
 import type { Site, SiteKind } from './site.ts'
 
-/** Names and values in turn, as they are written. */
+/** Alternating names and values, as they are written. */
 export type HeaderList = readonly string[]
 
-/** Of what no app answers. */
+/** Headers of responses that are not an app's. */
 export const PLAIN: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -16,7 +16,7 @@ export const PLAIN: HeaderList = [
   'no-referrer',
 ]
 
-/** What an app may ask its visitor for, and pages that it frames may not. */
+/** Features that an app may ask its visitor for, and that framed pages may not use. */
 const OWN_FEATURES = ['camera', 'display-capture', 'geolocation', 'microphone', 'payment', 'usb']
 
 function appHeaders(kind: SiteKind, ancestors: string, isObserved: boolean): HeaderList {
@@ -24,7 +24,7 @@ function appHeaders(kind: SiteKind, ancestors: string, isObserved: boolean): Hea
     'X-Content-Type-Options',
     'nosniff',
     'Referrer-Policy',
-    // Whoever knows the name of a preview sees it: nobody is told where a request of its pages came from.
+    // The name of a preview gives access to it: its pages send no referrer to other sites.
     kind === 'preview' ? 'same-origin' : 'strict-origin-when-cross-origin',
     'Origin-Agent-Cluster',
     '?1',
@@ -40,8 +40,8 @@ function appHeaders(kind: SiteKind, ancestors: string, isObserved: boolean): Hea
 }
 
 /**
- * Of every answer that an app gives, whatever it is. A preview may be framed where apps are made. Browsers
- * are asked for reports unless the app's owner opted out.
+ * Headers of every response of an app. A preview may be framed by the studio. Browsers are asked for
+ * reports unless the app's owner opted out.
  */
 export function createAppHeaders(
   studioOrigin: string,
@@ -55,7 +55,7 @@ export function createAppHeaders(
   return ({ kind, manifest }) => (manifest.observe === false ? unobserved : observed)[kind]
 }
 
-/** How long what is found at an address may be kept: only names that change with their content last. */
+/** How long a response may be cached: only names that change with their content are immutable. */
 export function cachingOf(kind: SiteKind, isImmutable: boolean): HeaderList {
   if (kind === 'preview') return ['Cache-Control', 'private, no-store']
   return [
@@ -64,7 +64,7 @@ export function cachingOf(kind: SiteKind, isImmutable: boolean): HeaderList {
   ]
 }
 
-/** Which headers of a request the answer went by. */
+/** Request headers that the response depends on. */
 export function varying(
   file: ServedFile | undefined,
   byAccept: boolean,
@@ -79,7 +79,7 @@ export function varying(
   return names.length === 0 ? [] : ['Vary', names.join(', ')]
 }
 
-/** What the bytes are. */
+/** Media type and encoding of the bytes. */
 export function describing({ type }: ServedFile, { encoding }: Form): HeaderList {
   return encoding === 'identity'
     ? ['Content-Type', type]

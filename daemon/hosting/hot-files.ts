@@ -1,37 +1,36 @@
 import { LRUCache } from 'lru-cache'
 import type { AppBytes, Kept } from '../../plugins/apps/contract.ts'
 
-/** Small files that are asked for, in memory. */
+/** In-memory cache of small requested files. */
 export interface HotFiles {
-  /** Whether a file of that size is ever kept. */
+  /** Whether a file of that size is cached. */
   takes(size: number): boolean
-  /** What is in memory. */
+  /** The cached file. */
   peek(sha256: string): Buffer | undefined
   /**
-   * Reads a file, once for all who ask meanwhile, and keeps it.
+   * Reads a file once for all concurrent requests, and caches it.
    *
-   * @throws Error when it is not there or not what the manifest says; what reading throws
+   * @throws Error when it is missing or differs from the manifest; errors of the read
    */
   load(appId: string, kept: Kept): Promise<Buffer>
-  /** What is kept, in bytes. */
+  /** Cached bytes. */
   readonly size: number
 }
 
 export interface HotLimits {
-  /** Bytes of the largest file. */
+  /** Maximum bytes of a file. */
   readonly file: number
-  /** Bytes in all. */
+  /** Maximum bytes in all. */
   readonly total: number
 }
 
 const LIMITS: HotLimits = { file: 64 * 1024, total: 64 * 1024 * 1024 }
 
-/** What an entry takes beside its bytes, so that empty files are not kept without number. */
+/** Overhead per entry, so that the number of empty files is limited too. */
 const OVERHEAD = 512
 
 /**
- * Keeps what was asked for last, by digest: what a digest names never changes, and nothing is ever out of
- * date.
+ * A least-recently-used cache by digest: the content of a digest never changes, so entries are never stale.
  */
 export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits = LIMITS): HotFiles {
   const files = new LRUCache<string, Buffer>({
@@ -43,7 +42,7 @@ export function createHotFiles(bytes: Pick<AppBytes, 'get'>, limits: HotLimits =
   async function read(appId: string, kept: Kept): Promise<Buffer> {
     const found = await bytes.get(appId, kept.sha256)
     if (found?.length !== kept.size) throw new Error(`${kept.sha256} is not whole`)
-    // A copy, since what was given may be a small part of something large.
+    // A copy, because the given buffer may be a small part of a large one.
     const file = Buffer.allocUnsafeSlow(kept.size)
     file.set(found)
     files.set(kept.sha256, file)

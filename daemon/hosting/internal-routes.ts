@@ -19,13 +19,13 @@ export interface InternalRoutePorts {
   readonly observer: Pick<Observer, 'reported'>
   readonly clock: Pick<Clock, 'after' | 'now' | 'steady'>
   readonly trustedProxies: readonly Cidr[]
-  /** Counters of reports that are dropped unread. */
+  /** Counters of dropped reports. */
   readonly dropped: Metrics['reports']
 }
 
 const FOLDER = '_p'
 
-/** Whether a key is an internal route; a file that the app has there is not served. */
+/** Whether a key is an internal route; a file of the app at that key is not served. */
 export function isInternalKey(key: string): boolean {
   return key === FOLDER || key.startsWith(`${FOLDER}/`)
 }
@@ -37,10 +37,13 @@ const READERS: Readonly<Record<string, ReadReports>> = {
 
 const SCRIPT = '_p/obs.js'
 
-/** Reports per minute, and at once, of one network about one app. */
+/** Reports per minute of one network about one app, and its burst. */
 const REPORTS_A_MINUTE = 30
 
-/** Serves the routes of every app: the script that observes its pages, and the endpoints for reports. */
+/**
+ * Serves the internal routes of every app: the script that observes its pages, and the endpoints of
+ * reports.
+ */
 export function createInternalRoutes({
   observer,
   clock,
@@ -97,10 +100,10 @@ function sendScript(exchange: Exchange, { deployment_id }: Site): void {
   respond(exchange, isKnown ? 304 : 200, headers, isKnown ? undefined : script)
 }
 
-/** Spenders that are remembered; beyond it, those that spent least are forgotten first. */
+/** Maximum remembered spenders; those that spent least are evicted first. */
 const MOST = 20_000
 
-/** A rate per spender: a bucket that refills each minute. */
+/** A rate limit per spender: a bucket that refills each minute. */
 export interface Budget {
   /** False when the bucket is empty. */
   spend(spender: string): boolean

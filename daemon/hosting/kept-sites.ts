@@ -3,22 +3,22 @@ import { createLimiter } from '../../lib/internal/limiter.ts'
 import type { ReadSite } from './read-site.ts'
 import type { Site } from './site.ts'
 
-/** What an app is to serve. */
+/** Site that a host needs. */
 export interface WantedSite {
-  /** Whose it is: of each, one is kept. */
+  /** Cache key: one site is kept per key. */
   readonly of: string
-  /** Names all that it is made of: what bears the same is the same. */
+  /** Version: the same version has the same content. */
   readonly version: string
   read(): Promise<ReadSite>
 }
 
-/** From memory, or read. */
+/** Returns a site from memory, or reads it. */
 export type FindSite = (wanted: WantedSite) => Site | Promise<Site>
 
 export interface KeptSiteLimits {
-  /** Memory that all of them may take. */
+  /** Maximum memory of all sites. */
   readonly bytes: number
-  /** How many are read at once: until it is read, one may take some 30 MB. */
+  /** Maximum concurrent reads: one may take some 30 MB until it is done. */
   readonly atOnce: number
 }
 
@@ -29,8 +29,8 @@ interface KeptSite extends ReadSite {
 }
 
 /**
- * Keeps what apps serve, once for all of their hosts. It is read once for all who wait for it, and
- * whoever asks for many apps at once waits in turn with everybody else.
+ * Caches the sites of apps for all of their hosts. Each is read once for all that wait for it; reads of
+ * many apps wait in one queue.
  */
 export function createKeptSites(given: Partial<KeptSiteLimits> = {}): FindSite {
   const limits = { ...LIMITS, ...given }

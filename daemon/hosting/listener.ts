@@ -11,16 +11,16 @@ import { PLAIN } from './headers.ts'
 import { appsPortOf } from './apps-hosting.ts'
 
 /**
- * Longer than a client of the API has: a phone loses its network now and then, and the system between
- * tells of what was taken in large pieces. With the look that finds it, a minute.
+ * Longer than for API clients: a phone loses its network now and then, and the system reports large pieces
+ * at once. With the check interval, a minute.
  */
 const MAX_WAIT: Millis = 55 * SECOND
 
 /**
- * The listener of apps, separate from the API's: nothing that one of them answers is found on the other.
+ * The listener of apps, separate from the API's: no path of one exists on the other.
  *
- * @param pace default by the machine's clock
- * @throws ConfigError when the address cannot be had
+ * @param pace default: by the machine's clock
+ * @throws ConfigError when the address cannot be used
  */
 export function openAppsListener(
   config: Config,

@@ -10,15 +10,15 @@ import { createKeptSites } from './kept-sites.ts'
 import { readLive, readPreview } from './read-site.ts'
 import type { Offline, Site, SiteKind } from './site.ts'
 
-/** What a host leads to, as it was looked up. */
+/** Result of a host's lookup. */
 export interface LoadedSite {
   readonly app_id: string
   readonly account_id: string
-  /** From memory, or read: what it is made of never changes. */
+  /** The site from memory, or read: its content never changes. */
   serves(): Site | Offline | Promise<Site>
-  /** From then on an earlier release is not served any more, and it is to be looked up anew. */
+  /** When the lookup expires, because an earlier release is no longer served then. */
   readonly until: Instant
-  /** Another release may be live at any moment: each request looks for itself. */
+  /** Another release may go live at any moment: each request looks up again. */
   readonly isTurning: boolean
 }
 
@@ -30,12 +30,12 @@ interface Ports {
   readonly hosting: Pick<AppsHosting, 'domain'>
 }
 
-/** How long tabs that were open when a release was replaced are served its files: few are older. */
+/** How long files of a replaced release are served to open tabs: few are open longer. */
 const TABS_SERVED: Millis = DAY
 
 /**
- * Looks up what hosts lead to: names below the apps' domain are aliases, ids or previews, and any other
- * host is somebody's own once its owner has proved that.
+ * Looks up hosts: names below the apps' domain are aliases, ids or previews; any other host is a custom
+ * domain with a verified owner.
  */
 export function createSiteLoader(ports: Ports): LoadSite {
   const findSite = createKeptSites()
@@ -84,8 +84,8 @@ function offlineOf(app: HostedApp, kind: SiteKind): Offline | undefined {
   if (app.archived) return 'archived'
   if (app.suspended) return 'suspended'
   if ((kind === 'preview' ? app.tree : app.artifact) === null) return 'unpublished'
-  // Nothing signs visitors in yet: an app that asks for it must not be open to everyone instead. A preview
-  // stays visible, since only its owner knows its name.
+  // Nothing signs visitors in yet: an app that requires sign-in must not be open to everyone
+  // instead. A preview stays visible, because only its owner knows its name.
   return kind === 'published' && app.sign_in ? 'sign_in' : undefined
 }
 

@@ -1,7 +1,7 @@
 import type { HeaderList } from './headers.ts'
 import type { Offline } from './site.ts'
 
-/** A page of ours, where an app has none to show. */
+/** A page of the service, for an app without one. */
 export interface Page {
   readonly status: number
   readonly html: Buffer
@@ -12,7 +12,7 @@ const STYLE =
   ':root{color-scheme:light dark;font:1.125rem/1.5 system-ui,sans-serif}' +
   'main{max-width:36rem;margin:20vh auto 0;padding:0 1.5rem}'
 
-/** Nothing but its own text, framed by nobody. */
+/** Only its own text, without framing. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 function page(status: number, title: string, text: string, headers: HeaderList = []): Page {
@@ -46,17 +46,17 @@ export const FAILED: Page = page(
   'This page could not be read. Please try again in a moment.',
 )
 
-/** Browsers drop their copies of an app that is offline. */
+/** Browsers delete their copies of an app that is offline. */
 const WITHOUT_COPIES = ['Clear-Site-Data', '"cache"']
 
 /**
- * Browsers drop what an archived app kept: another app may get its name some day. "cache" and "storage"
+ * Browsers delete the data of an archived app: another app may get its name some day. "cache" and "storage"
  * apply to the origin alone. Never "cookies": browsers clear those of the whole registrable domain, which
  * other apps, the API and its neighbours may share (Clear Site Data, 3.1).
  */
 const WITHOUT_STORAGE = ['Clear-Site-Data', '"cache", "storage"']
 
-/** What may come back finds again what its visitors kept with it. */
+/** An app that may come back keeps the data of its visitors. */
 export const OFFLINE: Readonly<Record<Offline, Page>> = {
   unpublished: page(404, 'Not published', 'This app is not published at present.', WITHOUT_COPIES),
   archived: page(410, 'No longer here', 'This app was taken down by its owner.', WITHOUT_STORAGE),

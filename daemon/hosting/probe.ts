@@ -5,22 +5,22 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 
-/** Says that no visitor asks. */
+/** Marks a request as a probe. */
 export const PROBE_HEADER = 'keyhook-probe'
 
 const TIMEOUT: Millis = 10 * SECOND
 
 export interface ProbeOptions {
-  /** Where apps are served. */
+  /** Address of the apps' listener. */
   readonly address: { readonly host: string; readonly port: number }
-  /** What the listener knows its probes by. */
+  /** Token by which the listener recognizes its probes. */
   readonly token: string
   readonly clock: Pick<Clock, 'steady'>
 }
 
 /**
- * Asks the listener for the page of an app as a visitor would, but for what says that it is a probe.
- * Rejects when nothing is answered within ten seconds.
+ * Requests the page of an app like a visitor, with a header that marks it as a probe. Rejects without a
+ * response within ten seconds.
  */
 export function createProbe({
   address,
@@ -38,7 +38,7 @@ export function createProbe({
       agent: false,
       signal: AbortSignal.timeout(TIMEOUT),
     })
-    // What goes wrong once it was answered is nobody's concern.
+    // Errors after the response do not matter.
     probe.on('error', () => undefined)
     probe.end()
     const [answer] = (await once(probe, 'response')) as [IncomingMessage]
@@ -49,5 +49,5 @@ export function createProbe({
   }
 }
 
-/** Where a listener of all addresses is reached from here. */
+/** Local address of a listener on all addresses. */
 const REACHED: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }

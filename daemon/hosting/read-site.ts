@@ -5,33 +5,33 @@ import { plainManifest, readManifest } from '../../plugins/deploy/contract.ts'
 import { readTree } from '../trees/tree.ts'
 import type { Site } from './site.ts'
 
-/** What an app serves, as it was read. */
+/** A site as read. */
 export interface ReadSite {
   readonly site: Site
-  /** What it takes of memory, about. */
+  /** Estimated memory. */
   readonly bytes: number
-  /** Whether nothing was passed over that the next who reads may find. */
+  /** Whether nothing was skipped that a later read may find. */
   readonly isWhole: boolean
 }
 
-/** What is live, and what was before, by their manifests. */
+/** Manifests of the live release and its predecessors. */
 export interface LiveRelease {
   readonly app_id: string
   readonly deployment_id: string | null
   readonly artifact: string
-  /** The latest first. */
+  /** Latest first. */
   readonly earlier: readonly string[]
 }
 
 type Bytes = Pick<AppBytes, 'get'>
 
-/** Files of earlier releases that a site has at most: as many as an app. */
+/** Maximum files of earlier releases in a site: those of one app. */
 const MOST_OLD = 10_000
 
 /**
- * Reads what an app serves: one manifest after the other, since each may be large.
+ * Reads the site of an app, one manifest after the other, because each may be large.
  *
- * It throws when what is live cannot be read; earlier releases that cannot be are passed over.
+ * Throws when the live manifest cannot be read; unreadable earlier ones are skipped.
  */
 export async function readLive(bytes: Bytes, release: LiveRelease): Promise<ReadSite> {
   const { app_id, deployment_id, artifact } = release
@@ -41,7 +41,7 @@ export async function readLive(bytes: Bytes, release: LiveRelease): Promise<Read
   let left = MOST_OLD
   for (const digest of release.earlier) {
     if (left === 0) break
-    // Open pages may miss a file by it; whoever comes anew misses nothing.
+    // Open pages may miss a file; new visitors miss nothing.
     const old = await readOld(bytes, app_id, digest)
     if (old === 'unavailable') isWhole = false
     if (typeof old === 'string') continue
@@ -53,7 +53,7 @@ export async function readLive(bytes: Bytes, release: LiveRelease): Promise<Read
   return { site, bytes: estimateMemory(site), isWhole }
 }
 
-/** Files that may still be asked for: of immutable names, which nothing since has taken. */
+/** Files that open pages may still request: immutable names that no later release replaced. */
 function wantedOf(
   { files }: Manifest,
   since: readonly Pick<Manifest, 'files'>[],
@@ -76,7 +76,7 @@ async function readOld(
   }
 }
 
-/** An app's files as they are at present: names stay the same while their content changes. */
+/** The current files of an app: names are stable while their content changes. */
 export async function readPreview(bytes: Bytes, app_id: string, tree: string): Promise<ReadSite> {
   const { files, config } = readTree(await readKept(bytes, app_id, tree))
   const plain = plainManifest(files.values(), config)
@@ -88,22 +88,22 @@ export async function readPreview(bytes: Bytes, app_id: string, tree: string): P
   return { site, bytes: estimateMemory(site), isWhole: true }
 }
 
-/** What is kept of an app, as text. */
+/** A stored text of an app. */
 async function readKept(bytes: Bytes, appId: string, sha256: string): Promise<string> {
   const kept = await bytes.get(appId, sha256)
   if (kept === undefined) throw new Error(`${sha256} of ${appId} is gone`)
   return Buffer.from(kept).toString()
 }
 
-/** Bytes of memory of a site without its files. */
+/** Estimated bytes of a site without its files. */
 const BASE = 1000
-/** Of a file's entry without its path, and of each of its encoded forms. */
+/** Estimated bytes of a file's entry without its path, and of each encoded form. */
 const FILE = 220
 const FORM = 150
 
 /**
- * Bytes of memory that a site takes. Measured on the heap with 10,000 files: 215 bytes and its path for each
- * file, 150 for each form; 1.5 to 1.9 times the size of the manifest as text.
+ * Estimates the memory of a site in bytes. Measured on the heap with 10,000 files: 215 bytes and its path
+ * for each file, 150 for each form; 1.5 to 1.9 times the size of the manifest as text.
  */
 function estimateMemory({ manifest, earlier }: Pick<Site, 'manifest' | 'earlier'>): number {
   return earlier.reduce((sum, one) => sum + estimateFiles(one), BASE + estimateFiles(manifest))
@@ -112,7 +112,7 @@ function estimateMemory({ manifest, earlier }: Pick<Site, 'manifest' | 'earlier'
 function estimateFiles({ files }: Pick<Manifest, 'files'>): number {
   let bytes = 0
   for (const [path, { encoded }] of files) {
-    // A path that is not Latin-1 takes two bytes a character.
+    // A path beyond Latin-1 takes two bytes per character.
     bytes += FILE + 2 * path.length + FORM * Object.keys(encoded).length
   }
   return bytes

@@ -8,10 +8,10 @@ import { FAILED } from './pages.ts'
 import type { Answer } from './stream-file.ts'
 import { createStreamFile } from './stream-file.ts'
 
-/** Sends the bytes of a file: from memory when it is small and asked for, else as they are read. */
+/** Sends the bytes of a file: from memory if it is small, else as they are read. */
 export type SendBytes = (exchange: Exchange, appId: string, form: SentForm, answer: Answer) => void
 
-/** Answers that a file could not be read, or breaks off what was begun. */
+/** Responds that a file could not be read, or aborts a response in progress. */
 export type FailToSend = (exchange: Exchange, appId: string, sha256: string, cause: unknown) => void
 
 export function createFailToSend(log: Pick<Log, 'error'>): FailToSend {

@@ -14,7 +14,9 @@ import type { SendBytes } from './send-bytes.ts'
 import { createFailToSend, createSendBytes } from './send-bytes.ts'
 import type { Site } from './site.ts'
 
-/** @param common headers of every answer of the app */
+/**
+ * @param common headers of every response of the app
+ */
 export type SendFile = (
   exchange: Exchange,
   site: Pick<Site, 'app_id' | 'kind' | 'manifest'>,
@@ -25,13 +27,13 @@ export type SendFile = (
 export interface SendFilePorts {
   readonly bytes: Pick<AppBytes, 'get' | 'open'>
   readonly log: Pick<Log, 'error'>
-  /** Whether apps are served by https; default false. */
+  /** Whether apps are served over https. Default false. */
   readonly isSecure?: boolean
 }
 
 /**
- * Answers GET and HEAD with what was found, or with as much of it as is asked for. Pages carry the
- * beacon, unless the app's owner opted out.
+ * Responds to GET and HEAD with a file, or the requested part of it. Pages carry the beacon, unless the
+ * app's owner opted out.
  */
 export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts): SendFile {
   const failToSend = createFailToSend(log)
@@ -52,7 +54,7 @@ export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts):
     sent
       .then((made) => sendForm(sendBytes, exchange, site, found, made, common))
       .catch((cause: unknown) => {
-        // What a visitor gave up has not failed.
+        // A request that the visitor aborted has not failed.
         if (!(cause instanceof VisitorLeft)) failToSend(exchange, site.app_id, file.sha256, cause)
       })
   }
@@ -60,7 +62,7 @@ export function createSendFile({ bytes, log, isSecure = false }: SendFilePorts):
 
 class VisitorLeft extends Error {}
 
-/** Aborted when the connection of a visitor goes. */
+/** Aborts when the visitor's connection closes. */
 function leavingOf({ response }: Exchange): AbortSignal {
   const left = new AbortController()
   const leave = (): void => left.abort(new VisitorLeft())
@@ -83,7 +85,7 @@ function sendForm(
     return
   }
   const headers = [...common, ...vary, ...cachingOf(site.kind, file.immutable)]
-  // What stands in for a missing page has no tag and no parts: nobody asked for it.
+  // A replacement for a missing page has no tag and no parts: it was not requested.
   if (status === 404) {
     headers.push(...describing(file, form))
     sendBytes(exchange, site.app_id, form, { status, headers, part: undefined })

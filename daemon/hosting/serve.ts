@@ -26,13 +26,13 @@ export interface HostingPorts {
   readonly random: RandomBytes
   readonly log: Pick<Log, 'error'>
   readonly trustedProxies: readonly Cidr[]
-  /** Counted up by reports of browsers that are not looked at. */
+  /** Counters of dropped reports of browsers. */
   readonly dropped: Metrics['reports']
-  /** Whether apps are served by https; default false. */
+  /** Whether apps are served over https. Default false. */
   readonly isSecure?: boolean
-  /** Where apps are made: it may show previews in frames. */
+  /** Origin of the studio, which may show previews in frames. */
   readonly studioOrigin: string
-  /** What a probe of ours says: it is no visitor, and nobody is told of it. */
+  /** Token of probes: they are not visitors, and are not observed. */
   readonly probeToken: string
 }
 
@@ -41,9 +41,8 @@ const ID_BYTES = 12
 const MAX_PATH = 1024
 
 /**
- * Serves apps, each under its own host, by what their manifests list. Nothing of the API is here, no
- * cookie is read or set, and what names another host or method than the request line and `Host` is not
- * looked at.
+ * Serves apps, each on its own host, by their manifests. The API is not here, no cookie is read or set, and
+ * hosts and methods in other headers than the request line and `Host` are ignored.
  */
 export function createHosting(ports: HostingPorts): RequestListener {
   const { sites, clock, log } = ports
@@ -128,13 +127,13 @@ function exchangeOf(
   return { request, response, requestId, length: 0, taken: 0 }
 }
 
-/** By path alone: no host is named that the visitor did not name. */
+/** By path only: the response names no host that the visitor did not name. */
 function moveTo(exchange: Exchange, location: string, { kind }: Site, common: HeaderList): void {
   const headers = [...common, ...cachingOf(kind, false), 'Location', location]
   respond(exchange, 308, headers, Buffer.alloc(0))
 }
 
-/** Tells of an answer once it is over, whatever became of it. */
+/** Reports a response to the observer once it is over, whatever its outcome. */
 function watch(
   { observer, clock }: HostingPorts,
   exchange: Exchange,
@@ -161,7 +160,7 @@ function watch(
   })
 }
 
-/** Whether a browser asks for the script of a service worker: it does so past the worker itself. */
+/** Whether a browser requests the script of a service worker, which bypasses the worker itself. */
 function isForWorker({ request }: Exchange): boolean {
   return request.method === 'GET' && request.headers['service-worker'] === 'script'
 }
@@ -175,9 +174,9 @@ addEventListener('activate', (event) => event.waitUntil(registration.unregister(
 )
 
 /**
- * Answers a service worker that replaces the installed one and unregisters itself. While the script is
- * missing, browsers keep the installed worker, which would show a deleted app, or a release that was
- * rolled back, for ever.
+ * Responds with a service worker that replaces the installed one and unregisters itself. While the script
+ * is missing, browsers keep the installed worker, which would show a deleted app, or a release that was
+ * rolled back, forever.
  */
 function endWorker(exchange: Exchange): void {
   respond(exchange, 200, WORKER_HEADERS, WORKER_SCRIPT)

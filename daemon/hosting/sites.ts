@@ -8,11 +8,11 @@ import type { LoadSite, LoadedSite } from './load-site.ts'
 import type { Offline, Site, Sites } from './site.ts'
 
 export interface SiteLimits {
-  /** Hosts that are kept. */
+  /** Maximum cached hosts. */
   readonly hosts: number
-  /** Hosts of nobody that are kept. */
+  /** Maximum cached unknown hosts. */
   readonly unknown: number
-  /** How long a host is taken for nobody's at the most, whatever is told. */
+  /** Maximum time that a host is cached as unknown, whatever changes. */
   readonly unknownFor: Millis
 }
 
@@ -25,20 +25,20 @@ const LIMITS: SiteLimits = {
 export interface SitesOptions {
   readonly changes: PlatformStore['changes']
   readonly clock: Pick<Clock, 'now' | 'steady'>
-  /** Looks up what a host leads to. */
+  /** Looks up a host. */
   readonly load: LoadSite
   readonly limits?: Partial<SiteLimits>
 }
 
 /**
- * What hosts lead to, from memory where it can be known: a change takes the hosts of its app out before
- * whoever made it is answered, and a look that a change overtook is not kept. While changes may go
- * unheard, and while another release is about to go live, every request looks for itself.
+ * Caches the sites of hosts where they can be known: a change removes the hosts of its app before the
+ * change is answered, and a lookup that a change overtook is not cached. While change notifications may be
+ * lost, and while another release is about to go live, every request looks up again.
  */
 export function createSites({ changes, clock, load, ...options }: SitesOptions): Sites {
   const limits = { ...LIMITS, ...options.limits }
   const kept = new LRUCache<string, LoadedSite>({ max: limits.hosts })
-  /** Hosts of nobody, and until when they are taken for that. */
+  /** Unknown hosts, with the expiry of each entry. */
   const unknown = new LRUCache<string, Millis>({ max: limits.unknown })
   const looks = new Map<string, Promise<LoadedSite | undefined>>()
   let generation = 0
@@ -47,7 +47,7 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
     if (change !== 'all' && change.kind !== 'site' && change.kind !== 'account') return
     generation++
     looks.clear()
-    // Whose it is to be is not told by the name of an app.
+    // A change of a site may give it a host that its app's id does not name.
     if (change === 'all' || change.kind === 'site') unknown.clear()
     for (const [host, site] of kept) {
       const isMeant =
@@ -78,13 +78,13 @@ export function createSites({ changes, clock, load, ...options }: SitesOptions):
       return (await own)?.serves()
     }
     const site = await begun
-    // Since that look was begun another release may have gone live.
+    // Another release may have gone live since that lookup began.
     return (site?.isTurning === true ? await look(host) : site)?.serves()
   }
 
   return {
     find(host) {
-      // A look that somebody else began may be older than a change that was not heard of.
+      // A lookup of another request may be older than a missed change.
       if (!changes.isCurrent()) return look(host).then((site) => site?.serves())
       const site = kept.get(host)
       if (site !== undefined && clock.now() < site.until) return site.serves()

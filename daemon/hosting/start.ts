@@ -23,7 +23,7 @@ export interface HostingOptions {
   readonly metrics: Pick<Metrics, 'reports' | 'visitors'>
 }
 
-/** Serves what is published, and asks for it now and then, until it is stopped. */
+/** Serves published apps and probes them at intervals, until it is stopped. */
 export function startHosting(
   platform: Platform,
   { listener, observer, trustedProxies, log, metrics }: HostingOptions,

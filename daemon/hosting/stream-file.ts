@@ -6,15 +6,18 @@ import type { Exchange } from './exchange.ts'
 import { begin } from './exchange.ts'
 import type { HeaderList } from './headers.ts'
 
-/** The head of a response, and the part of the file that it carries. */
+/** Head of a response, and the part of the file that it carries. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
-  /** Undefined for all of it. */
+  /** Undefined: the whole file. */
   readonly part: ByteRange | undefined
 }
 
-/** Sends a file chunk by chunk, as fast as the client reads; rejects when its length is not the declared one. */
+/**
+ * Sends a file chunk by chunk, as fast as the client reads; rejects when its length is not the declared
+ * one.
+ */
 export type StreamFile = (
   exchange: Exchange,
   appId: string,
@@ -22,7 +25,7 @@ export type StreamFile = (
   answer: Answer,
 ) => Promise<void>
 
-/** Verified files that are remembered. */
+/** Maximum remembered verified files. */
 const MOST_KNOWN = 20_000
 
 /**
@@ -35,7 +38,7 @@ export function createStreamFile(bytes: Pick<AppBytes, 'open'>): StreamFile {
 
   return async (exchange, appId, { sha256, size, splice }, { status, headers, part }) => {
     const file = `${appId} ${sha256}`
-    // A page was verified when the place of its beacon was found.
+    // A page was verified when the position of its beacon was found.
     const isKnown = part !== undefined || splice !== undefined || whole.get(file) === true
     const all = { start: 0, end: size }
     const chunks = await (splice === undefined
@@ -85,7 +88,7 @@ function write(exchange: Exchange, chunk: Uint8Array): boolean {
   })
 }
 
-/** Resolves once the response takes more, or is closed. */
+/** Resolves once the response accepts more, or is closed. */
 function drained({ response }: Exchange): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

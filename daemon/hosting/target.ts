@@ -5,14 +5,14 @@ import { parseAddress } from '../../lib/egress/address.ts'
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const NAME = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*$`)
 
-/** Whether a text is a host name: lower case, without a final dot, in punycode where it is not ASCII. */
+/** Whether a text is a host name: lower case, without a final dot, in punycode when it is not ASCII. */
 export function isHostName(text: string): boolean {
   return text.length <= 253 && NAME.test(text)
 }
 
 /**
- * The host that `Host`, `Origin` or an absolute target names: lower case, without its port and final dot.
- * Undefined for anything else than `host` or `host:port` (RFC 9110, 7.2).
+ * The host of `Host`, `Origin` or an absolute target: lower case, without port and final dot. Undefined for
+ * anything but `host` or `host:port` (RFC 9110, 7.2).
  *
  * @example
  * parseAuthority('Shop.LOCALHOST.:8421') // 'shop.localhost'
@@ -28,15 +28,15 @@ export function parseAuthority(text: string): string | undefined {
   return isHostName(name) ? name : undefined
 }
 
-/** `%2F`, `%5C` and `%00`, which would decode to separators or the end of a name. */
+/** `%2F`, `%5C` and `%00`, which decode to separators or the end of a name. */
 const ENCODED_BREAK = /%(?:2f|5c|00)/i
 
 /** Empty and hidden names, backslashes and control characters. */
 const NOT_A_NAME = /(?:^|\/)[./]|[\\\p{Cc}]/u
 
 /**
- * The manifest key of a path, decoded once and never joined to a path: a file's, or a folder's with its
- * final slash; else the status of a path that names no file or is malformed.
+ * The manifest key of a path, decoded once and never joined to a path: that of a file, or of a folder with
+ * its final slash; otherwise the status of a path that names no file or is malformed.
  *
  * @example
  * keyOf('/caf%C3%A9/') // 'café/'
@@ -53,25 +53,25 @@ export function keyOf(path: string): string | 400 | 404 {
   }
 }
 
-/** The least that RFC 9112, 3 recommends to accept. */
+/** The minimum that RFC 9112, 3 recommends to accept. */
 const MAX_TARGET = 8000
 
 /** Host, path and query of a request. */
 export interface Target {
   /** Lower case, without a port. */
   readonly host: string
-  /** As it came, percent-encoded; `*` with OPTIONS alone. */
+  /** As received, percent-encoded; `*` only with OPTIONS. */
   readonly path: string
-  /** With its question mark; empty without one. */
+  /** With its question mark; empty without a query. */
   readonly query: string
 }
 
-/** The status of a malformed request. */
+/** Status of a malformed request. */
 export type Malformed = 400 | 414
 
 /**
- * Reads the target of a request. The host of an absolute target wins over `Host`, which must be well-formed
- * and present once all the same (RFC 9112, 3.2 and 3.2.2).
+ * Reads the target of a request. The host of an absolute target wins over `Host`, which must still be
+ * well-formed and present once (RFC 9112, 3.2 and 3.2.2).
  */
 export function readTarget({
   url = '',
@@ -89,7 +89,7 @@ export function readTarget({
   return targetOf(named, rest.startsWith('/') ? rest : `/${rest}`)
 }
 
-/** `request.headers` shows the first of two, so the raw ones are counted. */
+/** `request.headers` has the first of two, so the raw headers are counted. */
 function onlyHost(rawHeaders: readonly string[]): string | undefined {
   let only: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -62,9 +62,9 @@ export function unlessAborted<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(reason(signal))
-    const settle = (tell: () => void): void => {
+    const settle = (finish: () => void): void => {
       signal.removeEventListener('abort', abort)
-      tell()
+      finish()
     }
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })

@@ -17,12 +17,10 @@ import type { Guesses } from './throttle.ts'
 import { createGuesses } from './throttle.ts'
 
 /**
- * Accounts, their users and how those sign in.
+ * Accounts, their users and sign-in.
  *
  * @param options.passwords default: scrypt at its full cost
- * @param options.guesses default: failed guesses are limited by network, and by network and address
- * @example
- * const family = createAccountsFamily()
+ * @param options.guesses default: failed attempts are limited by network, and by network and address
  */
 export function createAccountsFamily(
   options: { readonly passwords?: Passwords; readonly guesses?: Guesses } = {},
@@ -52,5 +50,5 @@ export function createAccountsFamily(
   })
 }
 
-/** Accounts, their users and how those sign in; one per process, so that hashing has one bound. */
+/** Accounts, their users and sign-in; one per process, so that hashing has one limit. */
 export const accountsFamily = createAccountsFamily()

@@ -14,21 +14,18 @@ export interface FirstUserOptions {
   /** With `password`: the user to create when there is none. */
   readonly email?: string | undefined
   readonly password?: string | undefined
-  /** Where the setup page is, without a trailing slash. */
+  /** Address of the setup page, without a trailing slash. */
   readonly baseUrl: string
   /** Default: scrypt at its full cost. */
   readonly passwords?: Passwords
 }
 
 /**
- * Sees to it that somebody can sign in: creates the first user, or else opens a setup link for 60
- * minutes, which ends every link before it. Of several daemons that start at once one creates.
+ * Ensures that somebody can sign in: creates the first user, or opens a setup link for 60 minutes, which
+ * ends every earlier link. Of several daemons that start at once, one creates.
  *
  * @returns the link to show to whoever started the daemon; undefined when there is a user
- * @throws Error when the address or the password given is not acceptable
- * @example
- * const link = await ensureFirstUser(platform, { baseUrl: 'http://127.0.0.1:8420' })
- * // http://127.0.0.1:8420/studio/setup#token=…
+ * @throws Error when the given address or password is not acceptable
  */
 export async function ensureFirstUser(
   platform: Platform,
@@ -46,7 +43,7 @@ export async function ensureFirstUser(
     await tx.accounts.putSetupLink(hashSecret(token), clock.now() + LINK_LIFE)
     return true
   })
-  // In the fragment, which browsers send to nobody.
+  // In the fragment, which browsers do not send.
   return opened ? `${options.baseUrl}/studio/setup#token=${token}` : undefined
 }
 
@@ -68,8 +65,8 @@ async function createFirstUser(platform: Platform, options: FirstUserOptions): P
 }
 
 /**
- * Whether there is no user yet. True in one unit of work at a time: writing one row makes others that
- * ask wait for this unit's end, also where a database would let two read "none" side by side.
+ * Whether there is no user yet. Only one unit of work at a time gets true: writing one row makes the others
+ * wait for this unit's end, also in a database that would let two read "none" concurrently.
  */
 export async function isFirst({ accounts }: Pick<StoreTx, 'accounts'>): Promise<boolean> {
   await accounts.putMetaOnce('first_user', 'guarded')

@@ -5,28 +5,27 @@ import type { Turn } from '../../queues/fair-queue.ts'
 import { createFairQueue } from '../../queues/fair-queue.ts'
 import { networkOf, widerNetworksOf } from '../../limits/network.ts'
 
-/** What one hash costs: 2^`ln` rounds over blocks of `r` × 128 bytes, `p` times. */
+/** Cost of one hash: 2^`ln` rounds over blocks of `r` × 128 bytes, `p` times. */
 export interface ScryptCost {
   readonly ln: number
   readonly r: number
   readonly p: number
 }
 
-/** OWASP's parameters for scrypt: 128 MiB and about 0.3 s a hash. */
+/** OWASP's parameters for scrypt: 128 MiB and about 0.3 s per hash. */
 const DEFAULT_COST: ScryptCost = { ln: 17, r: 8, p: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Hashes at once: each holds 128 MiB and one of the four threads that DNS and files need too. */
+/** Concurrent hashes: each holds 128 MiB and one of the four threads that DNS and files need too. */
 const AT_ONCE = 2
-/** The last of them waits about 15 s. */
+/** Maximum waiting hashes; the last of them waits about 15 s. */
 const WAITING = 100
-/** Of whoever calls from inside the process. */
+/** Turn of a caller inside the process. */
 const NO_NETWORK: Turn = { holder: '' }
 
 /**
- * Hashes passwords and checks them, a few at once, the networks that ask in turn. Passwords are the same in
- * any normal form.
+ * Hashes and checks passwords, a few at once; networks take turns. Passwords are equal in any normal form.
  */
 export interface Passwords {
   /**
@@ -35,17 +34,17 @@ export interface Passwords {
    */
   hash(password: string, turn?: Turn): Promise<string>
   /**
-   * Takes the same time when there is nobody to check against.
+   * Takes the same time without a user to check against.
    *
-   * @param kept what `hash` gave; undefined for a user that does not exist
+   * @param kept result of `hash`; undefined for a user that does not exist
    * @throws KeyhookError `rate_limited` when too many wait
    */
   check(password: string, kept: string | undefined, turn?: Turn): Promise<PasswordCheck>
 }
 
 /**
- * The turn of a caller's network. Nothing is queued by email address: guesses at it from elsewhere would run
- * before its owner.
+ * The turn of a caller's network. Nothing is queued by email address: otherwise guesses from elsewhere
+ * would run before the owner.
  */
 export function turnOfNetwork(ip: string): Turn {
   return { holder: networkOf(ip), within: widerNetworksOf(ip) }
@@ -53,7 +52,7 @@ export function turnOfNetwork(ip: string): Turn {
 
 export interface PasswordCheck {
   readonly matches: boolean
-  /** It was hashed at another cost than today's: hash it again while it is at hand. */
+  /** It was hashed at another cost: hash it again while the password is at hand. */
   readonly outdated: boolean
 }
 
@@ -117,7 +116,7 @@ function unpadded(bytes: Uint8Array): string {
 const PRINTED =
   /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]{43})$/
 
-/** Undefined for what `print` did not print: nobody's password matches it. */
+/** Undefined for anything that `print` did not print: no password matches it. */
 function parse(kept: string): KeptHash | undefined {
   const [, ln, r, p, salt, hash] = PRINTED.exec(kept) ?? []
   if (salt === undefined || hash === undefined) return undefined

@@ -24,18 +24,18 @@ const keyLimit = z.int().min(1).max(MAX_KEY_LIMIT).nullable().meta({
 })
 const plan = z.enum(['free', 'pro'])
 
-/** Separators, characters that are not seen, and U+037E, which becomes a semicolon in NFC. */
+/** Separators, invisible characters, and U+037E, which becomes a semicolon in NFC. */
 const NOT_IN_ADDRESS = `${BLANK}${UNSEEN}\\u037e`
 /** Every character of ASCII that is not a letter, a digit or a hyphen. */
 const NOT_IN_LABEL = '\\u0000-,./:-@\\[-`{-\\u007f'
 const LABEL = `[^${NOT_IN_LABEL}${NOT_IN_ADDRESS}]{1,63}`
-/** One `@`, a host of labels, and nothing that a header or a page would read as its own. */
+/** One `@`, a host of labels, and no character with a meaning in headers or pages. */
 const ADDRESS = new RegExp(
   `^[^${NOT_IN_ADDRESS}@"<>(),;:\\\\\\[\\]]{1,64}@${LABEL}(?:\\.${LABEL})*$`,
   'u',
 )
 
-/** An email address, the same however it was written. */
+/** An email address in one canonical form. */
 export const email = z
   .string()
   .max(254)
@@ -44,7 +44,7 @@ export const email = z
   .toLowerCase()
   .meta({ description: 'Email address, stored in lower case.' })
 
-/** A password that is chosen: counted in characters, as it is sent, before it is normalized. */
+/** A new password: counted in characters as sent, before normalization. */
 export const newPassword = anyText()
   .min(12, 'Must be 12 to 128 characters.')
   .max(128, 'Must be 12 to 128 characters.')
@@ -52,7 +52,7 @@ export const newPassword = anyText()
 
 export const credentials = z.strictObject({ email, password: newPassword })
 
-/** A password that is only compared may have been chosen under other rules. */
+/** A password to compare may have been chosen under other rules. */
 export const signInBody = z.strictObject({ email, password: anyText(1024).min(1) })
 
 export const setupBody = credentials.extend({
@@ -121,7 +121,7 @@ export function toWireAccount(account: AccountRecord): z.input<typeof accountRec
   }
 }
 
-/** The record without its password, which no answer ever holds. */
+/** The record without the password hash, which no response contains. */
 export function toWireUser(user: UserRecord): z.input<typeof userRecord> {
   return {
     id: user.id,

@@ -9,7 +9,7 @@ import type { Platform } from '../../platform.ts'
 import { httpError } from '../../operations/errors.ts'
 import { accountError } from './errors.ts'
 
-/** Creates an account on the plan that has everything. */
+/** Creates an account on the plan with all features. */
 export async function insertAccount(
   tx: StoreTx,
   account: Pick<AccountRecord, 'id' | 'name'> & Partial<Pick<AccountRecord, 'key_limit'>>,
@@ -27,7 +27,7 @@ export async function insertAccount(
   return record
 }
 
-/** Who is to be created; the password is hashed already, since hashing takes long. */
+/** A user to create; the password is already hashed, because hashing takes long. */
 export interface NewUser {
   readonly email: string
   readonly passwordHash: string

@@ -17,39 +17,41 @@ import type { UserPrincipal } from '../../authority/principal.ts'
 import { accountError } from './errors.ts'
 import type { sessionRecord } from './schema.ts'
 
-/** How long a session lasts, however much it is used. */
+/** Maximum lifetime of a session. */
 export const SESSION_LIFE: Millis = 30 * DAY
-/** How long it lasts without being used. */
+/** Maximum idle time of a session. */
 const SESSION_IDLE: Millis = 12 * HOUR
-/** Uses are noted to within this, so that reading does not write. */
+/** Resolution of the last use, so that reads do not write. */
 const SEEN_EVERY: Millis = MINUTE
 const SECRET_BYTES = 32
 
-/** A random value that is shown to its holder alone. */
+/** A random value that only its holder sees. */
 export function mintSecret({ random }: Pick<Platform, 'random'>): string {
   return Buffer.from(random(SECRET_BYTES)).toString('base64url')
 }
 
-/** What is kept of a session's or a setup link's value. 256 random bits need no slow hash. */
+/** Stored hash of a session's or setup link's value. 256 random bits need no slow hash. */
 export function hashSecret(value: string): string {
   return createHash('sha256').update(value).digest('hex')
 }
 
-/** @throws KeyhookError `insecure_transport` where a cookie would cross the network in the clear */
+/**
+ * @throws KeyhookError `insecure_transport` when a cookie would cross the network unencrypted
+ */
 export function requireSessionCookie({ baseUrl }: Pick<Platform, 'baseUrl'>): ResponseCookie {
   const cookie = sessionCookie(baseUrl)
   if (cookie === undefined) throw accountError('insecure_transport')
   return cookie
 }
 
-/** A session that has begun; its value goes into the cookie once the unit of work has committed. */
+/** A new session; its value is set as a cookie once the unit of work has committed. */
 export interface OpenedSession {
   readonly value: string
   readonly principal: UserPrincipal
   readonly record: z.input<typeof sessionRecord>
 }
 
-/** Begins a session, always under a new value. */
+/** Creates a session, always with a new value. */
 export async function openSession(
   tx: StoreTx,
   platform: Pick<Platform, 'random'>,
@@ -76,7 +78,7 @@ export async function openSession(
 }
 
 /**
- * The user that a cookie's value belongs to, its use noted.
+ * Finds the user of a cookie, and records its use.
  *
  * @throws KeyhookError `session_expired`, `account_suspended`
  */
@@ -150,7 +152,7 @@ export function sessionCookie(baseUrl: string): ResponseCookie | undefined {
   return { name: 'keyhook', secure: false, sameSite: 'strict' }
 }
 
-/** Of a parsed URL's host, where every spelling of an IPv4 address has become the dotted one. */
+/** Host of a parsed URL, in which every spelling of an IPv4 address is the dotted one. */
 function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

@@ -3,15 +3,15 @@ import type { Instant, Millis } from '../../../lib/time.ts'
 import { MINUTE, SECOND } from '../../../lib/time.ts'
 import { httpError } from '../../operations/errors.ts'
 
-/** Bounds how often a caller may fail. */
+/** Limits the failures of a caller. */
 export interface Throttle {
   /**
-   * Counts an attempt before its outcome is known, so that guesses made at once count as many.
+   * Counts an attempt before its outcome is known, so that concurrent attempts all count.
    *
-   * @throws KeyhookError `rate_limited` when the caller has failed too often
+   * @throws KeyhookError `rate_limited` after too many failures of the caller
    */
   attempt(caller: string, now: Instant): void
-  /** Takes the latest attempt back: it came to no outcome. */
+  /** Removes the latest attempt: it had no outcome. */
   undo(caller: string): void
   /** Forgets the failures of a caller that succeeded. */
   clear(caller: string): void
@@ -34,7 +34,7 @@ export function createThrottle(
 
   return {
     attempt(caller, now) {
-      // What lies ahead was counted before the clock was set back.
+      // Instants in the future were counted before the clock was set back.
       const recent = (attempts.get(caller) ?? []).filter((at) => at > now - window && at <= now)
       const [oldest] = recent
       if (oldest !== undefined && recent.length >= limit) {
@@ -54,28 +54,28 @@ export function createThrottle(
   }
 }
 
-/** Who guesses a password, and whose. */
+/** An attempt at a password: from where, and for which address. */
 export interface Guess {
   readonly network: string
   readonly email: string
 }
 
-/** Bounds guesses of passwords, on every path that checks one. */
+/** Limits attempts at passwords on every path that checks one. */
 export interface Guesses {
   /**
-   * Runs one check of a password. Only what answers undefined counts as a failed guess.
+   * Runs one check of a password. Only a result of undefined counts as a failure.
    *
-   * @throws KeyhookError `rate_limited` when the network has failed too often
+   * @throws KeyhookError `rate_limited` after too many failures of the network
    */
   check<T>(guess: Guess, now: Instant, work: () => Promise<T | undefined>): Promise<T | undefined>
 }
 
-/** Failures of one network on all email addresses together. */
+/** Maximum failures of one network on all email addresses together. */
 const OF_NETWORK = 30
 
 /**
- * Counts failed guesses by network, and by network and email address; never by address alone, since then
- * anybody could keep its owner from signing in. The queue of password hashes bounds guesses from many networks.
+ * Counts failures by network, and by network and email address; never by address alone, because then anyone
+ * could lock out its owner. The queue of password hashes limits attempts from many networks.
  */
 export function createGuesses(): Guesses {
   const ofNetwork = createThrottle({ limit: OF_NETWORK, callers: 50_000 })
@@ -97,7 +97,7 @@ export function createGuesses(): Guesses {
       })
       if (outcome === undefined) return undefined
       ofEmail.clear(caller)
-      // An account of one's own must not clear the failures on those of others.
+      // A success with one's own account must not clear the failures with others.
       ofNetwork.undo(network)
       return outcome
     },

@@ -4,7 +4,7 @@ import { IDENTIFIERS } from '../../events/types.ts'
 const APP = 'k3v9q2m7x4ta'
 const AT = '2026-01-31T12:00:00.000Z'
 
-/** What apps tell of themselves. The last goes to webhooks that name it. */
+/** Events of apps. The last one is sent to webhooks that name it. */
 export const appEvents: readonly BuiltInEvent[] = [
   {
     type: 'app.created',

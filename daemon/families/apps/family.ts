@@ -14,7 +14,7 @@ import { listTemplates } from './operations/list-templates.ts'
 import { restoreApp } from './operations/restore.ts'
 import { updateApp } from './operations/update.ts'
 
-/** Apps: small web apps, their files in revisions that never change. */
+/** Apps: small web apps with immutable revisions of their files. */
 export const appsFamily = defineFamily({
   name: 'apps',
   scopes: { apps: ['read', 'write'] },

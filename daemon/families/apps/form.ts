@@ -3,7 +3,7 @@ import { httpError } from '../../operations/errors.ts'
 import type { FormInput, PartSpec } from '../../operations/parts.ts'
 import { MAX_FILE_BYTES } from '../../trees/tree.ts'
 
-/** Bytes of the longest text: more than any that is taken. */
+/** Maximum bytes of a text part: more than any field allows. */
 const MAX_TEXT = 131_072
 const MAX_METADATA = 262_144
 
@@ -11,7 +11,7 @@ function textPart(description: string, least: 0 | 1 = 0, limit = MAX_TEXT): Part
   return { kind: 'text', description, least, most: 1, limit }
 }
 
-/** An app from a prompt and files, as a form sends them. */
+/** Form encoding of an app from a prompt and files. */
 export const creationForm = {
   parts: {
     prompt: textPart('Prompt: the app to create.', 1),

@@ -6,16 +6,19 @@ import type { RevisionRecord } from '../../../plugins/platform/contract/apps.ts'
 import { namedByReleases } from '../../trees/releases.ts'
 import { loadTree } from '../../trees/keep.ts'
 
-/** What nobody names yet may be named soon: bytes come before the row that names them. */
+/** Grace period of unreferenced bytes: bytes are stored before the row that references them. */
 export const UNNAMED: Millis = HOUR
 
-/** Apps that are purged, or looked at, by one unit of work or question. */
+/** Apps per unit of work or query. */
 const AT_ONCE = 100
 
 export interface GarbageCollectionOptions {
-  /** Asked between apps. */
+  /** Checked between apps. */
   readonly isStopping?: () => boolean
-  /** Told of an app that cannot be looked through, such as one with a damaged tree; by default it ends the round. */
+  /**
+   * Called for an app that cannot be read, such as one with a damaged tree; by default the error ends the
+   * round.
+   */
   readonly failed?: (appId: string, cause: unknown) => void
 }
 
@@ -23,20 +26,20 @@ function rethrow(_appId: string, cause: unknown): never {
   throw cause
 }
 
-/** What one round took away. */
+/** What one round deleted. */
 export interface CollectedGarbage {
-  /** Apps that were archived for long enough. */
+  /** Archived apps whose retention ended. */
   readonly apps: number
-  /** Bytes that nothing names, by their digests. */
+  /** Unreferenced blobs. */
   readonly bytes: number
 }
 
 /**
- * Deletes archived apps whose time has come, and bytes that neither a revision nor a release that is kept
- * nor a knowledge-base file of their app names.
+ * Deletes archived apps whose retention ended, and blobs that no revision, retained release or knowledge
+ * file of their app references.
  *
- * It reads the trees of every revision of every app with bytes that are old enough. What stops it half-way
- * leaves the rest to the next round.
+ * It reads the trees of every revision of every app with blobs that are old enough. The next round
+ * continues after an interruption.
  */
 export async function collectGarbage(
   store: Pick<PlatformStore, 'apps' | 'deployments' | 'files' | 'write'>,
@@ -72,9 +75,9 @@ async function purgeApps(
 }
 
 /**
- * Deletes the bytes of one app that nothing names, and answers how many went.
+ * Deletes the unreferenced blobs of one app, and returns their number.
  *
- * @param mostTrees an app with more trees than this is left as it is. Default: any number
+ * @param mostTrees leaves an app with more trees unchanged. Default: no limit
  */
 export async function collectAppGarbage(
   store: Pick<PlatformStore, 'apps' | 'deployments' | 'files'>,
@@ -84,7 +87,7 @@ export async function collectAppGarbage(
   mostTrees = Infinity,
 ): Promise<number> {
   const before = now - UNNAMED
-  // Before the rows are read: what is kept later is named later.
+  // Listed before the rows are read: bytes stored later are referenced later.
   const stale: string[] = []
   let all = 0
   for await (const { sha256, kept_at } of bytes.list(id)) {
@@ -94,13 +97,13 @@ export async function collectAppGarbage(
   if (await store.apps.exists(id)) {
     return removeUnnamed(store, bytes, { id, stale, before, mostTrees })
   }
-  // A folder that is empty may be of a put that is under way.
+  // An empty folder may belong to a put in progress.
   if (all === 0 || stale.length < all) return 0
   await bytes.drop(id)
   return all
 }
 
-/** What an app has kept for long enough to be judged. */
+/** Blobs of an app that are old enough. */
 interface Stale {
   readonly id: string
   readonly stale: readonly string[]
@@ -124,7 +127,7 @@ async function removeUnnamed(
   return unnamed.length === 0 ? 0 : bytes.remove(id, unnamed, before)
 }
 
-/** Digests of the trees of all revisions of an app, and of what is in them; undefined for too many. */
+/** Digests of the trees of all revisions of an app, and of their files; undefined for too many trees. */
 async function namedByTrees(
   apps: Pick<PlatformStore['apps'], 'revisions'>,
   bytes: AppBytes,

@@ -4,18 +4,18 @@ import type { GivenOperation } from '../../trees/apply.ts'
 import { PATH_SCHEMA } from '../../trees/path.ts'
 import { anyText } from '../wire.ts'
 
-/** Bytes of the largest body: one file of the largest size in base64, and some more beside it. */
+/** Maximum body in bytes: one file of the maximum size in base64, and more beside it. */
 export const FILES_BODY_LIMIT = 16 * 1_048_576
 
-/** RFC 4648, 4. A group that repeats overflows the stack from 4 MiB on: the length is checked apart. */
+/** RFC 4648, 4. A repeated group overflows the stack from 4 MiB on: the length is checked separately. */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 const NOT_BASE64 = 'Must be base64, with its padding.'
-/** Both checks in one, for the document. */
+/** Both checks in one pattern, for the document. */
 const BASE64_PATTERN = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
 export const path = anyText(300).meta({ ...PATH_SCHEMA, example: 'about.html' })
 
-/** A file as it is given: its text, or its bytes in base64. */
+/** Content of a file: text, or bytes in base64. */
 export const fileContent = {
   path,
   content: anyText().optional(),
@@ -40,7 +40,7 @@ export function hasOneContent({ content, content_base64 }: GivenFile): boolean {
 
 export const ONE_CONTENT = fault('exactly_one', 'Give one of content and content_base64.')
 
-/** A file as an operation that writes it. */
+/** A file as a write operation. */
 export function toWrite({ path, content, content_base64 }: GivenFile): GivenOperation {
   return content === undefined
     ? { op: 'write', path, bytes: Buffer.from(content_base64 ?? '', 'base64') }

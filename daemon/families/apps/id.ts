@@ -2,7 +2,7 @@ import type { RandomBytes } from '../../../lib/engine/ports.ts'
 
 const ID_LENGTH = 12
 const PREVIEW_LENGTH = 24
-/** 32 letters and digits, none of which is taken for another. */
+/** 32 letters and digits without look-alikes. */
 const ALPHABET = '23456789abcdefghjkmnpqrstuvwxyz0'
 export const APP_ID: RegExp = new RegExp(`^[${ALPHABET}]{${ID_LENGTH}}$`)
 
@@ -10,17 +10,19 @@ function draw(random: RandomBytes, length: number): string {
   return Array.from(random(length), (byte) => ALPHABET[byte % 32]).join('')
 }
 
-/** 60 bits, so that nobody guesses one and none comes twice. */
+/** 60 bits, so that ids cannot be guessed and do not repeat. */
 export function createAppId(random: RandomBytes): string {
   return draw(random, ID_LENGTH)
 }
 
-/** Whether an app may have, have had or come to have this id, which begins its address as an alias does. */
+/**
+ * Whether an id of an app, past or future, may look like this; it begins the app's address, like an alias.
+ */
 export function isLikeAppId(text: string): boolean {
   return APP_ID.test(text)
 }
 
-/** 120 bits: whoever knows it sees what is not published. */
+/** 120 bits: the name gives access to unpublished files. */
 export function createPreview(random: RandomBytes): string {
   return draw(random, PREVIEW_LENGTH)
 }

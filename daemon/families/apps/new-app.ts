@@ -9,7 +9,7 @@ import { noteChange, requireFreeAlias, requireAppQuota } from './service.ts'
 import type { Tree, TreeFile } from '../../trees/tree.ts'
 import { sizeOf } from '../../trees/tree.ts'
 
-/** The bytes of an app that is about to be: kept already, and named by nothing yet. */
+/** Stored files of a new app, not referenced by a row yet. */
 export interface KeptApp {
   readonly id: string
   readonly tree: string
@@ -31,8 +31,8 @@ export async function keepFiles(
 }
 
 /**
- * A copy under an app of its own: apps share no bytes, so that each can be dropped whole. What several
- * paths name is copied once. Ends when `signal` aborts.
+ * Copies the files under a new app: apps share no bytes, so that each can be deleted as a whole. Content at
+ * several paths is copied once. Ends when `signal` aborts.
  */
 export async function copyTree(
   { platform, charge }: { readonly platform: AppStorage; charge(bytes: number): void },
@@ -55,7 +55,7 @@ export async function copyTree(
 
 type AppStorage = Pick<Platform, 'plugins' | 'random' | 'workAvailable'>
 
-/** Keeps the files of an app that is not recorded yet; when that fails nothing of them is left. */
+/** Stores the files of an app without a row; when that fails, they are deleted. */
 async function keepNew(
   platform: AppStorage,
   keep: (id: string, bytes: AppBytes) => Promise<Tree>,
@@ -70,7 +70,7 @@ async function keepNew(
   }
 }
 
-/** Deletes the bytes of an app that was not recorded. What cannot be deleted now is collected later. */
+/** Deletes the files of an app without a row; a failed deletion is left to garbage collection. */
 export async function dropKept(
   platform: Pick<Platform, 'plugins' | 'workAvailable'>,
   { id }: Pick<KeptApp, 'id'>,
@@ -88,9 +88,9 @@ async function keepAs(bytes: AppBytes, id: string, tree: Tree): Promise<KeptApp>
 }
 
 /**
- * Makes the app whose first revision is kept, and tells of it.
+ * Inserts the app whose first revision is stored, and publishes the event.
  *
- * @param editId of the edit that is to make it, where it is not ready yet
+ * @param editId of the edit that will make it, when it is not ready yet
  */
 export async function insertApp(
   call: Change,
@@ -130,7 +130,7 @@ export async function insertApp(
   return { ...app, revision: 1 }
 }
 
-/** Identifiers only: whoever may register a webhook receives it, without `apps:read`. */
+/** Identifiers only: a webhook may receive it without `apps:read`. */
 function toCreated({ id, alias, status, source }: AppRecord, edit_id: string | null): object {
   return { app_id: id, alias, status, source_kind: source.kind, edit_id }
 }

@@ -1,13 +1,13 @@
 interface ReservedNames {
-  /** Why the names are reserved: the document that gives them a meaning, or what they would pass for. */
+  /** Why the names are reserved: the document that defines them, or what they imitate. */
   readonly source: string
   readonly names: readonly string[]
 }
 
 /**
- * Names that no app may take as its alias, without hyphens: `sign-in` is looked up as `signin`. An alias
- * is the first label of a host below the apps' domain, so software or people would take such a host for
- * the service's own.
+ * Names that no app may have as its alias, without hyphens: `sign-in` is looked up as `signin`. An alias is
+ * the first label of a host below the apps' domain, so software or people would take such a host for the
+ * service's own.
  */
 export const RESERVED_NAMES: readonly ReservedNames[] = [
   {
@@ -189,8 +189,8 @@ export const RESERVED_NAMES: readonly ReservedNames[] = [
 const NAMES: ReadonlySet<string> = new Set(RESERVED_NAMES.flatMap(({ names }) => names))
 
 /**
- * Whether an alias is reserved: it consists of reserved names and the brand alone, each with or without a
- * number behind it, and of hyphens.
+ * Whether an alias is reserved: it consists only of reserved names and the brand, each optionally followed
+ * by a number, and of hyphens.
  *
  * @example
  * isReservedAlias('login', 'acme') // true; so are 'log-in', 'acme', 'acme-login', 'secure-login', 'www2'
@@ -204,7 +204,7 @@ export function isReservedAlias(alias: string, brand: string): boolean {
   return isReserved(alias.replaceAll('-', '')) || alias.split('-').every(isReserved)
 }
 
-/** Whether the brand and a reserved name are written as one word: `acmelogin`, `loginacme`. */
+/** Whether brand and a reserved name form one word: `acmelogin`, `loginacme`. */
 function isOfBrand(text: string, brand: string): boolean {
   if (text.startsWith(brand) && NAMES.has(text.slice(brand.length))) return true
   return text.endsWith(brand) && NAMES.has(text.slice(0, -brand.length))

@@ -42,7 +42,7 @@ const metadata = namesOf(
   50,
 ).meta({ description: 'Your own strings, returned unchanged.', example: { stage: 'trial' } })
 
-/** A template alone, or a prompt with what goes with it. */
+/** Either a template, or a prompt with its own fields. */
 const FROM_TEMPLATE_OR_PROMPT = {
   oneOf: [
     {
@@ -143,7 +143,7 @@ export const createdApp = appRecord
   })
   .meta({ id: 'CreatedApp' })
 
-/** What of an app can be seen, and where. */
+/** Publication state and addresses of an app. */
 export type AppOnline = Pick<
   z.input<typeof appRecord>,
   'publish_state' | 'current_deployment_id' | 'preview_url' | 'production_url'
@@ -196,7 +196,7 @@ export function toWireRevision(one: RevisionRecord): z.input<typeof revisionReco
   }
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleApp = {
   id: 'k3v9q2m7x4ta',
   app_id: 'k3v9q2m7x4ta',

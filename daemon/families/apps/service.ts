@@ -14,16 +14,16 @@ import { audit } from '../audit/note.ts'
 import { appError } from './errors.ts'
 import { isReservedAlias } from './reserved-names.ts'
 
-/** Apps that one account may have, archived ones not counted. */
+/** Maximum apps of an account, archived ones excluded. */
 export const MAX_APPS = 200
 
-/** Apps that one account may have with the archived ones, whose files are kept until they are deleted. */
+/** Maximum apps of an account, archived ones included: their files are kept until deletion. */
 export const MAX_KEPT_APPS = 2 * MAX_APPS
 
 const MANY_APPS = `The account has ${MAX_APPS} apps, as many as it may. Archive one first.`
 const MANY_ARCHIVED = `The account has ${MAX_KEPT_APPS} apps with the archived ones, as many as it may. Restore an archived app and use it, or wait: an archived app is deleted after 30 days.`
 
-/** An app that the principal may see, archived or not. */
+/** Finds an app that the principal may read, archived or not. */
 export async function findApp(
   apps: Pick<AppReads, 'get'>,
   principal: Principal,
@@ -35,7 +35,7 @@ export async function findApp(
   return app
 }
 
-/** An app that the principal may see and change. */
+/** Finds an app that the principal may read and change. */
 export async function findLiveApp(
   apps: Pick<AppReads, 'get'>,
   principal: Principal,
@@ -46,7 +46,7 @@ export async function findLiveApp(
   return app
 }
 
-/** A revision of an app: the one that is asked for, or the current one. */
+/** Finds a revision of an app: the requested or the current one. */
 export async function findRevision(
   apps: Pick<AppReads, 'revision'>,
   app: AppRecord,
@@ -60,9 +60,9 @@ export async function findRevision(
 }
 
 /**
- * Refuses one more app than an account may have, as this unit of work sees it.
+ * Refuses an app beyond the account's quota, read in this unit of work.
  *
- * @param more whether it is a new one, or one that the account has, archived
+ * @param more whether the app is new, or archived already
  * @throws KeyhookError `app_limit_reached`
  */
 export async function requireAppQuota(
@@ -79,8 +79,8 @@ export async function requireAppQuota(
 }
 
 /**
- * Refuses an alias that is reserved, that another app has, or that another account's had lately, as this
- * unit of work sees it. An app that had a reserved alias before keeps it: only new ones are judged.
+ * Refuses an alias that is reserved, in use, or was recently in use by another account, read in this unit
+ * of work. An app keeps an alias that was reserved later: only new ones are checked.
  *
  * @throws KeyhookError `alias_reserved`, `alias_taken`
  */
@@ -98,7 +98,7 @@ export async function requireFreeAlias(
   if (!(await apps.isAliasFree(alias, request))) throw appError('alias_taken')
 }
 
-/** Notes a change of an app for the account's owners. */
+/** Records a change of an app in the audit log. */
 export async function noteChange(
   call: Change,
   app_id: string,

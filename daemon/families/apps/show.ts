@@ -9,7 +9,7 @@ import { toWireApp } from './schema.ts'
 
 type Wire = z.input<typeof appRecord>
 
-/** Shows apps with what they serve. */
+/** Adds publication state and addresses to apps. */
 export async function showApps(
   { appsHosting }: Pick<Platform, 'appsHosting'>,
   deployments: Pick<DeploymentReads, 'siteStates'>,

@@ -3,14 +3,14 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-/** A built-in app to start from. */
+/** A built-in template. */
 export interface Template {
   readonly id: string
   readonly name: string
   readonly description: string
-  /** The path of the page that opens first. */
+  /** Path of the page that opens first. */
   readonly entry: string
-  /** In the order of their paths. The manifest is not among them. */
+  /** In order of path, without the manifest. */
   readonly files: readonly TemplateFile[]
 }
 
@@ -32,7 +32,7 @@ const Manifest = z.strictObject({
 
 let kept: Promise<readonly Template[]> | undefined
 
-/** The built-in templates in the order of their ids, read once per process; a failed read is tried anew by the next call. */
+/** The built-in templates in order of id, read once per process; the next call repeats a failed read. */
 export function readTemplates(): Promise<readonly Template[]> {
   kept ??= readAll().catch((error: unknown) => {
     kept = undefined

@@ -2,10 +2,10 @@ import type { AuditOrigins } from '../../../plugins/store/contract/requests.ts'
 import type { WriteCall } from '../../operations/call.ts'
 import { creatorOf } from '../../authority/principal.ts'
 
-/** A change under way, as far as noting it needs to know. */
+/** The part of a change that an audit entry needs. */
 export type Change = Pick<WriteCall, 'tx' | 'platform' | 'principal' | 'now' | 'requestId' | 'ip'>
 
-/** Notes a change for the account's owners, in the unit of work that makes it. */
+/** Records a change for the account's owners, in its own unit of work. */
 export async function audit(
   call: Change,
   entry: {
@@ -31,7 +31,7 @@ export async function audit(
   })
 }
 
-/** Where a webhook comes from, for an entry about it. */
+/** The origins of a webhook, for an entry about it. */
 export function originsOf({ created_by, set_by }: AuditOrigins): AuditOrigins {
   return { created_by, set_by }
 }

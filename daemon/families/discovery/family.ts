@@ -2,7 +2,7 @@ import { defineErrors } from '../../../lib/errors.ts'
 import { defineFamily } from '../../operations/family.ts'
 import { discover } from './operations/discover.ts'
 
-/** Discovery: what this service offers, and what the caller may use of it. */
+/** Discovery: the features of this service, and those that the caller may use. */
 export const discoveryFamily = defineFamily({
   name: 'discovery',
   scopes: { discovery: ['read'] },

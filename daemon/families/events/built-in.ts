@@ -5,7 +5,7 @@ const APP = 'a_3fJ9kQ2x'
 const FILE = '01890a5d-ac96-774b-bcce-b302099a8058'
 const DEPLOYMENT = '01890a5d-ac96-774b-bcce-b302099a8059'
 
-/** The events of the specification whose families may not be served: webhooks may name them all the same. */
+/** Specified events whose families may not be served; webhooks may name them anyway. */
 export const SPECIFIED_EVENTS: readonly BuiltInEvent[] = [
   {
     type: 'app.deployed',

@@ -6,12 +6,12 @@ import type { Judged } from './refusals.ts'
 import { isEvent, isRefusal, refuse } from './refusals.ts'
 
 /**
- * Deliveries that one request may make: 20 events to every webhook that an account may have, so that a
- * single event always fits. They are one commit, for which other accounts wait.
+ * Maximum deliveries of one request: 20 events to every webhook of an account, so that a single event
+ * always fits. They are one commit, which other accounts wait for.
  */
 const MAX_DELIVERIES = 1000
 
-/** Refuses the events of a batch from the first one on that would make more deliveries than a request may. */
+/** Refuses the events of a batch from the first one that exceeds the deliveries of a request. */
 export async function boundDeliveries(
   { platform: { engine, eventTypes }, principal }: Pick<Call, 'platform' | 'principal'>,
   judged: readonly Judged[],

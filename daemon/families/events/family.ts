@@ -5,7 +5,7 @@ import { declareType, listTypes } from './operations/types.ts'
 import { getEvent, listEvents } from './operations/read.ts'
 import { publishEvents } from './operations/publish.ts'
 
-/** Events: declared by accounts, published once, kept as they were sent. */
+/** Events: declared by accounts, published once, stored byte for byte. */
 export const eventsFamily = defineFamily({
   name: 'events',
   scopes: { events: ['read', 'write'] },

@@ -17,7 +17,7 @@ import { refuse } from './refusals.ts'
 import type { AcceptedEvent } from './schema.ts'
 import { publishedEvent } from './schema.ts'
 
-/** How a type comes to be declared. */
+/** Hint for declaring a type. */
 const DECLARE =
   'Declare it first: KEYHOOK_EVENT_TYPES (eventTypes when embedded), `keyhook event declare` or ' +
   'PUT /v1/event-types/{type}.'
@@ -27,18 +27,18 @@ type Caller = Pick<Call, 'platform' | 'principal' | 'now' | 'bodyText'>
 
 const readEvent = createInputReader(publishedEvent)
 
-/** The types this account may publish, without waiting where they are known. */
+/** The types that this account may publish; synchronous when they are cached. */
 export async function declaredTypes({ platform, principal }: Caller): Promise<ReadonlySet<string>> {
   const account = accountOf(principal)
   return platform.eventTypes.peek(account) ?? (await platform.eventTypes.declared(account))
 }
 
-/** The one event of a body. */
+/** Checks the only event of a body. */
 export function judgeOne(caller: Caller, body: Published, types: ReadonlySet<string>): Judged {
   return judge(caller, body, dataText(caller.bodyText, 0), types, suggestEach(types))
 }
 
-/** The events of a batch, each judged by itself. */
+/** Checks each event of a batch by itself. */
 export function judgeBatch(
   caller: Caller,
   elements: readonly unknown[],
@@ -89,14 +89,14 @@ function judge(
   }
 }
 
-/** A pinned key publishes for its own apps alone; others do not exist for it. */
+/** A pinned key only publishes for its own apps; others do not exist for it. */
 function refuseApp({ authority }: Principal, appId: string | null): Refusal | undefined {
   if (authority.pins === 'all') return undefined
   if (appId === null) return refuse(kernelError, 'key_pinned')
   return holdsApp(authority.pins, appId) ? undefined : refuse(kernelError, 'app_not_found')
 }
 
-/** The text of `data` as the caller wrote it: it is kept and sent to the byte. */
+/** Exact text of `data`: it is stored and sent byte for byte. */
 function dataText(text: string, at: number): string {
   const span = memberSpan(text, at, 'data')
   return span === undefined ? '{}' : text.slice(span.from, span.to)
@@ -106,7 +106,7 @@ function invalid(errors: readonly FieldError[]): Refusal {
   return refuse(httpError, 'invalid_request', { errors })
 }
 
-/** What became of one event. */
+/** Outcome of one event. */
 export function toAnswer(
   event: NewEvent,
   outcome: PublishOutcome | undefined,

@@ -4,7 +4,7 @@ import { KeyhookError } from '../../../lib/errors.ts'
 import { boundedErrors } from '../../../lib/internal/error-bounds.ts'
 import type { AcceptedEvent, RefusedEvent } from './schema.ts'
 
-/** Why an event is refused. Not an error yet: those of a batch are answered, and none of them is thrown. */
+/** Refusal of an event. It is not thrown: a batch reports its refusals in a successful response. */
 export interface Refusal {
   readonly code: string
   readonly row: ErrorRow
@@ -19,7 +19,7 @@ export function refuse<Code extends string>(
   return { code, row: rows[code], extras }
 }
 
-/** An event to publish, or why it cannot be. */
+/** An event to publish, or its refusal. */
 export type Judged = NewEvent | Refusal
 
 export function isRefusal(judged: object): judged is Refusal {
@@ -30,19 +30,19 @@ export function isEvent(judged: Judged): judged is NewEvent {
   return !isRefusal(judged)
 }
 
-/** Of the only event of a request. */
+/** Error of a request with a single event. */
 export function toError({ code, row, extras }: Refusal): KeyhookError {
   return new KeyhookError(code, row, extras)
 }
 
-/** Errors that the answer to one batch lists, of all its events together. */
+/** Maximum errors in the response of one batch. */
 const MAX_ERRORS = 50
-/** Bytes that the refusals of one batch take in its answer as JSON. */
+/** Maximum bytes of the refusals of one batch as JSON. */
 const MAX_BYTES = 65_536
 
 /**
- * Prints the refused events of one batch, in their order. Each has its code and status; messages and
- * errors are listed from the first on while there is room, then messages are empty.
+ * Prints the refused events of one batch, in order. Each has its code and status; messages and errors are
+ * included from the first one on until the limit, then messages are empty.
  */
 export function printRefusals(
   answers: readonly (AcceptedEvent | Refusal)[],
@@ -74,7 +74,7 @@ export function printRefusals(
   return answers.map((one) => (isRefusal(one) ? print(one) : one))
 }
 
-/** The least that is said of a refused event. */
+/** Shortest form of a refusal. */
 function bare({ code, row, extras: { errors = [] } }: Refusal): RefusedEvent {
   const more = errors.length > 0 ? { more_errors: true as const } : {}
   return {
@@ -92,7 +92,7 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0)
 }
 
-/** With the comma behind it. */
+/** Size with a comma. */
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1
 }

@@ -12,7 +12,7 @@ import { appId, instant, pageOf, text } from '../wire.ts'
 
 const jsonObject = z.record(z.string(), z.unknown())
 
-/** An object whose members are not looked at. */
+/** An object with any members. */
 const anyObject = z
   .custom<object>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -34,14 +34,14 @@ export const eventType = z
 export const publishedEvent = z
   .strictObject({
     type: eventType,
-    /** Kept as the text that it came in. */
+    /** Stored as received text. */
     data: anyObject.meta(AS_JSON_OBJECT),
     id: eventId.optional(),
     app_id: appId.optional(),
   })
   .meta({ id: 'EventToPublish' })
 
-/** Each element is checked by itself, so that one that is wrong does not refuse the others. */
+/** Each element is checked separately, so that an invalid one does not refuse the others. */
 export const publishedBatch = z.strictObject({
   events: z
     .array(z.unknown().meta({ override: { $ref: '#/components/schemas/EventToPublish' } }))
@@ -117,7 +117,7 @@ export function toWireEvent(
   }
 }
 
-/** Bytes of a schema, or of a sample, printed as JSON without white space. */
+/** Maximum bytes of a schema, or of a sample, as JSON without white space. */
 const MAX_DOCUMENT_BYTES = 16_384
 
 const typeDocument = anyObject

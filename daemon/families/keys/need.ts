@@ -8,29 +8,29 @@ import type { ScopeUniverse } from '../../../lib/scope/syntax.ts'
 import { invalidScope, scopesOf } from '../../../lib/scope/syntax.ts'
 
 /**
- * What a key must allow: a scope, all of several scopes, an app that its pins hold, or a combination.
- * Who requires nothing says so: `{ scope: null }`.
+ * What a key must allow: a scope, all of several scopes, an app within its pins, or a combination. `{
+ * scope: null }` requires nothing.
  */
 export type Requirement =
   | { readonly scope: string | null; readonly scopes?: never; readonly app?: string }
   | {
-      /** All of them; one or more. */
+      /** All of them are required. */
       readonly scopes: readonly [string, ...(readonly string[])]
       readonly scope?: never
       readonly app?: string
     }
   | { readonly app: string; readonly scope?: never; readonly scopes?: never }
 
-/** What a caller's key must allow, read from a requirement or a request. */
+/** What a caller's key must allow, from a requirement or a request. */
 export interface Need {
-  /** All of them. */
+  /** All of them are required. */
   readonly scopes: readonly RequiredScope[]
-  /** An app that its pins must hold. */
+  /** An app that its pins must include. */
   readonly app?: string | undefined
 }
 
 /**
- * Refuses a key that does not allow what is needed.
+ * Refuses a key without the required authority.
  *
  * @throws KeyhookError `insufficient_scope`, `app_not_found`
  */
@@ -42,9 +42,9 @@ export function requireNeed({ authority }: VerifiedKey, { scopes, app }: Need): 
 }
 
 /**
- * The scope as one that can be required.
+ * Checks that a scope can be required.
  *
- * @throws KeyhookError `invalid_scope`: a mistake of the caller's, whatever the key is
+ * @throws KeyhookError `invalid_scope`, a mistake of the caller, whatever the key
  */
 export function requireDeclared(
   scope: string,
@@ -56,13 +56,13 @@ export function requireDeclared(
   throw invalidScope([{ location, code: 'invalid_scope', message }], universe)
 }
 
-/** Whether it is one family:action, without wildcards, of this service. */
+/** Whether it is one family:action of this service, without wildcards. */
 export function isDeclared(scope: string, universe: ScopeUniverse): boolean {
   const [family = '', action = '', ...more] = scope.split(':')
   return more.length === 0 && universe.get(family)?.has(action) === true
 }
 
-/** What is wrong with a scope that is required but not declared, and which one was meant. */
+/** Error of a required scope that is not declared, with a suggestion. */
 export function undeclaredScope(scope: string, universe: ScopeUniverse): string {
   const meant = suggest(scope, scopesOf(universe, 'one action each'))
   return `${JSON.stringify(scope)} is not one family:action of this service.${meant}`
@@ -81,7 +81,7 @@ function requireScopes(
   })
 }
 
-/** A whole `Authorization` header is no key; whoever passed it learns what to pass. */
+/** A whole `Authorization` header is not a key: the error says what to pass. */
 export function explainInvalid(cause: unknown, token: string): unknown {
   const isInvalid = cause instanceof KeyhookError && cause.code === 'invalid_key'
   if (!isInvalid || !/^bearer\s/i.test(token)) return cause

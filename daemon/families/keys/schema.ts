@@ -21,7 +21,7 @@ export const keyParams = z.strictObject({ key_id: plainText })
 
 const NAME = '[a-z][a-z0-9_]{0,31}'
 
-/** Of a scope that is required: one action. Which ones exist, the families and settings say. */
+/** A required scope: one action. Families and settings declare the existing ones. */
 export const ACTION_PATTERN = `^${NAME}:${NAME}$`
 const SCOPE_PATTERN = `^(?:${NAME}:(?:${NAME}|\\*)|\\*:(?:read|\\*))$`
 
@@ -87,7 +87,7 @@ export const keyRecord = z
 
 export const keyPage = pageOf(keyRecord)
 
-/** The record with its value, which is shown this once. */
+/** The record with its value, which is shown once. */
 export const createdKey = keyRecord
   .extend({
     key: z.string().nullable().meta({ description: 'Shown once; null in an idempotent replay.' }),
@@ -103,7 +103,7 @@ export const ownKey = keyRecord
   })
   .meta({ id: 'OwnKey' })
 
-/** The record with the webhooks that the key, or a key below it, created or set a part of. */
+/** The record with the webhooks that the key, or a descendant, created or changed. */
 export const keyWithWebhooks = keyRecord
   .extend({
     ...keyWebhooks,
@@ -134,7 +134,9 @@ export const revokedKey = keyWithWebhooks
   })
   .meta({ id: 'RevokedKey' })
 
-/** @param ended how it ended with an ancestor, if it did */
+/**
+ * @param ended how it ended with an ancestor, if it did
+ */
 export function toWireKey(
   key: KeyRecord,
   now: Instant,
@@ -166,7 +168,7 @@ export function toWireKey(
   }
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleKey = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
   name: 'CI',

@@ -15,7 +15,7 @@ import type { Principal } from '../../authority/principal.ts'
 import { accountOf } from '../../authority/principal.ts'
 import { keyError } from './errors.ts'
 
-/** Who changes keys, as the unit of work sees them: never from a cache. */
+/** Caller that changes keys, read in the unit of work: never from a cache. */
 export interface Actor {
   readonly authority: Authority
   /** The acting key; undefined for a user or the operator. */
@@ -23,8 +23,8 @@ export interface Actor {
 }
 
 /**
- * Reads the acting key anew inside the unit of work, so that a key that was revoked or narrowed
- * meanwhile changes nothing.
+ * Reads the acting key again in the unit of work, so that a key that was revoked or narrowed meanwhile
+ * changes nothing.
  */
 export async function loadActor(
   { principal, tx, now }: Pick<WriteCall, 'principal' | 'tx' | 'now'>,
@@ -38,14 +38,14 @@ export async function loadActor(
   return { authority: authorityOf(chain), key }
 }
 
-/** A key's effective authority over its chain, root first. */
+/** A key's effective authority along its chain, root first. */
 export function authorityOf(chain: readonly KeyRecord[]): Authority {
   return effectiveAuthority(
     chain.map(({ scopes, pins, expires_at }) => ({ scopes, pins, expires_at })),
   )
 }
 
-/** A key that the principal may see; a pinned key sees those within its own pins. */
+/** Finds a key that the principal may read; a pinned key reads those within its own pins. */
 export async function findKey(
   { platform, principal }: Pick<Call, 'platform' | 'principal'>,
   keys: KeyReads,
@@ -56,7 +56,7 @@ export async function findKey(
   return withLastUse(platform, key)
 }
 
-/** Uses are written in groups: a record shows those of this process that are not written yet. */
+/** Uses are written in groups: adds those of this process that are not written yet. */
 export function withLastUse({ verifier }: Pick<Platform, 'verifier'>, key: KeyRecord): KeyRecord {
   const at = verifier.lastUse(key.id)
   if (at === undefined || at <= (key.last_used_at ?? 0)) return key
@@ -68,11 +68,11 @@ export function isVisible(key: KeyRecord, principal: Principal): boolean {
 }
 
 /**
- * Refuses an actor whose authority does not contain the target's; where a secret is handed out or a
- * life prolonged, its expiry too.
+ * Refuses an actor whose authority does not contain the target's; and its expiry too, when a secret is
+ * issued or a life prolonged.
  *
- * A key empowers what was minted below it, and nothing beside or above it: what it gained that way must
- * die with it.
+ * A key has authority over its descendants, and over no key beside or above it: what it gained there would
+ * not end with it.
  */
 export async function requireManaged(
   call: Pick<WriteCall, 'tx'>,
@@ -101,7 +101,7 @@ function isBelow(chain: readonly KeyRecord[], { key }: Actor): boolean {
   return key === undefined || chain.some(({ id }) => id === key.id)
 }
 
-/** Refuses what has ended for good, by itself or with an ancestor. */
+/** Refuses a key that has ended, by itself or with an ancestor. */
 export async function requireLive(
   { tx, now }: Pick<WriteCall, 'tx' | 'now'>,
   key: KeyRecord,
@@ -110,7 +110,7 @@ export async function requireLive(
   if (status !== undefined) throw kernelError('key_not_active', { details: { status } })
 }
 
-/** How a key ended, by itself or with an ancestor; undefined while it lives. */
+/** How a key ended, by itself or with an ancestor; undefined while it is live. */
 export async function endOf(
   keys: Pick<KeyReads, 'chain'>,
   key: KeyRecord,
@@ -119,7 +119,7 @@ export async function endOf(
   return endOfChain(key.parent_id === null ? [key] : await keys.chain(key.account_id, key.id), now)
 }
 
-/** A fresh value with the record of it that is kept. */
+/** A new value with its stored record. */
 export function mintSecret(
   { names, random }: Pick<Platform, 'names' | 'random'>,
   version: number,

@@ -14,7 +14,7 @@ export const verifyInput = z
   })
   .meta({ id: 'KeyToVerify' })
 
-/** One, or up to 100 with one verdict each. */
+/** One key, or up to 100 with one verdict each. */
 export const verifyBody = z.union([
   verifyInput,
   z.strictObject({ keys: z.array(verifyInput).min(1).max(100) }),

@@ -5,10 +5,10 @@ import { requireScope } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 
-/** Ids that one answer lists. */
+/** Maximum ids in one response. */
 export const LISTED = 100
 
-/** Of the answers that name webhooks of a key. */
+/** Fields of responses that name webhooks of a key. */
 export const keyWebhooks = {
   webhooks: z.array(z.string()).max(LISTED),
   webhooks_total: z.int().meta({ description: 'Total number; the first 100 are listed.' }),
@@ -19,7 +19,7 @@ export const webhooksChoice = z.enum(['keep', 'disable']).optional().meta({
     'disable: disable all of these webhooks in the same step; a key needs webhooks:write. Default keep.',
 })
 
-/** What an answer says of webhooks. */
+/** Lists webhooks in a response. */
 export function listWebhooks(webhooks: readonly Pick<WebhookRecord, 'id'>[]): {
   readonly webhooks: string[]
   readonly webhooks_total: number
@@ -31,9 +31,10 @@ export function listWebhooks(webhooks: readonly Pick<WebhookRecord, 'id'>[]): {
 }
 
 /**
- * Disables webhooks, and notes each that was active for the account's owners.
+ * Disables webhooks, and records each that was active in the audit log.
  *
- * @throws KeyhookError `insufficient_scope`: ending a key, even itself, is no authority over webhooks
+ * @throws KeyhookError `insufficient_scope`: authority over a key, even itself, is not authority over
+ *   webhooks
  */
 export async function disableWebhooks(
   call: Change,

@@ -41,7 +41,7 @@ export const appError = z
 
 export const errorPage = pageOf(appError)
 
-/** What resolving answers: a key that changes apps need not hold `observe:read`. */
+/** Response of resolving: a key that changes apps may lack `observe:read`. */
 export const resolvedError = appError
   .pick({ id: true, error_id: true, app_id: true, status: true, resolved_at: true })
   .meta({ id: 'ResolvedAppError' })
@@ -73,7 +73,7 @@ export function toWireError(group: ErrorGroupRecord): z.input<typeof appError> {
   }
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleError = {
   id: '01890a5d-ac96-774b-bcce-b302099a8059',
   error_id: '01890a5d-ac96-774b-bcce-b302099a8059',

@@ -7,7 +7,7 @@ import { getHealth } from './operations/get-health.ts'
 import { listLogs } from './operations/list-logs.ts'
 import { resolveAppError } from './operations/resolve-error.ts'
 
-/** What is observed of apps: requests to them, errors in their pages, and whether they can be reached. */
+/** Observation of apps: requests, errors of their pages, and availability. */
 export const observeFamily = defineFamily({
   name: 'observe',
   needs: [appsFamily],

@@ -10,7 +10,7 @@ export const HEALTH_STATUSES = ['healthy', 'degraded', 'down', 'unknown', 'offli
 
 export type HealthStatus = (typeof HEALTH_STATUSES)[number]
 
-/** One thing that health follows from. */
+/** One check of an app's health. */
 export interface HealthCheck {
   readonly name: 'page' | 'requests'
   readonly status: 'pass' | 'fail' | 'unknown'
@@ -21,23 +21,23 @@ export interface HealthCheck {
 export interface Health {
   readonly status: HealthStatus
   readonly checks: readonly HealthCheck[]
-  /** Share of the checks that passed; null where there was none. */
+  /** Share of passed checks; null without checks. */
   readonly uptime: number | null
-  /** Share of the requests that failed; null where there was none. */
+  /** Share of failed requests; null without requests. */
   readonly error_rate: number | null
   readonly checked_at: Instant | null
 }
 
-/** An app is asked once a minute: what is older says nothing of now. */
+/** Maximum age of the latest check: an app is checked once per minute. */
 const FRESH: Millis = 3 * MINUTE
 const RATED: Millis = 5 * MINUTE
-/** Requests that a rate is taken of, the latest ones. */
+/** Maximum latest requests of an error rate. */
 const MOST_RATED = 5000
-/** One failed request of few is no rate. */
+/** Minimum failed requests of an error rate. */
 const LEAST_FAILED = 3
 const TOO_MANY = 0.05
 
-/** How an app is that is there to be seen. */
+/** Examines an app that is online. */
 export async function examine(
   observations: Pick<ObservationReads, 'checks' | 'uptime' | 'rate'>,
   appId: string,
@@ -47,7 +47,7 @@ export async function examine(
   const rate = await observations.rate(appId, kind, now - RATED, MOST_RATED)
   const requests = judgeRequests(rate)
   const error_rate = rate.requests === 0 ? null : rate.errors / rate.requests
-  // Nobody but its owner looks at a preview: it is not asked.
+  // Only its owner visits a preview: it is not checked.
   if (kind === 'preview') {
     const status = overall('unknown', requests.status)
     return { status, checks: [requests], uptime: null, error_rate, checked_at: null }

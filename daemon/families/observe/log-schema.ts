@@ -53,7 +53,7 @@ function levelOf(status: number): LogLine['level'] {
   return status >= 400 ? 'warn' : 'info'
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleLine = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
   at: '2026-01-31T12:00:00.000Z',

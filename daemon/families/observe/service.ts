@@ -9,7 +9,7 @@ type ErrorGroupCall = Pick<Call, 'principal'> & {
   readonly params: { readonly app_id: string; readonly error_id: string }
 }
 
-/** An error of an app that the caller may see. */
+/** Finds an error group of an app that the caller may read. */
 export async function findErrorGroup(
   {
     apps,

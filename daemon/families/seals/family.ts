@@ -2,7 +2,7 @@ import { defineErrors } from '../../../lib/errors.ts'
 import { defineFamily } from '../../operations/family.ts'
 import { masterKeyStatus } from './operations/status.ts'
 
-/** What is sealed at rest, and under which master keys. */
+/** Encrypted secrets by master key. */
 export const sealsFamily = defineFamily({
   name: 'seals',
   scopes: {},

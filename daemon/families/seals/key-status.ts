@@ -2,22 +2,22 @@ import type { Keyring } from '../../../lib/engine/keyring.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { EncryptedCount } from '../../../plugins/store/contract/encrypted-secrets.ts'
 
-/** What a master key is there for. */
+/** Status of a master key. */
 export interface MasterKeyStatus {
   readonly id: string
   /**
-   * `current`: what is new is sealed under it. `needed`: something still is. `remembered`: answers to
-   * idempotent requests are known by it, until they end. `removable`: nothing needs it. `missing`:
-   * something needs it, and it is not among the keys given.
+   * `current`: encrypts new secrets. `needed`: some secrets are still encrypted with it. `remembered`:
+   * idempotency records use it until they expire. `removable`: unused. `missing`: needed, but not among the
+   * given keys.
    */
   readonly status: 'current' | 'needed' | 'remembered' | 'removable' | 'missing'
-  /** Texts that are sealed under it. */
+  /** Secrets encrypted with it. The name is that of the wire. */
   readonly sealed: number
-  /** When the last answer that is known by it ends; null when there is none. */
+  /** Expiry of the last idempotency record that uses it; null without any. */
   readonly remembered_until: Instant | null
 }
 
-/** The keys given, in their order, and behind them those that are missing. */
+/** The given keys in order, followed by missing ones. */
 export function masterKeyStatuses(
   { ids }: Pick<Keyring, 'ids'>,
   counts: readonly EncryptedCount[],
@@ -56,7 +56,7 @@ const NOUNS: Readonly<
 }
 
 /**
- * What stands under one master key, in words.
+ * The counts of one master key, in words.
  *
  * @example
  * describeCounts([{ kind: 'webhook_secret', key_id: 'k1', count: 2, until: null }]) // '2 webhook secrets'

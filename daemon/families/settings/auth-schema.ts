@@ -63,7 +63,7 @@ const sessionTtl = z
 
 const signup = z.enum(SIGNUPS).meta({ description: 'Who may sign up.' })
 
-/** Of a server that is being written, on the developer's own machine. */
+/** Hosts of a server in development, on the developer's own machine. */
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 function isRedirect(text: string): boolean {
@@ -116,7 +116,7 @@ export function toWireAuth(
   }
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleAuth = {
   app_id: exampleApp.id,
   enabled: true,

@@ -7,7 +7,7 @@ const DOMAIN = {
   hostname: 'shop.example.com',
 }
 
-/** What domains tell of themselves, to webhooks that name it. */
+/** Events of domains, sent to webhooks that name them. */
 export const settingsEvents: readonly BuiltInEvent[] = [
   {
     type: 'domain.verified',

@@ -9,7 +9,7 @@ import { getAuth, updateAuth } from './operations/auth.ts'
 import { putService } from './operations/put-service.ts'
 import { verifyDomain } from './operations/verify-domain.ts'
 
-/** Settings of apps: hosts of their own, services that they need, and how their users sign in. */
+/** Settings of apps: custom domains, required services, and sign-in of their users. */
 export const settingsFamily = defineFamily({
   name: 'settings',
   needs: [appsFamily],

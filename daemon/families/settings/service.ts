@@ -27,7 +27,7 @@ export async function findDomain(
   return domain
 }
 
-/** What changes of an app's settings are called in the audit log, by what they are made to. */
+/** Audit action of each change of an app's settings. */
 type SettingsAction =
   | 'domain.created'
   | 'domain.updated'
@@ -37,7 +37,7 @@ type SettingsAction =
   | 'service.deleted'
   | 'auth.updated'
 
-/** Notes a change of an app's settings for the account's owners. */
+/** Records a change of an app's settings in the audit log. */
 export async function noteSetting(
   call: Change,
   app_id: string,
@@ -49,7 +49,7 @@ export async function noteSetting(
   await audit(call, { account_id, action, target_type, target_id, app_id })
 }
 
-/** Seals what is given of a service's secrets; null stays, for those that are to go. */
+/** Encrypts the given secrets of a service; null remains, and deletes a secret. */
 export function encryptSecrets(
   keyring: Keyring,
   appId: string,

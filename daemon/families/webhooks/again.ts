@@ -10,23 +10,21 @@ import type { Change } from '../audit/note.ts'
 import { audit, originsOf } from '../audit/note.ts'
 import { webhookError } from './errors.ts'
 
-/** Replays and retries at once: each may read all events of its account. */
+/** Concurrent replays and retries: each may read all events of its account. */
 const AT_ONCE = 2
 const WAITING = 200
 
-/** One for a process: what sends many events again works through them in chunks for as long as it takes. */
+/** One per process: a replay works in chunks for as long as it takes. */
 export function createReplayQueue(): FairQueue {
   return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING })
 }
 
-/** A replay is not begun for a client that left while it waited. */
+/** A queued replay does not begin for a client that has left. */
 export function replayTurn(call: Pick<Call, 'principal' | 'abandoned'>): Turn {
   return { holder: accountOf(call.principal), signal: call.abandoned() }
 }
 
-/**
- * Refuses to continue a dry run for a client that has disconnected, or for a caller that may no longer ask.
- */
+/** Refuses to continue a dry run for a client that has disconnected, or for a caller without authority. */
 export async function requireAsking(
   { admit }: Pick<Call, 'admit'>,
   { signal }: Turn,
@@ -36,8 +34,8 @@ export async function requireAsking(
 }
 
 /**
- * Commits one chunk of a replay. A replay takes long, so every chunk checks again that the caller still may
- * do this. Without its client it continues: what it began to send is sent.
+ * Commits one chunk of a replay. A replay takes long, so every chunk checks the caller's authority again.
+ * It continues without its client.
  */
 export function unitOfReplay<T>(
   { unit }: Pick<OwnCall, 'unit'>,
@@ -46,17 +44,21 @@ export function unitOfReplay<T>(
   return unit(work, { detached: true })
 }
 
-/** @throws KeyhookError `webhook_disabled`: what is queued for it would be skipped at once */
+/**
+ * @throws KeyhookError `webhook_disabled`: its queued deliveries would be skipped at once
+ */
 export function requireActive({ status }: WebhookRecord): void {
   if (status === 'disabled') throw webhookError('webhook_disabled')
 }
 
-/** @throws KeyhookError `invalid_request` for a span that ends before it begins */
+/**
+ * @throws KeyhookError `invalid_request` for a span that ends before it begins
+ */
 export function spanOf(
   { since, until = Infinity }: { readonly since: Instant; readonly until?: Instant | undefined },
   now: Instant,
 ): { readonly since: Instant; readonly until: Instant } {
-  // What happens from now on is nothing to send again.
+  // Events published from now on are not replayed.
   const end = Math.min(until, now + 1)
   if (since < end) return { since, until: end }
   throw httpError('invalid_request', {
@@ -70,7 +72,7 @@ export function spanOf(
   })
 }
 
-/** Notes what was sent again, and wakes the dispatcher once it is committed. */
+/** Records the replay in the audit log, and notifies the dispatcher after the commit. */
 export async function noteAgain(
   call: Change,
   webhook: WebhookRecord,

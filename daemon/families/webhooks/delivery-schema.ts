@@ -90,7 +90,8 @@ export const deliveryPage = pageOf(deliveryRecord)
 type WireDelivery = z.input<typeof deliveryRecord>
 
 export function toWireDelivery({ delivery, attempts }: InspectedDelivery): WireDelivery {
-  // Attempts are read after their delivery: one that ended in between belongs to a later state of it.
+  // Attempts are read after their delivery: an attempt that ended in between belongs to a later
+  // state.
   const counted = attempts.filter((attempt) => attempt.number <= delivery.attempts)
   const made = counted.map(toWireAttempt)
   const last = made.at(-1)
@@ -106,7 +107,7 @@ export function toWireDelivery({ delivery, attempts }: InspectedDelivery): WireD
     trigger: triggerOf(delivery, last),
     end_reason: delivery.status === 'skipped' ? 'webhook_disabled' : delivery.end_reason,
     attempt_count: delivery.attempts,
-    // While an attempt is under way the row holds the end of its lease, which is no appointment.
+    // During an attempt the row holds the end of its lease, which is not a schedule.
     next_attempt_at: delivery.status === 'pending' ? isoOrNull(delivery.next_at) : null,
     created_at: toIso(delivery.created_at),
     delivered_at: success === undefined ? null : toIso(success.started_at + success.duration),
@@ -117,7 +118,7 @@ export function toWireDelivery({ delivery, attempts }: InspectedDelivery): WireD
   }
 }
 
-/** A retry that somebody asked for says so before it is made; an automatic one only then. */
+/** A requested retry has its trigger before the attempt; an automatic one only with it. */
 function triggerOf(
   { status, trigger }: InspectedDelivery['delivery'],
   last: WireDelivery['attempts'][number] | undefined,
@@ -138,7 +139,7 @@ function toWireAttempt(attempt: Attempt): WireDelivery['attempts'][number] {
   }
 }
 
-/** A cause that this version does not know is left out: a later one may have stored it. */
+/** An unknown cause is left out: a later version may have stored it. */
 function describeError(
   code: AttemptErrorCode,
   cause: string | undefined,
@@ -147,7 +148,7 @@ function describeError(
   return { code, reason, message: reason === null ? ATTEMPT_ERRORS[code] : EGRESS_CAUSES[reason] }
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleDelivery = {
   id: '01890a5d-ac96-774b-bcce-b302099a8061',
   delivery_id: '01890a5d-ac96-774b-bcce-b302099a8061',

@@ -3,10 +3,10 @@ import { IDENTIFIERS } from '../../events/types.ts'
 
 const WEBHOOK = '01890a5d-ac96-774b-bcce-b302099a8060'
 
-/** What the test endpoint publishes. */
+/** Event of the test endpoint. */
 export const TEST_EVENT = 'webhook.test'
 
-/** What webhooks tell of themselves. The last two go to the account's other webhooks that name them. */
+/** Events of webhooks. The last two are sent to the account's other webhooks that name them. */
 export const webhookEvents: readonly BuiltInEvent[] = [
   {
     type: TEST_EVENT,

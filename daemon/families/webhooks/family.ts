@@ -12,7 +12,7 @@ import { rotateSecret } from './operations/rotate-secret.ts'
 import { testWebhook } from './operations/send-test.ts'
 import { updateWebhook } from './operations/update.ts'
 
-/** Webhooks: addresses that receive signed events, and what became of every delivery. */
+/** Webhooks: addresses that receive signed events, and the outcome of every delivery. */
 export const webhooksFamily = defineFamily({
   name: 'webhooks',
   scopes: { webhooks: ['read', 'write'] },

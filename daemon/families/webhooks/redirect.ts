@@ -7,11 +7,11 @@ import { pinsOf } from '../../authority/principal.ts'
 import { requireStepUp } from '../../authority/admission.ts'
 import { loadActor } from '../keys/service.ts'
 
-/** What decides where events go and which. */
+/** The fields that decide where events are sent, and which. */
 type Target = Pick<WebhookChanges, 'url' | 'events' | 'apps'>
 type RequestedTarget = { readonly [Part in keyof Target]: Target[Part] | undefined }
 
-/** The parts of a target that differ from the webhook's: who names them unchanged sets nothing. */
+/** The fields of a target that differ from the webhook's: unchanged ones have no effect. */
 export function changedTarget(
   webhook: WebhookRecord,
   { url, events, apps }: RequestedTarget,
@@ -24,8 +24,8 @@ export function changedTarget(
 }
 
 /**
- * Refuses a caller who may not give a webhook this target, or may not enable it: a session without a
- * recent proof, the previous value of a key, and a key that may not receive the events itself.
+ * Refuses a caller who may not give a webhook this target, or may not enable it: a session without a recent
+ * proof, the previous value of a key, and a key that may not receive the events itself.
  *
  * @throws KeyhookError `step_up_required`, `previous_value_restricted`, `insufficient_scope`, `key_pinned`
  */
@@ -45,7 +45,7 @@ export async function requireRedirect(
   const added = events.filter((one) => !webhook.events.includes(one))
   requireReceivable(platform, authority, isMoved ? events : added)
   if (target.url === undefined) return
-  // Events that were published under earlier types and apps are still to be sent.
+  // Events of earlier types and apps may still be queued.
   const types = await receivableTypes(platform, authority, webhook.account_id)
   const { hasUnfinishedBeyond } = tx.deliveries
   if (types !== null && (await hasUnfinishedBeyond(webhook.id, { types, apps: null }))) {

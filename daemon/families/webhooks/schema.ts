@@ -21,11 +21,11 @@ import {
 
 export const webhookParams = z.strictObject({ webhook_id: plainText })
 
-/** What no part of a url holds: control characters, blanks and backslashes. */
+/** Characters that a URL does not contain: control characters, blanks and backslashes. */
 const NOT_IN_URL =
   '\\u0000-\\u0020\\u007f-\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\\\#'
 
-/** Judged by the egress guard, which says more than a pattern could. */
+/** The egress guard checks it, and says more than a pattern. */
 const url = z
   .string()
   .min(1)
@@ -35,7 +35,7 @@ const url = z
     maxLength: 2048,
     example: 'https://hooks.example.com/in',
   })
-/** The forms of a subscription: a type, a family, or every built-in type. */
+/** Forms of a subscription: a type, a family, or every built-in type. */
 const SUBSCRIPTION = `^(?:\\*|${[EVENT_TYPE, FAMILY].map(inner).join('|')})$`
 
 /** A pattern without its anchors. */
@@ -70,7 +70,7 @@ const apps = z
   .transform((ids) => [...new Set(ids)].sort())
   .nullable()
   .meta({ description: 'Apps whose events are sent; null for all, and events without an app.' })
-/** A pattern of the names that are the sender's under every brand, in upper or lower case. */
+/** A pattern of header names that the sender sets under every brand, in any case. */
 function ofTheSender(): string {
   const either = (name: string): string =>
     name.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`)
@@ -78,7 +78,7 @@ function ofTheSender(): string {
   return `^(?:(?:${names})$|${RESERVED_PREFIXES.map(either).join('|')})`
 }
 
-/** As the check of headers reads them, which also knows the names of the brand. */
+/** The check of headers also knows the names of the brand. */
 const headerName = z.string().meta({
   pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
   minLength: 1,
@@ -177,7 +177,7 @@ export const webhookRecord = z
 
 export const webhookPage = pageOf(webhookRecord)
 
-/** The record with its signing secret, which is shown this once. */
+/** The record with its signing secret, which is shown once. */
 export const createdWebhook = webhookRecord
   .extend({
     secret: z
@@ -250,7 +250,7 @@ export const replayBody = z.strictObject({
   dry_run: dryRun,
 })
 
-/** What was asked to be sent again. */
+/** Replayed or retried deliveries. */
 export const sentAgain = z
   .strictObject({
     webhook_id: z.string(),
@@ -259,7 +259,7 @@ export const sentAgain = z
   })
   .meta({ id: 'SentAgain' })
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleWebhook = {
   id: '01890a5d-ac96-774b-bcce-b302099a8060',
   webhook_id: '01890a5d-ac96-774b-bcce-b302099a8060',

@@ -25,7 +25,7 @@ import type { FieldError } from '../../../lib/errors.ts'
 import { customHeaderProblem } from '../../../lib/webhook/headers.ts'
 import { httpError } from '../../operations/errors.ts'
 
-/** A webhook that the principal may see. */
+/** Finds a webhook that the principal may read. */
 export async function findWebhook(
   webhooks: Pick<WebhookReads, 'get'>,
   principal: Principal,
@@ -38,7 +38,7 @@ export async function findWebhook(
   return webhook
 }
 
-/** A pinned key sees the webhooks whose every app it is pinned to. */
+/** A pinned key reads the webhooks whose apps are all within its pins. */
 export function isVisible(
   { apps }: Pick<WebhookRecord, 'apps'>,
   { authority }: Principal,
@@ -47,8 +47,8 @@ export function isVisible(
 }
 
 /**
- * A delivery of that webhook that the principal may see: to a pinned key, those of its apps. What the
- * webhook received under an earlier filter may concern others.
+ * Finds a delivery of that webhook that the principal may read: a pinned key reads those of its apps. The
+ * webhook may have received others under an earlier filter.
  */
 export async function findDelivery(
   deliveries: Pick<DeliveryReads, 'get'>,
@@ -66,10 +66,9 @@ export async function findDelivery(
 }
 
 /**
- * The filter that a webhook is to have: what was asked for within the pins, and all of them when
- * nothing was asked for.
+ * The app filter of a webhook: the requested apps within the pins, or all pins when none were requested.
  *
- * @throws KeyhookError `scope_not_delegable` for a pinned key that asks for apps beyond its own
+ * @throws KeyhookError `scope_not_delegable` for a pinned key that requests apps beyond its own
  */
 export function grantApps(
   { authority }: { readonly authority: Authority },
@@ -84,7 +83,7 @@ export function grantApps(
   return requested
 }
 
-/** Faults of the url itself; every other reason is about where it leads. */
+/** Faults of the URL itself; every other reason is about its target. */
 const FORMAT_FAULTS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
   'malformed',
   'too_long',
@@ -97,7 +96,7 @@ const FORMAT_FAULTS: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
 ])
 
 /**
- * Judges where deliveries are to go, its name's present addresses included; answers the canonical url.
+ * Checks the target of deliveries, with the current addresses of its name, and returns the canonical URL.
  *
  * @throws KeyhookError `invalid_url`, `url_not_public`
  */
@@ -111,7 +110,7 @@ export async function judgeTarget({ plugins }: Platform, url: string): Promise<s
   })
 }
 
-/** Plain http has a remedy that the general sentence about schemes does not name. */
+/** Plain http has a remedy that the general message does not name. */
 function describeRefusal(reason: RefusalReason, url: string): string {
   if (reason === 'scheme') return /^http:/i.test(url) ? PLAIN_HTTP : `${REFUSALS.scheme} ${HTTPS}`
   return reason === 'malformed' ? `${REFUSALS.malformed} ${HTTPS}` : REFUSALS[reason]
@@ -124,7 +123,7 @@ const PLAIN_HTTP =
 
 /**
  * @throws KeyhookError `unknown_event_type`, naming every type that nobody publishes to the account and
- * what is neither a type nor a pattern
+ *   every text that is neither a type nor a pattern
  */
 export async function requireKnownTypes(
   { eventTypes }: Platform,
@@ -151,7 +150,7 @@ export async function requireKnownTypes(
   throw webhookError('unknown_event_type', { errors })
 }
 
-/** Notes a change of a webhook, as it is after the change. */
+/** Records a change of a webhook, in its new state. */
 export async function noteChange(
   call: Change,
   webhook: WebhookRecord,
@@ -162,7 +161,7 @@ export async function noteChange(
   await audit(call, { account_id, action, target_type: 'webhook', target_id: id, origins })
 }
 
-/** A new signing secret, and how it is kept. */
+/** A new signing secret, and its encrypted record. */
 export function createSecret(
   { newId, random, keyring }: Pick<Platform, 'newId' | 'random' | 'keyring'>,
   now: Instant,
@@ -176,7 +175,9 @@ export function createSecret(
   }
 }
 
-/** @throws KeyhookError `invalid_request` naming every header that may not be sent */
+/**
+ * @throws KeyhookError `invalid_request` naming every header that may not be sent
+ */
 export function judgeHeaders(
   { names }: Pick<Platform, 'names'>,
   headers: Readonly<Record<string, string>> | null | undefined,

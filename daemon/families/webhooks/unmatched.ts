@@ -8,8 +8,8 @@ const sentEvents = z.object({ events: z.array(z.string()) })
 const knownTypes = z.object({ data: z.array(z.object({ type: z.string() })) })
 
 /**
- * Warns of families that match no known event type. They are accepted, since a subscription may precede
- * the first type of its family.
+ * Warns of families without a known event type. They are accepted, because a subscription may precede the
+ * first type of its family.
  */
 export const UNMATCHED_FAMILIES: CommandWarning = {
   list: (sent) => (familiesOf(sent).length === 0 ? undefined : listTypes.path),

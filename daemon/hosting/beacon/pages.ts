@@ -12,25 +12,25 @@ import { createSharedWork } from './shared-work.ts'
 import type { Splice } from './splice.ts'
 import { openSpliced } from './splice.ts'
 
-/** A form of a file as it is sent. */
+/** A representation of a file as it is sent. */
 export interface SentForm extends Form {
-  /** All of it, for what is nowhere kept. */
+  /** All of its bytes, when they are not stored. */
   readonly made?: Buffer
-  /** The page that the beacon is put into while it is sent. */
+  /** The page into which the beacon is inserted while it is sent. */
   readonly splice?: Splice
-  /** Present for a fragment: as a page, it is sent with the beacon, and to a script without it. */
+  /** Present for a fragment: it is sent with the beacon as a page, and without it to a script. */
   readonly byDestination?: true
 }
 
-/** Puts the beacon into pages while they are served; what is stored never holds it. */
+/** Inserts the beacon into pages while they are served; it is never stored. */
 export interface BeaconPages {
   /**
-   * The form that is sent in place of a form of a page: made once, then from memory. While too many pages
-   * wait to be read, it is the form as it is kept, whose digest is as true.
+   * Returns the representation to send for a page: built once, then from memory. While too many pages wait
+   * to be read, it is the stored one, with its own digest.
    *
-   * @param destination what the browser asks for it for (`Sec-Fetch-Dest`), if it says
-   * @param leaving aborted when the visitor waits no longer; asked for only when there is something to
-   *   wait for, which then rejects
+   * @param destination purpose of the request (`Sec-Fetch-Dest`), if given
+   * @param leaving aborts when the visitor has left; read only when there is something to wait for, which
+   *   then rejects
    */
   find(
     appId: string,
@@ -44,13 +44,13 @@ export interface BeaconPages {
 export type Leaving = () => AbortSignal
 
 export interface BeaconPageLimits {
-  /** Bytes of the largest page that is held in memory as it is sent; larger ones are read each time. */
+  /** Maximum bytes of a page that is held in memory as sent; larger ones are read each time. */
   readonly small: number
-  /** Bytes of memory for pages and their compressed forms. */
+  /** Maximum bytes of pages and their compressed forms in memory. */
   readonly total: number
-  /** Bytes of pages that wait to be compressed; beyond that a page is sent uncompressed. */
+  /** Maximum bytes of pages that wait for compression; beyond it a page is sent uncompressed. */
   readonly waiting: number
-  /** Bytes of pages that wait to be read for the first time; beyond that a page is sent as it is kept. */
+  /** Maximum bytes of pages that wait for their first read; beyond it a page is sent as stored. */
   readonly reading: number
 }
 
@@ -61,13 +61,13 @@ const LIMITS: BeaconPageLimits = {
   reading: 128 * 1024 * 1024,
 }
 
-/** What is remembered of a page beside its bytes, about. */
+/** Estimated overhead of a page beside its bytes. */
 const OVERHEAD = 1024
 
-/** Off the event loop, one page at a time: somebody waits, but others need the threads too. */
+/** One page at a time, off the event loop: a visitor waits, but others need the threads too. */
 const COMPRESSED_AT_ONCE = 1
 
-/** Pages that are read at once; each holds what is scanned, at most. */
+/** Concurrent reads of pages; each holds at most the scanned bytes. */
 const READ_AT_ONCE = 4
 
 const COMPRESS: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
@@ -92,17 +92,17 @@ interface PageRequest {
   readonly leaving: Leaving | undefined
 }
 
-/** A page that was looked through. */
+/** A scanned page. */
 interface Page {
-  /** With the beacon; undefined for one that gets none. */
+  /** With the beacon; undefined for a page without one. */
   readonly identity: SentForm | undefined
   readonly encoded: Partial<Record<Encoding, SentForm>>
 }
 
 /**
- * Each form has a digest of its own, so that tags, ranges and lengths are those of the bytes that are sent.
+ * Each form has its own digest, so that tags, ranges and lengths are those of the sent bytes.
  *
- * @param isSecure whether apps are served by https
+ * @param isSecure whether apps are served over https
  */
 export function createBeaconPages(
   bytes: Pick<AppBytes, 'open'>,
@@ -153,7 +153,7 @@ export function createBeaconPages(
       ...(byDestination === true ? { byDestination } : {}),
     }
     page.encoded[encoding] = form
-    // Set anew, since it has grown.
+    // Set again, because its size has grown.
     if (pages.peek(key) === page) pages.set(key, page)
     return form
   }
@@ -188,7 +188,7 @@ export function createBeaconPages(
       if (page !== undefined) return choose(appId, key, page, request)
       const loaded = reading.join(
         `${appId} ${key}`,
-        // However large a page is, it is read when nothing else is.
+        // A page of any size is read when nothing else is.
         Math.min(file.size, limits.reading),
         (signal) => load(appId, file, key, signal),
         leaving?.(),
@@ -199,13 +199,13 @@ export function createBeaconPages(
   }
 }
 
-/** Destinations of a request that make a page of what is answered (Fetch, 2.2.5). */
+/** Destinations of a request that show the response as a page (Fetch, 2.2.5). */
 const PAGES: ReadonlySet<string> = new Set(['document', 'embed', 'frame', 'iframe', 'object'])
 
-/** What is served for a folder, and in place of what is missing. */
+/** Pages of folders and of missing files. */
 const NAMED_PAGE = /(?:^|\/)(?:index|404)\.html$/
 
-/** Whether a fragment is asked for to be shown as a page: by its name where the browser does not say. */
+/** Whether a fragment is requested as a page: by its name when the browser does not say. */
 function isForPage({ path }: ServedFile, destination: string | undefined): boolean {
   return destination === undefined ? NAMED_PAGE.test(path) : PAGES.has(destination)
 }
@@ -215,7 +215,7 @@ export function isHtml({ type }: Pick<ServedFile, 'type'>): boolean {
   return type === 'text/html; charset=utf-8' || /^text\/html\s*(?:;|$)/i.test(type)
 }
 
-/** Reads a page once and hashes it as it is sent; undefined for one that gets no beacon. */
+/** Reads a page once and hashes it as it is sent; undefined for a page without a beacon. */
 async function readPage(
   chunks: AsyncIterable<Uint8Array>,
   { sha256, size }: Kept,
@@ -247,7 +247,7 @@ async function readPage(
       scan.write(chunk)
       if (!scan.isDone) continue
       splice = put()
-      // It is sent like any other file, which is checked then.
+      // It is sent like any other file, which is verified then.
       if (splice === undefined) return undefined
       continue
     }
@@ -270,7 +270,7 @@ async function readPage(
   }
 }
 
-/** All of a page as it is sent. */
+/** All bytes of a page as sent. */
 async function readSent(
   bytes: Pick<AppBytes, 'open'>,
   appId: string,

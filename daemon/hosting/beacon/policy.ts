@@ -1,18 +1,17 @@
-/** What the beacon needs: to be loaded as a script, and to send (CSP 3, 6.8.3: each falls back in turn). */
+/** What the beacon needs: loading a script, and sending (CSP 3, 6.8.3: each falls back to the next). */
 const FETCHES = [
   ['script-src-elem', 'script-src', 'default-src'],
   ['connect-src', 'default-src'],
 ] as const
 
 /**
- * Whether a page's own Content-Security-Policy lets it load `/_p/obs.js` and report to its own origin. A
- * policy that may forbid either is taken to do so: nothing is added to it, and no page asks for what its
- * browser then blocks.
+ * Whether a page's own Content-Security-Policy allows loading `/_p/obs.js` and reporting to its own origin.
+ * A policy that may forbid either counts as forbidding it: nothing is added to it, and no page requests
+ * what its browser then blocks.
  *
- * @param isSecure whether apps are served by https
- * @example
- * allowsBeacon("default-src 'self'", true) // true
- * allowsBeacon("script-src 'nonce-abc' 'strict-dynamic'", true) // false
+ * @param isSecure whether apps are served over https
+ * @example allowsBeacon("default-src 'self'", true) // true allowsBeacon("script-src 'nonce-abc'
+ *   'strict-dynamic'", true) // false
  */
 export function allowsBeacon(policy: string, isSecure: boolean): boolean {
   const directives = new Map<string, readonly string[]>()
@@ -27,9 +26,9 @@ export function allowsBeacon(policy: string, isSecure: boolean): boolean {
   })
 }
 
-/** Sources with a host are not looked at: an app has several names. */
+/** Sources with a host are ignored: an app has several names. */
 function matchesOwnOrigin(sources: readonly string[], isSecure: boolean): boolean {
-  // It takes trust from hosts and 'self', and gives it to nonces and hashes alone.
+  // It ignores hosts and 'self', and trusts only nonces and hashes.
   if (sources.includes("'strict-dynamic'")) return false
   return sources.some(
     (source) =>

@@ -7,40 +7,40 @@ export const BEACON_PATH = '/_p/obs.js'
 const TAG = `<script src="${BEACON_PATH}"></script>`
 
 /**
- * Bytes of the beginning of a page in which its place is looked for. The parser holds what it has not
- * understood yet, such as a comment that never ends: this bounds it.
+ * Bytes at the beginning of a page that are scanned. The parser buffers incomplete constructs, such as a
+ * comment that never ends: this bounds it.
  */
 export const SCANNED_BYTES = 256 * 1024
 
-/** Elements within each other that are followed: the parser goes through all that are open for each tag. */
+/** Maximum nesting depth: the parser visits all open elements for each tag. */
 const DEEPEST = 256
 
-/** Where the beacon goes in a page, in bytes, and how it is written there. */
+/** Byte position of the beacon in a page, and its markup. */
 export interface BeaconPosition {
   readonly at: number
   readonly tag: Buffer
 }
 
-/** Reads a page from its beginning until it is known where the beacon goes. */
+/** Scans a page from its beginning until the position of the beacon is known. */
 export interface PageScan {
   /** Whether no more of the page is needed. */
   readonly isDone: boolean
   write(chunk: Uint8Array): void
-  /** Undefined for what gets no beacon. Called once it is done, or at the end of the page. */
+  /** Undefined for a page without a beacon. Called once it is done, or at the end of the page. */
   end(): FoundPosition | undefined
 }
 
 export interface FoundPosition extends BeaconPosition {
-  /** Whether it may be a part of a page: it has nothing that only whole pages have. */
+  /** Whether it may be a fragment: it has nothing that only whole pages have. */
   readonly isFragment: boolean
 }
 
 export interface PageScanOptions {
-  /** Whether apps are served by https. */
+  /** Whether apps are served over https. */
   readonly isSecure: boolean
 }
 
-/** What may stand in a head without ending it (HTML, 13.2.6.4.4). */
+/** Elements that do not end a head (HTML, 13.2.6.4.4). */
 const OF_HEAD: ReadonlySet<string> = new Set([
   'base',
   'basefont',
@@ -55,7 +55,7 @@ const OF_HEAD: ReadonlySet<string> = new Set([
   'title',
 ])
 
-/** What stands in these is no part of the head itself. */
+/** Elements whose content does not belong to the head itself. */
 const OPAQUE: ReadonlySet<string> = new Set([
   'noframes',
   'noscript',
@@ -65,32 +65,32 @@ const OPAQUE: ReadonlySet<string> = new Set([
   'title',
 ])
 
-/** What tells a page from a fragment of one that scripts put into others. */
+/** Elements that distinguish a page from a fragment that scripts insert into others. */
 const OF_PAGE: ReadonlySet<string> = new Set(['body', 'frameset', 'head', 'html', 'title'])
 
 /**
- * Finds where the beacon goes: right behind `<head>`, or where the head begins that a page leaves out, so
- * that it runs before the page's own scripts; behind the last policy in a `<meta>` of the head, so that
- * the policy governs it.
+ * Finds the position of the beacon: directly after `<head>`, or where an omitted head begins, so that it
+ * runs before the page's own scripts; after the last policy in a `<meta>` of the head, so that the policy
+ * governs it.
  *
- * A page gets none that loads it in its head, whose policy may forbid it, or whose `<base>` would lead it
- * elsewhere. When the head is longer or deeper than what is scanned, the place that is known by then
- * counts; a page without one gets none.
+ * A page has no beacon when it loads one in its head, when its policy may forbid it, or when its `<base>`
+ * would redirect it. When the head is longer or deeper than the scan, the position known by then counts;
+ * without one, the page has no beacon.
  */
 export function scanPage({ isSecure }: PageScanOptions): PageScan {
   let isDone = false
   let isFragment = true
   let isRefused = false
   let at: number | undefined
-  /** Where a `<base>` of another origin begins. */
+  /** Position of a `<base>` of another origin. */
   let baseAt = Infinity
-  /** The element of the head that is open and hides what is in it, and how many of them. */
+  /** The open element of the head that hides its content, and their number. */
   let opaque = ''
   let depth = 0
   let encoding: Encoding | undefined
   /** Characters so far. */
   let length = 0
-  /** Elements that are open, for the parser. */
+  /** Open elements, for the parser. */
   let open = 0
   /** Bytes that may still be scanned. */
   let left = SCANNED_BYTES
@@ -156,7 +156,7 @@ export function scanPage({ isSecure }: PageScanOptions): PageScan {
     if (isRefused) finish()
   }
 
-  /** What came before it is known how the page is encoded. */
+  /** Bytes received before the encoding was known. */
   let first: Uint8Array = new Uint8Array()
 
   function read(chunk: Uint8Array, from: Encoding): void {
@@ -188,7 +188,7 @@ export function scanPage({ isSecure }: PageScanOptions): PageScan {
     end() {
       const { bom, unit, encode } = encoding ?? begin()
       if (!isDone) parser.end()
-      // At the end of a page its place is there at the latest.
+      // The position is at the end of the page at the latest.
       finish(length)
       if (isRefused || at === undefined || baseAt < at) return undefined
       return { at: bom + unit * at, tag: encode(TAG), isFragment }
@@ -196,7 +196,7 @@ export function scanPage({ isSecure }: PageScanOptions): PageScan {
   }
 }
 
-/** Whether an address names a host, so that what is relative to it is another origin's. */
+/** Whether an address names a host, so that relative addresses belong to another origin. */
 function isElsewhere(href: string): boolean {
   return /^\s*(?:[a-z][a-z0-9+.-]*:|[/\\]{2})/i.test(href)
 }
@@ -210,7 +210,7 @@ interface Encoding {
   encode(text: string): Buffer
 }
 
-/** Whatever extends ASCII is read byte by byte, so that what the parser counts are bytes. */
+/** Supersets of ASCII are read byte by byte, so that the parser counts bytes. */
 const BYTES: Encoding = {
   bom: 0,
   unit: 1,
@@ -221,7 +221,7 @@ const BYTES: Encoding = {
 /** Bytes of the longest byte order mark. */
 const LONGEST_BOM = 3
 
-/** By the byte order mark, which goes before anything else (Encoding Standard, 6). */
+/** The byte order mark takes precedence (Encoding Standard, 6). */
 function encodingOf(first: Uint8Array): Encoding {
   const [a, b, c] = first
   if (a === 0xef && b === 0xbb && c === 0xbf) {
@@ -240,7 +240,7 @@ function encodingOf(first: Uint8Array): Encoding {
   }
 }
 
-/** Leaves out the first bytes of all. */
+/** Skips the first bytes. */
 function skipping(left: number): (chunk: Uint8Array) => Uint8Array {
   return (chunk) => {
     const skipped = Math.min(left, chunk.length)

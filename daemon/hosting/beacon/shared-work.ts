@@ -1,10 +1,10 @@
-/** Work that several callers wait for at once. */
+/** Work that several callers wait for. */
 export interface SharedWork {
   /**
-   * Joins the work of that name, or begins it. It is given up once all who waited for it have left.
+   * Joins the work of that name, or begins it. It is aborted once all its callers have left.
    *
-   * @param cost counted until the work is over; undefined is answered when it does not fit
-   * @param left aborted when the caller waits no longer: its promise then rejects with the reason
+   * @param cost counted until the work is over; the result is undefined when it does not fit
+   * @param left aborts when the caller stops waiting: its promise then rejects with the reason
    */
   join<T>(
     name: string,
@@ -15,9 +15,9 @@ export interface SharedWork {
 }
 
 export interface SharedWorkLimits {
-  /** Pieces of work that run at once; the others wait in their order. */
+  /** Maximum concurrent work; the rest waits in order. */
   readonly atOnce: number
-  /** Cost of all that runs and waits. */
+  /** Maximum cost of all running and waiting work. */
   readonly cost: number
 }
 
@@ -30,9 +30,9 @@ interface Job {
   callers: number
 }
 
-/** Runs each piece of work once for all who wait for it, and a bounded number of pieces at once. */
+/** Runs each piece of work once for all its callers, and a bounded number of pieces at once. */
 export function createSharedWork({ atOnce, cost: mostCost }: SharedWorkLimits): SharedWork {
-  // What can be joined. Work that was given up is in it no more, but runs until it notices.
+  // Work that can be joined. Aborted work is removed, but runs until it notices.
   const jobs = new Map<string, Job>()
   const waiting = new Set<Job>()
   let running = 0
@@ -57,7 +57,7 @@ export function createSharedWork({ atOnce, cost: mostCost }: SharedWorkLimits): 
       },
       callers: 0,
     }
-    // Whoever waits learns of a failure; there may be nobody left.
+    // Each caller gets the rejection; there may be none left.
     promise.catch(() => undefined)
     jobs.set(name, job)
     total += cost
@@ -81,7 +81,7 @@ export function createSharedWork({ atOnce, cost: mostCost }: SharedWorkLimits): 
   function leave(job: Job): void {
     job.callers -= 1
     if (job.callers > 0) return
-    // A later caller begins anew: what is given up must not be joined.
+    // A later caller starts anew: aborted work must not be joined.
     if (jobs.get(job.name) === job) jobs.delete(job.name)
     if (waiting.delete(job)) forget(job)
     else job.stop.abort()

@@ -1,12 +1,12 @@
 import type { AppBytes, ByteRange, Kept } from '../../../plugins/apps/contract.ts'
 import type { BeaconPosition } from './scan.ts'
 
-/** A page, and where something is put into it while it is sent. */
+/** A page, and the text to insert while it is sent. */
 export interface Splice extends BeaconPosition {
   readonly page: Kept
 }
 
-/** Opens a part of a page as if it were kept with the beacon in it; undefined for one that is not there. */
+/** Opens a part of a page as if it were stored with the beacon; undefined for a missing page. */
 export async function openSpliced(
   bytes: Pick<AppBytes, 'open'>,
   appId: string,

@@ -8,17 +8,19 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import { parseAuthority } from '../target.ts'
 import type { BrowserReport } from '../site.ts'
 
-/** What browsers send is cut off beyond this, as they do themselves. */
+/** Maximum bytes of a body, as browsers limit it themselves. */
 const MAX_BODY = 64 * 1024
-/** Bodies that are read at once, of one network and of all networks. */
+/** Maximum concurrent bodies, of one network and of all networks. */
 const READING = { each: 8, limit: 256 }
-/** How long one may take: it is small, and all of it was there before it was sent. */
+/** Maximum duration of a body: it is small, and complete before it is sent. */
 const LONGEST = 5 * SECOND
 
-/** Reads what a body of a media type tells; nothing when it is not what is sent there. */
+/** Parses the body of a media type; empty when it is not a report. */
 export type ReadReports = (type: string, value: unknown) => readonly BrowserReport[]
 
-/** @param network where the request comes from */
+/**
+ * @param network origin of the request
+ */
 export type Intake = (
   request: IncomingMessage,
   network: string,
@@ -28,14 +30,14 @@ export type Intake = (
 
 export interface IntakePorts {
   readonly clock: Pick<Clock, 'after'>
-  /** Counted up by what is not looked at. */
+  /** Counters of dropped reports. */
   readonly dropped: Metrics['reports']
 }
 
 /**
- * Takes in what pages of an app tell of it. Whatever it is, `done` is called once: nobody learns what
- * was made of it. What pages of others send, what is too long or takes too long, and what comes while too
- * much is being read, is not looked at.
+ * Receives reports of an app's own pages. `done` is called once in any case: nobody learns how a report was
+ * judged. Reports of other sites' pages, bodies that are too long or too slow, and bodies beyond the
+ * concurrent maximum are dropped.
  */
 export function createIntake({ clock, dropped }: IntakePorts): Intake {
   const reading = createFairPool(READING)
@@ -75,7 +77,7 @@ export function createIntake({ clock, dropped }: IntakePorts): Intake {
 
 type Unread = 'too_large' | 'too_slow' | 'at_once'
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is not JSON. */
 function parse(text: string): unknown {
   try {
     return parseJson(text)
@@ -86,9 +88,9 @@ function parse(text: string): unknown {
 }
 
 /**
- * Reads all of a body, or tells why there is no more of it; what was cut off is empty.
+ * Reads a whole body, or returns why it was not read; a truncated body is empty.
  *
- * @returns ends it for the sake of another
+ * @returns ends it in favour of another
  */
 function readBody(
   request: IncomingMessage,
@@ -115,7 +117,7 @@ function readBody(
   return () => end('at_once')
 }
 
-/** Browsers say where a request comes from; who says nothing is no page. */
+/** Browsers send the origin of a request; a request without one does not come from a page. */
 function isOfOwnPage({ headers }: IncomingMessage): boolean {
   const { origin, host = '', 'sec-fetch-site': site } = headers
   if (origin === undefined && site === undefined) return false

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { BrowserReport } from '../site.ts'
 
-/** Of one request. */
+/** Maximum reports of one request. */
 const MAX_REPORTS = 20
-/** In characters. */
+/** Maximum characters of a message. */
 export const MAX_MESSAGE = 1000
 export const MAX_STACK = 4000
 const MAX_URL = 1024
 
-/** In an address within a text: what follows its path, but for the line and column of a stack. */
+/** In an address within a text: what follows its path, except the line and column of a stack. */
 const QUERIES = /(\bhttps?:\/\/[^\s?#()<>"']*)[?#][^\s()<>"']*?((?::\d+){0,2}(?=[\s()<>"']|$))/g
 
-/** Text of others as it is kept: cut, well-formed, without what could not be shown, and without queries. */
+/** Untrusted text as it is stored: cut, well-formed, without invisible characters and queries. */
 function tidyText(text: string, most: number): string {
   const cut = Buffer.from(text.slice(0, most)).toString()
   return cut
@@ -19,14 +19,14 @@ function tidyText(text: string, most: number): string {
     .replaceAll(QUERIES, (_, address: string, position: string) => address + position)
 }
 
-/** An address of a page without its query; undefined for what is none. */
+/** An address of a page without its query; undefined for any other text. */
 function tidyUrl(text: string): string | undefined {
   const url = text.length > 16_384 ? null : URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined
   return `${url.origin}${url.pathname}`.slice(0, MAX_URL)
 }
 
-/** Of a deployment. */
+/** Pattern of a deployment id. */
 const RELEASE = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const beacon = z.object({
@@ -41,10 +41,10 @@ const scriptReport = z.object({
   url: z.string(),
 })
 
-/** Sent as text, since a page needs no leave for that. */
+/** Sent as text, because a page needs no permission for that. */
 const TYPES: ReadonlySet<string> = new Set(['text/plain', 'application/json'])
 
-/** Reads what our script sends. One report that is none leaves the others. */
+/** Parses the reports of the observing script. An invalid report does not affect the others. */
 export function readBeacon(type: string, value: unknown): readonly BrowserReport[] {
   if (!TYPES.has(type)) return []
   const { data } = beacon.safeParse(value)
@@ -71,7 +71,7 @@ const text = z.string().nullish()
 /** Content Security Policy 3, 5.3. */
 const violation = z.object({ effectiveDirective: z.string(), blockedURL: text, sourceFile: text })
 
-/** What is told of each type of report: Reporting API, and what defines the types. */
+/** The message of each report type (Reporting API and the specifications of the types). */
 const MESSAGES: Readonly<
   Record<string, { type: BrowserReport['type']; of: (body: unknown) => string | undefined }>
 > = {
@@ -99,7 +99,7 @@ const reports = z.array(z.unknown())
 
 const report = z.object({ type: z.string(), url: z.string(), body: z.unknown() })
 
-/** The older form, of one violation. */
+/** The older form, with a single violation. */
 const older = z.object({
   'csp-report': z.object({
     'document-uri': z.string(),
@@ -116,7 +116,7 @@ const READERS: Readonly<Record<string, (value: unknown) => readonly BrowserRepor
   'application/csp-report': readOlder,
 }
 
-/** Reads what browsers report of themselves. What it is not known what to make of is left out. */
+/** Parses reports that browsers send by themselves. Unknown ones are left out. */
 export function readStandard(type: string, value: unknown): readonly BrowserReport[] {
   return Object.hasOwn(READERS, type) ? (READERS[type]?.(value) ?? []) : []
 }

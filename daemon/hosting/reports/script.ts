@@ -1,12 +1,12 @@
-/** As many as a page tells of before it is loaded anew. */
+/** Maximum reports of a page until it is loaded again. */
 const MOST = 10
 
 /**
- * The script that pages are served with, `<script src="/_p/obs.js"></script>`. It gathers the errors of the
- * page for a second, or until the page is left, and sends them to where the page came from, whatever its
- * `<base>` says. Loaded twice it runs once.
+ * The script of observed pages, `<script src="/_p/obs.js"></script>`. It gathers the errors of the page for
+ * a second, or until the page is left, and sends them to the page's origin, whatever its `<base>`. Loaded
+ * twice, it runs once.
  *
- * @param release the deployment that the page is of, which each report names
+ * @param release deployment of the page, which each report names
  */
 export function scriptOf(release: string | null): string {
   return `(function () {

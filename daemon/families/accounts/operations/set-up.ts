@@ -34,7 +34,7 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
     async run(call) {
       const { platform, body, now, ip, response } = call
       const cookie = requireSessionCookie(platform)
-      // Once there is a user, a request costs no hash.
+      // Once there is a user, a request does not cost a hash.
       if (await platform.store.accounts.anyUser()) throw accountError('setup_closed')
       const attempt = { network: networkOf(ip), email: '' }
       const opened = await guesses.check(attempt, now, async () =>
@@ -48,8 +48,8 @@ export function setUp(passwords: Passwords, guesses: Guesses) {
 }
 
 /**
- * The link is used up together with what it makes: of concurrent claims one wins. Undefined for a link that
- * is not open.
+ * The link is used up together with its effect: of concurrent claims one wins. Undefined for a link that is
+ * not open.
  */
 function claim(call: SetUpCall, passwordHash: string): Promise<OpenedSession | undefined> {
   const { platform, body, now } = call

@@ -41,7 +41,7 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
   })
 }
 
-/** Undefined for a wrong password and for an unknown user alike, after the same work. */
+/** Undefined both for a wrong password and for an unknown user, after the same work. */
 async function open(call: SignInCall, passwords: Passwords): Promise<OpenedSession | undefined> {
   const { platform, body, ip } = call
   const turn = turnOfNetwork(ip)
@@ -59,7 +59,7 @@ async function openChecked(
 ): Promise<OpenedSession | undefined> {
   const { platform, now } = call
   return platform.store.write(async (tx) => {
-    // Checking took long: a password that was reset meanwhile opens nothing.
+    // Checking took long: a password that was reset meanwhile no longer signs in.
     const user = await tx.accounts.userByEmail(checked.email)
     if (user?.password !== checked.password) return undefined
     const account = await findAccount(tx.accounts, user.account_id)

@@ -5,7 +5,7 @@ import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange } from '../service.ts'
 import { showApp } from '../show.ts'
 
-/** How long an archived app can be restored. */
+/** Retention of an archived app, during which it can be restored. */
 const RESTORABLE: Millis = 30 * DAY
 
 export const archiveApp = operation({

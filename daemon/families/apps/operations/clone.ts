@@ -53,7 +53,7 @@ export const cloneApp = operation({
     const { apps } = platform.store
     const app = await findLiveApp(apps, principal, params.app_id)
     const revision = await findRevision(apps, app, body?.revision)
-    // Refused now rather than after waiting; while it waits another app may take the place or the name.
+    // Checked before waiting; while it waits, another app may use up the quota or take the alias.
     await requireCloneAllowed(call, app)
     const kept = await applyInTurn(call, params.app_id, async (signal) => {
       await requireCloneAllowed(call, app)
@@ -76,7 +76,7 @@ export const cloneApp = operation({
   onUnknownOutcome: ({ platform }, { kept }) => platform.workAvailable.bytes(kept.id),
 })
 
-/** Refuses a clone that could not be recorded, before anything is copied; the unit of work looks again. */
+/** Refuses a clone that cannot be recorded, before anything is copied; the unit of work checks again. */
 async function requireCloneAllowed(
   { platform, body }: Pick<Call<typeof input>, 'platform' | 'body'>,
   { account_id }: AppRecord,

@@ -24,7 +24,7 @@ import { applyInTurn } from '../../../trees/applying-queue.ts'
 
 const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 
-/** What is kept of an app before it is one, and the name that it has unless it is given another. */
+/** Stored files of a new app, and its default name. */
 export interface Prepared {
   readonly name: string
   readonly kept: KeptApp
@@ -71,11 +71,11 @@ export const createApp = operation({
   },
   command: 'app create',
   bodyLimit: FILES_BODY_LIMIT,
-  /** Bytes come before the row that names them; when the app is refused after all, they are deleted. */
+  /** Bytes are stored before the row that references them; when the app is refused, they are deleted. */
   async prepare(call) {
     const { template_id, prompt, files, model } = call.body
     if ((template_id === undefined) === (prompt === undefined)) throw appError('invalid_source')
-    // Before anything is kept; the unit of work looks again.
+    // Checked before anything is stored; the unit of work checks again.
     const { apps } = call.platform.store
     const account_id = accountOf(call.principal)
     await requireAppQuota(apps, account_id)
@@ -128,14 +128,18 @@ async function prepareWished(call: Call<typeof input>, prompt: string): Promise<
   }
 }
 
-/** What makes apps of prompts. @throws KeyhookError `capability_unavailable` where nothing does */
+/**
+ * Creation from prompts.
+ *
+ * @throws KeyhookError `capability_unavailable` without it
+ */
 function makingOf({ appExtensions }: Pick<Platform, 'appExtensions'>): AppMaking {
   const making = appExtensions.find((one) => one.making !== undefined)?.making
   if (making === undefined) throw httpError('capability_unavailable')
   return making
 }
 
-/** Keeps the files that a prompt brings: up to 16 MiB to decode, judge and hash, as for an edit. */
+/** Stores the files of a prompt: up to 16 MiB to decode, check and hash, as for an edit. */
 async function keepGiven(
   call: Call<typeof input>,
   files: NonNullable<Call<typeof input>['body']['files']>,
@@ -181,7 +185,7 @@ async function createReady(call: Creation) {
   return showApp(call.platform, call.tx.deployments, app)
 }
 
-/** The app and the edit that is to make it, which is told of with it. */
+/** Inserts the app and the edit that will make it; the event names both. */
 async function createWished(call: Creation) {
   const { prompt = '', files, model = null } = call.body
   const kind = files === undefined ? 'prompt' : 'prompt_files'

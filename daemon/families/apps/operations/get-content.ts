@@ -71,11 +71,11 @@ export const getContent = operation({
     )
     const file = files.get(query.path)
     if (file === undefined) throw appError('path_not_found')
-    // Refused before it is read: as base64, or as text of which no byte is escaped.
+    // Reserved before the read: size in base64, or as text without escapes.
     reserve(Math.ceil(file.size / 3) * 4)
     const kept = await bytes.get(app.id, file.sha256)
     if (kept === undefined) throw new Error(`${file.path} of revision ${revision.number} is gone`)
-    // As text it may print six times as long.
+    // As text it may be printed six times as long.
     reserve(printedBytes(kept))
     const text = readText(kept)
     return {

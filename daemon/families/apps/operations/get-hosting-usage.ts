@@ -129,7 +129,7 @@ function dayOf(at: Instant): string {
   return toIso(at).slice(0, 10)
 }
 
-/** The days that have begun before an instant. */
+/** The days that began before an instant. */
 function daysFrom(start: Instant, before: Instant): readonly string[] {
   const days: string[] = []
   for (let at = start; at < before; at += DAY) days.push(dayOf(at))

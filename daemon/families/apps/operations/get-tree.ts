@@ -4,7 +4,7 @@ import { appParams, exampleApp } from '../schema.ts'
 import { bytesOf, loadCountedTree } from '../../../trees/keep.ts'
 import { findApp, findRevision } from '../service.ts'
 
-/** A revision as a query gives it. */
+/** A revision in a query. */
 export const givenRevision = z
   .string()
   .regex(/^[1-9][0-9]{0,8}$/, 'Must be the number of a revision.')

@@ -8,7 +8,7 @@ import { declaredTypes, judgeBatch, judgeOne, toAnswer } from '../publish.ts'
 import { isEvent, isRefusal, printRefusals, toError } from '../refusals.ts'
 import { exampleEvent, publishAnswer, publishedBatch, publishedEvent } from '../schema.ts'
 
-/** 500 events, of which few are large: whoever has many large ones sends several requests. */
+/** 500 events of average size; many large events need several requests. */
 const BODY_LIMIT = 8 * 1_048_576
 
 export const publishEvents = operation({
@@ -58,7 +58,7 @@ export const publishEvents = operation({
   },
 })
 
-/** One outcome per event, in their order, after the commit. */
+/** One outcome per event, in order, after the commit. */
 function commit(
   { platform: { engine }, tx }: Pick<Call, 'platform'> & { readonly tx: StoreTx | undefined },
   events: readonly NewEvent[],

@@ -99,7 +99,7 @@ export const getEvent = operation({
   },
 })
 
-/** A pinned key sees the events of its own apps, and none that belong to no app. */
+/** A pinned key sees the events of its own apps, and none without an app. */
 function isVisible(appId: string | null, { authority }: Principal): boolean {
   return authority.pins === 'all' || (appId !== null && holdsApp(authority.pins, appId))
 }

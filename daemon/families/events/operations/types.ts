@@ -49,8 +49,8 @@ export const listTypes = operation({
 })
 
 /**
- * A page of declared types with the built-in ones that belong on it. A type that was declared before a
- * release made it built-in is the service's.
+ * Adds built-in types to a page of declared ones. A declared type that a later release publishes itself
+ * belongs to the service.
  */
 function addBuiltIn(
   { rows, more }: Page<EventTypeRecord>,
@@ -69,7 +69,7 @@ function addBuiltIn(
   return { rows: all.slice(0, limit), more: more || all.length > limit }
 }
 
-/** Types that one account may declare. */
+/** Maximum declared types of an account. */
 const MAX_TYPES = 500
 
 export const declareType = operation({

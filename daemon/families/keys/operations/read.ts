@@ -35,7 +35,7 @@ export const listKeys = operation({
     const account = accountOf(principal)
     const pages = paging(query, { list: 'keys', account, status })
     const { keys } = platform.store
-    // Each key is read with its whole line.
+    // Each key is read with its whole chain.
     return platform.queues.largePages({ holder: account, signal: abandoned() }, async () => {
       const page = await keys.list({
         account_id: account,
@@ -106,9 +106,10 @@ export const getOwnKey = operation({
   run({ principal, now }) {
     if (principal.type !== 'key') throw httpError('key_required')
     const { authority, key } = principal
-    // Spread into a larger literal, the record would take longer to copy than all else here takes.
+    // Object.assign: spreading the record into a larger literal takes longer than everything else
+    // here.
     const own = Object.assign(toWireKey(key, now), {
-      // The record may have been cached before; this request is itself the key's latest use.
+      // The cached record may be older; this request is the key's latest use.
       last_used_at: toIso(now),
       account_id: key.account_id,
       effective_scopes: [...authority.scopes],

@@ -63,7 +63,7 @@ export const revokeKey = operation({
   },
 })
 
-/** How many keys and webhooks it is about, so that nobody has to count ids. */
+/** Counts keys and webhooks, so that nobody has to count ids. */
 function conclusion(
   { keys_total, webhooks_total, status }: Readonly<Record<string, unknown>>,
   { dry_run, webhooks }: Readonly<Record<string, unknown>>,

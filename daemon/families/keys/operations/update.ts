@@ -80,8 +80,8 @@ export const updateKey = operation({
 })
 
 /**
- * The webhooks of a key and its descendants that go on with what a change takes from the key: all of
- * them when it is to expire, and those whose events its scopes no longer read.
+ * The webhooks of a key and its descendants that would outlive a change: all of them when the key gets an
+ * expiry, and those whose events its new scopes do not cover.
  */
 async function outliving(
   { platform, tx }: Pick<WriteCall, 'platform' | 'tx'>,
@@ -97,7 +97,7 @@ async function outliving(
   )
 }
 
-/** Narrowing is by what is covered, not by spelling: `*:read` to `apps:read` narrows. */
+/** Scopes are compared by coverage, not by spelling: `*:read` to `apps:read` is narrower. */
 function narrowed(
   key: KeyRecord,
   requested: readonly string[],

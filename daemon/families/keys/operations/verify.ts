@@ -35,7 +35,7 @@ export const verifyKeys = operation({
 type VerifyInput = z.output<typeof verifyInput>
 type Verdict = z.input<typeof keyVerdict>
 
-/** What cannot be known rejects the whole request: it must not be taken for a refusal of the key. */
+/** An unknown outcome rejects the whole request: it must not look like a refusal of the key. */
 async function judge(platform: Platform, one: VerifyInput, location: string): Promise<Verdict> {
   const { universe, verifier } = platform
   const scopes =
@@ -53,7 +53,7 @@ async function judge(platform: Platform, one: VerifyInput, location: string): Pr
   }
 }
 
-/** Refusals of the key; any other is about the request, or unknown. */
+/** Refusals of the key; any other error is about the request, or unknown. */
 const VERDICTS: ReadonlySet<string> = new Set([
   'invalid_key',
   'key_expired',
@@ -66,7 +66,7 @@ const VERDICTS: ReadonlySet<string> = new Set([
 
 type VerdictFields = Omit<Verdict, 'valid' | 'code' | 'message'>
 
-/** What is said of a value that is nobody's, or no longer anybody's. */
+/** Verdict fields of an unknown value. */
 const NOBODY: VerdictFields = {
   key_id: null,
   account_id: null,

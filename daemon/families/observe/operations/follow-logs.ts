@@ -12,15 +12,15 @@ import { poll } from '../../polling.ts'
 import type { LogLine } from '../log-schema.ts'
 import { env, exampleLine, exampleParams, logLine, toWireLine } from '../log-schema.ts'
 
-/** Requests may be served by another process, so they are looked at. */
+/** Interval of polling: another process may serve the requests. */
 const LOOK_EVERY: Millis = SECOND
 const LINES_AT_ONCE = 200
-/** What a client without a place is shown of what was before. */
+/** Earlier lines for a client without a cursor. */
 const LINES_BEFORE = 20
 
-/** What is followed. */
+/** Query of the stream. */
 interface Following extends Omit<TailQuery, 'limit'> {
-  /** The position of the last line that the client has; null for a client that has none. */
+  /** Position of the last line that the client has; null for none. */
   readonly after: number | null
 }
 
@@ -46,8 +46,8 @@ export const followLogs = operation({
 })
 
 /**
- * Lines in the order in which they were recorded, each with its position as id: a client that comes back
- * misses none, whichever process served it.
+ * Streams lines in the order of recording, with the position as id: a reconnecting client misses none,
+ * whichever process served the request.
  */
 async function* streamLogs(
   platform: Platform,

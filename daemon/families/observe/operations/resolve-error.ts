@@ -12,7 +12,7 @@ export const resolveAppError = operation({
   summary: 'Resolve an error; it reopens when it occurs again',
   method: 'POST',
   path: '/v1/apps/{app_id}/errors/{error_id}/resolve',
-  // What is observed is only read; what its owner says of it changes the app.
+  // Observations are read-only; resolving one changes the app.
   access: { scope: 'apps:write', pinned: 'allowed' },
   emits: ['apps'],
   input: { params: errorParams, body: z.strictObject({}).optional() },
@@ -33,7 +33,7 @@ export const resolveAppError = operation({
     const { principal, tx, params, now } = call
     await findLiveApp(tx.apps, principal, params.app_id)
     const { id, app_id } = await findErrorGroup(tx, call)
-    // Asked again it is resolved all the same, and nothing more is noted.
+    // Repeated, it stays resolved, and no entry is recorded.
     if (await tx.observations.resolveErrorGroup(app_id, id, now)) {
       await audit(call, {
         account_id: accountOf(principal),

@@ -1,6 +1,6 @@
 import type { Finding, Findings } from './look.ts'
 
-/** Why a domain is not verified, by what was found; each is told with its code. */
+/** Why a domain is not verified, by code. */
 export const DOMAIN_FAULTS = {
   challenge_missing: 'There is no TXT record at the name that is to prove whose the hostname is.',
   challenge_differs: 'The TXT record at the name that is to prove it has another value.',
@@ -23,7 +23,7 @@ const OF_FINDINGS: Readonly<
   route: { missing: 'route_missing', differs: 'route_differs', no_answer: 'no_answer' },
 }
 
-/** What stands against a domain: what is known to be wrong before what nobody knows. */
+/** The fault of a domain: a known fault before an unknown state. */
 export function faultOf({ challenge, route }: Findings): DomainFault | undefined {
   const faults = [
     ...(challenge === 'found' ? [] : [OF_FINDINGS.challenge[challenge]]),
@@ -32,7 +32,7 @@ export function faultOf({ challenge, route }: Findings): DomainFault | undefined
   return faults.find((fault) => fault !== 'no_answer') ?? faults[0]
 }
 
-/** A kept code with its public sentence. */
+/** A stored code with its public message. */
 export function describeFault(
   code: string | null,
 ): { readonly code: string; readonly message: string } | null {

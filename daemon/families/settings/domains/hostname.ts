@@ -9,7 +9,7 @@ import { settingsError } from '../errors.ts'
 /** RFC 1123, 2.1: letters, digits, and hyphens between them. */
 const LABELS = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/
 
-/** What parsers of urls would end a host at, or decode, and a wildcard. */
+/** Characters at which URL parsers end or decode a host, and the wildcard. */
 const NO_HOST = /[\s/\\:?#@%[\]*]/
 
 const RESERVED: Readonly<Record<Exclude<NameRefusal, 'name_label'>, string>> = {
@@ -19,10 +19,9 @@ const RESERVED: Readonly<Record<Exclude<NameRefusal, 'name_label'>, string>> = {
 }
 
 /**
- * The one form of a hostname that is kept and compared: lower case, without a final dot, what is not
- * ASCII as punycode.
+ * The canonical form of a hostname: lower case, without a final dot, in punycode when it is not ASCII.
  *
- * @param own hosts of the service itself: neither they nor what lies below them is anybody's
+ * @param own hosts of the service itself: neither they nor names below them can be claimed
  * @throws KeyhookError `invalid_hostname`, `reserved_hostname`
  */
 export function readHostname(text: string, own: readonly string[]): string {
@@ -30,7 +29,7 @@ export function readHostname(text: string, own: readonly string[]): string {
     throw refuse('reserved_hostname', RESERVED.name_numeric)
   }
   const hostname = NO_HOST.test(text) ? '' : withoutFinalDot(domainToASCII(text))
-  // Of an address in disguise, such as 0x7f.1, punycode makes the plain one.
+  // Punycode turns an address in disguise, such as 0x7f.1, into the plain one.
   const fault = judgeName(hostname)
   if (fault === 'name_label' || !LABELS.test(hostname)) throw refuse('invalid_hostname')
   if (fault !== undefined) throw refuse('reserved_hostname', RESERVED[fault])
@@ -44,8 +43,8 @@ export function readHostname(text: string, own: readonly string[]): string {
 }
 
 /**
- * Whether a registry, or a host of many sites, gives names below it to anybody (Public Suffix List, its
- * private part included).
+ * Whether a registry, or a host of many sites, gives names below it to anyone (Public Suffix List,
+ * including its private part).
  *
  * @example
  * isPublicSuffix('co.uk') // true
@@ -55,7 +54,7 @@ export function isPublicSuffix(hostname: string): boolean {
   return getPublicSuffix(hostname, { allowPrivateDomains: true }) === hostname
 }
 
-/** Whether a name is another or lies below it. */
+/** Whether a name equals another or is below it. */
 export function isWithin(name: string, other: string): boolean {
   return name === other || name.endsWith(`.${other}`)
 }

@@ -6,17 +6,17 @@ import type { Finding, Findings } from './look.ts'
 import type { DomainFault } from './faults.ts'
 import { faultOf } from './faults.ts'
 
-/** From one look at a domain that waits to the next; the last goes on until it is given up. */
+/** Intervals between checks of an unverified domain; the last one repeats until it fails. */
 const CHECK_INTERVALS: readonly [Millis, ...Millis[]] = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR]
 const GIVEN_UP_AFTER: Millis = 7 * DAY
-/** From one look at a verified domain to the next. */
+/** Interval between checks of a verified domain. */
 const VERIFIED_EVERY: Millis = DAY
-/** Of a verified domain whose name servers gave no answer. */
+/** Interval after a check of a verified domain without an answer of its name servers. */
 const UNKNOWN_AGAIN: Millis = HOUR
-/** Daily looks in a row that must find it wrong: records are moved now and then. */
+/** Consecutive failed checks after which a verified domain fails: records are moved now and then. */
 const MOST_FAILURES = 3
 
-/** How a domain begins, and begins anew that had been given up. */
+/** Initial state, also of a failed domain that is checked again. */
 export function awaitedSince(
   now: Instant,
 ): Pick<DomainState, 'status' | 'failures' | 'waiting_since' | 'next_check_at'> {
@@ -29,10 +29,10 @@ export function awaitedSince(
 }
 
 /**
- * What a look leads to. One that was asked for in between moves a domain on when everything is found;
- * else it shows what is missing, and the looks that are scheduled go on as they were.
+ * Next state of a domain after a check. A requested check between scheduled ones verifies the domain when
+ * everything is found; otherwise it shows what is missing, and the schedule stays as it was.
  *
- * @param inUse another has verified the hostname: everything may be found, and it waits all the same
+ * @param inUse another app has verified the hostname: the domain waits, even if everything is found
  */
 export function judgeDomain(
   domain: DomainRecord,
@@ -45,7 +45,7 @@ export function judgeDomain(
   const isDue = isDueBy(domain, now)
   const seen: FaultyStatus = {
     ...statusOf(domain),
-    // It has not waited at all if a clock that was ahead says when that began.
+    // A start of waiting in the future comes from a clock that was ahead.
     waiting_since: Math.min(domain.waiting_since, now),
     owned: knownOf(findings.challenge, domain.owned),
     routed: knownOf(findings.route, domain.routed),
@@ -76,7 +76,7 @@ function verify(domain: DomainRecord, now: Instant): DomainState {
   }
 }
 
-/** A verified one serves on until it was found wrong often enough: no answer tells nothing. */
+/** A verified domain is served until enough checks failed; a check without an answer does not count. */
 function countFailure(
   seen: FaultyStatus,
   fault: DomainFault,

@@ -2,7 +2,7 @@ import type { NameLookup } from '../../../../plugins/egress/contract.ts'
 import { isWithin } from './hostname.ts'
 import type { WantedRecord, WantedRecords } from './records.ts'
 
-/** What was found of a wanted record. */
+/** Result of a DNS lookup. */
 export type Finding = 'found' | 'missing' | 'differs' | 'no_answer'
 
 export interface Findings {
@@ -10,10 +10,10 @@ export interface Findings {
   readonly route: Finding
 }
 
-/** Names that one may stand for another through; more are a detour that nobody needs. */
+/** Maximum CNAMEs that are followed; longer chains are not needed. */
 const MAX_ALIASES = 4
 
-/** Asks the name servers for what is wanted of a hostname's owner. */
+/** Looks up the records that the owner of a hostname must set. */
 export async function look(names: NameLookup, wanted: WantedRecords): Promise<Findings> {
   const [challenge, route] = await Promise.all([
     findText(names, wanted.challenge),
@@ -29,7 +29,7 @@ async function findText(names: NameLookup, { name, value }: WantedRecord): Promi
   return texts.length === 0 ? 'missing' : 'differs'
 }
 
-/** A name leads to a target by standing for it, or by no other addresses than its own. */
+/** A name leads to a target by a CNAME, or by having only the target's addresses. */
 async function findRoute(names: NameLookup, { name, value }: WantedRecord): Promise<Finding> {
   let at = name
   for (let passed = 0; passed < MAX_ALIASES; passed += 1) {

@@ -3,7 +3,7 @@ import type { DomainRecord } from '../../../../plugins/platform/contract/domains
 import { httpError } from '../../../operations/errors.ts'
 import type { Platform } from '../../../platform.ts'
 
-/** A record that the owner of a hostname is to set. */
+/** A DNS record that the owner of a hostname must set. */
 export interface WantedRecord {
   readonly type: 'TXT' | 'CNAME'
   readonly name: string
@@ -11,9 +11,9 @@ export interface WantedRecord {
 }
 
 export interface WantedRecords {
-  /** Proves whose the hostname is: nobody else can set it. */
+  /** Proves the ownership of the hostname: only its owner can set it. */
   readonly challenge: WantedRecord
-  /** Leads visitors here; addresses of the same target do as well. */
+  /** Routes visitors to this service; addresses of the same target are accepted too. */
   readonly route: WantedRecord
 }
 
@@ -27,7 +27,7 @@ export function wantedRecords(
   }
 }
 
-/** Where public hostnames can lead to; undefined where apps have names of this machine or network alone. */
+/** The domain that public hostnames can point to; undefined when apps only have local names. */
 export function publicAppsDomain({
   appsHosting,
 }: Pick<Platform, 'appsHosting'>): string | undefined {
@@ -35,7 +35,9 @@ export function publicAppsDomain({
   return judgeName(domain) === undefined ? domain : undefined
 }
 
-/** @throws KeyhookError `capability_unavailable` where there is none */
+/**
+ * @throws KeyhookError `capability_unavailable` without one
+ */
 export function requireAppsDomain(platform: Pick<Platform, 'appsHosting'>): string {
   const domain = publicAppsDomain(platform)
   if (domain === undefined) throw httpError('capability_unavailable')

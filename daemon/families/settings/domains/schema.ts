@@ -10,13 +10,13 @@ import { wantedRecords } from './records.ts'
 
 export const domainParams = z.strictObject({ app_id: plainText, domain_id: plainText })
 
-/** Nothing that ends a host in a URL, escapes it, or is a wildcard. */
+/** No character that ends or escapes the host of a URL, and no wildcard. */
 const NO_SEPARATOR = new RegExp(`^[^${BLANK}/\\\\:?#@%[\\]*${NUL}]+$`)
 
-/** Of ASCII, letters, digits, hyphens and dots; IDNA judges everything else. */
+/** Of ASCII, only letters, digits, hyphens and dots; IDNA checks all other characters. */
 const NO_SYMBOL = `^[^${BLANK}\\u0000-,/:-@[-\`{-\\u009f]+$`
 
-/** Judged as a hostname once it is known that there is the app, which says more than a pattern could. */
+/** Checked as a hostname once the app was found; that check says more than a pattern. */
 export const domainCreation = z.strictObject({
   hostname: z.string().min(1).max(300).regex(NO_SEPARATOR, 'Must be a hostname.').meta({
     pattern: NO_SYMBOL,
@@ -96,7 +96,7 @@ export function toWireDomain(
 
 const AT = '2026-01-30T12:00:00.000Z'
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleDomain = {
   id: '01890a5d-ac96-774b-bcce-b302099a8070',
   domain_id: '01890a5d-ac96-774b-bcce-b302099a8070',
@@ -122,7 +122,7 @@ export const exampleDomain = {
   verified_at: '2026-01-30T12:06:00.000Z',
 } as const
 
-/** A domain as it was just made. */
+/** A domain just after its creation. */
 export const examplePendingDomain = {
   ...exampleDomain,
   status: 'pending',

@@ -16,7 +16,7 @@ import {
 import { settingsError } from '../errors.ts'
 import { noteSetting } from '../service.ts'
 
-/** Domains that one app may have, whatever their status. */
+/** Maximum domains of one app, in any status. */
 const MAX_DOMAINS = 20
 
 const TOKEN_BYTES = 20
@@ -50,7 +50,7 @@ export const createDomain = operation({
   async run(call) {
     const { platform, principal, tx, params, body, now } = call
     const { id: app_id, account_id } = await findLiveApp(tx.apps, principal, params.app_id)
-    // Hosts that the service itself answers on, and those that it gives to apps.
+    // Hosts of the service itself, and those of its apps.
     const own = [new URL(platform.baseUrl).hostname, platform.appsHosting?.domain ?? []].flat()
     const hostname = readHostname(body.hostname, own)
     requireAppsDomain(platform)

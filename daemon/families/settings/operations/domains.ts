@@ -113,7 +113,7 @@ export const deleteDomain = operation({
     response: exampleDomain,
   },
   command: 'domain delete',
-  /** An archived app gives its hostnames up too: another app is to have them, perhaps. */
+  /** Also for an archived app: another app may need the hostname. */
   async run(call) {
     const { platform, principal, tx, params } = call
     const app = await findApp(tx.apps, principal, params.app_id)

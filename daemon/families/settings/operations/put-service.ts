@@ -12,7 +12,7 @@ import {
   toWireService,
 } from '../services/schema.ts'
 
-/** Services that one app may have. */
+/** Maximum services of one app. */
 const MAX_SERVICES = 50
 
 export const putService = operation({
@@ -52,7 +52,7 @@ export const putService = operation({
   },
 })
 
-/** As this unit of work sees it. */
+/** Checks the quota in this unit of work. */
 async function requireServiceQuota(
   services: Pick<ServiceReads, 'get' | 'count'>,
   appId: string,

@@ -10,7 +10,7 @@ import { findDomain, noteSetting } from '../service.ts'
 import { requireAppsDomain } from '../domains/records.ts'
 import { domainParams, domainRecord, exampleDomain, toWireDomain } from '../domains/schema.ts'
 
-/** From one look at a domain to the next that is asked for. */
+/** Minimum interval between requested checks of a domain. */
 const LOOK_GAP: Millis = 10 * SECOND
 
 export const verifyDomain = operation({
@@ -45,13 +45,13 @@ export const verifyDomain = operation({
       await noteSetting({ ...call, tx }, app_id, 'domain.checked', known.id)
       return claimed
     })
-    // What was seen is no deed of the caller's: it is kept also when they have left meanwhile.
+    // A result is not a change by the caller: it is stored even if the caller has left.
     await checkDomain(platform, { domain, claim: lease.claim })
     return toWireDomain(platform, await findDomain(store.domains, app_id, domain.id))
   },
 })
 
-/** A look is under way, or was a moment ago. */
+/** A check is in progress, or was just made. */
 function tooSoon({ checked_at }: DomainRecord, now: Instant): Error {
   const left = (checked_at ?? 0) + LOOK_GAP - now
   const retry_after = Math.max(1, Math.ceil(left / SECOND))

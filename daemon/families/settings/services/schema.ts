@@ -6,7 +6,7 @@ import { fault } from '../../../operations/faults.ts'
 import { exampleApp } from '../../apps/schema.ts'
 import { anyText, BLANK, instant, namesOf, pageOf, plainText, text } from '../../wire.ts'
 
-/** Entries of the configuration, and secrets, that one service may have each. */
+/** Maximum configuration entries of one service, and maximum secrets. */
 export const MAX_ENTRIES = 50
 
 export const serviceParams = z.strictObject({ app_id: plainText, service: plainText })
@@ -88,7 +88,7 @@ export function toWireService(service: ListedService): z.input<typeof serviceRec
   }
 }
 
-/** What examples show. */
+/** Shared by examples. */
 export const exampleService = {
   name: 'orders-db',
   service: 'orders-db',

@@ -19,7 +19,7 @@ import {
 } from '../service.ts'
 import { UNMATCHED_FAMILIES } from '../unmatched.ts'
 
-/** Webhooks that one account may have, disabled ones included. */
+/** Maximum webhooks of an account, disabled ones included. */
 const MAX_WEBHOOKS = 50
 
 export const createWebhook = operation({

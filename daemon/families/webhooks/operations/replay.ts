@@ -24,7 +24,7 @@ import {
 import { exampleWebhook, replayBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
-/** Events that one commit sends again. */
+/** Events per commit. */
 const CHUNK = 500
 
 export const replayEvents = operation({
@@ -67,10 +67,12 @@ export const replayEvents = operation({
   },
 })
 
-/** Notices about webhooks are of their moment, and each is for some webhooks alone. */
+/** Notices about webhooks are only of interest when they happen, and only to some webhooks. */
 const NOTICES: ReadonlySet<string> = new Set(webhookEvents.map(({ type }) => type))
 
-/** @throws KeyhookError `invalid_request` for types that are not replayed to the webhook */
+/**
+ * @throws KeyhookError `invalid_request` for types that are not replayed to the webhook
+ */
 function requestedTypes(
   { eventTypes: { isBuiltIn } }: Platform,
   { events }: WebhookRecord,
@@ -94,7 +96,7 @@ function requestedTypes(
   return requested
 }
 
-/** The event types that subscriptions stand for now. */
+/** The event types that subscriptions match now. */
 async function typesOf(
   { eventTypes }: Platform,
   accountId: string,
@@ -107,7 +109,7 @@ async function typesOf(
   return covered.filter((type) => !NOTICES.has(type))
 }
 
-/** The events of a span that the webhook has no delivery of, oldest first, in chunks. */
+/** The events of a span without a delivery to the webhook, oldest first, in chunks. */
 async function* pastEvents(
   { store, eventTypes }: Platform,
   webhook: WebhookRecord,
@@ -137,7 +139,7 @@ async function* pastEvents(
   }
 }
 
-/** Should this end in the middle, asking again goes on with what is missing. */
+/** After an interruption, a repeated request continues with the missing events. */
 async function queue(
   call: OwnCall,
   webhookId: string,
@@ -149,7 +151,7 @@ async function queue(
     const webhook = await findWebhook(tx.webhooks, principal, webhookId)
     requireActive(webhook)
     const now = platform.clock.now()
-    // Judged anew: its types and apps may have been changed since the events were read.
+    // Checked again: its types and apps may have changed since the events were read.
     const deliveries = events
       .filter((event) => matches(webhook, event, platform.eventTypes.isBuiltIn))
       .map((event) => createReplay(event, webhook, now))
@@ -159,7 +161,7 @@ async function queue(
   })
 }
 
-/** Its id follows from event and webhook, so that of two replays one makes the delivery. */
+/** Its id is derived from event and webhook, so that of two replays one creates the delivery. */
 function createReplay(event: EventRecord, webhook: WebhookRecord, now: Instant): DeliveryRecord {
   const bytes = createHash('sha256').update(`${webhook.id} ${event.id}`).digest()
   const id = uuid7Of(event.created_at, new Uint8Array(bytes))

@@ -19,7 +19,7 @@ import {
 import { exampleWebhook, retryFailedBody, sentAgain, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
-/** Deliveries that one commit makes due, so that publishing waits for a short one at most. */
+/** Deliveries per commit, so that publishing waits for a short one at most. */
 const CHUNK = 1000
 
 export const retryFailed = operation({
@@ -51,7 +51,7 @@ export const retryFailed = operation({
       account_id: webhook.account_id,
       webhook_id: webhook.id,
       apps: pinsOf(principal),
-      // It may have failed events of types that it subscribed to before.
+      // It may have failed events of types that it no longer subscribes to.
       types: await receivableTypes(platform, authority, webhook.account_id),
     }
     const dry_run = body.dry_run === true
@@ -77,7 +77,7 @@ interface Retried extends Step {
   readonly count: number
 }
 
-/** Should this end in the middle, asking again goes on with the rest. */
+/** After an interruption, a repeated request continues with the rest. */
 async function retryChunk(call: OwnCall, query: FailedStep): Promise<Retried> {
   const { platform, principal } = call
   return unitOfReplay(call, async (tx) => {

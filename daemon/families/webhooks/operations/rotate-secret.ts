@@ -12,7 +12,7 @@ import {
 } from '../schema.ts'
 import { findWebhook, noteChange, createSecret } from '../service.ts'
 
-/** Secrets that may sign at once: each adds a signature to every delivery. */
+/** Maximum live secrets: each adds a signature to every delivery. */
 const MAX_LIVE_SECRETS = 5
 
 export const rotateSecret = operation({

@@ -50,7 +50,7 @@ export const testWebhook = operation({
     if (target.secrets === undefined) throw kernelError('secret_unreadable')
 
     const data = { webhook_id: webhook.id, message: MESSAGE }
-    // Of an app of the webhook's, so that a key that is pinned to it can read what became of the test.
+    // An app of the webhook, so that a key pinned to it can read the outcome of the test.
     const app = webhook.apps?.[0] ?? null
     const event = engine.newEvent(account_id, TEST_EVENT, data, platform.clock.now(), app)
     const delivery = createClaimed(platform, event, webhook)
@@ -75,7 +75,7 @@ export const testWebhook = operation({
   },
 })
 
-/** Why the test did not arrive, in words. */
+/** Why the test failed, in words. */
 function failureOf(answer: Readonly<Record<string, unknown>>): string | undefined {
   const { status, attempts = [] } = answer as Partial<z.input<typeof deliveryRecord>>
   if (status === 'succeeded') return undefined
@@ -86,7 +86,9 @@ function failureOf(answer: Readonly<Record<string, unknown>>): string | undefine
   return `The test was not delivered${answered}: ${error?.message ?? status}`
 }
 
-/** Enqueued as claimed by this process, also for a disabled webhook: should the process die, the lease ends it. */
+/**
+ * Enqueued as claimed by this process, also for a disabled webhook: if the process dies, the lease expires.
+ */
 function createClaimed(
   { engine, newId, clock }: Platform,
   event: NewEvent,

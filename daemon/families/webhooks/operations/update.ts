@@ -52,7 +52,7 @@ export const updateWebhook = operation({
   },
   command: 'webhook update',
   warning: UNMATCHED_FAMILIES,
-  /** What is not visible is not found, before anything is said about the changes or looked up for them. */
+  /** An invisible webhook is not found, before its changes are checked. */
   async prepare({ platform, principal, params, body }) {
     const { store } = platform
     const { account_id, events } = await findWebhook(store.webhooks, principal, params.webhook_id)
@@ -77,8 +77,8 @@ export const updateWebhook = operation({
     if (Object.keys(changes).length > 0) {
       await tx.webhooks.update(webhook.id, changes, creatorOf(principal), now)
     }
-    // Another address owes nothing to the failures of the one before; to be sent to again, a disabled
-    // webhook must still be enabled.
+    // Failures of the previous address do not count for a new one; a disabled webhook must still be
+    // enabled.
     const moved = target.url !== undefined && webhook.status === 'active'
     if (body.status === 'disabled') await tx.disableWebhook(webhook.id, 'manual', now)
     else if (body.status === 'active' || moved) await tx.webhooks.enable(webhook.id, now)
@@ -88,7 +88,7 @@ export const updateWebhook = operation({
   },
 })
 
-/** What changes beside the target. */
+/** Changes besides the target. */
 function changesOf({
   description,
   standard_headers,
@@ -104,8 +104,8 @@ function changesOf({
 }
 
 /**
- * Headers may be credentials for the receiver: whoever moves the webhook to another origin, and may
- * not read them, must not have them sent there.
+ * Headers may hold credentials for the receiver: a caller that may not read them must not have them sent to
+ * another origin.
  */
 function headersOf(
   { keyring }: Platform,
