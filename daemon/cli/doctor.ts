@@ -294,7 +294,8 @@ async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly 
 async function askKeys(config: Config): Promise<{ readonly detail: string }> {
   const request = { method: masterKeyStatus.method, path: masterKeyStatus.path, body: undefined }
   const answer = await askSocket(config, request)
-  if (answer?.status !== 200) throw new Error('the daemon does not say what is sealed: see its log')
+  if (answer?.status !== 200)
+    throw new Error('the daemon does not report the status of its master keys: see its log')
   const { data } = masterKeyStatus.output.parse(JSON.parse(answer.text))
   return { detail: data.map((key) => WORDS[key.status](key)).join('; ') }
 }
@@ -302,13 +303,14 @@ async function askKeys(config: Config): Promise<{ readonly detail: string }> {
 type KeyStatus = z.infer<typeof masterKeyStatus.output>['data'][number]
 
 const WORDS: Readonly<Record<KeyStatus['status'], (key: KeyStatus) => string>> = {
-  current: ({ id }) => `${id} seals`,
-  needed: ({ id, sealed }) => `${id} is needed for ${sealed} texts, which a running daemon moves`,
+  current: ({ id }) => `${id} encrypts`,
+  needed: ({ id, sealed }) =>
+    `${id} is needed for ${sealed} secrets, which a running daemon re-encrypts`,
   remembered: ({ id, remembered_until }) =>
     `${id} may be removed after ${remembered_until ?? ''}, when kept answers end`,
   removable: ({ id }) => `${id} may be removed`,
   missing: ({ id, sealed, remembered_until }) =>
     sealed > 0
-      ? `${id} is missing for ${sealed} texts: give it again`
+      ? `${id} is missing for ${sealed} secrets: give it again`
       : `${id} is missing for answers kept until ${remembered_until ?? ''}`,
 }

@@ -82,7 +82,7 @@ function requireOpens(keyring: Keyring, check: string): void {
   const [, id = ''] = check.split('.', 2)
   if (!keyring.ids.includes(id)) {
     throw new ConfigError(
-      `KEYHOOK_MASTER_KEY lacks the key ${id}, under which secrets of this database are sealed. ` +
+      `KEYHOOK_MASTER_KEY lacks the key ${id}, with which secrets of this database are encrypted. ` +
         `Put it back, behind the first: ${keyring.ids.join(':…,')}:…,${id}:…`,
     )
   }
@@ -106,8 +106,8 @@ async function requireKeys({ ids }: Keyring, store: Store): Promise<void> {
   if (first === undefined) return
   const own = missing.filter(({ key_id }) => key_id === first.key_id)
   throw new ConfigError(
-    `KEYHOOK_MASTER_KEY lacks the key ${first.key_id}, under which ${describeCounts(own)} ` +
-      `of this database are sealed. Put it back, behind the first: ${ids.join(':…,')}:…,` +
+    `KEYHOOK_MASTER_KEY lacks the key ${first.key_id}, with which ${describeCounts(own)} ` +
+      `of this database are encrypted. Put it back, behind the first: ${ids.join(':…,')}:…,` +
       `${first.key_id}:… Once \`keyhook master-key status\` calls it removable it may go`,
   )
 }
@@ -117,7 +117,7 @@ async function readKeyFile(file: string, mayMake: boolean): Promise<readonly Mas
   if (text !== undefined) return parseMasterKeys(text.trim())
   if (!mayMake) {
     throw new ConfigError(
-      `KEYHOOK_MASTER_KEY is missing: the database holds sealed secrets, but ${file} is gone. ` +
+      `KEYHOOK_MASTER_KEY is missing: the database holds encrypted secrets, but ${file} is gone. ` +
         'Restore it or set the key',
     )
   }

@@ -102,7 +102,7 @@ export async function keepEach<Item>(
 ): Promise<void> {
   const left = oneAfterAnother(items)
   const worker = async (): Promise<void> => {
-    // What throws in here ends what is left for all lanes.
+    // What throws in here ends the rest of all workers.
     for (const item of left) await keep(item)
   }
   const workers = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker))

@@ -4,23 +4,23 @@ import { UNNAMED, collectAppGarbage } from '../families/apps/garbage-collection.
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** How long after it was told of an app is looked through: by then its bytes can be judged. */
+/** Delay from the notification of an app to its collection: its bytes are old enough then. */
 const AFTER: Millis = UNNAMED + MINUTE
-/** Apps that are remembered; the others are looked through by night. */
+/** Maximum scheduled apps; the nightly collection covers the others. */
 const MOST_APPS = 1000
-/** Trees that a look reads: who has more waits for the night. */
+/** Maximum trees of an app; one with more is left to the nightly collection. */
 const MOST_TREES = 200
 
-/** An app by when it was first told of, and whether it was since. */
+/** When an app was first notified, and whether it was again since. */
 interface Scheduled {
   readonly at: Millis
   again: boolean
 }
 
 /**
- * Takes away what a deleted file, or an upload that came to nothing, has left, about an hour later: before
- * that nobody can tell it from what another upload is about to name. What this process forgets when it
- * stops is taken by night.
+ * Deletes unreferenced blobs of deleted files and failed uploads about an hour later: before that, another
+ * upload may be about to reference them. The nightly collection covers apps that this process forgets when
+ * it stops.
  */
 export function startAppGarbageCollection(platform: Platform, log: Log): { stop(): Promise<void> } {
   const { store, clock, workAvailable } = platform
@@ -56,15 +56,18 @@ export function startAppGarbageCollection(platform: Platform, log: Log): { stop(
     if (appBytes === undefined) return
     try {
       const bytes = await collectAppGarbage(store, appBytes, appId, clock.now(), MOST_TREES)
-      if (bytes > 0) log.info({ app_id: appId, bytes }, 'what nothing names was deleted')
+      if (bytes > 0) log.info({ app_id: appId, bytes }, 'deleted unreferenced blobs')
     } catch (err) {
-      log.warn({ app_id: appId, err }, 'an app could not be looked through; the night tries again')
+      log.warn(
+        { app_id: appId, err },
+        'garbage collection of an app failed; the nightly collection retries',
+      )
     }
   }
 
   const leave = workAvailable.bytes.listen((appId) => {
     const known = scheduled.get(appId)
-    // What came since then cannot be judged yet when its turn comes.
+    // Later blobs are not old enough yet when it is collected.
     if (known !== undefined) known.again = true
     else if (scheduled.size < MOST_APPS) scheduled.set(appId, { at: clock.steady(), again: false })
     wait()

@@ -3,7 +3,7 @@ import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepTimed } from './retention.ts'
 
-/** Deletes by night what no app needs any more, until it is stopped. */
+/** Collects garbage of all apps every night, until it is stopped. */
 export function startGarbageCollection(platform: Platform, log: Log): { stop(): Promise<void> } {
   return { stop: keepTimed('collection', (isStopping) => collectOnce(platform, log, isStopping)) }
 }
@@ -17,13 +17,13 @@ async function collectOnce(
   try {
     const collected = await collectGarbage(store, appBytes, clock.now(), {
       isStopping,
-      failed: (app_id, err) => log.warn({ app_id, err }, 'an app could not be looked through'),
+      failed: (app_id, err) => log.warn({ app_id, err }, 'garbage collection of an app failed'),
     })
     if (collected.apps > 0) workAvailable.removed()
     if (collected.apps + collected.bytes > 0) {
-      log.info({ collected }, 'what no app needs was deleted')
+      log.info({ collected }, 'deleted archived apps and unreferenced blobs')
     }
   } catch (cause) {
-    log.warn({ err: cause }, 'what no app needs could not be deleted; the next day tries again')
+    log.warn({ err: cause }, 'garbage collection failed; retrying tomorrow')
   }
 }

@@ -10,12 +10,12 @@ import { serviceSecretAad } from '../../plugins/platform/contract/services.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** What became of the texts that were sealed under another key than the first. */
+/** Outcome of a re-encryption. */
 export interface Reencrypted {
   readonly moved: number
-  /** Left alone, since somebody changed them meanwhile. */
+  /** Skipped, because they were changed meanwhile. */
   readonly passed: number
-  /** Left alone, since no key that is given opens them. */
+  /** Skipped, because no given key decrypts them. */
   readonly unreadable: number
 }
 
@@ -23,10 +23,10 @@ interface Ports extends Pick<Platform, 'keyring'> {
   readonly store: Store
 }
 
-/** Texts that one commit moves, so that whoever publishes waits for a short one at most. */
+/** Secrets per commit, so that publishing waits for a short one at most. */
 const CHUNK = 100
 
-/** Where a text is sealed to. */
+/** Associated data (AAD) by kind of secret. */
 const ASSOCIATED_DATA: Readonly<Partial<Record<EncryptedKind, (id: string) => string>>> = {
   webhook_secret: secretAad,
   webhook_headers: headersAad,
@@ -35,11 +35,11 @@ const ASSOCIATED_DATA: Readonly<Partial<Record<EncryptedKind, (id: string) => st
 }
 
 /**
- * Seals everything under the first master key, chunk by chunk. What is done is done: after a crash the
- * rest is found again by the key that it is sealed under.
+ * Encrypts every secret with the first master key, in chunks. After a crash, the rest is found by the key
+ * that it is encrypted with.
  *
- * @param onProgress called after each chunk with the sum so far
- * @param isStopping asked between chunks
+ * @param onProgress called after each chunk with the total so far
+ * @param isStopping checked between chunks
  */
 export async function reencryptAll(
   { store, keyring }: Ports,
@@ -70,14 +70,14 @@ export async function reencryptAll(
   return sum
 }
 
-/** None for what no key opens: it stays as it is, for the day that its key is given again. */
+/** Empty for a secret that no key decrypts: it is kept, in case its key is given again. */
 function reencrypt(
   { keyring }: Ports,
   kind: EncryptedKind,
   { id, encrypted }: EncryptedText,
 ): readonly { readonly id: string; readonly from: string; readonly to: string }[] {
   const associatedData = ASSOCIATED_DATA[kind]?.(id)
-  if (associatedData === undefined) throw new TypeError(`no place is known for ${kind}`)
+  if (associatedData === undefined) throw new TypeError(`no associated data is known for ${kind}`)
   try {
     return [
       {
@@ -92,12 +92,12 @@ function reencrypt(
 }
 
 const AGAIN_AFTER = 10 * SECOND
-/** Texts between two lines of the log. */
+/** Secrets between two log lines. */
 const LOG_EVERY = 1000
 
 /**
- * Seals everything under the first master key in the background, and tries again until it is done; the
- * answer stops it and waits for the chunk under way.
+ * Encrypts every secret with the first master key in the background, with retries until it is done. The
+ * returned function stops it and waits for the current chunk.
  */
 export function startReencryption(platform: Platform, log: Log): () => Promise<void> {
   const { keyring, clock } = platform
@@ -109,14 +109,17 @@ export function startReencryption(platform: Platform, log: Log): () => Promise<v
   function logProgress({ moved }: Reencrypted): void {
     if (moved === 0 || (loggedAt !== undefined && moved < loggedAt + LOG_EVERY)) return
     loggedAt = moved
-    log.info({ moved }, `what is sealed is being moved to the master key ${current}`)
+    log.info({ moved }, `re-encrypting secrets with the master key ${current}`)
   }
 
   async function pass(): Promise<void> {
     const { passed, unreadable } = await reencryptAll(platform, logProgress, () => isStopping)
     if (isStopping) return
     if (unreadable > 0) {
-      log.error({ unreadable }, 'no master key opens some of what is sealed; it is left as it is')
+      log.error(
+        { unreadable },
+        'some secrets cannot be decrypted with any master key; they are left as they are',
+      )
     }
     if (passed > 0) cancel = clock.after(AGAIN_AFTER, start)
     else if (unreadable === 0 && loggedAt !== undefined) await logEnd(platform, log)
@@ -126,7 +129,7 @@ export function startReencryption(platform: Platform, log: Log): () => Promise<v
     try {
       await pass()
     } catch (cause) {
-      log.warn({ err: cause }, 'what is sealed could not be moved yet and is tried again')
+      log.warn({ err: cause }, 're-encryption failed; retrying')
       if (!isStopping) cancel = clock.after(AGAIN_AFTER, start)
     }
   }
@@ -142,7 +145,7 @@ export function startReencryption(platform: Platform, log: Log): () => Promise<v
   }
 }
 
-/** Which keys may go now, and which later. */
+/** Logs which keys are removable now, and which later. */
 async function logEnd({ store, keyring, clock }: Platform, log: Log): Promise<void> {
   const statuses = masterKeyStatuses(keyring, await store.encryptedSecrets.count(clock.now()))
   const idsOf = (wanted: string) =>
@@ -154,6 +157,6 @@ async function logEnd({ store, keyring, clock }: Platform, log: Log): Promise<vo
       remembered: idsOf('remembered'),
       ...(until > 0 ? { until: new Date(until).toISOString() } : {}),
     },
-    `everything is sealed under the master key ${keyring.ids[0] ?? ''}`,
+    `every secret is encrypted with the master key ${keyring.ids[0] ?? ''}`,
   )
 }

@@ -6,8 +6,8 @@ import type { WorkLoop } from './work-loop.ts'
 import { keepWorking } from './work-loop.ts'
 
 /**
- * Deletes the passages of files that were deleted, one portion after another: others write in between. What
- * is left when it stops goes with the next start, or within an hour by another process.
+ * Deletes the passages of deleted files in batches, so that others can write in between. The next start, or
+ * another process within an hour, deletes what is left when it stops.
  */
 export function startPassageRemoval(
   { store, clock, workAvailable }: Pick<Platform, 'store' | 'clock' | 'workAvailable'>,

@@ -2,30 +2,30 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** Carries out what waits in the store, piece by piece. */
+/** Runs work that waits in the store, one piece after another. */
 export interface WorkLoop {
-  /** Something may have come to be done. */
+  /** Work may be available. */
   notify(): void
-  /** Aborts what is under way, waits until it ended, and begins nothing more. */
+  /** Aborts running work, waits until it ended, and begins no more. */
   stop(): Promise<void>
 }
 
 export interface WorkLoopOptions {
   /** For the log. */
   readonly name: string
-  /** Whether there is anything to take up; asked at every look. */
+  /** Whether work can be claimed; checked at every look. */
   isClaimable(): Promise<boolean>
-  /** Claims one piece and carries it out to its end; false when there was none. */
+  /** Claims the next piece and runs it to its end; false when there was none. */
   claimNext(stopping: AbortSignal): Promise<boolean>
-  /** Pieces under way at once. */
+  /** Maximum concurrent pieces. */
   readonly most: number
-  /** From one look to the next when nobody wakes it. */
+  /** Polling interval without notifications. */
   readonly every: Millis
   readonly clock: Pick<Clock, 'after'>
   readonly log: Log
 }
 
-/** Starts a loop that looks for work now, every so often, and at once when it is woken. */
+/** Starts a loop that looks for work now, at the interval, and when it is notified. */
 export function keepWorking(options: WorkLoopOptions): WorkLoop {
   const { name, most, every, clock, log } = options
   const stopping = new AbortController()
@@ -38,7 +38,7 @@ export function keepWorking(options: WorkLoopOptions): WorkLoop {
     log.warn({ err: cause, work: name }, 'work failed and is looked for again')
   }
 
-  /** Goes on until there is nothing left, also of what was announced while it was finding out. */
+  /** Works until nothing is left, including work that was announced meanwhile. */
   async function workOff(): Promise<void> {
     let seen: number
     do seen = notifications

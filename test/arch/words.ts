@@ -8,8 +8,8 @@ export interface ForbiddenWord {
   readonly except?: readonly string[]
 }
 
-/** Folders whose names, comments and texts are checked. Add a folder of daemon/ once it is converted. */
-export const FOLDERS: readonly string[] = ['lib', 'plugins']
+/** Folders whose names, comments and texts are checked. */
+export const FOLDERS: readonly string[] = ['lib', 'plugins', 'daemon']
 
 const STORED_SECRETS: readonly string[] = [
   'plugins/store/sql/webhooks.ts',
@@ -20,6 +20,14 @@ const STORED_SECRETS: readonly string[] = [
   'plugins/platform/migrations/settings.ts',
   'plugins/platform/models/',
   'plugins/platform/open.ts',
+  // Names of the wire.
+  'daemon/cli/doctor.ts',
+  'daemon/cli/print.ts',
+  'daemon/client/routes.ts',
+  'daemon/families/index.ts',
+  'daemon/families/seals/',
+  'daemon/machine/master-key.ts',
+  'daemon/worker/reencrypt.ts',
 ]
 
 export const FORBIDDEN: readonly ForbiddenWord[] = [
@@ -37,17 +45,17 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
   },
   { words: ['appetite', 'hungry'], say: 'prefetch budget, needs prefetch' },
   { words: ['leap', 'leaps', 'leapt'], say: 'clock jump' },
-  {
-    words: ['standing', 'siteStates'],
-    say: 'status',
-    except: ['plugins/platform/contract/', 'plugins/platform/sql/'],
-  },
+  { words: ['standing', 'standings'], say: 'status' },
   {
     words: ['seal', 'seals', 'sealed', 'reseal', 'resealed'],
     say: 'encrypt, encrypted, reencrypt',
     except: STORED_SECRETS,
   },
-  { words: ['presence', 'news'], say: 'membership, notification' },
+  {
+    words: ['presence', 'news'],
+    say: 'membership, notification',
+    except: ['daemon/families/apps/reserved-names.ts'],
+  },
   { words: ['era', 'eras'], say: 'epoch', except: ['plugins/store/sql/postgres/feed.ts'] },
   { words: ['loan', 'lend', 'lent'], say: 'connection lease' },
   { words: ['crowd'], say: 'connection limiter' },

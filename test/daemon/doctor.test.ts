@@ -164,7 +164,7 @@ await t.test('doctor knows that the key went with the data folder', async (t) =>
   await rm(data, { recursive: true })
   const before = await readFile(file)
 
-  const gone = /^KEYHOOK_MASTER_KEY is missing: the database holds sealed secrets/
+  const gone = /^KEYHOOK_MASTER_KEY is missing: the database holds encrypted secrets/
   t.match(await keyOf(), { ok: false, detail: gone })
   await t.rejects(startDaemon(config, createLog('silent')), { message: gone }, 'as serve says')
   await rm(data, { recursive: true })

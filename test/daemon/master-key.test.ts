@@ -104,7 +104,7 @@ await t.test('a master key is replaced while the daemon serves', async (t) => {
   await t.test('taken away too early it is named, before anything is migrated', async (t) => {
     await t.rejects(serve(t, folder, 'k2'), {
       name: 'ConfigError',
-      message: /lacks the key k1, under which secrets of this database .*k2:…,k1:…/,
+      message: /lacks the key k1, with which secrets of this database .*k2:…,k1:…/,
     })
     const doctor = await command(folder, ['k2'], 'doctor')
     t.match(doctor, /FAILED +master key +KEYHOOK_MASTER_KEY lacks the key k1/)
@@ -118,8 +118,11 @@ await t.test('a master key is replaced while the daemon serves', async (t) => {
       { id: 'k2', status: 'current', sealed: 3, remembered_until: null },
       { id: 'k1', status: 'remembered', sealed: 0, remembered_until: /Z$/ },
     ])
-    await until('the log says so', () => lines.some((line) => line.includes('everything is')))
-    t.match(lines.join(''), /"remembered":\["k1"\].*everything is sealed under the master key k2/)
+    await until('the log says so', () => lines.some((line) => line.includes('every secret is')))
+    t.match(
+      lines.join(''),
+      /"remembered":\["k1"\].*every secret is encrypted with the master key k2/,
+    )
     await arrives(daemon)
     const again = await post(daemon, '/v1/webhooks', body, 'once')
     t.match(again, { status: 201, body: { id: made.body['id'], secret: null } })
@@ -128,7 +131,7 @@ await t.test('a master key is replaced while the daemon serves', async (t) => {
     const table = await command(folder, ['k2', 'k1'], 'master-key status')
     t.match(table, /ID +STATUS +SEALED +REMEMBERED_UNTIL\nk2 +current +3 +-\nk1 +remembered +0 +\d/)
     const doctor = await command(folder, ['k2', 'k1'], 'doctor')
-    t.match(doctor, /ok +master key +k2 seals; k1 may be removed after \d/)
+    t.match(doctor, /ok +master key +k2 encrypts; k1 may be removed after \d/)
     await daemon.stop()
   })
   await t.test('without it everything goes on, but answers known by it', async (t) => {

@@ -110,8 +110,8 @@ export async function prepareSwitch(
 }
 
 /**
- * Leads everybody to the release, which is poised, if who asked for it still may. What it takes the place of
- * is told of before, should nobody have.
+ * Switches visitors to the prepared release, if the caller that asked for it still may. Publishes the event
+ * of the release that it replaces first, if that was not published yet.
  */
 export async function goLive(
   platform: Platform,

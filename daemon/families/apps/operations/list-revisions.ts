@@ -14,7 +14,7 @@ export const listRevisions = operation({
   access: { scope: 'apps:read', pinned: 'allowed' },
   emits: [
     'apps',
-    { family: 'edits', because: 'A revision bears the message of the edit that made it.' },
+    { family: 'edits', because: 'A revision has the message of the edit that made it.' },
   ],
   input: { params: appParams, query: z.strictObject(pageQuery) },
   output: revisionPage,
