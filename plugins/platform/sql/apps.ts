@@ -9,14 +9,17 @@ import { asked, having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
 import type { Guard, ModelRows } from '../model/sequelize.ts'
 import { APPS, REVISIONS } from '../models/apps.ts'
-import { purgeDeployments, stopDeployments } from './deployments-of-app.ts'
-import { purgeDomains } from './domains.ts'
-import { purgeEdits } from './edits.ts'
-import { purgeFiles } from './files.ts'
+import { stopDeployments } from './deployments.ts'
+import { removeFiles } from './removed-files.ts'
 import type { PlatformTables } from './tables.ts'
 
 /** What belongs to an app alone, and has nothing that belongs to it. */
 const OF_APP = [
+  'jobs',
+  'edits',
+  'deployments',
+  'sites',
+  'domains',
   'revisions',
   'services',
   'service_secrets',
@@ -168,10 +171,14 @@ export function appWrites(
         [id, now],
       )
       if (!noted(id, gone.length > 0)) return false
-      await purgeEdits(query, t, dialect, id)
-      await purgeFiles(query, t, id)
-      await purgeDeployments(query, t, dialect, id)
-      await purgeDomains(query, t, id)
+      await removeFiles(query, t, 'app_id = $1', [id])
+      // Lines are kept as long as what they tell of.
+      await query(
+        `DELETE FROM ${t.job_lines} WHERE job_id IN (
+           SELECT id FROM ${t.edits} WHERE app_id = $1
+           UNION ALL SELECT id FROM ${t.deployments} WHERE app_id = $1)`,
+        [id],
+      )
       for (const name of OF_APP) await query(`DELETE FROM ${t[name]} WHERE app_id = $1`, [id])
       return true
     },

@@ -1,3 +1,4 @@
+import type { Instant } from '../../../lib/time.ts'
 import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contract/deployments.ts'
 import { offlineDeployment } from '../contract/deployments.ts'
@@ -242,4 +243,19 @@ export function deploymentWrites(
       return row && toDeployment(row)
     },
   }
+}
+
+/** Asks whoever carries out a deployment of an app to stop, however far that is. */
+export async function stopDeployments(
+  query: Query,
+  t: PlatformTables,
+  appId: string,
+  now: Instant,
+): Promise<void> {
+  await query(
+    `UPDATE ${t.jobs} SET cancel_at = COALESCE(cancel_at, $2)
+     WHERE app_id = $1 AND kind = 'deployment' AND EXISTS (SELECT 1 FROM ${t.deployments} one
+       WHERE one.id = ${t.jobs}.id AND one.${IN_PROGRESS})`,
+    [appId, now],
+  )
 }

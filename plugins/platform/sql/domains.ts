@@ -4,43 +4,26 @@ import type { JobWrites } from '../contract/jobs.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import { removeJobs } from '../jobs/complete.ts'
 import { whileHeld } from '../jobs/held.ts'
+import { recordsOf } from '../model/records.ts'
 import type { ModelRows } from '../model/sequelize.ts'
 import { DOMAINS } from '../models/domains.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { assignments, cutPage, integer } from '../../store/sql/rows.ts'
+import { assignments } from '../../store/sql/rows.ts'
 import type { PlatformTables } from './tables.ts'
 
 export function domainReads(query: Query, t: PlatformTables): DomainReads {
+  const domains = recordsOf(query, t, DOMAINS)
   return {
-    async get(appId, id) {
-      const [row] = await query(`SELECT * FROM ${t.domains} WHERE id = $1 AND app_id = $2`, [
-        id,
-        appId,
-      ])
-      return row && DOMAINS.toRecord(row)
-    },
-    async list({ app_id, limit, after }) {
-      const rows = await query(
-        `SELECT * FROM ${t.domains} WHERE app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR id < $2)
-         ORDER BY id DESC LIMIT $3`,
-        [app_id, after, limit + 1],
-      )
-      return cutPage(rows.map(DOMAINS.toRecord), limit)
-    },
-    async count(appId) {
-      const [row] = await query(`SELECT count(*) AS count FROM ${t.domains} WHERE app_id = $1`, [
-        appId,
-      ])
-      return integer(row?.['count'])
-    },
+    get: (app_id, id) => domains.get({ id, app_id }),
+    list: ({ app_id, ...page }) => domains.page({ of: { app_id }, ...page }),
+    count: (app_id) => domains.count({ app_id }),
     async domainByHostname(hostname) {
-      const [row] = await query(
-        `SELECT * FROM ${t.domains} WHERE hostname = $1 AND status = 'verified'
-           AND EXISTS (SELECT 1 FROM ${t.apps} app
-             WHERE app.id = ${t.domains}.app_id AND app.archived_at IS NULL)`,
+      const [domain] = await domains.select(
+        `hostname = $1 AND status = 'verified' AND EXISTS (SELECT 1 FROM ${t.apps} app
+           WHERE app.id = ${t.domains}.app_id AND app.archived_at IS NULL)`,
         [hostname],
       )
-      return row && DOMAINS.toRecord(row)
+      return domain
     },
   }
 }
@@ -106,13 +89,12 @@ export function domainWrites(
     begin: ({ id, app_id }) => reads.get(app_id, id),
     async claimOne(appId, id, { since, ...asked }) {
       const { now } = asked
-      const [row] = await query(
-        `SELECT * FROM ${t.domains} WHERE id = $1 AND app_id = $2
+      const [domain] = await recordsOf(query, t, DOMAINS).select(
+        `id = $1 AND app_id = $2
            AND (checked_at IS NULL OR checked_at <= $3 OR checked_at > $4)`,
         [id, appId, since, now + (now - since)],
       )
-      if (row === undefined) return undefined
-      const domain = DOMAINS.toRecord(row)
+      if (domain === undefined) return undefined
       // One that failed is no longer checked by itself, and has none.
       await enqueue(domain)
       return (await jobs.claimOne('domain_check', id, asked)) && domain
@@ -140,10 +122,4 @@ export function domainWrites(
       return still.length > 0 ? 'taken' : 'lost'
     },
   }
-}
-
-/** Deletes every domain of an app. */
-export async function purgeDomains(query: Query, t: PlatformTables, appId: string): Promise<void> {
-  await removeJobs(query, t, 'domain_check', 'app_id = $1', [appId])
-  await query(`DELETE FROM ${t.domains} WHERE app_id = $1`, [appId])
 }

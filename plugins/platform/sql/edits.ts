@@ -1,9 +1,8 @@
-import type { EditEnd, EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
+import type { EditEnd, EditReads, EditWrites } from '../contract/edits.ts'
 import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
 import type { JobWrites } from '../contract/jobs.ts'
-import { removeJobs } from '../jobs/complete.ts'
 import { changes, whileHeld } from '../jobs/held.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
+import type { Query } from '../../store/sql/client.ts'
 import { COLUMNS, toEdit, toTexts, toValues } from './edit-rows.ts'
 import { lastIdLookedAt } from '../../store/sql/looked-at.ts'
 import { BEFORE_ALL, BEHIND_ALL, assignments, insertion } from '../../store/sql/rows.ts'
@@ -123,21 +122,4 @@ export function editWrites(
 function ending(end: EditEnd, from: number): ReturnType<typeof assignments> {
   const { status, finished_at, result_revision, summary } = end
   return assignments({ status, finished_at, result_revision, summary, ...toTexts(end) }, from)
-}
-
-/** Deletes every edit of an app. */
-export async function purgeEdits(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  appId: string,
-): Promise<void> {
-  const rows = await query<Pick<EditRecord, 'id'>>(
-    `DELETE FROM ${t.edits} WHERE app_id = $1 RETURNING id`,
-    [appId],
-  )
-  await removeJobs(query, t, 'edit', 'app_id = $1', [appId])
-  await query(`DELETE FROM ${t.job_lines} WHERE ${dialect.among('job_id', '$1')}`, [
-    JSON.stringify(rows.map(({ id }) => id)),
-  ])
 }

@@ -147,8 +147,3 @@ export function fileWrites(
 }
 
 type FileSubject = Pick<FileRecord, 'id' | 'app_id' | 'account_id'>
-
-/** Deletes every file of an app. */
-export async function purgeFiles(query: Query, t: PlatformTables, appId: string): Promise<void> {
-  await removeFiles(query, t, 'app_id = $1', [appId])
-}
