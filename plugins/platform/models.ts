@@ -1,6 +1,7 @@
 import type { Model } from './model/define.ts'
 import { APPS, LEFT_ALIASES, REVISIONS } from './models/apps.ts'
 import { DOMAINS } from './models/domains.ts'
+import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
 import {
   ACCESS_LINES,
@@ -21,6 +22,7 @@ export const MODELS: readonly Model[] = [
   APP_PROBES,
   APP_USAGE,
   DOMAINS,
+  EDITS,
   ERROR_GROUPS,
   LEFT_ALIASES,
   OBSERVERS,

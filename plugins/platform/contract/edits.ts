@@ -1,82 +1,25 @@
-import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { JobProgress, LeasedJob } from './jobs.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { EDITS } from '../models/edits.ts'
+import type { LeasedJob } from './jobs.ts'
 import type { Page, SizedPageQuery } from '../../store/contract/page.ts'
 
-export const EDIT_STATUSES = ['queued', 'running', 'completed', 'failed', 'canceled'] as const
+export { EDIT_KNOWLEDGE, EDIT_STATUSES } from '../models/edits.ts'
+export type { EditFailure, EditedFile } from '../models/edits.ts'
 
-export type EditStatus = (typeof EDIT_STATUSES)[number]
-export type EditKind = 'prompt' | 'structured'
+export type EditRecord = RecordOf<typeof EDITS>
 
-/**
- * Whether the model may be shown passages of the app's knowledge files: `withheld` when the key that asked
- * lacks `files:read`.
- */
-export const EDIT_KNOWLEDGE = ['allowed', 'withheld'] as const
-
-export type EditKnowledge = (typeof EDIT_KNOWLEDGE)[number]
-
-/** Why an edit came to nothing, as its owner sees it. */
-export interface EditFailure {
-  readonly code: string
-  /** Who can do something about it. */
-  readonly class: string
-  readonly message: string
-  readonly retryable: boolean
-}
-
-export interface EditUsage {
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cached_tokens: number
-  readonly estimated: boolean
-}
-
-export interface EditedFile {
-  readonly path: string
-  readonly change: 'added' | 'changed' | 'removed'
-}
+export type EditStatus = EditRecord['status']
+export type EditKind = EditRecord['kind']
+export type EditKnowledge = NonNullable<EditRecord['knowledge']>
 
 /** What an edit ended in; it never changes again. */
-export interface EditEnd {
+export interface EditEnd extends Pick<
+  EditRecord,
+  'result_revision' | 'summary' | 'changed' | 'usage' | 'error'
+> {
   readonly status: 'completed' | 'failed' | 'canceled'
   readonly finished_at: Instant
-  readonly result_revision: number | null
-  readonly summary: string | null
-  readonly changed: readonly EditedFile[]
-  readonly usage: EditUsage | null
-  readonly error: EditFailure | null
-}
-
-export interface EditRecord extends JobProgress {
-  /** Time-ordered. */
-  readonly id: string
-  readonly app_id: string
-  readonly account_id: string
-  readonly kind: EditKind
-  /** Whether it makes the app: the app is ready or failed with it. */
-  readonly initial: boolean
-  readonly status: EditStatus
-  readonly prompt: string | null
-  /** Asked for, then the one that answered. */
-  readonly model: string | null
-  /** Null for a structured edit, and for one that was made before this was recorded. */
-  readonly knowledge: EditKnowledge | null
-  /** For the revision that it makes. */
-  readonly message: string | null
-  /** The edit whose revision it takes back. */
-  readonly reverts: string | null
-  /** What it applies to: given, or for a prompt the current one once it runs. */
-  readonly base_revision: number | null
-  readonly result_revision: number | null
-  readonly summary: string | null
-  readonly changed: readonly EditedFile[]
-  readonly usage: EditUsage | null
-  readonly error: EditFailure | null
-  readonly created_by: Creator
-  readonly created_at: Instant
-  readonly started_at: Instant | null
-  readonly finished_at: Instant | null
 }
 
 export interface EditListQuery extends SizedPageQuery {

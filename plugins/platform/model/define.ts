@@ -14,6 +14,8 @@ export interface Model<D extends Declared = Declared> {
   /** What the schema must say of each column, internal ones included. */
   readonly schema: ReadonlyMap<string, { readonly type: ColumnType; readonly nullable: boolean }>
   readonly record: Field<RecordOfDeclared<D>>
+  /** Of a noun that jobs carry out: on what condition it shows its job, beside that there is one. */
+  readonly job?: string
   toRecord(row: Row): RecordOfDeclared<D>
   /** The columns of the given properties alone. */
   toRow(values: Partial<RecordOfDeclared<D>>): Row
@@ -22,25 +24,40 @@ export interface Model<D extends Declared = Declared> {
 /** The record that a model declares. */
 export type RecordOf<M> = M extends Model<infer D> ? RecordOfDeclared<D> : never
 
+/** What records show of the jobs that carry them out. */
+interface Shown<J extends Declared> {
+  readonly shows: J
+  /** SQL: only where this holds. Default: always. */
+  readonly only?: string
+}
+
 /**
  * Declares a noun.
  *
  * @param internal columns that are no part of the record, such as claims
+ * @param job what of the record are columns of its job
  * @example
  * const LABELS = defineModel('labels', { app_id: id(), name: text(), pinned: flag() })
  * type Label = RecordOf<typeof LABELS> // { app_id: string; name: string; pinned: boolean }
  */
-export function defineModel<const D extends Declared>(
+export function defineModel<
+  const D extends Declared,
+  const J extends Declared = NonNullable<unknown>,
+>(
   table: keyof PlatformTables,
   declared: D,
   internal: Readonly<Record<string, Column<unknown>>> = {},
-): Model<D> {
-  const record = group(declared)
+  job?: Shown<J>,
+): Model<D & J> {
+  const { columns, write } = group<Declared>(declared)
+  const { read } = group<Declared>({ ...declared, ...job?.shows })
+  const record = { columns, read, write } as Field<RecordOfDeclared<D & J>>
   return {
     table,
-    columns: Object.keys(record.columns),
-    schema: new Map(Object.entries({ ...record.columns, ...internal })),
+    columns: Object.keys(columns),
+    schema: new Map(Object.entries({ ...columns, ...internal })),
     record,
+    ...(job !== undefined && { job: job.only ?? 'TRUE' }),
     toRecord: record.read,
     toRow: record.write,
   }

@@ -45,6 +45,14 @@ function readPlace(place: string): readonly [number, string] {
   return [Number(number), id]
 }
 
+/** SQL: a join of the job of each row; none of its columns is called as one of a noun. */
+export function besideJob(t: PlatformTables, { job }: Model, id = 'id'): string {
+  return job === undefined
+    ? ''
+    : `LEFT JOIN (SELECT id AS job_id, stage, done, total, cancel_at, attempts AS job_attempts
+         FROM ${t.jobs}) job ON job_id = ${id} AND ${job}`
+}
+
 /** Rows of one page, and whether more are left. */
 export async function readPage(
   query: Query,
@@ -52,7 +60,7 @@ export async function readPage(
   model: Model,
   listed: Listed,
 ): Promise<Page<Row>> {
-  const { of, within = [], key = ['id'], order = 'desc', after, filters = [], most } = listed
+  const { of, within = [], key = ['id'], order = 'desc', after, filters = [], most, wide } = listed
   const [beyond, upTo] = order === 'desc' ? ['<', '>='] : ['>', '<=']
   const first = key.length === 1 ? [after] : readPlace(String(after))
   const rest = after === null ? [] : [compare(model, key, beyond, first)]
@@ -60,7 +68,8 @@ export async function readPage(
   const indexed = { table: t[model.table], key, order, where, bind }
   const read = (conditions: readonly Condition[]) => {
     const all = allOf([{ sql: where, bind }, ...conditions])
-    return readRows(query, listed, { ...indexed, where: all.sql, bind: all.bind })
+    const beside = besideJob(t, model, wide && 'kept.id')
+    return readRows(query, listed, { ...indexed, beside, where: all.sql, bind: all.bind })
   }
 
   if (most === undefined || takesAll(filters)) return read(filters)
@@ -74,17 +83,18 @@ export async function readPage(
 async function readRows(
   query: Query,
   { of, limit, wide, bytes, also }: Listed,
-  rows: IndexedRows,
+  rows: IndexedRows & { readonly beside: string },
 ): Promise<Page<Row>> {
   if (wide !== undefined) {
     const key = [...Object.keys(of), ...rows.key]
     const size = wide.map((column) => `COALESCE(octet_length(${column}), 0)`).join(' + ')
-    const more = { size, limit, bytes, ...(also !== undefined && { also }) }
+    const shown = rows.beside === '' ? also : 'job.*'
+    const more = { size, limit, bytes, ...(shown !== undefined && { also: shown }) }
     return readSizedPage(query, { ...rows, key, ...more })
   }
-  const { table, key, order, where, bind } = rows
+  const { table, beside, key, order, where, bind } = rows
   const found = await query(
-    `SELECT * FROM ${table} WHERE ${where}
+    `SELECT * FROM ${table} ${beside} WHERE ${where}
      ORDER BY ${key.map((column) => `${column} ${order}`).join(', ')} LIMIT $${bind.length + 1}`,
     [...bind, limit + 1],
   )

@@ -7,7 +7,7 @@ import type { Key } from './conditions.ts'
 import { equal } from './conditions.ts'
 import type { Model } from './define.ts'
 import type { Listed } from './pages.ts'
-import { readPage } from './pages.ts'
+import { besideJob, readPage } from './pages.ts'
 
 /** The records of a model, as they are read. */
 export interface Records<R> {
@@ -24,8 +24,9 @@ export function recordsOf<D extends Declared>(
   model: Model<D>,
 ): Records<RecordOfDeclared<D>> {
   const table = t[model.table]
+  const read = `SELECT * FROM ${table} ${besideJob(t, model)}`
   const select = async (rest: string, bind: readonly unknown[]) =>
-    (await query(`SELECT * FROM ${table} WHERE ${rest}`, bind)).map(model.toRecord)
+    (await query(`${read} WHERE ${rest}`, bind)).map(model.toRecord)
   return {
     select,
     async get(key) {

@@ -54,7 +54,7 @@ export function createPlatformStore(
       apps: appWrites(query, t, dialect, changes, rows),
       deployments: deploymentWrites(query, t, dialect, changes, jobs),
       domains: domainWrites(query, t, dialect, changes, rows, jobs),
-      edits: editWrites(query, t, jobs),
+      edits: editWrites(query, t, rows, jobs),
       files: fileWrites(query, t, dialect, jobs),
       jobs,
       observations: observationWrites(query, t, dialect, rows),
