@@ -3,6 +3,7 @@ import { APPS, LEFT_ALIASES, REVISIONS } from './models/apps.ts'
 import { DOMAINS } from './models/domains.ts'
 import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
+import { FILES } from './models/files.ts'
 import {
   ACCESS_LINES,
   APP_CHECKS,
@@ -24,6 +25,7 @@ export const MODELS: readonly Model[] = [
   DOMAINS,
   EDITS,
   ERROR_GROUPS,
+  FILES,
   LEFT_ALIASES,
   OBSERVERS,
   REVISIONS,

@@ -1,44 +1,15 @@
-import type { Creator } from '../../../lib/key/record.ts'
 import type { Instant } from '../../../lib/time.ts'
-import type { JobProgress, LeasedJob } from './jobs.ts'
+import type { ValueOf } from '../model/columns.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { FILES, FILE_CHUNK, FOUND_CHUNK, FileFailure } from '../models/files.ts'
+import type { LeasedJob } from './jobs.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 
-export const FILE_STATUSES = ['queued', 'processing', 'processed', 'failed'] as const
+export { FILE_STATUSES } from '../models/files.ts'
+export type { FileFailure } from '../models/files.ts'
 
-export type FileStatus = (typeof FILE_STATUSES)[number]
-
-/** Why a file cannot be searched, as its owner sees it. */
-export interface FileFailure {
-  readonly code: string
-  readonly message: string
-}
-
-/** A knowledge-base file. Its bytes lie where those of the app do, under their SHA-256. */
-export interface FileRecord extends JobProgress {
-  /** Time-ordered. */
-  readonly id: string
-  readonly app_id: string
-  readonly account_id: string
-  readonly name: string
-  /** What its first bytes say that it is; once processed, what it was found to be. */
-  readonly content_type: string
-  /** In bytes. */
-  readonly size: number
-  /** In hex. */
-  readonly sha256: string
-  /** It can be searched when, and only when, this is `processed`. */
-  readonly status: FileStatus
-  /** Null until it is processed. */
-  readonly chunks: number | null
-  /** Of the extracted text, in UTF-16 units; null until it is processed. */
-  readonly characters: number | null
-  readonly error: FileFailure | null
-  /** How often somebody began to process it, since it was last queued by a caller. */
-  readonly attempts: number
-  readonly created_by: Creator
-  readonly created_at: Instant
-  readonly processed_at: Instant | null
-}
+export type FileRecord = RecordOf<typeof FILES>
+export type FileStatus = FileRecord['status']
 
 export interface FileListQuery extends PageQuery {
   readonly app_id: string
@@ -47,14 +18,7 @@ export interface FileListQuery extends PageQuery {
 }
 
 /** A passage of a file. */
-export interface FileChunk {
-  readonly ordinal: number
-  readonly text: string
-  readonly heading: string | null
-  readonly page: number | null
-  readonly start: number
-  readonly end: number
-}
+export type FileChunk = ValueOf<typeof FILE_CHUNK>
 
 /** A passage on its way in. */
 export interface NewChunk extends FileChunk {
@@ -68,8 +32,7 @@ export interface ChunkPlace {
   readonly ordinal: number
 }
 
-export interface FoundChunk extends FileChunk, ChunkPlace {
-  readonly name: string
+export interface FoundChunk extends ValueOf<typeof FOUND_CHUNK> {
   /** Above 0; the better, the higher. Comparable within one answer alone. */
   readonly score: number
 }

@@ -2,10 +2,13 @@ import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
 import type { JobWrites } from '../contract/jobs.ts'
 import { changes, isHeld, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { COLUMNS, toChunk, toFile, toValues } from './file-rows.ts'
+import { having } from '../model/conditions.ts'
+import { recordsOf } from '../model/records.ts'
+import type { ModelRows } from '../model/sequelize.ts'
+import { FILES, FILE_CHUNK } from '../models/files.ts'
 import { searchPassages } from './passages.ts'
 import { deleteChunks, removeFiles } from './removed-files.ts'
-import { cutPage, insertion, integer } from '../../store/sql/rows.ts'
+import { assignments, integer } from '../../store/sql/rows.ts'
 import { PASSAGES } from './passage-index.ts'
 import type { PlatformTables } from './tables.ts'
 import { findNearest, insertVectors } from './vectors.ts'
@@ -17,30 +20,17 @@ export function fileReads(
   dialect: Dialect,
   searching: Query = query,
 ): FileReads {
-  // An open file shows how far its job is.
-  const shown = `SELECT file.*, job.stage, job.done, job.total, job.attempts AS job_attempts
-    FROM ${t.files} file LEFT JOIN ${t.jobs} job ON job.id = file.id`
+  const files = recordsOf(query, t, FILES)
   return {
-    async get(appId, id) {
-      const [row] = await query(`${shown} WHERE file.id = $1 AND file.app_id = $2`, [id, appId])
-      return row && toFile(row)
-    },
-    async list({ app_id, status, content_type, limit, after }) {
-      const rows = await query(
-        `${shown} WHERE file.app_id = $1 AND (CAST($2 AS TEXT) IS NULL OR file.id < $2)
-           AND (CAST($3 AS TEXT) IS NULL OR file.status = $3)
-           AND (CAST($4 AS TEXT) IS NULL OR file.content_type = $4)
-         ORDER BY file.id DESC LIMIT $5`,
-        [app_id, after, status, content_type, limit + 1],
-      )
-      return cutPage(rows.map(toFile), limit)
-    },
+    get: (app_id, id) => files.get({ id, app_id }),
+    list: ({ app_id, status, content_type, ...page }) =>
+      files.page({ of: { app_id }, filters: having(FILES, { status, content_type }), ...page }),
     async bySha256(appId, sha256) {
-      const [row] = await query(
-        `${shown} WHERE file.app_id = $1 AND file.sha256 = $2 ORDER BY file.id LIMIT 1`,
-        [appId, sha256],
-      )
-      return row && toFile(row)
+      const [first] = await files.select('app_id = $1 AND sha256 = $2 ORDER BY id LIMIT 1', [
+        appId,
+        sha256,
+      ])
+      return first
     },
     async sum(appId) {
       const [row] = await query(
@@ -62,11 +52,11 @@ export function fileReads(
     nearest: (search) => findNearest(searching, t, dialect, search),
     async chunks(id, from, limit) {
       const rows = await query(
-        `SELECT ordinal, text, heading, page, starts_at, ends_at FROM ${t.file_chunks}
+        `SELECT ${Object.keys(FILE_CHUNK.columns).join(', ')} FROM ${t.file_chunks}
          WHERE file_id = $1 AND ordinal >= $2 ORDER BY ordinal LIMIT $3`,
         [id, from, limit],
       )
-      return rows.map(toChunk)
+      return rows.map(FILE_CHUNK.read)
     },
   }
 }
@@ -75,6 +65,7 @@ export function fileWrites(
   query: Query,
   t: PlatformTables,
   dialect: Dialect,
+  rows: ModelRows,
   jobs: Pick<JobWrites, 'enqueue' | 'complete'>,
 ): FileWrites {
   const enqueue = ({ id, app_id, account_id }: FileSubject): Promise<void> =>
@@ -88,8 +79,7 @@ export function fileWrites(
   return {
     ...fileReads(query, t, dialect),
     async insert(file) {
-      const { sql, bind } = insertion(COLUMNS, toValues(file))
-      await query(`INSERT INTO ${t.files} ${sql}`, bind)
+      await rows.insert(FILES, FILES.toRow(file))
       if (file.status === 'queued') await enqueue(file)
     },
     async begin({ id, attempts }) {
@@ -98,7 +88,7 @@ export function fileWrites(
          WHERE id = $1 AND status IN ('queued', 'processing') RETURNING *`,
         [id, attempts],
       )
-      return row && toFile(row)
+      return row && FILES.toRecord(row)
     },
     async clear(id, claim, limit) {
       if ((await heldFile(id, claim)) === undefined) return undefined
@@ -115,23 +105,16 @@ export function fileWrites(
       if (added.vectors.length > 0) await insertVectors(query, t, id, added)
       return true
     },
-    async finish(id, claim, now, end) {
-      const held = `status = 'processing' AND ${whileHeld(t)}`
-      const isEnded =
-        end.status === 'processed'
-          ? changes(
-              query,
-              `UPDATE ${t.files} SET status = 'processed', content_type = $3, chunks = $4,
-                 characters = $5, processed_at = $6 WHERE id = $1 AND ${held} RETURNING id`,
-              [id, claim, end.content_type, end.chunks, end.characters, now],
-            )
-          : changes(
-              query,
-              `UPDATE ${t.files} SET status = 'failed', error = $3
-               WHERE id = $1 AND ${held} RETURNING id`,
-              [id, claim, JSON.stringify(end.error)],
-            )
-      return (await isEnded) && jobs.complete(id, claim)
+    async finish(id, claim, now, { status, ...end }) {
+      const processed = status === 'processed' ? { processed_at: now } : {}
+      const { sql, bind } = assignments(FILES.toRow({ ...end, ...processed }), 3)
+      const isEnded = await changes(
+        query,
+        `UPDATE ${t.files} SET status = '${status}', ${sql}
+         WHERE id = $1 AND status = 'processing' AND ${whileHeld(t)} RETURNING id`,
+        [id, claim, ...bind],
+      )
+      return isEnded && jobs.complete(id, claim)
     },
     async retry(id) {
       const [file] = await query<FileSubject>(

@@ -2,7 +2,7 @@ import type { FileSearch, FoundChunk } from '../contract/files.ts'
 import { wordsAsked } from '../contract/words.ts'
 import { MOST_RANKED, rank, weigh } from '../ranking.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { toFound } from './file-rows.ts'
+import { FOUND_CHUNK } from '../models/files.ts'
 import { integer } from '../../store/sql/rows.ts'
 import { PASSAGES } from './passage-index.ts'
 import type { PlatformTables } from './tables.ts'
@@ -22,10 +22,10 @@ export async function searchPassages(
     words,
     most,
   })
-  const candidates = rows.map((row) => {
-    const { score: _, ...chunk } = toFound(row)
-    return { ...chunk, held: integer(row['held']) }
-  })
+  const candidates = rows.map((row) => ({
+    ...FOUND_CHUNK.read(row),
+    held: integer(row['held']),
+  }))
   const weights = holders.map((count) => weigh(passages, count))
   return rank(candidates, words, weights, limit)
 }

@@ -55,7 +55,7 @@ export function createPlatformStore(
       deployments: deploymentWrites(query, t, dialect, changes, jobs),
       domains: domainWrites(query, t, dialect, changes, rows, jobs),
       edits: editWrites(query, t, rows, jobs),
-      files: fileWrites(query, t, dialect, jobs),
+      files: fileWrites(query, t, dialect, rows, jobs),
       jobs,
       observations: observationWrites(query, t, dialect, rows),
       services: serviceWrites(query, t, dialect, rows),

@@ -3,7 +3,7 @@ import type { NearChunk } from '../nearest.ts'
 import { Nearest, inTurns } from '../nearest.ts'
 import { compareWith, packVectors } from '../vectors.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { toFound } from './file-rows.ts'
+import { FOUND_CHUNK } from '../models/files.ts'
 import { integer } from '../../store/sql/rows.ts'
 import type { PlatformTables } from './tables.ts'
 
@@ -133,5 +133,8 @@ async function readFound(
      ORDER BY place`,
     [JSON.stringify(best.map(({ file_id, ordinal }, place) => [file_id, ordinal, place])), appId],
   )
-  return rows.map((row) => toFound({ ...row, score: best[integer(row['place'])]?.score }))
+  return rows.map((row) => ({
+    ...FOUND_CHUNK.read(row),
+    score: Number(best[integer(row['place'])]?.score),
+  }))
 }
