@@ -1,5 +1,6 @@
 import type { Model } from './model/define.ts'
 import { APPS, LEFT_ALIASES, REVISIONS } from './models/apps.ts'
+import { DEPLOYMENTS } from './models/deployments.ts'
 import { DOMAINS } from './models/domains.ts'
 import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
@@ -22,6 +23,7 @@ export const MODELS: readonly Model[] = [
   APP_CHECKS,
   APP_PROBES,
   APP_USAGE,
+  DEPLOYMENTS,
   DOMAINS,
   EDITS,
   ERROR_GROUPS,

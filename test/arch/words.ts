@@ -72,6 +72,7 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
       'plugins/platform/sql/deployments.ts',
       'plugins/platform/sql/sites.ts',
       'plugins/platform/migrations/deployments.ts',
+      'plugins/platform/models/deployments.ts',
     ],
   },
   { words: ['unheard'], say: 'missed, lost' },

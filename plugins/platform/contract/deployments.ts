@@ -1,86 +1,19 @@
-import type { Hold, LeasedJob } from './jobs.ts'
 import type { HostedApp, SiteRecord, SiteState } from './sites.ts'
-import type { Creator } from '../../../lib/key/record.ts'
+import type { Hold, LeasedJob } from './jobs.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { DEPLOYMENTS, DeploymentFailure } from '../models/deployments.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Page, PageQuery } from '../../store/contract/page.ts'
 
-export const DEPLOYMENT_STATUSES = [
-  'queued',
-  'building',
-  'deploying',
-  'live',
-  'superseded',
-  'unpublished',
-  'canceled',
-  'failed',
-] as const
+export { DEPLOYMENT_KINDS, DEPLOYMENT_STATUSES, IN_PROGRESS } from '../models/deployments.ts'
+export type { DeploymentFailure } from '../models/deployments.ts'
 
-export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
-
-/** Those of a deployment that is still to end or go live. No app has two. */
-export const IN_PROGRESS = ['queued', 'building', 'deploying'] as const
-
-export const DEPLOYMENT_KINDS = ['publish', 'rollback', 'unpublish'] as const
-
-export type DeploymentKind = (typeof DEPLOYMENT_KINDS)[number]
+export type DeploymentRecord = RecordOf<typeof DEPLOYMENTS>
+export type DeploymentStatus = DeploymentRecord['status']
+export type DeploymentKind = DeploymentRecord['kind']
 
 /** Why an app was taken offline. */
-export type OfflineReason = 'request' | 'archived' | 'suspended'
-
-/** Why a deployment came to nothing, as its owner sees it. */
-export interface DeploymentFailure {
-  readonly code: string
-  /** Who can do something about it. */
-  readonly class: string
-  readonly message: string
-  /** What was being done. */
-  readonly step: string | null
-  readonly retryable: boolean
-}
-
-/** How far a deployment is; `step` null while it waits and once it ended. */
-export interface DeploymentPlace {
-  readonly step: string | null
-  readonly done: number
-  readonly total: number | null
-}
-
-export interface DeploymentRecord extends DeploymentPlace {
-  /** Time-ordered. */
-  readonly id: string
-  readonly app_id: string
-  readonly account_id: string
-  /** 1, 2, … of its app, in the order in which they were asked for. */
-  readonly release: number
-  readonly kind: DeploymentKind
-  readonly status: DeploymentStatus
-  /** Of the app's files; null for what took the app offline. */
-  readonly revision: number | null
-  /** The edit that made the revision. */
-  readonly edit_id: string | null
-  /** The SHA-256, in hex, of the manifest that says what is served; null until it is made. */
-  readonly artifact: string | null
-  /** What was live before it; null until it is live itself, and where nothing was. */
-  readonly previous_deployment_id: string | null
-  /** Whose release a rollback goes back to. */
-  readonly restored_from: string | null
-  readonly message: string | null
-  /** Of what took the app offline. */
-  readonly reason: OfflineReason | null
-  readonly error: DeploymentFailure | null
-  readonly created_by: Creator
-  readonly created_at: Instant
-  readonly started_at: Instant | null
-  /** When it became what is served; it stays when another took its place. */
-  readonly live_at: Instant | null
-  readonly ended_at: Instant | null
-  /** Set while it is in progress, once it is to stop; null once it ended. */
-  readonly cancel_at: Instant | null
-  /** Whether its going live was told of. */
-  readonly announced: boolean
-  /** Once it was live, pages of what was live before it are served nothing of that any more. */
-  readonly retire_earlier: boolean
-}
+export type OfflineReason = NonNullable<DeploymentRecord['reason']>
 
 /** What a deployment begins as: the store gives it its release. */
 export type NewDeployment = Omit<DeploymentRecord, 'release'>

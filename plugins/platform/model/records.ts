@@ -13,6 +13,8 @@ import { besideJob, readPage } from './pages.ts'
 export interface Records<R> {
   get(key: Key): Promise<R | undefined>
   count(key: Key): Promise<number>
+  /** The first that `select` finds. */
+  first(rest: string, bind: readonly unknown[]): Promise<R | undefined>
   /** @param rest SQL: what follows WHERE */
   select(rest: string, bind: readonly unknown[]): Promise<readonly R[]>
   page(listed: Listed): Promise<Page<R>>
@@ -27,12 +29,16 @@ export function recordsOf<D extends Declared>(
   const read = `SELECT * FROM ${table} ${besideJob(t, model)}`
   const select = async (rest: string, bind: readonly unknown[]) =>
     (await query(`${read} WHERE ${rest}`, bind)).map(model.toRecord)
+  const first: Records<RecordOfDeclared<D>>['first'] = async (rest, bind) => {
+    const [record] = await select(rest, bind)
+    return record
+  }
   return {
     select,
-    async get(key) {
+    first,
+    get(key) {
       const { sql, bind } = equal(key)
-      const [record] = await select(sql, bind)
-      return record
+      return first(sql, bind)
     },
     async count(key) {
       const { sql, bind } = equal(key)

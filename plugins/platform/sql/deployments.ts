@@ -2,63 +2,53 @@ import type { Instant } from '../../../lib/time.ts'
 import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contract/deployments.ts'
 import { offlineDeployment } from '../contract/deployments.ts'
-import { MOST_LOOKED_AT, leadOn } from '../../store/contract/page.ts'
+import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import type { JobWrites } from '../contract/jobs.ts'
 import { removeJobs } from '../jobs/complete.ts'
 import { changes as changesRow, whileHeld } from '../jobs/held.ts'
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { COLUMNS, toDeployment, toValues } from './deployment-rows.ts'
-import { lastIdLookedAt } from '../../store/sql/looked-at.ts'
+import { having } from '../model/conditions.ts'
+import { recordsOf } from '../model/records.ts'
+import type { ModelRows } from '../model/sequelize.ts'
+import { DEPLOYMENTS, IS_IN_PROGRESS } from '../models/deployments.ts'
+import { SITES } from '../models/sites.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import { BEFORE_ALL, BEHIND_ALL, cutPage, integer } from '../../store/sql/rows.ts'
+import { integer } from '../../store/sql/rows.ts'
 import { siteReads } from './sites.ts'
 import type { PlatformTables } from './tables.ts'
 
-/** As the indexes say it, word for word, so that they serve. */
-const IN_PROGRESS = `status IN ('queued', 'building', 'deploying')`
+/** What is given of a deployment that is added. */
+const GIVEN = DEPLOYMENTS.columns.filter((column) => column !== 'release')
 
 export function deploymentReads(
   query: Query,
   t: PlatformTables,
   dialect: Dialect,
 ): DeploymentReads {
-  /** Deployments as a statement selects them; one in progress shows how far its job is. */
-  const shown = (sql: string): string =>
-    `SELECT one.*, job.stage, job.done, job.total, job.cancel_at
-     FROM (SELECT * FROM ${t.deployments} ${sql}) one
-     LEFT JOIN ${t.jobs} job ON job.id = one.id AND one.${IN_PROGRESS}`
-  const first = async (sql: string, bind: readonly unknown[]) => {
-    const [row] = await query(shown(sql), bind)
-    return row && toDeployment(row)
-  }
+  const deployments = recordsOf(query, t, DEPLOYMENTS)
   return {
     ...siteReads(query, t, dialect),
-    get: (appId, id) => first('WHERE id = $1 AND app_id = $2', [id, appId]),
-    async list({ app_id, statuses, kind, limit, after }, most = MOST_LOOKED_AT) {
-      const indexed = {
-        table: t.deployments,
-        order: 'desc',
-        where: 'app_id = $1 AND id < $2',
-        bind: [app_id, after ?? BEHIND_ALL],
-      } as const
-      const last = await lastIdLookedAt(query, indexed, most)
-      const rows = await query(
-        `${shown(`WHERE ${indexed.where} AND id >= $3
-           AND ${dialect.among('status', '$4')} AND (CAST($5 AS TEXT) IS NULL OR kind = $5)
-           ORDER BY id DESC LIMIT $6`)} ORDER BY one.id DESC`,
-        [...indexed.bind, last ?? BEFORE_ALL, JSON.stringify(statuses), kind, limit + 1],
-      )
-      return leadOn(cutPage(rows.map(toDeployment), limit), last)
-    },
-    live: (appId) => first(`WHERE app_id = $1 AND status = 'live'`, [appId]),
-    inProgress: (appId) => first(`WHERE app_id = $1 AND ${IN_PROGRESS}`, [appId]),
+    get: (app_id, id) => deployments.get({ id, app_id }),
+    list: ({ app_id, statuses, kind, ...page }, most = MOST_LOOKED_AT) =>
+      deployments.page({
+        of: { app_id },
+        filters: [
+          { sql: dialect.among('status', '$1'), bind: [JSON.stringify(statuses)] },
+          ...having(DEPLOYMENTS, { kind }),
+        ],
+        most,
+        ...page,
+      }),
+    live: (appId) => deployments.first(`app_id = $1 AND status = 'live'`, [appId]),
+    inProgress: (appId) => deployments.first(`app_id = $1 AND ${IS_IN_PROGRESS}`, [appId]),
     lastFailed: (appId) =>
-      first(`WHERE app_id = $1 AND status = 'failed' ORDER BY id DESC LIMIT 1`, [appId]),
+      deployments.first(`app_id = $1 AND status = 'failed' ORDER BY id DESC LIMIT 1`, [appId]),
     before: (appId) =>
-      first(
-        `past WHERE app_id = $1 AND status = 'superseded' AND NOT EXISTS (
+      deployments.first(
+        `app_id = $1 AND status = 'superseded' AND NOT EXISTS (
            SELECT 1 FROM ${t.deployments} live WHERE live.app_id = $1 AND live.status = 'live'
-             AND (live.artifact = past.artifact OR live.release < past.release))
+             AND (live.artifact = ${t.deployments}.artifact
+               OR live.release < ${t.deployments}.release))
          ORDER BY release DESC LIMIT 1`,
         [appId],
       ),
@@ -68,7 +58,7 @@ export function deploymentReads(
            WHERE app_id = $1 AND live_at IS NOT NULL AND artifact IS NOT NULL
            ORDER BY release DESC LIMIT $2) past
          UNION ALL SELECT artifact, release FROM ${t.deployments}
-           WHERE app_id = $1 AND ${IN_PROGRESS} AND artifact IS NOT NULL`,
+           WHERE app_id = $1 AND ${IS_IN_PROGRESS} AND artifact IS NOT NULL`,
         [appId, releases],
       )
       const latest = rows.sort((a, b) => integer(b.release) - integer(a.release))
@@ -82,6 +72,7 @@ export function deploymentWrites(
   t: PlatformTables,
   dialect: Dialect,
   changes: ChangeSink,
+  rows: ModelRows,
   jobs: Pick<JobWrites, 'enqueue' | 'hold' | 'cancel' | 'complete' | 'dequeue'>,
 ): DeploymentWrites {
   const changed = (sql: string, bind: readonly unknown[]): Promise<boolean> =>
@@ -93,14 +84,14 @@ export function deploymentWrites(
   const tell = (app_id: string): unknown => changes.push({ kind: 'site', id: app_id })
 
   async function insert(deployment: NewDeployment, unless: string): Promise<Row | undefined> {
-    const values = toValues(deployment)
+    const values = DEPLOYMENTS.toRow(deployment)
     const [row] = await dialect.onConflict(
       query,
-      `INSERT INTO ${t.deployments} (${COLUMNS.join(', ')}, release)
-       SELECT ${COLUMNS.map((_, index) => `$${index + 1}`).join(', ')},
+      `INSERT INTO ${t.deployments} (${GIVEN.join(', ')}, release)
+       SELECT ${GIVEN.map((_, index) => `$${index + 1}`).join(', ')},
          (SELECT COALESCE(max(release), 0) + 1 FROM ${t.deployments} WHERE app_id = $2)
        WHERE ${unless} RETURNING *`,
-      COLUMNS.map((column) => values[column]),
+      GIVEN.map((column) => values[column]),
     )
     if (row !== undefined && deployment.status === 'queued') {
       const { id, app_id, account_id } = deployment
@@ -137,20 +128,16 @@ export function deploymentWrites(
 
   return {
     ...deploymentReads(query, t, dialect),
-    async openSite({ app_id, account_id, preview }) {
-      await query(
-        `INSERT INTO ${t.sites} (app_id, account_id, deployment_id, turn, preview)
-         VALUES ($1, $2, NULL, 0, $3)`,
-        [app_id, account_id, preview],
-      )
-      tell(app_id)
+    async openSite(site) {
+      await rows.insert(SITES, SITES.toRow({ ...site, deployment_id: null, turn: 0 }))
+      tell(site.app_id)
     },
     async insert(deployment) {
       const row = await insert(
         deployment,
-        `NOT EXISTS (SELECT 1 FROM ${t.deployments} WHERE app_id = $2 AND ${IN_PROGRESS})`,
+        `NOT EXISTS (SELECT 1 FROM ${t.deployments} WHERE app_id = $2 AND ${IS_IN_PROGRESS})`,
       )
-      return row && toDeployment(row)
+      return row && DEPLOYMENTS.toRecord(row)
     },
     async begin({ id, cancel_at }, now) {
       const [row] = await query(
@@ -161,7 +148,7 @@ export function deploymentWrites(
          RETURNING *`,
         [id, now],
       )
-      return row && toDeployment({ ...row, cancel_at })
+      return row && DEPLOYMENTS.toRecord({ ...row, cancel_at })
     },
     async built(id, claim, artifact) {
       const isBuilt = await changed(
@@ -201,7 +188,7 @@ export function deploymentWrites(
         [id],
       )
       await turn(row.app_id, id)
-      return live && toDeployment(live)
+      return live && DEPLOYMENTS.toRecord(live)
     },
     async announce(id) {
       const isFirst = await changed(
@@ -215,7 +202,7 @@ export function deploymentWrites(
     async fail(id, claim, { status, ended_at, error }) {
       const isEnded = await changed(
         `UPDATE ${t.deployments} SET status = $3, ended_at = $4, error = $5
-         WHERE ${held(IN_PROGRESS)} RETURNING id`,
+         WHERE ${held(IS_IN_PROGRESS)} RETURNING id`,
         [id, claim, status, ended_at, JSON.stringify(error)],
       )
       return isEnded && jobs.complete(id, claim)
@@ -240,7 +227,7 @@ export function deploymentWrites(
       const offline = offlineDeployment(given)
       const row = await insert({ ...offline, previous_deployment_id: String(live['id']) }, 'TRUE')
       await turn(given.app_id, null)
-      return row && toDeployment(row)
+      return row && DEPLOYMENTS.toRecord(row)
     },
   }
 }
@@ -255,7 +242,7 @@ export async function stopDeployments(
   await query(
     `UPDATE ${t.jobs} SET cancel_at = COALESCE(cancel_at, $2)
      WHERE app_id = $1 AND kind = 'deployment' AND EXISTS (SELECT 1 FROM ${t.deployments} one
-       WHERE one.id = ${t.jobs}.id AND one.${IN_PROGRESS})`,
+       WHERE one.id = ${t.jobs}.id AND one.${IS_IN_PROGRESS})`,
     [appId, now],
   )
 }

@@ -17,14 +17,12 @@ export function domainReads(query: Query, t: PlatformTables): DomainReads {
     get: (app_id, id) => domains.get({ id, app_id }),
     list: ({ app_id, ...page }) => domains.page({ of: { app_id }, ...page }),
     count: (app_id) => domains.count({ app_id }),
-    async domainByHostname(hostname) {
-      const [domain] = await domains.select(
+    domainByHostname: (hostname) =>
+      domains.first(
         `hostname = $1 AND status = 'verified' AND EXISTS (SELECT 1 FROM ${t.apps} app
            WHERE app.id = ${t.domains}.app_id AND app.archived_at IS NULL)`,
         [hostname],
-      )
-      return domain
-    },
+      ),
   }
 }
 
@@ -89,7 +87,7 @@ export function domainWrites(
     begin: ({ id, app_id }) => reads.get(app_id, id),
     async claimOne(appId, id, { since, ...asked }) {
       const { now } = asked
-      const [domain] = await recordsOf(query, t, DOMAINS).select(
+      const domain = await recordsOf(query, t, DOMAINS).first(
         `id = $1 AND app_id = $2
            AND (checked_at IS NULL OR checked_at <= $3 OR checked_at > $4)`,
         [id, appId, since, now + (now - since)],

@@ -25,13 +25,8 @@ export function fileReads(
     get: (app_id, id) => files.get({ id, app_id }),
     list: ({ app_id, status, content_type, ...page }) =>
       files.page({ of: { app_id }, filters: having(FILES, { status, content_type }), ...page }),
-    async bySha256(appId, sha256) {
-      const [first] = await files.select('app_id = $1 AND sha256 = $2 ORDER BY id LIMIT 1', [
-        appId,
-        sha256,
-      ])
-      return first
-    },
+    bySha256: (appId, sha256) =>
+      files.first('app_id = $1 AND sha256 = $2 ORDER BY id LIMIT 1', [appId, sha256]),
     async sum(appId) {
       const [row] = await query(
         `SELECT count(*) AS files, COALESCE(sum(size), 0) AS bytes FROM ${t.files}

@@ -52,7 +52,7 @@ export function createPlatformStore(
     const jobs = jobWrites(query, t, dialect)
     return {
       apps: appWrites(query, t, dialect, changes, rows),
-      deployments: deploymentWrites(query, t, dialect, changes, jobs),
+      deployments: deploymentWrites(query, t, dialect, changes, rows, jobs),
       domains: domainWrites(query, t, dialect, changes, rows, jobs),
       edits: editWrites(query, t, rows, jobs),
       files: fileWrites(query, t, dialect, rows, jobs),
