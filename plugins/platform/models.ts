@@ -5,6 +5,7 @@ import { DOMAINS } from './models/domains.ts'
 import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
 import { FILES } from './models/files.ts'
+import { JOBS, JOB_LINES } from './models/jobs.ts'
 import {
   ACCESS_LINES,
   APP_CHECKS,
@@ -28,6 +29,8 @@ export const MODELS: readonly Model[] = [
   EDITS,
   ERROR_GROUPS,
   FILES,
+  JOBS,
+  JOB_LINES,
   LEFT_ALIASES,
   OBSERVERS,
   REVISIONS,

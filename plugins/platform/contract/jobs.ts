@@ -1,38 +1,24 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { JobKindName } from '../jobs/kinds.ts'
+import type { RecordOfDeclared } from '../model/columns.ts'
+import type { RecordOf } from '../model/define.ts'
+import type { JOBS, JOB_LINES, PROGRESS } from '../models/jobs.ts'
 
 export type { JobKindName } from '../jobs/kinds.ts'
 export { JOB_KINDS } from '../jobs/kinds.ts'
 
-/** How far a job is; `stage` null while it waits. */
-export interface JobProgress {
-  readonly stage: string | null
-  readonly done: number
-  readonly total: number | null
-}
+/** How far a job is. */
+export type JobProgress = RecordOfDeclared<typeof PROGRESS>
+
+/** A job that is leased to whoever claimed it. */
+export type LeasedJob = RecordOf<typeof JOBS>
 
 /** A job that waits. Its row exists from here until it is completed. */
-export interface NewJob {
-  /** That of its subject: the file, the edit, the deployment or the domain. Time-ordered. */
-  readonly id: string
-  readonly kind: JobKindName
-  readonly app_id: string
-  readonly account_id: string
+export interface NewJob extends Pick<LeasedJob, 'id' | 'kind' | 'app_id' | 'account_id'> {
   /** Of the jobs of one queue one runs at a time; null for no queue. */
   readonly queue: string | null
   /** When it is due; null for at once. */
   readonly run_at: Instant | null
-}
-
-/** A job that is leased to whoever claimed it. */
-export interface LeasedJob extends Pick<NewJob, 'id' | 'kind' | 'app_id' | 'account_id'> {
-  readonly claim: string
-  /** How often it was claimed; attempts that were released as uncounted are left out. */
-  readonly attempts: number
-  /** It fails when it has not ended by then. */
-  readonly deadline_at: Instant | null
-  /** Set while it runs: whoever runs it stops. */
-  readonly cancel_at: Instant | null
 }
 
 export interface JobClaim {
@@ -47,14 +33,8 @@ export interface JobClaim {
 /** What the holder of a claim is told: it holds, the job is to stop, or it is another's by now. */
 export type Hold = 'held' | 'cancel' | 'lost'
 
-/** One line of what a job did. Lines are kept after its end, as long as its subject. */
-export interface JobLine {
-  /** 1, 2, … within the job, without a gap. */
-  readonly number: number
-  readonly at: Instant
-  readonly stage: string | null
-  readonly message: string
-}
+/** One line of what a job did. */
+export type JobLine = RecordOf<typeof JOB_LINES>
 
 export interface JobReads {
   /** Whether `claim` would find anything. */

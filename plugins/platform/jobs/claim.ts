@@ -1,8 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { Query } from '../../store/sql/client.ts'
-import type { Row } from '../../store/sql/rows.ts'
-import { integer, integerOrNull } from '../../store/sql/rows.ts'
 import type { JobClaim, LeasedJob } from '../contract/jobs.ts'
+import { JOBS } from '../models/jobs.ts'
 import type { PlatformTables } from '../sql/tables.ts'
 import { NO_PROGRESS } from './held.ts'
 import type { JobKindName } from './kinds.ts'
@@ -99,7 +98,7 @@ export async function claimNext(
        ORDER BY ${order} LIMIT 1) RETURNING *`,
     [...bounds, claim, lease_until, deadline_at],
   )
-  return row && toLeased(row)
+  return row && JOBS.toRecord(row)
 }
 
 export async function claimOne(
@@ -114,7 +113,7 @@ export async function claimOne(
      WHERE id = $6 AND kind = $7 AND (status = 'queued' OR ${ABANDONED}) RETURNING *`,
     [now, now + JOB_KINDS[kind].longestLease, claim, lease_until, deadline_at, id, kind],
   )
-  return row && toLeased(row)
+  return row && JOBS.toRecord(row)
 }
 
 export async function isClaimable(
@@ -131,17 +130,4 @@ export async function isClaimable(
       : [`${queued} AND ${isFree(t)}`]
   const exist = [...waiting, abandoned].map((some) => `EXISTS (${some})`)
   return (await query(`SELECT 1 WHERE ${exist.join(' OR ')}`, boundsOf(kind, now))).length > 0
-}
-
-function toLeased(row: Row): LeasedJob {
-  return {
-    id: String(row['id']),
-    kind: row['kind'] as JobKindName,
-    app_id: String(row['app_id']),
-    account_id: String(row['account_id']),
-    claim: String(row['claim']),
-    attempts: integer(row['attempts']),
-    deadline_at: integerOrNull(row['deadline_at']),
-    cancel_at: integerOrNull(row['cancel_at']),
-  }
 }

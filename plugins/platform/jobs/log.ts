@@ -1,6 +1,7 @@
 import type { Dialect, Query } from '../../store/sql/client.ts'
-import { integer, textOrNull } from '../../store/sql/rows.ts'
 import type { JobLine } from '../contract/jobs.ts'
+import { recordsOf } from '../model/records.ts'
+import { JOB_LINES } from '../models/jobs.ts'
 import type { PlatformTables } from '../sql/tables.ts'
 
 export async function log(
@@ -25,21 +26,15 @@ export async function log(
   )
 }
 
-export async function readLines(
+export function readLines(
   query: Query,
   t: PlatformTables,
   id: string,
   after: number,
   limit: number,
 ): Promise<readonly JobLine[]> {
-  const rows = await query(
-    `SELECT * FROM ${t.job_lines} WHERE job_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
+  return recordsOf(query, t, JOB_LINES).select(
+    'job_id = $1 AND number > $2 ORDER BY number LIMIT $3',
     [id, after, limit],
   )
-  return rows.map((row) => ({
-    number: integer(row['number']),
-    at: integer(row['at']),
-    stage: textOrNull(row['stage']),
-    message: String(row['message']),
-  }))
 }
