@@ -173,7 +173,7 @@ await t.test('hostile documents end with a code, and the daemon goes on as it wa
 
   const { count, unanswered, p50, p99, most } = sampled
   t.comment(`${count} reads meanwhile: p50 ${p50} ms, p99 ${p99} ms, at most ${most} ms`)
-  t.ok(count > 100)
+  t.ok(count > documents.length, 'there were more reads than documents')
   t.same(unanswered, [], 'every read was answered')
   t.equal(elsewhere.connections, 0, 'nothing that a document refers to was fetched')
 
