@@ -1,6 +1,6 @@
 /**
- * `npm test`, once everything is compiled: all suites, two files at a time, and beside them the checks of the
- * source. Given folders of test/, only the suites in them, and no checks. A file that needs PostgreSQL starts a
+ * `npm test`, once everything is compiled: all suites, one file more at a time than there are cores since many wait
+ * for a process that they started, and beside them the checks of the source. Given folders of test/, only the suites in them, and no checks. A file that needs PostgreSQL starts a
  * server of its own: the feed waits for every transaction of its server, those of other files included.
  *
  * A suite is run as `node` runs it. tap's own runner loads hooks into it and into every process that it starts,
@@ -9,12 +9,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join, sep } from 'node:path'
 import type { Millis } from '../lib/time.ts'
 import { MINUTE } from '../lib/time.ts'
 import { ROOT } from './arch/source.ts'
 
-const JOBS = 2
+const JOBS = availableParallelism() + 1
 
 /** Folders whose suites take longest begin first: at the end no job waits for the other. */
 const FIRST = ['soak', 'e2e', 'adversarial', 'plugins']
