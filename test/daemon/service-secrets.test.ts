@@ -169,7 +169,9 @@ await t.test('a daemon takes, seals and moves secrets, and shows none on any way
 
   await t.rejects(serve(t, folder, 'k2'), { message: /lacks the key k1/ })
   const second = await serve(t, folder, 'k2', 'k1')
-  await until('all is moved', () => second.lines.some((line) => line.includes('every secret is encrypted')))
+  await until('all is moved', () =>
+    second.lines.some((line) => line.includes('every secret is encrypted')),
+  )
   await second.daemon.stop()
   const third = await serve(t, folder, 'k2')
   const { services } = third.daemon.platform.store
