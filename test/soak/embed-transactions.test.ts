@@ -12,7 +12,7 @@ import { sized } from '../support/soak.ts'
 
 /** Those of docs/embed.md whose own transactions events are published in. */
 const DATABASES = sized(
-  ['sequelize-sqlite', 'pool'] as const,
+  ['sequelize-sqlite'] as const,
   ['sequelize-sqlite', 'sequelize-postgres', 'pool'] as const,
 )
 

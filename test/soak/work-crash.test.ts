@@ -36,7 +36,7 @@ const STAGES = {
 /** Milliseconds from a request to a kill that nothing else decides. */
 const MOMENTS = sized([40], [10, 40, 160])
 /** Every so many failpoints of a kind the daemon is killed in one. */
-const STRIDE = sized(12, 1)
+const STRIDE = sized(18, 1)
 
 /** The event that tells of an end. */
 function eventOf({ kind, status }: Row): string {

@@ -9,6 +9,7 @@ import {
 } from '../../../daemon/limits/amounts.ts'
 import { SECOND } from '../../../lib/time.ts'
 import { until } from '../../support/daemon.ts'
+import { sized } from '../../support/soak.ts'
 import type { Attacked, Headers, Request, Tenant } from '../operations/attacked.ts'
 import { ALL, pathOf, startAttacked } from '../operations/attacked.ts'
 import { schemaOf, wideValues } from './wide.ts'
@@ -17,7 +18,7 @@ const KIB = 1024
 const MIB = 1024 * KIB
 /** An event may have 256 KiB. */
 const WIDE_EVENT = 250 * KIB
-const WIDE_EVENTS = 40
+const WIDE_EVENTS = sized(12, 40)
 /** Of each record that an operation makes. */
 const WIDE_RECORDS = 30
 const MOST_MEMORY = 400 * MIB

@@ -11,6 +11,7 @@ import { LANGUAGES } from '../support/receivers/languages.ts'
 import { filesOfPages } from '../support/receivers/page.ts'
 import type { ReceiverProcess } from '../support/receivers/process.ts'
 import { run, send, serve, versionOf } from '../support/receivers/process.ts'
+import { sized } from '../support/soak.ts'
 import type { SignatureCase } from '../vectors/signature.ts'
 import { SIGNATURE_CASES } from '../vectors/signature.ts'
 
@@ -130,7 +131,7 @@ const BRANDS: Readonly<Record<string, Replacements>> = {
   },
 }
 
-for (const [brand, changes] of Object.entries(BRANDS)) {
+for (const [brand, changes] of Object.entries(BRANDS).slice(0, sized(1, undefined))) {
   await t.test(`the page leads from nothing to a delivery with the brand ${brand}`, async (t) => {
     const python = ran.includes('Python')
     const [port, receiver] = [await freePort(), await freePort()]
