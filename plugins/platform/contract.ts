@@ -9,39 +9,15 @@
 import type { Instant } from '../../lib/time.ts'
 import type { PurgeKind, Store, StoreTx } from '../store/contract.ts'
 import { PURGE_KINDS } from '../store/contract.ts'
-import type { AppReads, AppWrites } from './contract/apps.ts'
-import type { DeploymentReads, DeploymentWrites } from './contract/deployments.ts'
-import type { DomainReads, DomainWrites } from './contract/domains.ts'
-import type { EditReads, EditWrites } from './contract/edits.ts'
-import type { FileReads, FileWrites } from './contract/files.ts'
-import type { JobReads, JobWrites } from './contract/jobs.ts'
-import type { ObservationReads, ObservationWrites } from './contract/observations.ts'
-import type { ServiceReads, ServiceWrites } from './contract/services.ts'
-import type { SignInReads, SignInWrites } from './contract/sign-in.ts'
+import type { NOUNS } from './nouns.ts'
 
-export interface PlatformReads {
-  readonly apps: AppReads
-  readonly deployments: DeploymentReads
-  readonly domains: DomainReads
-  readonly edits: EditReads
-  readonly files: FileReads
-  readonly jobs: JobReads
-  readonly observations: ObservationReads
-  readonly services: ServiceReads
-  readonly signIn: SignInReads
-}
+type Nouns = typeof NOUNS
 
-export interface PlatformWrites {
-  readonly apps: AppWrites
-  readonly deployments: DeploymentWrites
-  readonly domains: DomainWrites
-  readonly edits: EditWrites
-  readonly files: FileWrites
-  readonly jobs: JobWrites
-  readonly observations: ObservationWrites
-  readonly services: ServiceWrites
-  readonly signIn: SignInWrites
-}
+/** The records of every noun, as they are read. */
+export type PlatformReads = { readonly [Name in keyof Nouns]: ReturnType<Nouns[Name]['reads']> }
+
+/** The records of every noun, as they are read and changed in a unit of work. */
+export type PlatformWrites = { readonly [Name in keyof Nouns]: ReturnType<Nouns[Name]['writes']> }
 
 /** One unit of work over the core and the platform. */
 export type PlatformTx = StoreTx & PlatformWrites

@@ -1,4 +1,3 @@
-import type { Model } from './model/define.ts'
 import { APPS, LEFT_ALIASES, REVISIONS } from './models/apps.ts'
 import { DEPLOYMENTS } from './models/deployments.ts'
 import { DOMAINS } from './models/domains.ts'
@@ -17,10 +16,9 @@ import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
 import { SITES } from './models/sites.ts'
 
-/** Every noun that is declared as a model. */
-export const MODELS: readonly Model[] = [
+/** Models whose rows are deleted with their app. */
+export const OF_APP = [
   ACCESS_LINES,
-  APPS,
   APP_CHECKS,
   APP_PROBES,
   APP_USAGE,
@@ -28,14 +26,13 @@ export const MODELS: readonly Model[] = [
   DOMAINS,
   EDITS,
   ERROR_GROUPS,
-  FILES,
   JOBS,
-  JOB_LINES,
-  LEFT_ALIASES,
-  OBSERVERS,
   REVISIONS,
   SERVICES,
   SERVICE_SECRETS,
   SIGN_IN,
   SITES,
-]
+] as const
+
+/** Every model. Rows of the others are kept when an app is deleted, or deleted by code of their own. */
+export const MODELS = [...OF_APP, APPS, FILES, JOB_LINES, LEFT_ALIASES, OBSERVERS] as const

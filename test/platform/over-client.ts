@@ -1,5 +1,5 @@
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
-import { PLATFORM_MIGRATIONS } from '../../plugins/platform/migrations.ts'
+import { PLATFORM_MIGRATIONS } from '../../plugins/platform/nouns.ts'
 import { openModels } from '../../plugins/platform/open.ts'
 import { createPlatformStore } from '../../plugins/platform/sql/store.ts'
 import { namePlatformTables } from '../../plugins/platform/sql/tables.ts'

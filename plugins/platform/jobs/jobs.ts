@@ -1,6 +1,5 @@
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { JobReads, JobWrites } from '../contract/jobs.ts'
-import type { PlatformTables } from '../sql/tables.ts'
+import type { ReadScope } from '../sql/scope.ts'
 import { cancel } from './cancel.ts'
 import { claimNext, claimOne, isClaimable } from './claim.ts'
 import { complete } from './complete.ts'
@@ -10,7 +9,7 @@ import { log, readLines } from './log.ts'
 import { release } from './release.ts'
 import { reschedule } from './reschedule.ts'
 
-export function jobReads(query: Query, t: PlatformTables): JobReads {
+export function jobReads({ query, t }: Pick<ReadScope, 'query' | 't'>): JobReads {
   return {
     isClaimable: (kind, now) => isClaimable(query, t, kind, now),
     hold: (id, claim) => readHold(query, t, id, claim),
@@ -18,9 +17,9 @@ export function jobReads(query: Query, t: PlatformTables): JobReads {
   }
 }
 
-export function jobWrites(query: Query, t: PlatformTables, dialect: Dialect): JobWrites {
+export function jobWrites({ query, t, dialect }: ReadScope): JobWrites {
   return {
-    ...jobReads(query, t),
+    ...jobReads({ query, t }),
     enqueue: (job) => enqueue(query, t, job),
     claim: (kind, asked) => claimNext(query, t, kind, asked),
     claimOne: (kind, id, asked) => claimOne(query, t, kind, id, asked),

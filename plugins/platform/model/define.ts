@@ -1,5 +1,4 @@
 import type { Row } from '../../store/sql/rows.ts'
-import type { PlatformTables } from '../sql/tables.ts'
 import type { Column, ColumnType, Declared, Field, RecordOfDeclared } from './columns.ts'
 import { group } from './columns.ts'
 
@@ -7,8 +6,8 @@ import { group } from './columns.ts'
  * A noun of the platform, declared once: its record type, its rows and what is checked against the schema
  * follow from it.
  */
-export interface Model<D extends Declared = Declared> {
-  readonly table: keyof PlatformTables
+export interface Model<D extends Declared = Declared, Table extends string = string> {
+  readonly table: Table
   /** Names of the columns, in the order of their declaration. */
   readonly columns: readonly string[]
   /** What the schema must say of each column, internal ones included. */
@@ -41,14 +40,15 @@ interface Shown<J extends Declared> {
  * type Label = RecordOf<typeof LABELS> // { app_id: string; name: string; pinned: boolean }
  */
 export function defineModel<
+  const Table extends string,
   const D extends Declared,
   const J extends Declared = NonNullable<unknown>,
 >(
-  table: keyof PlatformTables,
+  table: Table,
   declared: D,
   internal: Readonly<Record<string, Column<unknown>>> = {},
   job?: Shown<J>,
-): Model<D & J> {
+): Model<D & J, Table> {
   const { columns, write } = group<Declared>(declared)
   const { read } = group<Declared>({ ...declared, ...job?.shows })
   const record = { columns, read, write } as Field<RecordOfDeclared<D & J>>

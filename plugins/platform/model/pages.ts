@@ -6,7 +6,7 @@ import { lastLookedAt } from '../../store/sql/looked-at.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { cutPage } from '../../store/sql/rows.ts'
 import { readSizedPage } from '../../store/sql/sized-page.ts'
-import type { PlatformTables } from '../sql/tables.ts'
+import type { PlatformModel, PlatformTables } from '../sql/tables.ts'
 import type { Condition, Key } from './conditions.ts'
 import { allOf, equal, isText, takesAll } from './conditions.ts'
 import type { Model } from './define.ts'
@@ -57,7 +57,7 @@ export function besideJob(t: PlatformTables, { job }: Model, id = 'id'): string 
 export async function readPage(
   query: Query,
   t: PlatformTables,
-  model: Model,
+  model: PlatformModel,
   listed: Listed,
 ): Promise<Page<Row>> {
   const { of, within = [], key = ['id'], order = 'desc', after, filters = [], most, wide } = listed

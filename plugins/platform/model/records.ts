@@ -1,11 +1,10 @@
 import type { Page } from '../../store/contract/page.ts'
 import type { Query } from '../../store/sql/client.ts'
 import { integer } from '../../store/sql/rows.ts'
-import type { PlatformTables } from '../sql/tables.ts'
+import type { PlatformModel, PlatformTables } from '../sql/tables.ts'
 import type { Declared, RecordOfDeclared } from './columns.ts'
 import type { Key } from './conditions.ts'
 import { equal } from './conditions.ts'
-import type { Model } from './define.ts'
 import type { Listed } from './pages.ts'
 import { besideJob, readPage } from './pages.ts'
 
@@ -23,7 +22,7 @@ export interface Records<R> {
 export function recordsOf<D extends Declared>(
   query: Query,
   t: PlatformTables,
-  model: Model<D>,
+  model: PlatformModel<D>,
 ): Records<RecordOfDeclared<D>> {
   const table = t[model.table]
   const read = `SELECT * FROM ${table} ${besideJob(t, model)}`

@@ -7,7 +7,7 @@ import type {
 import { DataTypes, Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
-import type { PlatformTables } from '../sql/tables.ts'
+import type { PlatformModel, PlatformTables } from '../sql/tables.ts'
 import type { ColumnType } from './columns.ts'
 import type { Model } from './define.ts'
 
@@ -48,7 +48,7 @@ export function createModels(
   dialect: Dialect['name'],
   dialectModule: object,
   tables: PlatformTables,
-  declared: readonly Model[],
+  declared: readonly PlatformModel[],
 ): Models {
   const sequelize = new Sequelize({
     dialect,
@@ -57,7 +57,9 @@ export function createModels(
     retry: { max: 1 },
     define: { timestamps: false, freezeTableName: true },
   })
-  const known = new Map(declared.map((model) => [model, define(sequelize, tables, model)]))
+  const known = new Map<Model, ModelStatic<SequelizeModel>>(
+    declared.map((model) => [model, define(sequelize, tables, model)]),
+  )
 
   function modelOf(model: Model): ModelStatic<SequelizeModel> {
     const found = known.get(model)
@@ -91,7 +93,7 @@ export function createModels(
 function define(
   sequelize: Sequelize,
   tables: PlatformTables,
-  { table, schema }: Model,
+  { table, schema }: PlatformModel,
 ): ModelStatic<SequelizeModel> {
   const attributes = [...schema].map(([name, { type, nullable }]) => [
     name,

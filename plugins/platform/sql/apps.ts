@@ -1,37 +1,18 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { AppReads, AppRecord, AppWrites } from '../contract/apps.ts'
 import { ALIAS_KEPT, MOST_ALIASES_KEPT } from '../contract/apps.ts'
-import type { ChangeSink } from '../../store/contract/changes.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import { integer } from '../../store/sql/rows.ts'
 import { asked, having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import type { Guard, ModelRows } from '../model/sequelize.ts'
+import type { Guard } from '../model/sequelize.ts'
+import { OF_APP } from '../models.ts'
 import { APPS, REVISIONS } from '../models/apps.ts'
 import { stopDeployments } from './deployments.ts'
 import { removeFiles } from './removed-files.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
-/** What belongs to an app alone, and has nothing that belongs to it. */
-const OF_APP = [
-  'jobs',
-  'edits',
-  'deployments',
-  'sites',
-  'domains',
-  'revisions',
-  'services',
-  'service_secrets',
-  'sign_in',
-  'access_lines',
-  'app_usage',
-  'problems',
-  'app_checks',
-  'app_probes',
-] as const
-
-export function appReads(query: Query, t: PlatformTables, dialect: Dialect): AppReads {
+export function appReads({ query, t, dialect }: ReadScope): AppReads {
   const apps = recordsOf(query, t, APPS)
   const revisions = recordsOf(query, t, REVISIONS)
   /** Ids of the apps that such a condition finds. */
@@ -87,13 +68,7 @@ export function appReads(query: Query, t: PlatformTables, dialect: Dialect): App
   }
 }
 
-export function appWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  changes: ChangeSink,
-  rows: ModelRows,
-): AppWrites {
+export function appWrites({ query, t, dialect, changes, rows }: WriteScope): AppWrites {
   /** Notes that where hosts lead has changed, if it has. */
   function noted(id: string, isChanged: boolean): boolean {
     if (isChanged) changes.push({ kind: 'site', id })
@@ -126,8 +101,15 @@ export function appWrites(
     )
   }
 
+  /** Deletes the lines of the jobs of an app's rows, which are kept as long as the rows. */
+  const removeLines = (table: string, id: string): Promise<unknown> =>
+    query(
+      `DELETE FROM ${t.job_lines} WHERE job_id IN (SELECT id FROM ${table} WHERE app_id = $1)`,
+      [id],
+    )
+
   return {
-    ...appReads(query, t, dialect),
+    ...appReads({ query, t, dialect }),
     async insert(app) {
       await rows.insert(APPS, APPS.toRow(app))
       noted(app.id, true)
@@ -172,14 +154,10 @@ export function appWrites(
       )
       if (!noted(id, gone.length > 0)) return false
       await removeFiles(query, t, 'app_id = $1', [id])
-      // Lines are kept as long as what they tell of.
-      await query(
-        `DELETE FROM ${t.job_lines} WHERE job_id IN (
-           SELECT id FROM ${t.edits} WHERE app_id = $1
-           UNION ALL SELECT id FROM ${t.deployments} WHERE app_id = $1)`,
-        [id],
-      )
-      for (const name of OF_APP) await query(`DELETE FROM ${t[name]} WHERE app_id = $1`, [id])
+      for (const { table, job } of OF_APP) {
+        if (job !== undefined) await removeLines(t[table], id)
+        await query(`DELETE FROM ${t[table]} WHERE app_id = $1`, [id])
+      }
       return true
     },
   }

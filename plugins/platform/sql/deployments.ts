@@ -1,33 +1,27 @@
 import type { Instant } from '../../../lib/time.ts'
-import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contract/deployments.ts'
 import { offlineDeployment } from '../contract/deployments.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
-import type { JobWrites } from '../contract/jobs.ts'
 import { removeJobs } from '../jobs/complete.ts'
 import { changes as changesRow, whileHeld } from '../jobs/held.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
+import type { Query } from '../../store/sql/client.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import { DEPLOYMENTS, IS_IN_PROGRESS } from '../models/deployments.ts'
 import { SITES } from '../models/sites.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer } from '../../store/sql/rows.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 import { siteReads } from './sites.ts'
 import type { PlatformTables } from './tables.ts'
 
 /** What is given of a deployment that is added. */
 const GIVEN = DEPLOYMENTS.columns.filter((column) => column !== 'release')
 
-export function deploymentReads(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-): DeploymentReads {
+export function deploymentReads({ query, t, dialect }: ReadScope): DeploymentReads {
   const deployments = recordsOf(query, t, DEPLOYMENTS)
   return {
-    ...siteReads(query, t, dialect),
+    ...siteReads({ query, t, dialect }),
     get: (app_id, id) => deployments.get({ id, app_id }),
     list: ({ app_id, statuses, kind, ...page }, most = MOST_LOOKED_AT) =>
       deployments.page({
@@ -67,14 +61,14 @@ export function deploymentReads(
   }
 }
 
-export function deploymentWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  changes: ChangeSink,
-  rows: ModelRows,
-  jobs: Pick<JobWrites, 'enqueue' | 'hold' | 'cancel' | 'complete' | 'dequeue'>,
-): DeploymentWrites {
+export function deploymentWrites({
+  query,
+  t,
+  dialect,
+  changes,
+  rows,
+  jobs,
+}: WriteScope): DeploymentWrites {
   const changed = (sql: string, bind: readonly unknown[]): Promise<boolean> =>
     changesRow(query, sql, bind)
   const held = (status: string): string => `id = $1 AND ${status} AND ${whileHeld(t)}`
@@ -127,7 +121,7 @@ export function deploymentWrites(
   }
 
   return {
-    ...deploymentReads(query, t, dialect),
+    ...deploymentReads({ query, t, dialect }),
     async openSite(site) {
       await rows.insert(SITES, SITES.toRow({ ...site, deployment_id: null, turn: 0 }))
       tell(site.app_id)

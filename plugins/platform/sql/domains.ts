@@ -1,17 +1,13 @@
-import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { DomainReads, DomainRecord, DomainWrites } from '../contract/domains.ts'
-import type { JobWrites } from '../contract/jobs.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import { removeJobs } from '../jobs/complete.ts'
 import { whileHeld } from '../jobs/held.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import { DOMAINS } from '../models/domains.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { assignments } from '../../store/sql/rows.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
-export function domainReads(query: Query, t: PlatformTables): DomainReads {
+export function domainReads({ query, t }: ReadScope): DomainReads {
   const domains = recordsOf(query, t, DOMAINS)
   return {
     get: (app_id, id) => domains.get({ id, app_id }),
@@ -26,20 +22,13 @@ export function domainReads(query: Query, t: PlatformTables): DomainReads {
   }
 }
 
-export function domainWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  changes: ChangeSink,
-  rows: ModelRows,
-  jobs: JobWrites,
-): DomainWrites {
+export function domainWrites({ query, t, dialect, changes, rows, jobs }: WriteScope): DomainWrites {
   /** Notes that what a host leads to has changed. */
   function noted({ app_id }: Row): void {
     changes.push({ kind: 'site', id: String(app_id) })
   }
 
-  const reads = domainReads(query, t)
+  const reads = domainReads({ query, t, dialect })
   const enqueue = ({ id, app_id, account_id, next_check_at: run_at }: DomainRecord) =>
     jobs.enqueue({ id, kind: 'domain_check', app_id, account_id, queue: null, run_at })
 

@@ -1,19 +1,16 @@
 import type { EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
-import type { JobWrites } from '../contract/jobs.ts'
 import { changes, whileHeld } from '../jobs/held.ts'
-import type { Query } from '../../store/sql/client.ts'
 import { assignments } from '../../store/sql/rows.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import { EDITS } from '../models/edits.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
 /** As the index of what waits says it, word for word, so that it serves. */
 const WAITING = `status IN ('queued', 'running')`
 
-export function editReads(query: Query, t: PlatformTables): EditReads {
+export function editReads({ query, t }: ReadScope): EditReads {
   const edits = recordsOf(query, t, EDITS)
   return {
     get: (app_id, id) => edits.get({ id, app_id }),
@@ -33,12 +30,7 @@ export function editReads(query: Query, t: PlatformTables): EditReads {
   }
 }
 
-export function editWrites(
-  query: Query,
-  t: PlatformTables,
-  rows: ModelRows,
-  jobs: Pick<JobWrites, 'enqueue' | 'complete' | 'dequeue'>,
-): EditWrites {
+export function editWrites({ query, t, dialect, rows, jobs }: WriteScope): EditWrites {
   /** Changes an edit, or nothing of it, while its job is leased under the claim. */
   const change = (id: string, claim: string, values: Partial<EditRecord>): Promise<boolean> => {
     const { sql, bind } = assignments(EDITS.toRow(values), 3)
@@ -51,7 +43,7 @@ export function editWrites(
   }
 
   return {
-    ...editReads(query, t),
+    ...editReads({ query, t, dialect }),
     async insert(edit) {
       await rows.insert(EDITS, EDITS.toRow(edit))
       const { id, app_id, account_id } = edit

@@ -4,19 +4,18 @@ import {
   MAX_NEW_ERROR_GROUPS,
   MAX_NEW_OF_REPORTER,
 } from '../contract/error-groups.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Batch } from '../model/batches.ts'
 import { batchOf } from '../model/batches.ts'
 import { asked, having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import { ERROR_GROUPS, TOLD_ERRORS } from '../models/error-groups.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 import type { PlatformTables } from './tables.ts'
 
 /** A text without what it holds is another text: unlike patterns, that is the same everywhere. */
 const HOLDS_TEXT = `(replace(title, $1, '') <> title OR replace(culprit, $1, '') <> culprit)`
 
-export function errorGroupReads(query: Query, t: PlatformTables): ErrorGroupReads {
+export function errorGroupReads({ query, t }: ReadScope): ErrorGroupReads {
   const groups = recordsOf(query, t, ERROR_GROUPS)
   return {
     errorGroup: (app_id, id) => groups.get({ id, app_id }),
@@ -35,12 +34,12 @@ export function errorGroupReads(query: Query, t: PlatformTables): ErrorGroupRead
   }
 }
 
-export function errorGroupWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  rows: ModelRows,
-): Omit<ErrorGroupWrites, keyof ErrorGroupReads> {
+export function errorGroupWrites({
+  query,
+  t,
+  dialect,
+  rows,
+}: WriteScope): Omit<ErrorGroupWrites, keyof ErrorGroupReads> {
   return {
     async recordErrors(told) {
       if (told.length === 0) return 0

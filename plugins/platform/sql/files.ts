@@ -1,25 +1,16 @@
 import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
-import type { JobWrites } from '../contract/jobs.ts'
 import { changes, isHeld, whileHeld } from '../jobs/held.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import { FILES, FILE_CHUNK } from '../models/files.ts'
 import { searchPassages } from './passages.ts'
 import { deleteChunks, removeFiles } from './removed-files.ts'
 import { assignments, integer } from '../../store/sql/rows.ts'
 import { PASSAGES } from './passage-index.ts'
-import type { PlatformTables } from './tables.ts'
 import { findNearest, insertVectors } from './vectors.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
-/** @param searching where searches read */
-export function fileReads(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  searching: Query = query,
-): FileReads {
+export function fileReads({ query, t, dialect, search = query }: ReadScope): FileReads {
   const files = recordsOf(query, t, FILES)
   return {
     get: (app_id, id) => files.get({ id, app_id }),
@@ -43,8 +34,8 @@ export function fileReads(
       )
       return rows.map((row) => row.sha256)
     },
-    search: (search) => searchPassages(searching, t, dialect, search),
-    nearest: (search) => findNearest(searching, t, dialect, search),
+    search: (wanted) => searchPassages(search, t, dialect, wanted),
+    nearest: (wanted) => findNearest(search, t, dialect, wanted),
     async chunks(id, from, limit) {
       const rows = await query(
         `SELECT ${Object.keys(FILE_CHUNK.columns).join(', ')} FROM ${t.file_chunks}
@@ -56,13 +47,7 @@ export function fileReads(
   }
 }
 
-export function fileWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  rows: ModelRows,
-  jobs: Pick<JobWrites, 'enqueue' | 'complete'>,
-): FileWrites {
+export function fileWrites({ query, t, dialect, rows, jobs }: WriteScope): FileWrites {
   const enqueue = ({ id, app_id, account_id }: FileSubject): Promise<void> =>
     jobs.enqueue({ id, kind: 'file', app_id, account_id, queue: null, run_at: null })
   const heldFile = async (id: string, claim: string): Promise<{ app_id: string } | undefined> => {
@@ -72,7 +57,7 @@ export function fileWrites(
   }
 
   return {
-    ...fileReads(query, t, dialect),
+    ...fileReads({ query, t, dialect }),
     async insert(file) {
       await rows.insert(FILES, FILES.toRow(file))
       if (file.status === 'queued') await enqueue(file)

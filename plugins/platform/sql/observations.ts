@@ -2,13 +2,11 @@ import { uuid7Floor } from '../../../lib/internal/uuid7.ts'
 import type { ObservationReads, ObservationWrites } from '../contract/observations.ts'
 import { OBSERVED_KINDS } from '../contract/observations.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import { integer } from '../../store/sql/rows.ts'
 import type { Batch } from '../model/batches.ts'
 import { batchOf } from '../model/batches.ts'
 import { asked, having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import {
   ACCESS_LINES,
   APP_CHECKS,
@@ -17,12 +15,12 @@ import {
   USAGE_ADDITION,
 } from '../models/observations.ts'
 import { errorGroupReads, errorGroupWrites } from './error-groups.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
-export function observationReads(query: Query, t: PlatformTables): ObservationReads {
+export function observationReads({ query, t, dialect }: ReadScope): ObservationReads {
   const accessLines = recordsOf(query, t, ACCESS_LINES)
   return {
-    ...errorGroupReads(query, t),
+    ...errorGroupReads({ query, t, dialect }),
     lines({ app_id, kind, status_class, since, until, path, deployment_id, ...page }, most) {
       // By their ids, which are as old as the lines: the index leads to the page, however far behind it is.
       const from = since === null ? [] : [{ sql: 'id >= $1', bind: [uuid7Floor(since)] }]
@@ -102,19 +100,15 @@ export function observationReads(query: Query, t: PlatformTables): ObservationRe
   }
 }
 
-export function observationWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  rows: ModelRows,
-): ObservationWrites {
+export function observationWrites(scope: WriteScope): ObservationWrites {
+  const { query, t, dialect } = scope
   /** Of the batch, what apps are there of. */
   const ofApps = ({ rows: added }: Batch<never>): string =>
     `FROM (${added}) added WHERE EXISTS (SELECT 1 FROM ${t.apps} app WHERE app.id = added.app_id)`
 
   return {
-    ...observationReads(query, t),
-    ...errorGroupWrites(query, t, dialect, rows),
+    ...observationReads(scope),
+    ...errorGroupWrites(scope),
     async beginBatch(source, number, now) {
       const rows = await query(
         `INSERT INTO ${t.observers} (source, batch, at) VALUES ($1, $2, $3)

@@ -5,15 +5,13 @@ import type {
   ServiceWrites,
 } from '../contract/services.ts'
 import { secretIdOf } from '../contract/services.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { readPage } from '../model/pages.ts'
 import { recordsOf } from '../model/records.ts'
-import type { ModelRows } from '../model/sequelize.ts'
 import { SERVICES, SERVICE_SECRETS } from '../models/services.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
-export function serviceReads(query: Query, t: PlatformTables, dialect: Dialect): ServiceReads {
+export function serviceReads({ query, t, dialect }: ReadScope): ServiceReads {
   // A join would repeat the configuration, which may be large, for each secret.
   const gathered = (columns: readonly string[]): string =>
     `(SELECT ${dialect.gather(columns)} FROM ${t.service_secrets} s
@@ -43,14 +41,9 @@ export function serviceReads(query: Query, t: PlatformTables, dialect: Dialect):
   }
 }
 
-export function serviceWrites(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-  rows: ModelRows,
-): ServiceWrites {
+export function serviceWrites({ query, t, dialect, rows }: WriteScope): ServiceWrites {
   return {
-    ...serviceReads(query, t, dialect),
+    ...serviceReads({ query, t, dialect }),
     async put({ app_id, name, kind, config }, secrets, now) {
       await query(
         `INSERT INTO ${t.services} (app_id, name, kind, config, created_at, updated_at)

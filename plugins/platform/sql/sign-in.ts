@@ -1,19 +1,18 @@
-import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { SignInReads, SignInWrites } from '../contract/sign-in.ts'
 import { NO_SIGN_IN } from '../contract/sign-in.ts'
-import type { Query } from '../../store/sql/client.ts'
 import { insertion } from '../../store/sql/rows.ts'
 import { recordsOf } from '../model/records.ts'
 import { SIGN_IN } from '../models/sign-in.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope, WriteScope } from './scope.ts'
 
-export function signInReads(query: Query, t: PlatformTables): SignInReads {
+export function signInReads({ query, t }: ReadScope): SignInReads {
   return { get: (app_id) => recordsOf(query, t, SIGN_IN).get({ app_id }) }
 }
 
-export function signInWrites(query: Query, t: PlatformTables, sink: ChangeSink): SignInWrites {
+export function signInWrites(scope: WriteScope): SignInWrites {
+  const { query, t, changes: sink } = scope
   return {
-    ...signInReads(query, t),
+    ...signInReads(scope),
     async change(app_id, changes, updated_at) {
       const values = SIGN_IN.toRow({ ...NO_SIGN_IN, ...changes, app_id, updated_at })
       const { sql, bind } = insertion(SIGN_IN.columns, values)

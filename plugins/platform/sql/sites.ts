@@ -1,21 +1,20 @@
 import type { DeploymentReads } from '../contract/deployments.ts'
 import type { EarlierRelease, HostedApp, SiteState } from '../contract/sites.ts'
 import { EARLIER } from '../contract/sites.ts'
-import type { Dialect, Query } from '../../store/sql/client.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, textOrNull } from '../../store/sql/rows.ts'
 import { SITES } from '../models/sites.ts'
-import type { PlatformTables } from './tables.ts'
+import type { ReadScope } from './scope.ts'
 
 /** Among how many releases it is looked for what was live before. */
 const LOOKED_AT = 4 * EARLIER
 
 /** What apps serve, as hosts and owners ask for it. */
-export function siteReads(
-  query: Query,
-  t: PlatformTables,
-  dialect: Dialect,
-): Pick<DeploymentReads, 'siteStates' | 'siteByAlias' | 'siteByPreview'> {
+export function siteReads({
+  query,
+  t,
+  dialect,
+}: ReadScope): Pick<DeploymentReads, 'siteStates' | 'siteByAlias' | 'siteByPreview'> {
   const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
       account.suspended_at, sign_in.enabled AS sign_in, live.artifact, revision.tree, CASE WHEN EXISTS (
         SELECT 1 FROM ${t.deployments} next WHERE next.app_id = site.app_id AND next.poised = 1

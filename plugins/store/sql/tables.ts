@@ -25,7 +25,7 @@ const NAMES = [
 
 export type Tables = NamesOf<typeof NAMES>
 
-export type NamesOf<Names extends readonly string[]> = Readonly<Record<Names[number], string>>
+type NamesOf<Names extends readonly string[]> = Readonly<Record<Names[number], string>>
 
 /** @throws TypeError for a prefix that is not [a-z][a-z0-9_]{0,20} or empty */
 export function nameTables(prefix: string): Tables {
