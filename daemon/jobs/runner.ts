@@ -116,17 +116,18 @@ export function createRunner<Subject, Refusal extends string>(
     const onStopping = (): void => stopFor('stopping')
     stopping.addEventListener('abort', onStopping, { once: true })
     if (stopping.aborted) onStopping()
+    let failure: { readonly error: unknown } | undefined
     try {
       await handler.run(claimed, heart, stop.signal)
     } catch (error) {
-      await heart.stop()
-      await conclude(claimed, heart, stopped.why, error)
-    } finally {
-      await heart.stop()
-      hearts.delete(heart)
-      cancelDeadline()
-      stopping.removeEventListener('abort', onStopping)
+      failure = { error }
     }
+    // The last heartbeat may still find that the claim is lost.
+    await heart.stop()
+    hearts.delete(heart)
+    cancelDeadline()
+    stopping.removeEventListener('abort', onStopping)
+    if (failure !== undefined) await conclude(claimed, heart, stopped.why, failure.error)
   }
 
   /** What becomes of a job that did not run to its end. */
