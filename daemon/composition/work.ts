@@ -1,12 +1,7 @@
 import { DAY, SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
-import { createDeployHandler } from '../families/deploy/run.ts'
-import { createEditHandler } from '../families/edits/run.ts'
-import { createFileHandler } from '../families/files/process.ts'
-import { createDomainHandler } from '../families/settings/domains/check.ts'
-import { publicAppsDomain } from '../families/settings/domains/records.ts'
 import type { Family } from '../operations/family.ts'
-import type { CreateHandler } from '../jobs/run-jobs.ts'
+import type { FamilyJobTimes } from '../jobs/handler.ts'
 import { runJobs } from '../jobs/run-jobs.ts'
 import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
@@ -22,8 +17,6 @@ import { keepTimed, purgeExpired } from '../worker/retention.ts'
 const USES_EVERY = 30 * SECOND
 /** Work that nobody told of is found by then, and what processes that are gone had claimed. */
 const LOOK_EVERY = 5 * SECOND
-/** Checks of domains are due on the minute at most. */
-const CHECKS_EVERY = 15 * SECOND
 
 /** What a process does of the work on a store; who accepts without dispatching leaves sending to others. */
 export interface Roles {
@@ -50,39 +43,30 @@ interface Stoppable {
   stop(): Promise<void>
 }
 
-/** What a family has done besides its operations, where it is served. */
-const OF_FAMILIES: Readonly<Record<string, (given: Given, roles: Roles) => readonly Stoppable[]>> =
-  {
-    apps: ({ platform, log }) => [
-      startAppGarbageCollection(platform, log),
-      startGarbageCollection(platform, log),
-    ],
-    edits: (given, roles) => running(given, roles, createEditHandler),
-    deploy: (given, roles) => running(given, roles, createDeployHandler),
-    files: (given, roles) => [
-      ...running(given, roles, createFileHandler),
-      startPassageRemoval(given.platform, given.log),
-    ],
-    settings({ platform, log }, roles) {
-      const checksDomains =
-        runsDeployments(platform, roles) && publicAppsDomain(platform) !== undefined
-      return checksDomains ? [runJobs(platform, log, createDomainHandler, {}, CHECKS_EVERY)] : []
-    },
-  }
-
-function runsDeployments({ plugins }: Platform, { dispatch }: Roles): boolean {
-  return dispatch && plugins.appBytes !== undefined
+/** Background work of families besides their jobs, where they are served. */
+const BESIDE_JOBS: Readonly<Record<string, (given: Given) => readonly Stoppable[]>> = {
+  apps: ({ platform, log }) => [
+    startAppGarbageCollection(platform, log),
+    startGarbageCollection(platform, log),
+  ],
+  files: ({ platform, log }) => [startPassageRemoval(platform, log)],
 }
 
-function running<Subject, Refusal extends string>(
-  { platform, config, log }: Given,
-  roles: Roles,
-  createHandler: CreateHandler<Subject, Refusal>,
-): readonly Stoppable[] {
-  if (!runsDeployments(platform, roles)) return []
-  const lease = config.workLease * SECOND
-  const every = Math.min(lease, LOOK_EVERY)
-  return [runJobs(platform, log, createHandler, { lease, beat: lease / 4 }, every)]
+/** Starts the jobs of the families; none without a store of app files, which they work on. */
+function startJobs({ platform, config, log, families }: Given): readonly Stoppable[] {
+  if (platform.plugins.appBytes === undefined) return []
+  return families
+    .flatMap(({ jobs = [] }) => jobs)
+    .filter(({ isServed }) => isServed === undefined || isServed(platform))
+    .map(({ createHandler, times = timesOf(config) }) => {
+      const { lease, every } = times
+      return runJobs(platform, log, createHandler, { lease, beat: lease / 4 }, every)
+    })
+}
+
+function timesOf({ workLease }: Config): FamilyJobTimes {
+  const lease = workLease * SECOND
+  return { lease, every: Math.min(lease, LOOK_EVERY) }
 }
 
 /** @throws when it cannot be found out what is due; then nothing goes on */
@@ -96,7 +80,10 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     stopWatching()
     throw cause
   }
-  const working = families.flatMap(({ name }) => OF_FAMILIES[name]?.(given, roles) ?? [])
+  const working = [
+    ...(roles.dispatch ? startJobs(given) : []),
+    ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
+  ]
   const observing = keepObserving(platform, log, metrics.dropped)
   const stopUses = keepUses(platform, log)
   const stopSealing = startReencryption(platform, log)

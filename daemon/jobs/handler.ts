@@ -1,6 +1,7 @@
 import type { Instant, Millis } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { JobKindName, LeasedJob } from '../../plugins/platform/contract/jobs.ts'
+import type { Platform } from '../platform.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
 /** The job is another's by now, or its subject is gone. */
@@ -48,6 +49,29 @@ export interface JobHandler<Subject, Refusal extends string = never> {
    * @throws what leaves it unknown what holds: the lease ends, and the job is run anew
    */
   fail(leased: Leased<Subject>, error: unknown, stage: string | null): Promise<Millis | undefined>
+}
+
+/** Reports what goes wrong beside the end of a job. */
+export type Warn = (what: string, id: string, cause: unknown) => void
+
+export type CreateHandler<Subject = unknown, Refusal extends string = string> = (
+  platform: Platform,
+  warn: Warn,
+) => JobHandler<Subject, Refusal>
+
+export interface FamilyJobTimes {
+  readonly lease: Millis
+  /** Interval of looking for jobs that another process enqueued, or had claimed when it died. */
+  readonly every: Millis
+}
+
+/** Jobs of one kind, as the family declares them that runs them. */
+export interface FamilyJobs {
+  readonly createHandler: CreateHandler
+  /** Default: those that the operator configures. */
+  readonly times?: FamilyJobTimes
+  /** Whether this service has such jobs. Default: always. */
+  isServed?(platform: Platform): boolean
 }
 
 /**

@@ -4,14 +4,9 @@ import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from '../worker/work-loop.ts'
 import { keepWorking } from '../worker/work-loop.ts'
-import type { JobHandler } from './handler.ts'
-import type { JobTimes, Warn } from './runner.ts'
+import type { CreateHandler, Warn } from './handler.ts'
+import type { JobTimes } from './runner.ts'
 import { createRunner, jobTimes } from './runner.ts'
-
-export type CreateHandler<Subject, Refusal extends string> = (
-  platform: Platform,
-  warn: Warn,
-) => JobHandler<Subject, Refusal>
 
 /**
  * Runs jobs of one kind as they come, until it is stopped; what runs is then given back.

@@ -4,7 +4,7 @@ import type { JobKindName } from '../../plugins/platform/contract/jobs.ts'
 import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import type { Platform } from '../platform.ts'
 import { ClaimLost } from './handler.ts'
-import type { JobHandler, Leased, Verdict } from './handler.ts'
+import type { JobHandler, Leased, Verdict, Warn } from './handler.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { keepBeating } from './heartbeat.ts'
 
@@ -19,9 +19,6 @@ export interface JobTimes {
 export function jobTimes(kind: JobKindName): JobTimes {
   return { lease: MINUTE, beat: MINUTE / 4, deadline: JOB_KINDS[kind].deadline }
 }
-
-/** Told of what goes wrong beside the end of a job. */
-export type Warn = (what: string, id: string, cause: unknown) => void
 
 export interface Runner {
   /** Claims the next job and runs it to its end; false when there was none. */

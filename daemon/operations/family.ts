@@ -1,5 +1,6 @@
 import type { ErrorRow } from '../../lib/errors.ts'
 import type { BuiltInEvent } from '../events/types.ts'
+import type { FamilyJobs } from '../jobs/handler.ts'
 import type { AppExtension } from '../platform.ts'
 import type { Operation } from './operation.ts'
 
@@ -13,6 +14,8 @@ export interface Family {
   /** Its own error codes, each with the message of its response. */
   readonly errors: { readonly rows: Readonly<Record<string, ErrorRow>> }
   readonly operations: readonly Operation[]
+  /** Its background jobs: of each kind, one family runs them. Default: none. */
+  readonly jobs?: readonly FamilyJobs[]
   /** Its extension of apps, which belong to another family. */
   readonly extendsApps?: AppExtension
 }

@@ -15,6 +15,7 @@ import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Operation } from '../../daemon/operations/operation.ts'
 import { describeApi } from '../../daemon/openapi/document.ts'
 import { sharedErrors } from '../../daemon/openapi/shared-errors.ts'
+import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import { ROOT } from '../arch/source.ts'
 import type { AnyBody, MintedKey, World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
@@ -128,6 +129,14 @@ const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
 const mounted = operations.filter(({ id }) =>
   /^(keys|apps|edits|files|deploy|settings|observe|webhooks|events)\./.test(id),
 )
+
+await t.test('every kind of job has one handler, which a family declares', async (t) => {
+  const { platform } = await world(t)
+  const kinds = FAMILIES.flatMap(({ jobs = [] }) => jobs).map(
+    ({ createHandler }) => createHandler(platform, () => undefined).kind,
+  )
+  t.same(kinds.sort(), Object.keys(JOB_KINDS).sort())
+})
 
 await t.test('without credentials every operation that is not public is refused', async (t) => {
   const { request } = await world(t)

@@ -12,6 +12,7 @@ import { publishApp } from './operations/publish.ts'
 import { rollBackApp } from './operations/rollback.ts'
 import { getDeployStatus } from './operations/status.ts'
 import { unpublishApp } from './operations/unpublish.ts'
+import { createDeployHandler } from './run.ts'
 
 /** Deployments: what an app's address serves, and how that came about. */
 export const deployFamily = defineFamily({
@@ -31,6 +32,7 @@ export const deployFamily = defineFamily({
     followDeployment,
     cancelDeployment,
   ],
+  jobs: [{ createHandler: createDeployHandler }],
   extendsApps: {
     async archiving(change, app) {
       await cancelInProgress(change, app.id)

@@ -11,6 +11,7 @@ import { getEditStatus } from './operations/get-status.ts'
 import { listEditLines } from './operations/list-lines.ts'
 import { listEdits } from './operations/list.ts'
 import { revertEdit } from './operations/revert.ts'
+import { createEditHandler } from './run.ts'
 
 /** Edits: changes to an app's files, all of them or none. */
 export const editsFamily = defineFamily({
@@ -29,6 +30,7 @@ export const editsFamily = defineFamily({
     cancelEdit,
     revertEdit,
   ],
+  jobs: [{ createHandler: createEditHandler }],
   extendsApps: {
     archiving: (change, { id }) => cancelAll(change, id),
     making: {

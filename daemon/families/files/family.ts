@@ -8,6 +8,7 @@ import { getFile, listFiles } from './operations/read.ts'
 import { retryFile } from './operations/retry.ts'
 import { searchFiles } from './operations/search.ts'
 import { uploadFiles } from './operations/upload.ts'
+import { createFileHandler } from './process.ts'
 
 /** The knowledge of apps: files whose text is found by search, and given to whoever edits. */
 export const filesFamily = defineFamily({
@@ -17,4 +18,5 @@ export const filesFamily = defineFamily({
   events: fileEvents,
   errors: knowledgeError,
   operations: [listFiles, uploadFiles, searchFiles, getFile, deleteFile, retryFile, getFileContent],
+  jobs: [{ createHandler: createFileHandler }],
 })

@@ -1,5 +1,6 @@
 import { defineFamily } from '../../operations/family.ts'
 import { appsFamily } from '../apps/family.ts'
+import { domainChecks } from './domains/check.ts'
 import { settingsError } from './errors.ts'
 import { settingsEvents } from './events.ts'
 import { createDomain } from './operations/create-domain.ts'
@@ -30,4 +31,5 @@ export const settingsFamily = defineFamily({
     getAuth,
     updateAuth,
   ],
+  jobs: [domainChecks],
 })

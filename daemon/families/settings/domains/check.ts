@@ -1,15 +1,15 @@
-import { MINUTE } from '../../../../lib/time.ts'
+import { MINUTE, SECOND } from '../../../../lib/time.ts'
 import type { PlatformTx } from '../../../../plugins/platform/contract.ts'
 import type { DomainRecord, DomainState } from '../../../../plugins/platform/contract/domains.ts'
 import type { JobClaim } from '../../../../plugins/platform/contract/jobs.ts'
-import type { JobHandler } from '../../../jobs/handler.ts'
+import type { FamilyJobs, JobHandler } from '../../../jobs/handler.ts'
 import { unlessAborted } from '../../../jobs/handler.ts'
 import type { Platform } from '../../../platform.ts'
 import { judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
 import { look } from './look.ts'
 import { describeFault } from './faults.ts'
-import { wantedRecords } from './records.ts'
+import { publicAppsDomain, wantedRecords } from './records.ts'
 
 export interface HeldDomain {
   readonly domain: DomainRecord
@@ -18,6 +18,8 @@ export interface HeldDomain {
 
 /** Far longer than a check takes: should its process die, another checks then. */
 const LEASE = MINUTE
+/** Checks of domains are due on the minute at most. */
+const EVERY = 15 * SECOND
 
 /** A check that begins now. */
 export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): JobClaim {
@@ -48,6 +50,13 @@ export function createDomainHandler(platform: Platform): JobHandler<DomainRecord
     end: () => Promise.reject(new Error('a check of a domain ends by its findings alone')),
     fail: (_, cause) => Promise.reject(cause as Error),
   }
+}
+
+/** Checks of domains, where hostnames can point to this service. */
+export const domainChecks: FamilyJobs = {
+  createHandler: createDomainHandler,
+  times: { lease: LEASE, every: EVERY },
+  isServed: (platform) => publicAppsDomain(platform) !== undefined,
 }
 
 function lookFor(platform: Platform, { domain }: HeldDomain): Promise<Findings> {
