@@ -1,7 +1,8 @@
-import type { ErrorRow } from '../../lib/errors.ts'
+import type { ErrorRow, KernelErrorCode } from '../../lib/errors.ts'
 import type { BuiltInEvent } from '../events/types.ts'
 import type { FamilyJobs } from '../jobs/handler.ts'
 import type { AppExtension } from '../platform.ts'
+import type { HttpErrorCode } from './errors.ts'
 import type { Operation } from './operation.ts'
 
 /** A noun of the API with everything it adds, in one value. Removing a family means removing its folder. */
@@ -20,20 +21,42 @@ export interface Family {
   readonly extendsApps?: AppExtension
 }
 
-/** A family with typed operations. */
-export interface TypedFamily<Typed extends Operation> extends Family {
+/** A family with typed operations and error codes. */
+export interface TypedFamily<Typed extends Operation, Code extends string = string> extends Family {
+  readonly errors: ErrorRows<Code>
   /** Never present at run time: it carries types to the client. */
   readonly typed?: Typed
 }
 
+interface ErrorRows<Code extends string> {
+  readonly rows: Readonly<Record<Code, ErrorRow>>
+}
+
+/** Codes that operations of every family may name. */
+type CommonCode = KernelErrorCode | HttpErrorCode
+
+type CodeOf<One> = One extends { readonly errors: ErrorRows<infer Code> } ? Code : never
+
+/** An operation that names no other error codes. */
+type Naming<Code extends string> = Operation & { readonly errors: readonly Code[] }
+
 /**
- * Declares a family with the types of its operations.
+ * Declares a family with the types of its operations, whose error codes are its own, those of families that
+ * it needs, and those of every family.
  *
  * @example
  * export const potsFamily = defineFamily({ name: 'pots', …, operations: [boilPot] })
  */
-export function defineFamily<const Operations extends readonly Operation[]>(
-  declared: Family & { readonly operations: Operations },
-): TypedFamily<Operations[number]> {
+export function defineFamily<
+  const Code extends string,
+  const Operations extends readonly Naming<Code | CodeOf<Needs[number]> | CommonCode>[],
+  const Needs extends readonly Family[] = readonly [],
+>(
+  declared: Family & {
+    readonly needs?: Needs
+    readonly errors: ErrorRows<Code>
+    readonly operations: Operations
+  },
+): TypedFamily<Operations[number], Code> {
   return declared
 }

@@ -37,6 +37,7 @@ export interface Declaration<
   Input extends OperationInput,
   Output extends z.ZodType,
   Id extends string,
+  Code extends string,
 > {
   /** `family.verb`, from which all derived names come. */
   readonly id: Id
@@ -57,7 +58,7 @@ export interface Declaration<
   /** Path of the record that shows the progress, for a status of 202: its `Location`. */
   watch?(answer: z.input<Output>): string
   /** Its own error codes, besides those that every operation shares. */
-  readonly errors: readonly string[]
+  readonly errors: readonly Code[]
   readonly example: {
     readonly params?: Readonly<Record<string, string>>
     readonly query?: Readonly<Record<string, string>>
@@ -163,8 +164,9 @@ export type Operation<
   Output extends z.ZodType = z.ZodType,
   Prepared = unknown,
   Id extends string = string,
+  Code extends string = string,
 > = {
-  [Its in One]: { readonly effect: Its } & Declaration<Input, Output, Id> &
+  [Its in One]: { readonly effect: Its } & Declaration<Input, Output, Id, Code> &
     Effects<Input, Output, Prepared>[Its]
 }[One]
 
@@ -180,20 +182,22 @@ export const READS: ReadonlySet<Effect> = new Set<Effect>(['read', 'bytes', 'str
 // Two signatures: the result of `prepare` is inferred only where the effect is known.
 export function operation<
   const Id extends string,
+  const Code extends string,
   Input extends OperationInput,
   Output extends z.ZodType,
   Prepared = undefined,
 >(
-  declared: Operation<'write', Input, Output, Prepared, Id>,
-): Operation<'write', Input, Output, Prepared, Id>
+  declared: Operation<'write', Input, Output, Prepared, Id, Code>,
+): Operation<'write', Input, Output, Prepared, Id, Code>
 export function operation<
   const Id extends string,
+  const Code extends string,
   One extends Exclude<Effect, 'write'>,
   Input extends OperationInput,
   Output extends z.ZodType,
 >(
-  declared: Operation<One, Input, Output, undefined, Id>,
-): Operation<One, Input, Output, undefined, Id>
+  declared: Operation<One, Input, Output, undefined, Id, Code>,
+): Operation<One, Input, Output, undefined, Id, Code>
 export function operation(declared: Operation): Operation {
   return declared
 }
