@@ -1,5 +1,8 @@
 import type { AccountCache } from '../../lib/engine/account-cache.ts'
 import { createAccountCache } from '../../lib/engine/account-cache.ts'
+import type { Engine } from '../../lib/engine/engine.ts'
+import type { NewEvent } from '../../lib/engine/ports.ts'
+import type { Instant } from '../../lib/time.ts'
 import type { IsBuiltIn } from '../../lib/webhook/match.ts'
 import type { Store } from '../../plugins/store/contract.ts'
 import type { EventReads } from '../../plugins/store/contract/events.ts'
@@ -11,13 +14,40 @@ export const IDENTIFIERS = 'webhooks:write'
 export const DECLARED = 'events:read'
 
 /** An event type that the product publishes. */
-export interface BuiltInEvent {
-  readonly type: string
+export interface BuiltInEvent<Type extends string = string> {
+  readonly type: Type
   /** Scope that reads its data, and that a key needs to receive it. */
   readonly scope: string
   readonly description: string
   /** `data` of an example. */
   readonly sample: object
+}
+
+/** The event types of a family. */
+export interface FamilyEvents<Type extends string> {
+  readonly types: readonly BuiltInEvent<Type>[]
+  /** Creates an event of one of these types, as the engine does. */
+  newEvent(
+    engine: Pick<Engine, 'newEvent'>,
+    accountId: string,
+    type: Type,
+    data: object,
+    now: Instant,
+    appId: string | null,
+  ): NewEvent
+}
+
+/**
+ * Declares the event types of a family.
+ *
+ * @example
+ * const potEvents = defineEvents([{ type: 'pot.boiled', … }])
+ * potEvents.newEvent(engine, account_id, 'pot.boiled', { degrees: 100 }, now, null)
+ */
+export function defineEvents<const Type extends string>(
+  types: readonly BuiltInEvent<Type>[],
+): FamilyEvents<Type> {
+  return { types, newEvent: (engine, ...event) => engine.newEvent(...event) }
 }
 
 /** The known event types: those of the product, of the operator, and of each account. */

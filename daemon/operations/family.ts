@@ -35,7 +35,10 @@ interface ErrorRows<Code extends string> {
 /** Codes that operations of every family may name. */
 type CommonCode = KernelErrorCode | HttpErrorCode
 
-type CodeOf<One> = One extends { readonly errors: ErrorRows<infer Code> } ? Code : never
+type CodeOf<One> = One extends { readonly errors: ErrorRows<infer Code> } ? Listed<Code> : never
+
+/** Nothing where the codes are not known one by one. */
+type Listed<Code extends string> = string extends Code ? never : Code
 
 /** An operation that names no other error codes. */
 type Naming<Code extends string> = Operation & { readonly errors: readonly Code[] }
@@ -49,7 +52,7 @@ type Naming<Code extends string> = Operation & { readonly errors: readonly Code[
  */
 export function defineFamily<
   const Code extends string,
-  const Operations extends readonly Naming<Code | CodeOf<Needs[number]> | CommonCode>[],
+  const Operations extends readonly Naming<Listed<Code> | CodeOf<Needs[number]> | CommonCode>[],
   const Needs extends readonly Family[] = readonly [],
 >(
   declared: Family & {

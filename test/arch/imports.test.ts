@@ -99,6 +99,13 @@ await t.test('families know contracts and the kernel, not what carries them', as
   )
 })
 
+await t.test('the daemon creates events of declared types only', async (t) => {
+  t.same(
+    daemon.filter(({ text }) => /\bengine\.newEvent\(/.test(codeOf(text))).map(({ path }) => path),
+    ['daemon/events/types.ts'],
+  )
+})
+
 await t.test('nothing imports the command line but main', async (t) => {
   t.same(
     offenders(

@@ -9,6 +9,7 @@ import { runCli } from '../../daemon/cli/program.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, ROUTES, routesOf } from '../../daemon/client/index.ts'
 import { apiMarkdown } from '../../daemon/docs/reference.ts'
+import { IDENTIFIERS, defineEvents } from '../../daemon/events/types.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
 import { defineFamily } from '../../daemon/operations/family.ts'
 import { operation } from '../../daemon/operations/operation.ts'
@@ -73,6 +74,18 @@ await t.test('one operation of a family is a route, with its checks', async (t) 
     status: 403,
     body: { error: { code: 'insufficient_scope' } },
   })
+})
+
+await t.test('a misspelled error code or event type does not compile', async (t) => {
+  const misspelled = operation({ ...boilPot, errors: ['pot_craked'] })
+  // @ts-expect-error: no family that it needs declares this code
+  t.ok(defineFamily({ ...potsFamily, operations: [misspelled] }))
+  const { platform } = await createWorld(t)
+  const potEvents = defineEvents([
+    { type: 'pot.boiled', scope: IDENTIFIERS, description: 'A pot boils.', sample: {} },
+  ])
+  // @ts-expect-error: no such type is declared
+  t.ok(potEvents.newEvent(platform.engine, 'a', 'pot.boilt', {}, 0, null))
 })
 
 await t.test('it is a method of the client, beside those of the service', async (t) => {

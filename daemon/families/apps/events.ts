@@ -1,11 +1,10 @@
-import type { BuiltInEvent } from '../../events/types.ts'
-import { IDENTIFIERS } from '../../events/types.ts'
+import { IDENTIFIERS, defineEvents } from '../../events/types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const AT = '2026-01-31T12:00:00.000Z'
 
 /** Events of apps. The last one is sent to webhooks that name it. */
-export const appEvents: readonly BuiltInEvent[] = [
+export const appEvents = defineEvents([
   {
     type: 'app.created',
     scope: IDENTIFIERS,
@@ -30,4 +29,4 @@ export const appEvents: readonly BuiltInEvent[] = [
     description: 'An archived app is restored.',
     sample: { app_id: APP, alias: 'shop' },
   },
-]
+])

@@ -18,7 +18,7 @@ import { updateApp } from './operations/update.ts'
 export const appsFamily = defineFamily({
   name: 'apps',
   scopes: { apps: ['read', 'write'] },
-  events: appEvents,
+  events: appEvents.types,
   errors: { rows: { ...appError.rows, ...treeError.rows } },
   operations: [
     listApps,

@@ -8,6 +8,7 @@ import { bytesOf, keepEach, keepTree, loadTree } from '../../trees/keep.ts'
 import { noteChange, requireFreeAlias, requireAppQuota } from './service.ts'
 import type { Tree, TreeFile } from '../../trees/tree.ts'
 import { sizeOf } from '../../trees/tree.ts'
+import { appEvents } from './events.ts'
 
 /** Stored files of a new app, not referenced by a row yet. */
 export interface KeptApp {
@@ -124,7 +125,8 @@ export async function insertApp(
   const revision = { app_id, number: 1, ...tree, message: null, edit_id: null, created_by }
   await tx.apps.advance({ ...revision, created_at: now }, null)
   const { engine } = platform
-  const event = engine.newEvent(account_id, 'app.created', toCreated(app, editId), now, app.id)
+  const data = toCreated(app, editId)
+  const event = appEvents.newEvent(engine, account_id, 'app.created', data, now, app.id)
   await engine.publishIn(tx, [event])
   await noteChange(call, app.id, 'app.created')
   return { ...app, revision: 1 }

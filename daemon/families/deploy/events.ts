@@ -1,5 +1,4 @@
-import type { BuiltInEvent } from '../../events/types.ts'
-import { IDENTIFIERS } from '../../events/types.ts'
+import { IDENTIFIERS, defineEvents } from '../../events/types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const DEPLOYMENT = '01890a5d-ac96-774b-bcce-b302099a8059'
@@ -10,7 +9,7 @@ const URL = 'https://shop.apps.example.net'
  * What deployments tell of themselves: each that is asked for is told of once when it is live, or once when
  * it is not going to be. The last goes to webhooks that name it.
  */
-export const deployEvents: readonly BuiltInEvent[] = [
+export const deployEvents = defineEvents([
   {
     type: 'app.deployed',
     scope: IDENTIFIERS,
@@ -71,4 +70,4 @@ export const deployEvents: readonly BuiltInEvent[] = [
       },
     },
   },
-]
+])

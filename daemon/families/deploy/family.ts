@@ -19,7 +19,7 @@ export const deployFamily = defineFamily({
   name: 'deploy',
   needs: [appsFamily],
   scopes: { deploy: ['read', 'write'] },
-  events: deployEvents,
+  events: deployEvents.types,
   errors: deployError,
   operations: [
     publishApp,

@@ -7,6 +7,7 @@ import { creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { FAILURES } from './failures.ts'
 import { publishFailed, publishLive } from './publish-events.ts'
+import { deployEvents } from './events.ts'
 
 /** Takes what is live of an app off its address, and tells of it. Answers the deployment that says so; undefined when nothing is live. */
 export async function takeOffline(
@@ -35,7 +36,9 @@ export async function takeOffline(
     reason: given.reason,
   }
   const { engine } = platform
-  await engine.publishIn(tx, [engine.newEvent(account_id, 'app.unpublished', data, now, app_id)])
+  const type = 'app.unpublished'
+  const event = deployEvents.newEvent(engine, account_id, type, data, now, app_id)
+  await engine.publishIn(tx, [event])
   return offline
 }
 

@@ -6,6 +6,7 @@ import type {
 import type { Instant } from '../../../lib/time.ts'
 import { productionUrl } from '../../hosting/address.ts'
 import type { Platform } from '../../platform.ts'
+import { deployEvents } from './events.ts'
 
 type Publishing = Pick<Platform, 'engine' | 'appsHosting'>
 
@@ -31,7 +32,8 @@ export async function publishLive(
     ? { ...common, restored_from: live.restored_from, rolled_back_from: before, trigger }
     : { ...common, edit_id: live.edit_id, previous_deployment_id: before, trigger }
   const type = isRollback ? 'app.rolled_back' : 'app.deployed'
-  await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
+  const event = deployEvents.newEvent(engine, account_id, type, data, now, app_id)
+  await engine.publishIn(tx, [event])
   await tx.jobs.log(id, [{ at: now, stage: null, message: `Release ${release} is live.` }])
 }
 
@@ -54,7 +56,8 @@ export async function publishFailed(
     kind,
     error: { code, class: whose, message, step },
   }
-  const event = engine.newEvent(account_id, 'app.deploy_failed', data, ended_at, app_id)
+  const type = 'app.deploy_failed'
+  const event = deployEvents.newEvent(engine, account_id, type, data, ended_at, app_id)
   await engine.publishIn(tx, [event])
   await tx.jobs.log(id, [{ at: ended_at, stage: null, message }])
 }

@@ -3,6 +3,7 @@ import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/platform
 import type { Instant } from '../../../lib/time.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
+import { editEvents } from './events.ts'
 
 type Publishing = Pick<Platform, 'engine' | 'plugins'>
 
@@ -59,7 +60,8 @@ export async function publishEnd(
     ? { app_id, edit_id, kind, initial, result_revision, charged_micros }
     : { app_id, edit_id, error: publicError(end.error), charged_micros }
   const type = isCompleted ? 'edit.completed' : 'edit.failed'
-  await engine.publishIn(tx, [engine.newEvent(account_id, type, data, finished_at, app_id)])
+  const event = editEvents.newEvent(engine, account_id, type, data, finished_at, app_id)
+  await engine.publishIn(tx, [event])
   if (isCompleted) {
     const isMade = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
     if (!isMade) await tx.apps.move(app_id, 'failed', 'ready', finished_at)

@@ -1,11 +1,10 @@
-import type { BuiltInEvent } from '../../events/types.ts'
-import { IDENTIFIERS } from '../../events/types.ts'
+import { IDENTIFIERS, defineEvents } from '../../events/types.ts'
 
 const APP = 'k3v9q2m7x4ta'
 const EDIT = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 /** What edits tell of themselves. Each edit ends once, and exactly one of these tells of it. */
-export const editEvents: readonly BuiltInEvent[] = [
+export const editEvents = defineEvents([
   {
     type: 'edit.completed',
     scope: IDENTIFIERS,
@@ -34,4 +33,4 @@ export const editEvents: readonly BuiltInEvent[] = [
       charged_micros: 0,
     },
   },
-]
+])

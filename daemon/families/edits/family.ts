@@ -18,7 +18,7 @@ export const editsFamily = defineFamily({
   name: 'edits',
   needs: [appsFamily],
   scopes: { edits: ['read', 'write'] },
-  events: editEvents,
+  events: editEvents.types,
   errors: editError,
   operations: [
     listEdits,

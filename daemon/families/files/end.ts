@@ -2,6 +2,7 @@ import type { FileEnd } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 import type { Held } from './claim.ts'
 import { clearChunks } from './claim.ts'
+import { fileEvents } from './events.ts'
 
 /**
  * Ends a claimed file, settles what it costs and tells of it, all or nothing: whose claim is lost tells nothing.
@@ -26,6 +27,7 @@ export async function endFile(
     await (isProcessed ? billing.capture(tx, file_id) : billing.release(tx, file_id))
     // Identifiers only: whoever may register a webhook receives it, without `files:read`.
     const data = { app_id, file_id, ...result }
-    await engine.publishIn(tx, [engine.newEvent(account_id, type, data, now, app_id)])
+    const event = fileEvents.newEvent(engine, account_id, type, data, now, app_id)
+    await engine.publishIn(tx, [event])
   })
 }

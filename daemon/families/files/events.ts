@@ -1,5 +1,4 @@
-import type { BuiltInEvent } from '../../events/types.ts'
-import { IDENTIFIERS } from '../../events/types.ts'
+import { IDENTIFIERS, defineEvents } from '../../events/types.ts'
 
 const FILE = {
   app_id: 'k3v9q2m7x4ta',
@@ -7,7 +6,7 @@ const FILE = {
 }
 
 /** What files tell of themselves: each processing ends once, and exactly one of these tells of it. */
-export const fileEvents: readonly BuiltInEvent[] = [
+export const fileEvents = defineEvents([
   {
     type: 'file.processed',
     scope: IDENTIFIERS,
@@ -27,4 +26,4 @@ export const fileEvents: readonly BuiltInEvent[] = [
       },
     },
   },
-]
+])

@@ -15,7 +15,7 @@ export const filesFamily = defineFamily({
   name: 'files',
   needs: [appsFamily],
   scopes: { files: ['read', 'write'] },
-  events: fileEvents,
+  events: fileEvents.types,
   errors: knowledgeError,
   operations: [listFiles, uploadFiles, searchFiles, getFile, deleteFile, retryFile, getFileContent],
   jobs: [{ createHandler: createFileHandler }],

@@ -1,5 +1,4 @@
-import type { BuiltInEvent } from '../../events/types.ts'
-import { IDENTIFIERS } from '../../events/types.ts'
+import { IDENTIFIERS, defineEvents } from '../../events/types.ts'
 
 const DOMAIN = {
   app_id: 'k3v9q2m7x4ta',
@@ -8,7 +7,7 @@ const DOMAIN = {
 }
 
 /** Events of domains, sent to webhooks that name them. */
-export const settingsEvents: readonly BuiltInEvent[] = [
+export const settingsEvents = defineEvents([
   {
     type: 'domain.verified',
     scope: IDENTIFIERS,
@@ -27,4 +26,4 @@ export const settingsEvents: readonly BuiltInEvent[] = [
       },
     },
   },
-]
+])

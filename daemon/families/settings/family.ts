@@ -15,7 +15,7 @@ export const settingsFamily = defineFamily({
   name: 'settings',
   needs: [appsFamily],
   scopes: { settings: ['read', 'write'] },
-  events: settingsEvents,
+  events: settingsEvents.types,
   errors: settingsError,
   operations: [
     listDomains,

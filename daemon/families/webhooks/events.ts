@@ -1,5 +1,4 @@
-import type { BuiltInEvent } from '../../events/types.ts'
-import { IDENTIFIERS } from '../../events/types.ts'
+import { IDENTIFIERS, defineEvents } from '../../events/types.ts'
 
 const WEBHOOK = '01890a5d-ac96-774b-bcce-b302099a8060'
 
@@ -7,7 +6,7 @@ const WEBHOOK = '01890a5d-ac96-774b-bcce-b302099a8060'
 export const TEST_EVENT = 'webhook.test'
 
 /** Events of webhooks. The last two are sent to the account's other webhooks that name them. */
-export const webhookEvents: readonly BuiltInEvent[] = [
+export const webhookEvents = defineEvents([
   {
     type: TEST_EVENT,
     scope: IDENTIFIERS,
@@ -26,4 +25,4 @@ export const webhookEvents: readonly BuiltInEvent[] = [
     description: 'A webhook was disabled because it kept failing, or answered 410.',
     sample: { webhook_id: WEBHOOK, reason: 'failures', consecutive_failures: 20 },
   },
-]
+])

@@ -16,7 +16,7 @@ import { updateWebhook } from './operations/update.ts'
 export const webhooksFamily = defineFamily({
   name: 'webhooks',
   scopes: { webhooks: ['read', 'write'] },
-  events: webhookEvents,
+  events: webhookEvents.types,
   errors: webhookError,
   operations: [
     listWebhooks,

@@ -4,6 +4,7 @@ import { operation } from '../../../operations/operation.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange } from '../service.ts'
 import { showApp } from '../show.ts'
+import { appEvents } from '../events.ts'
 
 /** Retention of an archived app, during which it can be restored. */
 const RESTORABLE: Millis = 30 * DAY
@@ -43,8 +44,9 @@ export const archiveApp = operation({
     }
 
     const data = { app_id: app.id, archived_at: toIso(now), purge_at: toIso(purgeAt) }
-    const event = platform.engine.newEvent(app.account_id, 'app.deleted', data, now, app.id)
-    await platform.engine.publishIn(tx, [event])
+    const { engine } = platform
+    const event = appEvents.newEvent(engine, app.account_id, 'app.deleted', data, now, app.id)
+    await engine.publishIn(tx, [event])
     await noteChange(call, app.id, 'app.archived')
     return showApp(platform, tx.deployments, await findApp(tx.apps, principal, app.id))
   },

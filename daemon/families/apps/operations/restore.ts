@@ -4,6 +4,7 @@ import { appError } from '../errors.ts'
 import { appParams, appRecord, exampleApp } from '../schema.ts'
 import { findApp, noteChange, requireAppQuota } from '../service.ts'
 import { showApp } from '../show.ts'
+import { appEvents } from '../events.ts'
 
 export const restoreApp = operation({
   effect: 'write',
@@ -29,8 +30,9 @@ export const restoreApp = operation({
 
     const app = await findApp(tx.apps, principal, id)
     const data = { app_id: id, alias: app.alias }
-    const event = platform.engine.newEvent(account_id, 'app.restored', data, now, id)
-    await platform.engine.publishIn(tx, [event])
+    const { engine } = platform
+    const event = appEvents.newEvent(engine, account_id, 'app.restored', data, now, id)
+    await engine.publishIn(tx, [event])
     await noteChange(call, id, 'app.restored')
     return showApp(platform, tx.deployments, app)
   },

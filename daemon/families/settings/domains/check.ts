@@ -10,6 +10,7 @@ import type { Findings } from './look.ts'
 import { look } from './look.ts'
 import { describeFault } from './faults.ts'
 import { publicAppsDomain, wantedRecords } from './records.ts'
+import { settingsEvents } from '../events.ts'
 
 export interface HeldDomain {
   readonly domain: DomainRecord
@@ -93,6 +94,7 @@ async function publishChange(
     hostname,
     ...(status === 'failed' ? { error: describeFault(error) } : {}),
   }
-  const event = engine.newEvent(account_id, `domain.${status}`, data, clock.now(), app_id)
+  const type = `domain.${status}` as const
+  const event = settingsEvents.newEvent(engine, account_id, type, data, clock.now(), app_id)
   await engine.publishIn(tx, [event])
 }

@@ -68,7 +68,7 @@ export const replayEvents = operation({
 })
 
 /** Notices about webhooks are only of interest when they happen, and only to some webhooks. */
-const NOTICES: ReadonlySet<string> = new Set(webhookEvents.map(({ type }) => type))
+const NOTICES: ReadonlySet<string> = new Set(webhookEvents.types.map(({ type }) => type))
 
 /**
  * @throws KeyhookError `invalid_request` for types that are not replayed to the webhook

@@ -9,7 +9,7 @@ import { writeInTurn } from '../../../queues/writes.ts'
 import { audit, originsOf } from '../../audit/note.ts'
 import { deliveryRecord, exampleDelivery, toWireDelivery } from '../delivery-schema.ts'
 import { webhookError } from '../errors.ts'
-import { TEST_EVENT } from '../events.ts'
+import { TEST_EVENT, webhookEvents } from '../events.ts'
 import { exampleWebhook, webhookParams } from '../schema.ts'
 import { findWebhook } from '../service.ts'
 
@@ -52,7 +52,8 @@ export const testWebhook = operation({
     const data = { webhook_id: webhook.id, message: MESSAGE }
     // An app of the webhook, so that a key pinned to it can read the outcome of the test.
     const app = webhook.apps?.[0] ?? null
-    const event = engine.newEvent(account_id, TEST_EVENT, data, platform.clock.now(), app)
+    const now = platform.clock.now()
+    const event = webhookEvents.newEvent(engine, account_id, TEST_EVENT, data, now, app)
     const delivery = createClaimed(platform, event, webhook)
     await writeInTurn(call, async (tx) => {
       await findWebhook(tx.webhooks, principal, webhook.id)
