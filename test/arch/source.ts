@@ -40,6 +40,24 @@ function resolveImport(from: string, name: string): Import {
     : { target: name, own: false }
 }
 
+/** Whether all that a file has, imports aside, are types and constants that are no functions. */
+export function isDeclaration({ path, text }: Pick<SourceFile, 'path' | 'text'>): boolean {
+  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
+  return statements.every(
+    (statement) =>
+      ts.isImportDeclaration(statement) ||
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement) ||
+      (ts.isVariableStatement(statement) &&
+        statement.declarationList.declarations.every(
+          ({ initializer }) =>
+            initializer !== undefined &&
+            !ts.isArrowFunction(initializer) &&
+            !ts.isFunctionExpression(initializer),
+        )),
+  )
+}
+
 /** The code without comments and text, so that a rule about code does not read prose. */
 export function codeOf(text: string): string {
   return text
