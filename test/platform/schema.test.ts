@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import type { ColumnType } from '../../plugins/platform/model/columns.ts'
-import { MODELS } from '../../plugins/platform/models.ts'
+import { MODELS, OF_APP } from '../../plugins/platform/models.ts'
+import { PLATFORM_MIGRATIONS } from '../../plugins/platform/nouns.ts'
 import { openPlatformStore } from '../../plugins/platform/open.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -77,6 +78,50 @@ async function compare(t: Test, place: string): Promise<void> {
     await store.close()
   }
 }
+
+/** The steps that were released, in their order: databases have run them, so none moves. */
+const RELEASED = [
+  'apps/0001-apps-revisions',
+  'apps/0002-left-aliases',
+  'bytes/0001-app-bytes',
+  'edits/0001-edits-lines',
+  'edits/0002-knowledge',
+  'files/0001-files-chunks',
+  'files/0002-vectors',
+  'files/0003-queued',
+  'files/0004-removed',
+  'deployments/0001-deployments-lines-sites',
+  'deployments/0002-poised',
+  'deployments/0003-retire-earlier',
+  'deployments/0004-ended',
+  'settings/0001-domains-services-sign-in',
+  'observations/0001-lines-usage-problems-checks',
+  'observations/0002-probes-by-time',
+  'observations/0003-lines-by-kind',
+  'jobs/0001-jobs-lines',
+  'jobs/0002-files',
+  'jobs/0003-domain-checks',
+  'jobs/0004-edits',
+  'jobs/0005-deployments',
+]
+
+await t.test('released steps keep their names and their order', async (t) => {
+  const names = PLATFORM_MIGRATIONS.map(({ name }) => name)
+  t.same(
+    names.filter((name) => RELEASED.includes(name)),
+    RELEASED,
+  )
+  t.equal(new Set(names).size, names.length)
+})
+
+await t.test('rows of an app are deleted with it, unless code of their own does', async (t) => {
+  for (const { table, schema } of OF_APP) t.ok(schema.has('app_id'), table)
+  const others = MODELS.filter((model) => !OF_APP.some((one) => one === model))
+  t.same(
+    others.filter(({ schema }) => schema.has('app_id')).map(({ table }) => table),
+    ['files'],
+  )
+})
 
 await t.test('SQLite: every model is as the migrations made its table', async (t) => {
   await compare(t, join(t.testdir(), 'keyhook.sqlite'))
