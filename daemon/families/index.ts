@@ -33,19 +33,15 @@ export const FAMILIES: readonly Family[] = [
   sealsFamily,
 ]
 
-/** Families of the daemon only: an embedder has users and apps of its own. */
-const OWN: ReadonlySet<Family> = new Set([
-  accountsFamily,
-  appsFamily,
-  editsFamily,
-  filesFamily,
-  deployFamily,
-  observeFamily,
-  settingsFamily,
-])
-/** The families that an embedded Keyhook does not serve. */
-export const ABSENT_FAMILIES: readonly Family[] = [...OWN]
-export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((family) => !OWN.has(family))
+/** The families that an embedded Keyhook does not serve, and those that it does. */
+export const ABSENT_FAMILIES: readonly Family[] = FAMILIES.filter(isAbsent)
+export const EMBEDDED_FAMILIES: readonly Family[] = FAMILIES.filter((one) => !isAbsent(one))
+
+/** An embedder has users and apps of its own: neither is served, nor what needs them. */
+function isAbsent(family: Family): boolean {
+  const isOwn = family === accountsFamily || family === appsFamily
+  return isOwn || (family.needs ?? []).some(isAbsent)
+}
 
 /** Every error code of these families and of the layers around them. */
 export function errorRows(families: readonly Family[]): Readonly<Record<string, ErrorRow>> {
