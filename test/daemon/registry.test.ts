@@ -3,15 +3,7 @@ import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import t from 'tap'
 import { PAGES } from '../../daemon/docs/write.ts'
-import { appsFamily } from '../../daemon/families/apps/family.ts'
-import { deployFamily } from '../../daemon/families/deploy/family.ts'
-import { editsFamily } from '../../daemon/families/edits/family.ts'
-import { eventsFamily } from '../../daemon/families/events/family.ts'
-import { filesFamily } from '../../daemon/families/files/family.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
-import { observeFamily } from '../../daemon/families/observe/family.ts'
-import { settingsFamily } from '../../daemon/families/settings/family.ts'
-import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import type { Operation } from '../../daemon/operations/operation.ts'
 import { describeApi } from '../../daemon/openapi/document.ts'
 import { sharedErrors } from '../../daemon/openapi/shared-errors.ts'
@@ -113,22 +105,15 @@ function formOfFile(): FormData {
   return form
 }
 
+/** Those whose records belong to an account: the others serve users, operators and everybody. */
+const served = FAMILIES.filter(
+  ({ name }) => !['accounts', 'audit', 'discovery', 'seals'].includes(name),
+)
 const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
   createWorld(t, {
-    families: [
-      appsFamily,
-      editsFamily,
-      filesFamily,
-      deployFamily,
-      settingsFamily,
-      observeFamily,
-      webhooksFamily,
-      eventsFamily,
-    ],
+    families: served.filter(({ name }) => name !== 'keys'),
   })
-const mounted = operations.filter(({ id }) =>
-  /^(keys|apps|edits|files|deploy|settings|observe|webhooks|events)\./.test(id),
-)
+const mounted = served.flatMap((family) => family.operations)
 
 await t.test('every kind of job has one handler, which a family declares', async (t) => {
   const { platform } = await world(t)

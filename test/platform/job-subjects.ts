@@ -1,16 +1,16 @@
+import type { JobKindName } from '../../plugins/platform/contract/jobs.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 
 /** Of each kind its subjects, and which of them are open. */
-const SUBJECTS = [
-  {
-    kind: 'deployment',
+const SUBJECTS: Readonly<Record<JobKindName, { readonly table: string; readonly open: string }>> = {
+  deployment: {
     table: 'deployments',
     open: `announced = 0 AND status IN ('queued', 'building', 'deploying', 'live')`,
   },
-  { kind: 'edit', table: 'edits', open: `status IN ('queued', 'running')` },
-  { kind: 'file', table: 'files', open: `status IN ('queued', 'processing')` },
-  { kind: 'domain_check', table: 'domains', open: 'next_check_at IS NOT NULL' },
-] as const
+  edit: { table: 'edits', open: `status IN ('queued', 'running')` },
+  file: { table: 'files', open: `status IN ('queued', 'processing')` },
+  domain_check: { table: 'domains', open: 'next_check_at IS NOT NULL' },
+}
 
 /** Subjects that are open without a job, and jobs without a subject that is open. */
 export async function disagreements(
@@ -18,7 +18,7 @@ export async function disagreements(
   prefix = '',
 ): Promise<readonly string[]> {
   const found: string[] = []
-  for (const { kind, table, open } of SUBJECTS) {
+  for (const [kind, { table, open }] of Object.entries(SUBJECTS)) {
     const subjects = `SELECT id FROM ${prefix}${table} WHERE ${open}`
     const jobs = `SELECT id FROM ${prefix}jobs WHERE kind = '${kind}'`
     // A check that was asked for of a domain without a schedule is a job until it has ended.
