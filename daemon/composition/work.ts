@@ -15,19 +15,19 @@ import { startPassageRemoval } from '../worker/removed.ts'
 import { keepTimed, purgeExpired } from '../worker/retention.ts'
 
 const USES_EVERY = 30 * SECOND
-/** Work that nobody told of is found by then, and what processes that are gone had claimed. */
+/** Interval of looking for work without a notification, and for claims of processes that ended. */
 const LOOK_EVERY = 5 * SECOND
 
-/** What a process does of the work on a store; who accepts without dispatching leaves sending to others. */
+/** The part of a process in the work on a store: without `dispatch`, other processes send and run jobs. */
 export interface Roles {
   readonly dispatch: boolean
 }
 
-/** Everything that goes on by itself: sending what is due, noting what was used and observed, retention. */
+/** Background work: deliveries, jobs, uses of keys, observations, retention. */
 export interface Work {
-  /** Hears of what is served of apps. */
+  /** Receives what is served of apps. */
   readonly observer: Observer
-  /** Lets attempts under way end, hands claims back, and notes what is known. */
+  /** Waits for attempts in progress, releases claims, and records what was observed. */
   stop(): Promise<void>
 }
 
@@ -69,7 +69,7 @@ function timesOf({ workLease }: Config): FamilyJobTimes {
   return { lease, every: Math.min(lease, LOOK_EVERY) }
 }
 
-/** @throws when it cannot be found out what is due; then nothing goes on */
+/** @throws when due deliveries cannot be read; nothing is started then */
 export async function startWork(given: Given, roles: Roles): Promise<Work> {
   const { platform, metrics, config, log, families } = given
   const { dispatcher } = platform.engine
@@ -86,7 +86,7 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
   ]
   const observing = keepObserving(platform, log, metrics.dropped)
   const stopUses = keepUses(platform, log)
-  const stopSealing = startReencryption(platform, log)
+  const stopReencryption = startReencryption(platform, log)
   const stopRetention = keepTimed('retention', (isStopping) =>
     purge(platform, config, log, isStopping),
   )
@@ -95,7 +95,7 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     async stop() {
       stopWatching()
       await Promise.all(working.map((one) => one.stop()))
-      await Promise.all([stopRetention(), stopUses(), stopSealing()])
+      await Promise.all([stopRetention(), stopUses(), stopReencryption()])
       await observing.stop()
       await dispatcher.stop()
     },
@@ -103,15 +103,15 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
 }
 
 /**
- * Looks for work that was committed where nobody could tell of it: when the store says so, and now and
- * then, should nobody have said so. Then it also takes over what processes that are gone had claimed.
+ * Looks for deliveries that other processes committed: when the store notifies of them, and at an interval,
+ * in case a notification was lost. At the interval it also takes over claims of processes that ended.
  */
 function keepWatch({ store, engine, clock }: Platform, log: Log): () => void {
   function look(webhookIds?: readonly string[]): void {
     engine.dispatcher.refresh(webhookIds).catch(warn)
   }
   function warn(cause: unknown): void {
-    log.warn({ err: cause }, 'what was committed elsewhere could not be looked at yet')
+    log.warn({ err: cause }, 'deliveries of other processes could not be read yet')
   }
   const stop = store.watch?.(look)
   if (stop === undefined) return () => undefined
@@ -138,13 +138,13 @@ async function purge(
   const retention = { events: days(retentionDays), audit: days(auditDays), access }
   try {
     const purged = await purgeExpired(store, retention, clock.now(), isStopping)
-    if (Object.keys(purged).length > 0) log.info({ purged }, 'what had expired was deleted')
+    if (Object.keys(purged).length > 0) log.info({ purged }, 'deleted expired rows')
   } catch (cause) {
-    log.warn({ err: cause }, 'what has expired could not be deleted; the next hour tries again')
+    log.warn({ err: cause }, 'expired rows could not be deleted; retrying in the next hour')
   }
 }
 
-/** Uses of keys are noted in groups, off the path of requests. */
+/** Records uses of keys in groups, outside of requests. */
 function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> {
   async function flush(): Promise<void> {
     const uses = verifier.takeUses()
@@ -152,7 +152,7 @@ function keepUses({ store, verifier }: Platform, log: Log): () => Promise<void> 
     await store
       .write((tx) => tx.keys.touch(uses))
       .catch((cause: unknown) => {
-        log.warn({ err: cause }, 'uses of keys could not be noted')
+        log.warn({ err: cause }, 'uses of keys could not be recorded')
       })
   }
   const timer = setInterval(() => void flush(), USES_EVERY)

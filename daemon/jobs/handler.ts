@@ -4,26 +4,26 @@ import type { JobKindName, LeasedJob } from '../../plugins/platform/contract/job
 import type { Platform } from '../platform.ts'
 import type { Heartbeat } from './heartbeat.ts'
 
-/** The job is another's by now, or its subject is gone. */
+/** Another process has claimed the job, or its subject was deleted. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
 
-/** A job that this process runs, and what it is about. */
+/** A job that this process runs, and its subject. */
 export interface Leased<Subject> {
   readonly job: LeasedJob
   readonly subject: Subject
 }
 
-/** Why a job of any kind ends without having run to its end. */
+/** Why a job is ended before it is done, whatever its kind. */
 export type Verdict = 'canceled' | 'timed_out' | 'worker_lost'
 
-/** What is done for one kind of jobs. */
+/** The work of one kind of job. */
 export interface JobHandler<Subject, Refusal extends string = never> {
   readonly kind: JobKindName
-  /** What is logged of a stage that has nothing else to say; without it jobs of the kind have no log. */
+  /** Log message of each stage that reports none; undefined: jobs of the kind have no log. */
   readonly stages?: Readonly<Record<string, string>>
-  /** Notes in the claim's unit of work that the subject runs. Undefined when there is none any more. */
+  /** Marks the subject as running, in the unit of work of the claim. Undefined when it was deleted. */
   begin(
     tx: PlatformTx,
     job: LeasedJob,
@@ -31,22 +31,22 @@ export interface JobHandler<Subject, Refusal extends string = never> {
   ): Promise<
     | {
         readonly subject: Subject
-        /** Why it must not run. */
+        /** Why it must not run; undefined: it may. */
         readonly refusal?: Refusal | undefined
-        /** It is past the point of no return: it runs, whatever its deadline and its attempts. */
+        /** It cannot be undone any more: it runs, whatever its deadline and its attempts. */
         readonly isBound?: boolean
       }
     | undefined
   >
-  /** Runs it to its end and completes the job. Its signal aborts when it is not to go on. */
+  /** Does the work and completes the job. The signal aborts when it must stop. */
   run(leased: Leased<Subject>, heart: Heartbeat, signal: AbortSignal): Promise<void>
-  /** Ends the subject and completes the job. @param stage what was being done */
+  /** Ends the subject and completes the job. @param stage the stage that it was in */
   end(leased: Leased<Subject>, why: Verdict | Refusal, stage: string | null): Promise<void>
   /**
-   * Judges a run that threw: ends the subject and completes the job, or answers after how long the next
-   * attempt may begin.
+   * Handles a run that threw: ends the subject and completes the job, or returns the delay until the next
+   * attempt.
    *
-   * @throws what leaves it unknown what holds: the lease ends, and the job is run anew
+   * @throws an error after which the outcome is unknown: the lease ends, and the job is run again
    */
   fail(leased: Leased<Subject>, error: unknown, stage: string | null): Promise<Millis | undefined>
 }
@@ -75,9 +75,9 @@ export interface FamilyJobs {
 }
 
 /**
- * Waits for work whether or not it heeds the signal.
+ * Waits for work until the signal aborts, also where the work ignores the signal.
  *
- * @throws what `reason` makes of the signal once it aborts
+ * @throws the result of `reason` when the signal aborts
  */
 export function unlessAborted<T>(
   signal: AbortSignal,

@@ -4,22 +4,22 @@ import { SECOND } from '../../lib/time.ts'
 import type { Hold, JobLine, JobProgress } from '../../plugins/platform/contract/jobs.ts'
 import { cleanCount, cleanText } from '../families/clean.ts'
 
-/** Progress is noted at most this often. */
+/** Minimum interval between two records of progress. */
 const SOON: Millis = SECOND
 const MAX_LINES = 1000
 const MAX_LINE = 500
 const MAX_STAGE = 40
 
-/** What whoever runs a job reports of it. */
+/** Progress of a job, as its handler reports it. */
 export interface ProgressReport extends JobProgress {
   readonly stage: string
-  /** Logged where it says something new. */
+  /** Logged when the stage or the count has changed. */
   readonly message?: string
 }
 
 type Line = Omit<JobLine, 'number'>
 
-/** One beat: the lease is extended until then, and this is new. */
+/** One heartbeat: the new end of the lease, the progress, and new log lines. */
 export interface Beat {
   readonly lease_until: Instant
   readonly progress: JobProgress
@@ -30,42 +30,42 @@ export interface HeartbeatOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly every: Millis
   readonly lease: Millis
-  /** What is logged of a stage that has nothing else to say; without it nothing is logged. */
+  /** Log message of each stage that reports none; undefined: nothing is logged. */
   readonly stages: Readonly<Record<string, string>> | undefined
-  /** Notes it in one unit of work. */
+  /** Records the heartbeat in one unit of work. */
   beat(beat: Beat): Promise<Hold>
-  /** Gives the job back. */
+  /** Releases the lease. */
   release(given: { readonly until: Instant; readonly counted: boolean }): Promise<unknown>
-  /** Called once the claim is lost, or the job is to stop. */
+  /** Called when the claim is lost or the job must stop. */
   ended(why: 'lost' | 'canceled'): void
   warn(cause: unknown): void
 }
 
-/** Extends a lease, notes progress, and hears of cancellation. */
+/** Extends a lease, records progress, and detects cancellation. */
 export interface Heartbeat {
-  /** What is being done; null before anything was reported. */
+  /** The stage that was reported last; null before the first. */
   readonly stage: string | null
   report(report: ProgressReport): void
-  /** Logs a line of the stage that it is in. */
+  /** Logs a line in the current stage. */
   log(message: string): void
-  /** Looks at once whether the job is still wanted. */
+  /** Checks at once whether the job must stop. */
   look(): void
-  /** Notes what was told, and goes on. */
+  /** Records what was reported. */
   flush(): Promise<void>
-  /** Beats no more; what was told is noted by then. */
+  /** Records what was reported, and ends the heartbeat. */
   stop(): Promise<void>
-  /** Gives the job back, to be claimed at once; this attempt counts for none. */
+  /** Releases the job, to be claimed at once; this attempt does not count. */
   release(): Promise<void>
-  /** Gives the job back for another attempt after a while. */
+  /** Releases the job for another attempt after a delay. */
   retryAfter(delay: Millis): Promise<void>
 }
 
-export function keepBeating(options: HeartbeatOptions): Heartbeat {
+export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { clock, every, lease, stages, ended, warn } = options
   let progress: JobProgress = { stage: null, done: 0, total: null }
   let lines: Line[] = []
   let written = 0
-  // Never later than the next beat is due.
+  // Never later than the next heartbeat is due.
   const soon = Math.min(SOON, every)
   let last = clock.now()
   let beating: Promise<void> = Promise.resolve()

@@ -9,10 +9,10 @@ import type { JobTimes } from './runner.ts'
 import { createRunner, jobTimes } from './runner.ts'
 
 /**
- * Runs jobs of one kind as they come, until it is stopped; what runs is then given back.
+ * Runs jobs of one kind as they become available, until it is stopped; running jobs are then released.
  *
- * @param times where they are other than those of the kind
- * @param every what another process enqueued, or had claimed when it died, is looked for this often
+ * @param times default: those of the kind
+ * @param every interval of looking for jobs that another process enqueued, or had claimed when it died
  */
 export function runJobs<Subject, Refusal extends string>(
   platform: Platform,

@@ -6,11 +6,12 @@ import type { Platform } from '../platform.ts'
 import { ClaimLost } from './handler.ts'
 import type { JobHandler, Leased, Verdict, Warn } from './handler.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import { keepBeating } from './heartbeat.ts'
+import { startHeartbeat } from './heartbeat.ts'
 
 export interface JobTimes {
-  /** How long a claim holds without a heartbeat. */
+  /** Duration of a claim without a heartbeat. */
   readonly lease: Millis
+  /** Interval of heartbeats. */
   readonly beat: Millis
   /** From the first claim to the end of the job; null for no limit. */
   readonly deadline: Millis | null
@@ -23,11 +24,11 @@ export function jobTimes(kind: JobKindName): JobTimes {
 export interface Runner {
   /** Claims the next job and runs it to its end; false when there was none. */
   runNext(stopping: AbortSignal): Promise<boolean>
-  /** Looks at once whether what runs is still wanted. */
+  /** Checks at once whether running jobs must stop. */
   look(): void
 }
 
-/** Why a job does not go on. */
+/** Why a running job stops. */
 type Stop = 'lost' | 'stopping' | Exclude<Verdict, 'worker_lost'>
 
 interface Claimed<Subject, Refusal> extends Leased<Subject> {
@@ -35,7 +36,7 @@ interface Claimed<Subject, Refusal> extends Leased<Subject> {
   readonly isBound?: boolean
 }
 
-/** Runs jobs of one kind, one at a call: claim, heartbeat, deadline, cancellation and hand-over. */
+/** Runs jobs of one kind, one per call: claim, heartbeat, deadline, cancellation and release. */
 export function createRunner<Subject, Refusal extends string>(
   platform: Platform,
   handler: JobHandler<Subject, Refusal>,
@@ -46,7 +47,7 @@ export function createRunner<Subject, Refusal extends string>(
   const { kind, stages } = handler
   const hearts = new Set<Heartbeat>()
 
-  /** Null when what the job was about is gone. */
+  /** Undefined when no job is claimable, null when the subject of the claimed job was deleted. */
   async function claimNext(): Promise<Claimed<Subject, Refusal> | null | undefined> {
     const now = clock.now()
     const { lease, deadline } = times
@@ -62,7 +63,7 @@ export function createRunner<Subject, Refusal extends string>(
     })
   }
 
-  /** What ends a job before it runs. */
+  /** Why a job ends before it runs; undefined: it runs. */
   function judge({
     job,
     refusal,
@@ -73,13 +74,13 @@ export function createRunner<Subject, Refusal extends string>(
     if (refusal !== undefined) return refusal
     if (job.deadline_at !== null && job.deadline_at <= clock.now()) return 'timed_out'
     const { attempts } = JOB_KINDS[kind]
-    // What kills its process kills the next one too.
+    // Its processes died each time: it would kill the next one too.
     return attempts !== null && job.attempts > attempts ? 'worker_lost' : undefined
   }
 
   function beat({ job: { id, claim } }: Leased<Subject>, ended: (why: Stop) => void): Heartbeat {
     const { lease, beat: every } = times
-    return keepBeating({
+    return startHeartbeat({
       clock,
       every,
       lease,
@@ -127,7 +128,7 @@ export function createRunner<Subject, Refusal extends string>(
     if (failure !== undefined) await conclude(claimed, heart, stopped.why, failure.error)
   }
 
-  /** What becomes of a job that did not run to its end. */
+  /** Releases, ends or fails a job whose run threw. */
   async function conclude(
     leased: Leased<Subject>,
     heart: Heartbeat,

@@ -8,7 +8,7 @@ import type { Draft, ReadBytes } from './draft.ts'
 import { createDraft, finish } from './draft.ts'
 import { applyPatches } from './patches.ts'
 
-/** Why an operation cannot be applied, as its caller sees it. */
+/** Faults of operations, with their public messages. */
 const FAULTS = {
   ...PATH_FAULTS,
   ...TREE_FAULTS,
@@ -28,17 +28,17 @@ const FAULTS = {
 type FaultCode = PathFault | TreeFault | keyof typeof FAULTS
 
 export interface OperationRefusal {
-  /** The place of the operation; null for what all of them together make. */
+  /** Index of the operation; null for a fault of the resulting tree. */
   readonly index: number | null
   readonly code: FaultCode
   readonly path: string
   readonly message: string
 }
 
-/** What operations make of a tree. */
+/** Result of applied operations. */
 export interface AppliedEdit {
   readonly tree: Tree
-  /** Bytes of its files that the base did not hold. */
+  /** Contents that the base does not have. */
   readonly fresh: readonly Uint8Array[]
   readonly changed: readonly ChangedFile[]
 }
@@ -48,17 +48,16 @@ export interface ChangedFile {
   readonly change: 'added' | 'changed' | 'removed'
 }
 
-/** The bytes that a write brings, where they are no text. */
+/** An operation; a write may also have bytes that are not text. */
 export type GivenOperation =
   EditOperation | { readonly op: 'write'; readonly path: string; readonly bytes: Uint8Array }
 
 /**
- * Applies operations in their order, each to what those before it left: all of them, or none.
+ * Applies operations in their order, each to the result of the one before: all of them, or none.
  *
- * Whatever can be judged without the contents of files is judged first; while any of it refuses the edit,
- * no file is read and no patch applied. Returns what refuses the edit; operations after a refused one are
- * judged as if it were not there. Nothing is kept. Long work is done in steps, between which others are
- * served.
+ * Everything that needs no file contents is checked first; after a fault there, no file is read and no patch
+ * applied. Returns the refusals; operations after a refused one are checked as if it were absent. Nothing is
+ * stored. Long work yields to the event loop between steps.
  *
  * @param signal ends the work early
  * @throws the reason of the signal
@@ -87,9 +86,7 @@ export async function applyOperations(
   return { tree, fresh, changed: changesOf(base, tree) }
 }
 
-/**
- * Bytes of files that the patches of one edit work through: each reads its whole file and writes it anew.
- */
+/** Maximum file bytes that the patches of one edit process: each patch reads and writes its whole file. */
 const MAX_PATCHED = 64 * 1_048_576
 
 interface Work {
@@ -105,7 +102,7 @@ function refuse(index: number | null, code: FaultCode, path: string): OperationR
   return { index, code, path, message: FAULTS[code] }
 }
 
-/** Does an operation in the draft, as far as it can be done without the contents of files. */
+/** Applies an operation to the draft, as far as that needs no file contents. */
 function judgeOne(
   draft: Draft,
   given: GivenOperation,
@@ -176,7 +173,7 @@ function configure(
 ): Fault | undefined {
   if (!/^[A-Za-z0-9_.-]{1,100}$/.test(key)) return { code: 'config_key', path: key }
   if (value !== null && value.length > 4000) return { code: 'config_value', path: key }
-  // A misspelt value would leave on what its owner wants off.
+  // A misspelled value would leave it on.
   if (key === 'observe' && value !== null && value !== 'on' && value !== 'off') {
     return { code: 'config_observe', path: key }
   }
@@ -184,13 +181,13 @@ function configure(
   return undefined
 }
 
-/** The files that an operation is about, whatever it makes of them. */
+/** Paths that an operation names. */
 export function pathsOf(operation: GivenOperation): readonly string[] {
   if (operation.op === 'rename') return [operation.from, operation.to]
   return operation.op === 'set_config' ? [] : [operation.path]
 }
 
-/** The files in which two trees differ, in the order of their paths. */
+/** Files that differ between two trees, ordered by path. */
 export function changesOf(base: Tree, tree: Tree): readonly ChangedFile[] {
   const changed: ChangedFile[] = []
   for (const { path, sha256 } of tree.files.values()) {

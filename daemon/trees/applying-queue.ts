@@ -3,23 +3,23 @@ import type { FairQueue, Turn } from '../queues/fair-queue.ts'
 import { createFairQueue } from '../queues/fair-queue.ts'
 import { accountOf } from '../authority/principal.ts'
 
-/** Edits, clones and apps from files that are made at once: each may hold 200 MiB of files. */
+/** Maximum concurrent edits, clones and apps from files: each may hold 200 MiB of files in memory. */
 const AT_ONCE = 2
-/** Those that wait. An edit at the limits takes about a second. */
+/** Maximum waiting ones. An edit at the limits takes about a second. */
 const WAITING = 200
 
-/** One for a process: edits are CPU work and held until they are stored, and clones keep the disk busy. */
+/** One per process: edits use CPU and memory, clones use the disk. */
 export function createApplyingQueue(): FairQueue {
   return createFairQueue({ atOnce: AT_ONCE, waiting: WAITING })
 }
 
 /**
- * Runs work in the caller's turn, and what is made of one app one at a time. Of two edits of a revision one
- * is refused, and twins under one Idempotency-Key are to find what the first has made: at once, all but one
- * would be done for nothing. While work waits, the request's body may be evicted for another account, and the
- * work is not begun.
+ * Runs work in the turn of the caller's account, one at a time per app. Of two edits of a revision one is
+ * refused, and requests with the same Idempotency-Key return the result of the first: concurrently, all but
+ * one would be done in vain. While work waits, the request's body may be evicted for another account; the work
+ * is then not begun.
  *
- * @param app undefined for work that makes one
+ * @param app undefined for work that creates one
  */
 export function applyInTurn<T>(
   { platform, principal, waiting }: Pick<Call, 'platform' | 'principal' | 'waiting'>,
@@ -39,7 +39,7 @@ interface Target {
   readonly app_id: string | undefined
 }
 
-/** The turn of a prompt. It was accepted, so the queue never drops it; workers bound how many there are. */
+/** The turn of an accepted prompt: the queue never drops it. The workers limit how many there are. */
 export function turnOfWorker(target: Target, signal: AbortSignal): Turn {
   return { ...turnOf(target), signal, kept: true }
 }

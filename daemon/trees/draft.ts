@@ -2,36 +2,36 @@ import { runInSteps } from '../queues/steps.ts'
 import type { Tree, TreeFile } from './tree.ts'
 import { digestInSteps } from './tree.ts'
 
-/** Reads a file of the base, by its digest. */
+/** Reads a file of the base by its digest. */
 export type ReadBytes = (sha256: string) => Promise<Uint8Array>
 
 /** A patch of a file, in UTF-8. */
 export interface Patch {
-  /** The position of its operation. */
+  /** Index of its operation. */
   readonly index: number
-  /** The path that the file has at that time. */
+  /** Path of the file when the operation applies. */
   readonly path: string
-  /** Undefined for text that no UTF-8 file holds. */
+  /** Undefined for text that no UTF-8 file can contain. */
   readonly search: Uint8Array | undefined
   readonly replace: Uint8Array
 }
 
-/** A file as the operations leave it. Its patches are not applied yet; its size counts them. */
+/** A file after the operations. Its patches are not applied yet; its size includes them. */
 export interface DraftFile {
   size: number
-  /** What the patches apply to: given bytes, or the digest of a file of the base. */
+  /** Input of the patches: given bytes, or the digest of a file of the base. */
   readonly content: Uint8Array | string
   readonly patches: Patch[]
 }
 
-/** A tree that is made from another. It holds sizes and contents, and applies no patch. */
+/** A tree under construction: sizes and contents, with patches not applied yet. */
 export interface Draft {
   readonly files: ReadonlyMap<string, DraftFile | TreeFile>
   readonly config: ReadonlyMap<string, string>
-  /** Files that have patches, those that were deleted or overwritten later included. */
+  /** Files with patches, including those that a later operation deletes or overwrites. */
   readonly patched: ReadonlySet<DraftFile>
   write(path: string, bytes: Uint8Array): void
-  /** Patches a file that is there. @param size of the file with this patch applied */
+  /** Patches an existing file. @param size of the file with this patch applied */
   patch(patch: Patch, size: number): void
   move(from: string, to: string): void
   remove(path: string): void
@@ -76,9 +76,9 @@ export function createDraft(base: Tree): Draft {
 }
 
 /**
- * The tree that a draft stands for, and the bytes in it that the base did not bring, each once.
+ * The tree of a draft, and the contents in it that the base does not have, each once.
  *
- * @param made what patched files hold
+ * @param made contents of patched files
  */
 export async function finish(
   draft: Pick<Draft, 'files' | 'config'>,

@@ -3,7 +3,7 @@ import { defineErrors } from '../../lib/errors.ts'
 import { PATH_FAULTS } from './path.ts'
 import type { OperationRefusal } from './apply.ts'
 
-/** Codes of the apps family: why operations make no tree. */
+/** Errors of operations on trees; they belong to the apps family. */
 export const treeError = defineErrors({
   path_not_allowed: {
     status: 400,
@@ -22,7 +22,7 @@ export const treeError = defineErrors({
 
 type Code = keyof typeof treeError.rows
 
-/** What each fault of an operation is to its caller; what is not named does not fit the files. */
+/** Error code of each fault of an operation. Default: `patch_not_applied`. */
 const CODES: Readonly<Record<string, Code>> = {
   ...Object.fromEntries(Object.keys(PATH_FAULTS).map((fault) => [fault, 'path_not_allowed'])),
   path_collision: 'path_not_allowed',
@@ -36,7 +36,7 @@ const CODES: Readonly<Record<string, Code>> = {
   too_much_work: 'app_too_large',
 }
 
-/** One error for everything that stands against operations, under the code of the first. */
+/** One error for all refusals, with the code of the first. */
 export function toRefusal(refusals: readonly OperationRefusal[], location: string): KeyhookError {
   const code = CODES[refusals[0]?.code ?? ''] ?? 'patch_not_applied'
   return treeError(code, {

@@ -18,7 +18,7 @@ export function* findMatch(
   for (let from = 0; from < bytes.length; from += STEP_BYTES) {
     const end = Math.min(from + STEP_BYTES, bytes.length)
     for (let at = from; at < end; at += 1) {
-      // Most bytes begin no match: to skip them takes a third of the time of what follows.
+      // Most bytes begin no match: skipping them takes a third of the time of the code below.
       while (matched === 0 && at < end && bytes[at] !== first) at += 1
       if (at === end) break
       const byte = bytes[at]
@@ -34,7 +34,7 @@ export function* findMatch(
   return found
 }
 
-/** For each prefix the length of the longest shorter prefix that it ends with. */
+/** For each prefix, the length of the longest shorter prefix that it ends with. */
 function* bordersOf(search: Uint8Array): Steps<Int32Array> {
   const borders = new Int32Array(search.length)
   let length = 0

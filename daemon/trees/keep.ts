@@ -8,7 +8,7 @@ import type { ReadBytes } from './draft.ts'
 import type { Tree } from './tree.ts'
 import { printTree, readTree, sizeOf } from './tree.ts'
 
-/** Where the bytes of apps are kept. @throws KeyhookError `capability_unavailable` where nothing keeps them */
+/** The store of app files. @throws KeyhookError `capability_unavailable` without one */
 export function bytesOf({ plugins }: Pick<Platform, 'plugins'>): AppBytes {
   if (plugins.appBytes === undefined) throw httpError('capability_unavailable')
   return plugins.appBytes
@@ -21,11 +21,11 @@ export async function loadTree(bytes: AppBytes, revision: RevisionRecord): Promi
   return readTree(Buffer.from(kept).toString())
 }
 
-/** The least that a file of a tree takes where it is listed. */
+/** Minimum bytes of a file in a stored tree. */
 const LISTED_FILE_BYTES = 100
 
 /**
- * The files of a revision, for who only reads them: the size of their list is counted while it is read.
+ * The files of a revision, for reading only: the size of the stored tree is reserved while it is read.
  *
  * @throws KeyhookError `too_many_bytes`
  */
@@ -51,16 +51,16 @@ function treeIsGone({ number }: RevisionRecord): Error {
   return new Error(`the tree of revision ${number} is gone`)
 }
 
-/** Keeps a tree whose files are kept already; answers its digest. */
+/** Stores a tree whose files are stored already, and returns its digest. */
 export async function keepTree(bytes: AppBytes, appId: string, tree: Tree): Promise<string> {
   const { sha256 } = await bytes.put(appId, Buffer.from(printTree(tree)))
   return sha256
 }
 
-/** Reads what files of an app hold, by their digests. */
+/** Reads contents of an app's files by their digests. */
 export function readKept(bytes: AppBytes, appId: string): ReadBytes {
   return async (sha256) => {
-    // Piece by piece: a large file that is read and verified at once would hold the event loop.
+    // In pieces: reading and verifying a large file at once would block the event loop.
     const kept = await bytes.open(appId, sha256)
     if (kept === undefined) throw new Error(`${sha256} of ${appId} is gone`)
     const pieces: Uint8Array[] = []
@@ -70,14 +70,14 @@ export function readKept(bytes: AppBytes, appId: string): ReadBytes {
   }
 }
 
-/** A tree all of whose bytes are kept, about to become a revision. */
+/** A tree whose bytes are all stored, about to become a revision. */
 export interface KeptTree {
   readonly tree: string
   readonly files: number
   readonly bytes: number
 }
 
-/** Bytes come before the row that names them: of an edit that is refused after all, they are collected. */
+/** Stores bytes before the row that references them: those of a refused edit are garbage-collected. */
 export async function keepMade(
   bytes: AppBytes,
   appId: string,
@@ -92,17 +92,20 @@ export async function keepMade(
   return { tree: digest, files: tree.files.size, bytes: sizeOf(tree.files) }
 }
 
-/** What is kept at once for one request: it waits for the disk, and others wait for it too. */
+/** Concurrent writes of one request: other requests wait for the same disk. */
 const AT_ONCE = 4
 
-/** Works through all, a few at a time and in no order; once one fails no other is begun, and it rejects when none is left under way. */
+/**
+ * Processes all items, a few at a time in any order. After a failure no other begins, and it rejects when those in
+ * progress have ended.
+ */
 export async function keepEach<Item>(
   items: Iterable<Item>,
   keep: (item: Item) => Promise<void>,
 ): Promise<void> {
   const left = oneAfterAnother(items)
   const worker = async (): Promise<void> => {
-    // What throws in here ends the rest of all workers.
+    // An error here closes the shared iterator, which ends all workers.
     for (const item of left) await keep(item)
   }
   const workers = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker))

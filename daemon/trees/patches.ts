@@ -11,10 +11,10 @@ export interface PatchFault extends Pick<Patch, 'index' | 'path'> {
 }
 
 /**
- * Applies the patches of a draft, one file after the other, so that each file is read once and only its
- * last version is held. The event loop is given back after every patch, and within those of large files.
+ * Applies the patches of a draft, one file after the other, so that each file is read once and only its last
+ * version is in memory. It yields to the event loop after every patch, and within those of large files.
  *
- * @returns Contents of the patched files that are still in the tree, or every patch that failed.
+ * @returns contents of the patched files that are still in the tree, or every patch that failed
  */
 export async function applyPatches(
   { files, patched }: Pick<Draft, 'files' | 'patched'>,
@@ -32,14 +32,14 @@ export async function applyPatches(
   return faults.length > 0 ? faults.sort((a, b) => a.index - b.index) : made
 }
 
-/** What the patches that can be applied make of a file; the others are added to `faults`. */
+/** The file with all patches applied that can be; the others are added to `faults`. */
 async function patchOne(
   before: Uint8Array,
   patches: readonly Patch[],
   faults: PatchFault[],
   signal: AbortSignal | undefined,
 ): Promise<Uint8Array> {
-  // Patches leave it so: they find and put whole characters.
+  // Patches keep it valid UTF-8: they find and insert whole characters.
   const isText = isUtf8(before)
   let bytes = before
   for (const { index, path, search, replace } of patches) {

@@ -1,4 +1,4 @@
-/** Why a path names no file of an app, each as its caller sees it. */
+/** Faults of paths, with their public messages. */
 export const PATH_FAULTS = {
   empty: 'A path names a file.',
   too_long: 'A path has at most 200 bytes, and each of its names at most 100.',
@@ -18,23 +18,23 @@ const MAX_BYTES = 200
 const MAX_NAME_BYTES = 100
 const MAX_DEPTH = 12
 
-/** C0 and C1, what joins, hides or turns text around, and halves of characters. */
+/** C0 and C1, characters that join, hide or reorder text, and lone surrogates. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 
-/** Devices of Windows, with or without an extension; what no name may hold there; blanks it would drop. */
+/** On Windows: device names, forbidden characters, and dots and blanks that it drops. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)|[<>:"|?*]|[. ]$|^ /i
 
-/** Of `UNSEEN`, what validators of every language know. */
+/** The part of `UNSEEN` that validators of every language know. */
 const CONTROL =
   '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb'
 const IN_NAME = `[^${CONTROL}/\\\\<>:"|?*]`
 const AT_EDGE = `[^${CONTROL}/\\\\<>:"|?* .]`
-/** One character, or more of which the last is no dot or blank; no dot or blank is the first. */
+/** One or more characters; the first and the last are neither a dot nor a blank. */
 const NAME = `${AT_EDGE}(?:${IN_NAME}{0,98}${AT_EDGE})?`
 
 /**
- * As much of `judgePath` as a pattern can say: bytes, normal forms and names of devices are judged by the
- * daemon alone.
+ * The part of `judgePath` that a pattern can express: the daemon alone checks bytes, normal forms and device
+ * names.
  */
 export const PATH_SCHEMA = {
   pattern: `^${NAME}(?:/${NAME}){0,${MAX_DEPTH - 1}}$`,
@@ -42,9 +42,9 @@ export const PATH_SCHEMA = {
 } as const
 
 /**
- * What is wrong with the path of an app's file; undefined when nothing is.
+ * The fault of a path of an app's file; undefined for a valid path.
  *
- * A path is judged as it is, never mended: `a//b` and `./a` name nothing.
+ * Paths are never corrected: `a//b` and `./a` are invalid.
  */
 export function judgePath(path: string): PathFault | undefined {
   if (path === '') return 'empty'
@@ -70,18 +70,18 @@ function judgeName(name: string): PathFault | undefined {
 }
 
 /**
- * What two paths have in common that some file system could not keep apart: those that differ in case
- * alone, or in characters that stand for the same.
+ * A key that is equal for paths that some file system cannot distinguish: those that differ only in case or
+ * in equivalent characters.
  */
 export function foldPath(path: string): string {
-  // Normal forms leave ASCII as it is; the check is much cheaper than they are.
+  // Normal forms do not change ASCII, and the check is much cheaper.
   if (ASCII.test(path)) return path.toUpperCase()
   return path.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC')
 }
 
 const ASCII = /^\p{ASCII}*$/u
 
-/** Every folder that a path goes through, the outermost first. */
+/** Folders of a path, the outermost first. */
 export function foldersOf(path: string): readonly string[] {
   const names = path.split('/')
   return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))

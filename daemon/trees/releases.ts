@@ -3,10 +3,10 @@ import type { Manifest } from '../../plugins/deploy/contract.ts'
 import { DeployError, readManifest } from '../../plugins/deploy/contract.ts'
 import type { DeploymentReads } from '../../plugins/platform/contract/deployments.ts'
 
-/** Of so many of the last releases that were live all that they served is kept. */
+/** Number of the last live releases whose files are kept. */
 export const RELEASES_KEPT = 20
 
-/** @throws DeployError `file_gone` when it is not kept any more */
+/** @throws DeployError `file_gone` when it is no longer stored */
 export async function loadManifest(
   bytes: Pick<AppBytes, 'get'>,
   appId: string,
@@ -17,7 +17,7 @@ export async function loadManifest(
   return readManifest(Buffer.from(kept).toString())
 }
 
-/** Digests of everything that a manifest names, each once. */
+/** Digests of all files of a manifest, each once. */
 export function digestsIn({ files }: Manifest): ReadonlySet<string> {
   const digests = new Set<string>()
   for (const { sha256, encoded } of files.values()) {
@@ -27,7 +27,7 @@ export function digestsIn({ files }: Manifest): ReadonlySet<string> {
   return digests
 }
 
-/** Digests of the manifests that are kept of an app, and of all that they name. */
+/** Digests of the kept manifests of an app and of all their files. */
 export async function namedByReleases(
   deployments: Pick<DeploymentReads, 'artifacts'>,
   bytes: Pick<AppBytes, 'get'>,

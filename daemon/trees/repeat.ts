@@ -2,15 +2,15 @@ import { runInSteps } from '../queues/steps.ts'
 import type { Tree } from './tree.ts'
 import { judgeTree } from './tree.ts'
 
-/** What keeps changes from being made in another tree. */
+/** Why changes cannot be applied to another tree. */
 export interface RepeatConflict {
   readonly paths: readonly string[]
   readonly config: readonly string[]
 }
 
 /**
- * Makes the changes that lie between two trees in a third. Nothing is overwritten: whatever they
- * change must stand in the third as it stood before them.
+ * Applies the changes between two trees to a third. Nothing is overwritten: every changed file and key must be
+ * the same in the third as before the changes.
  *
  * @param signal ends the work early
  * @throws the reason of the signal
@@ -48,7 +48,7 @@ function changedNames(
     .sort()
 }
 
-/** A map in which some names stand for what they stand for in another. */
+/** A copy of a map with the values of some names taken from another. */
 function withNames<T>(
   map: ReadonlyMap<string, T>,
   other: ReadonlyMap<string, T>,

@@ -5,12 +5,12 @@ import { foldPath, foldersOf } from './path.ts'
 
 export interface TreeFile {
   readonly path: string
-  /** Of its bytes, in hex. */
+  /** SHA-256 of its bytes, in hex. */
   readonly sha256: string
   readonly size: number
 }
 
-/** An app's files and configuration at one time. Trees never change: an edit makes another. */
+/** An app's files and configuration at one time. Trees are immutable: an edit creates another. */
 export interface Tree {
   readonly files: ReadonlyMap<string, TreeFile>
   readonly config: ReadonlyMap<string, string>
@@ -21,7 +21,7 @@ export const MAX_FILE_BYTES = 10 * 1_048_576
 export const MAX_TREE_BYTES = 200 * 1_048_576
 export const MAX_CONFIG = 200
 
-/** Why a tree cannot be, as its caller sees it. */
+/** Faults of trees, with their public messages. */
 export const TREE_FAULTS = {
   path_collision:
     'Another path differs from this one in case or form alone; some systems cannot keep them apart.',
@@ -33,16 +33,16 @@ export const TREE_FAULTS = {
 
 export type TreeFault = keyof typeof TREE_FAULTS
 
-/** As much of a tree as can be judged without the contents of its files. */
+/** The part of a tree that is checked without file contents. */
 export interface TreeOutline {
   readonly files: ReadonlyMap<string, Pick<TreeFile, 'size'>>
   readonly config: ReadonlyMap<string, string>
 }
 
-/** Files that are judged in one step: each may lie 11 folders deep. */
+/** Files checked in one step: each may be 11 folders deep. */
 const JUDGED_AT_ONCE = 64
 
-/** What is wrong with a tree, and where; undefined when nothing is. Each path was judged before. */
+/** The first fault of a tree and its path; undefined for a valid tree. Each path was checked before. */
 export function* judgeTree({
   files,
   config,
@@ -74,7 +74,7 @@ export function sizeOf(files: TreeOutline['files']): number {
   return size
 }
 
-/** The text by which a tree is kept: equal trees have the same, whatever the order they were made in. */
+/** The stored text of a tree: equal trees have equal text, whatever the order of their files. */
 export function printTree({ files, config }: Tree): string {
   const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
     a < b ? -1 : 1
@@ -84,7 +84,7 @@ export function printTree({ files, config }: Tree): string {
   })
 }
 
-/** @throws TypeError for what `printTree` never made */
+/** @throws TypeError for text that `printTree` did not print */
 export function readTree(text: string): Tree {
   const { files, config } = JSON.parse(text) as {
     files: [string, string, number][]

@@ -8,7 +8,7 @@ import { PASSAGES_AT_ONCE } from '../../plugins/platform/contract/files.ts'
 
 type Kind = PurgeKind | PlatformPurgeKind
 
-/** How long what is finished is kept; null is for ever. */
+/** Retention of finished records; null: forever. */
 export interface Retention {
   /** Events with their deliveries and attempts. */
   readonly events: Millis | null
@@ -17,22 +17,22 @@ export interface Retention {
   readonly access: Millis
 }
 
-/** Rows that one commit deletes, so that publishing waits for a short one at most. */
+/** Rows per commit, so that publishing waits for a short one at most. */
 const CHUNK = 500
 
-/** What ended is of no use to anybody soon after; a revoked value still answers who holds it for a while. */
+/** Retention of ended records: a revoked key still answers `key_revoked` meanwhile. */
 const ENDED_FOR: Millis = 30 * DAY
 
-/** Of health nobody asks for more than a day. */
+/** Retention of checks; health shows the last day. */
 const CHECKED_FOR: Millis = 7 * DAY
 const UNSEEN_FOR: Millis = 30 * DAY
-/** Whoever has not written for so long tries no more to write what it could not. */
+/** Retention of observers: one that is silent for so long no longer retries a batch. */
 const SILENT_FOR: Millis = 30 * DAY
 
 /**
- * Deletes what is older than it is kept, chunk by chunk, and answers how many rows of each kind.
+ * Deletes expired rows, chunk by chunk, and returns their number by kind.
  *
- * @param isStopping asked between chunks
+ * @param isStopping checked between chunks
  */
 export async function purgeExpired(
   store: Pick<PlatformStore, 'purge'>,
@@ -57,7 +57,7 @@ export async function purgeExpired(
   return purged
 }
 
-/** How long each kind is kept; null is for ever. */
+/** Retention of each kind; null: forever. */
 function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Millis | null>> {
   return {
     attempts: events,
@@ -79,10 +79,10 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
   }
 }
 
-/** When, by the clock of this machine: at other minutes each, so that no two begin at once. */
+/** Cron expressions in local time, at different minutes so that no two begin at once. */
 const TIMES = { retention: '17 * * * *', collection: '41 3 * * *' } as const
 
-/** Runs it at its times, never twice at once; the answer stops it and waits for the chunk under way. */
+/** Runs work at its times, never twice at once. The result stops it and waits for the current chunk. */
 export function keepTimed(
   name: keyof typeof TIMES,
   work: (isStopping: () => boolean) => Promise<void>,

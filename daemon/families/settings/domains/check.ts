@@ -17,20 +17,20 @@ export interface HeldDomain {
   readonly claim: string
 }
 
-/** Far longer than a check takes: should its process die, another checks then. */
+/** Far longer than a check takes; when its process dies, another checks after it. */
 const LEASE = MINUTE
-/** Checks of domains are due on the minute at most. */
+/** Checks are due at most once a minute. */
 const EVERY = 15 * SECOND
 
-/** A check that begins now. */
+/** The claim of a check that begins now. */
 export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): JobClaim {
   const now = clock.now()
   return { claim: newId(), now, lease_until: now + LEASE, deadline_at: null }
 }
 
 /**
- * Checks a claimed domain, then records what that leads to and tells of it, both or neither: whose claim is
- * lost changes and tells nothing.
+ * Checks a claimed domain, then records the result and publishes its event in one unit of work. When the
+ * claim is lost, nothing is changed or published.
  */
 export async function checkDomain(platform: Platform, held: HeldDomain): Promise<void> {
   await record(platform, held, await lookFor(platform, held))
@@ -47,7 +47,7 @@ export function createDomainHandler(platform: Platform): JobHandler<DomainRecord
       const held = { domain, claim }
       await record(platform, held, await unlessAborted(signal, lookFor(platform, held)))
     },
-    // Checks have neither a deadline nor a limit of attempts, and nobody cancels one.
+    // Checks have no deadline, no maximum of attempts and no cancellation.
     end: () => Promise.reject(new Error('a check of a domain ends by its findings alone')),
     fail: (_, cause) => Promise.reject(cause as Error),
   }
