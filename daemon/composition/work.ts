@@ -9,10 +9,10 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { startGarbageCollection } from '../worker/garbage-collection.ts'
 import { startAppGarbageCollection } from '../worker/app-garbage-collection.ts'
-import { keepObserving } from '../worker/observations.ts'
+import { startObserving } from '../worker/observations.ts'
 import { startReencryption } from '../worker/reencrypt.ts'
 import { startPassageRemoval } from '../worker/removed.ts'
-import { keepTimed, purgeExpired } from '../worker/retention.ts'
+import { scheduleWork, purgeExpired } from '../worker/retention.ts'
 
 const USES_EVERY = 30 * SECOND
 /** Interval of looking for work without a notification, and for claims of processes that ended. */
@@ -84,10 +84,10 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     ...(roles.dispatch ? startJobs(given) : []),
     ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
   ]
-  const observing = keepObserving(platform, log, metrics.dropped)
+  const observing = startObserving(platform, log, metrics.dropped)
   const stopUses = keepUses(platform, log)
   const stopReencryption = startReencryption(platform, log)
-  const stopRetention = keepTimed('retention', (isStopping) =>
+  const stopRetention = scheduleWork('retention', (isStopping) =>
     purge(platform, config, log, isStopping),
   )
   return {

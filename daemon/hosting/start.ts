@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Listener } from '../listener/listener.ts'
 import { APPS_LIMITS, reportRefusals } from '../listener/refusals.ts'
-import { keepProbing } from '../worker/probes.ts'
+import { startProbing } from '../worker/probes.ts'
 import { createSiteLoader } from './load-site.ts'
 import { sharedSite } from './apps-hosting.ts'
 import { createProbe } from './probe.ts'
@@ -52,7 +52,7 @@ export function startHosting(
     }),
     reportRefusals(metrics.visitors, log, clock, APPS_LIMITS),
   )
-  return keepProbing(platform, log, {
+  return startProbing(platform, log, {
     probe: createProbe({ address: listener.address, token: probeToken, clock }),
     hostOf: (appId) => `${appId}.${hosting.domain}`,
   })

@@ -39,7 +39,7 @@ export interface JobHandler<Subject, Refusal extends string = never> {
     | undefined
   >
   /** Does the work and completes the job. The signal aborts when it must stop. */
-  run(leased: Leased<Subject>, heart: Heartbeat, signal: AbortSignal): Promise<void>
+  run(leased: Leased<Subject>, heartbeat: Heartbeat, signal: AbortSignal): Promise<void>
   /** Ends the subject and completes the job. @param stage the stage that it was in */
   end(leased: Leased<Subject>, why: Verdict | Refusal, stage: string | null): Promise<void>
   /**

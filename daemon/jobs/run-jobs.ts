@@ -3,7 +3,7 @@ import { JOB_KINDS } from '../../plugins/platform/contract/jobs.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from '../worker/work-loop.ts'
-import { keepWorking } from '../worker/work-loop.ts'
+import { startWorkLoop } from '../worker/work-loop.ts'
 import type { CreateHandler, Warn } from './handler.ts'
 import type { JobTimes } from './runner.ts'
 import { createRunner, jobTimes } from './runner.ts'
@@ -29,7 +29,7 @@ export function runJobs<Subject, Refusal extends string>(
   const handler = createHandler(platform, warn)
   const { kind } = handler
   const runner = createRunner(platform, handler, { ...jobTimes(kind), ...times }, warn)
-  const loop = keepWorking({
+  const loop = startWorkLoop({
     name: kind,
     isClaimable: () => store.jobs.isClaimable(kind, clock.now()),
     claimNext: runner.runNext,

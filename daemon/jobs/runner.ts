@@ -45,7 +45,7 @@ export function createRunner<Subject, Refusal extends string>(
 ): Runner {
   const { store, clock, newId } = platform
   const { kind, stages } = handler
-  const hearts = new Set<Heartbeat>()
+  const heartbeats = new Set<Heartbeat>()
 
   /** Undefined when no job is claimable, null when the subject of the claimed job was deleted. */
   async function claimNext(): Promise<Claimed<Subject, Refusal> | null | undefined> {
@@ -104,8 +104,8 @@ export function createRunner<Subject, Refusal extends string>(
       stopped.why ??= why
       stop.abort(why === 'timed_out' ? new DOMException('late', 'TimeoutError') : undefined)
     }
-    const heart = beat(claimed, stopFor)
-    hearts.add(heart)
+    const heartbeat = beat(claimed, stopFor)
+    heartbeats.add(heartbeat)
     const { deadline_at } = claimed.job
     const cancelDeadline =
       deadline_at === null || claimed.isBound === true
@@ -116,30 +116,30 @@ export function createRunner<Subject, Refusal extends string>(
     if (stopping.aborted) onStopping()
     let failure: { readonly error: unknown } | undefined
     try {
-      await handler.run(claimed, heart, stop.signal)
+      await handler.run(claimed, heartbeat, stop.signal)
     } catch (error) {
       failure = { error }
     }
     // The last heartbeat may still find that the claim is lost.
-    await heart.stop()
-    hearts.delete(heart)
+    await heartbeat.stop()
+    heartbeats.delete(heartbeat)
     cancelDeadline()
     stopping.removeEventListener('abort', onStopping)
-    if (failure !== undefined) await conclude(claimed, heart, stopped.why, failure.error)
+    if (failure !== undefined) await conclude(claimed, heartbeat, stopped.why, failure.error)
   }
 
   /** Releases, ends or fails a job whose run threw. */
   async function conclude(
     leased: Leased<Subject>,
-    heart: Heartbeat,
+    heartbeat: Heartbeat,
     why: Stop | undefined,
     error: unknown,
   ): Promise<void> {
     if (why === 'lost' || error instanceof ClaimLost) return
-    if (why === 'stopping') return heart.release()
-    if (why !== undefined) return handler.end(leased, why, heart.stage)
-    const delay = await handler.fail(leased, error, heart.stage)
-    if (delay !== undefined) await heart.retryAfter(delay)
+    if (why === 'stopping') return heartbeat.release()
+    if (why !== undefined) return handler.end(leased, why, heartbeat.stage)
+    const delay = await handler.fail(leased, error, heartbeat.stage)
+    if (delay !== undefined) await heartbeat.retryAfter(delay)
   }
 
   return {
@@ -152,7 +152,7 @@ export function createRunner<Subject, Refusal extends string>(
       return true
     },
     look() {
-      for (const heart of hearts) heart.look()
+      for (const heartbeat of heartbeats) heartbeat.look()
     },
   }
 }

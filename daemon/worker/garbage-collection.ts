@@ -1,11 +1,13 @@
 import { collectGarbage } from '../families/apps/garbage-collection.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
-import { keepTimed } from './retention.ts'
+import { scheduleWork } from './retention.ts'
 
 /** Collects garbage of all apps every night, until it is stopped. */
 export function startGarbageCollection(platform: Platform, log: Log): { stop(): Promise<void> } {
-  return { stop: keepTimed('collection', (isStopping) => collectOnce(platform, log, isStopping)) }
+  return {
+    stop: scheduleWork('collection', (isStopping) => collectOnce(platform, log, isStopping)),
+  }
 }
 
 async function collectOnce(

@@ -11,28 +11,28 @@ import type { Batch, Dropped } from './observations/gather.ts'
 import { createGathering } from './observations/gather.ts'
 
 const FLUSH_EVERY: Millis = 5 * SECOND
-/** Lines that one statement adds. */
+/** Lines per statement. */
 const LINES_AT_ONCE = 1000
-/** How often it is tried to write what is left when the process ends, and how long it is waited between. */
+/** Attempts to write the rest when the process ends, and the pause between them. */
 const LAST_TRIES = 3
 const LAST_PAUSE: Millis = SECOND / 5
 
 export interface Observing {
   readonly observer: Observer
-  /** Writes what was observed by now. False when that is not possible yet: then it is kept. */
+  /** Writes what was observed. False when that failed: it is kept for the next attempt. */
   flush(): Promise<boolean>
-  /** Writes what is left. What is observed from then on is lost. */
+  /** Writes the rest. Later observations are lost. */
   stop(): Promise<void>
 }
 
 /**
- * Keeps what is observed of apps: gathered in memory, and written every so often in one unit of work.
+ * Records observations of apps: collected in memory, and written at an interval in one unit of work.
  *
- * What could not be written is written again, under the same number and with the same amounts, so that
- * it counts once; a crash loses what was observed since the last time. Whatever comes beyond what the
- * memory may hold is dropped and counted in `dropped`, but for the counters of usage.
+ * A failed batch is written again with the same number and amounts, so that it counts once; a crash loses what
+ * was observed since the last write. Observations beyond the memory limits are dropped and counted in `dropped`,
+ * except the counters of usage.
  */
-export function keepObserving(
+export function startObserving(
   platform: Pick<Platform, 'store' | 'clock' | 'random' | 'newId'>,
   log: Log,
   dropped: Dropped,
@@ -43,12 +43,12 @@ export function keepObserving(
   const gathering = createGathering(random, dropped)
   const edits = createEdits(store.deployments)
   let isStopped = false
-  /** What could not be written yet. */
+  /** The batch that could not be written yet. */
   let waiting: Batch | undefined
   let flushing: Promise<boolean> = Promise.resolve(true)
   let cancel: (() => void) | undefined
 
-  /** While there is nothing to write nothing is due: it keeps no process alive. */
+  /** Only while something is to be written, so that it does not keep the process alive. */
   function schedule(): void {
     if (isStopped) return
     cancel ??= clock.after(every, () => {
@@ -59,7 +59,7 @@ export function keepObserving(
     })
   }
 
-  /** One after another: of two batches of one process the older one is written first. */
+  /** One after another: batches of a process are written in order. */
   function flush(): Promise<boolean> {
     flushing = flushing.then(writeOut)
     return flushing
@@ -79,8 +79,8 @@ export function keepObserving(
       return true
     } catch (cause) {
       const isMachine = cause instanceof KeyhookError && cause.code === 'unavailable'
-      log.warn({ err: cause }, 'what was observed of apps could not be written and is tried again')
-      // A text that the database does not take would keep everything after it from being written.
+      log.warn({ err: cause }, 'observations of apps could not be written; retrying')
+      // A text that the database refuses would block everything after it.
       waiting = isMachine ? batch : withoutTexts(batch)
       return false
     }
@@ -121,7 +121,7 @@ export function keepObserving(
       cancel?.()
       for (let tries = 1; !(await flush()); tries += 1) {
         if (tries === LAST_TRIES) {
-          log.error('what was observed last could not be written, and is lost')
+          log.error('the last observations could not be written and are lost')
           return
         }
         await new Promise<void>((resolve) => {

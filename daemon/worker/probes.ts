@@ -4,42 +4,42 @@ import type { CheckRecord, ProbesDue } from '../../plugins/platform/contract/obs
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 
-/** What an app answered. */
+/** Response of an app. */
 export interface ProbeAnswer {
   readonly status: number
   readonly latency: Millis
 }
 
-/** How published apps are asked. */
+/** Requests to published apps. */
 export interface ProbePorts {
   /**
-   * Asks for the page of a host over HTTP, as a visitor would; it is no visitor's request, so the
-   * observer does not hear of it. Rejects when nothing is answered.
+   * Requests the page of a host over HTTP, as a visitor would, without being observed as one. Rejects without a
+   * response.
    */
   probe(host: string): Promise<ProbeAnswer>
   hostOf(appId: string): string
 }
 
 export interface ProbeTimes {
-  /** From one probe of an app to the next, a tenth more or less. */
+  /** Interval between probes of an app, with 10 % of jitter. */
   readonly every: Millis
-  /** From one look for apps that are due to the next. */
+  /** Interval of looking for apps that are due. */
   readonly look: Millis
-  /** An app that has not answered by then did not answer. */
+  /** Maximum wait for a response. */
   readonly timeout: Millis
 }
 
 const PROBE_TIMES: ProbeTimes = { every: MINUTE, look: 5 * SECOND, timeout: 10 * SECOND }
 
-/** So few that all of them are asked before the first is due again. */
+/** Few enough to probe all of them before the first is due again. */
 const CLAIMED_AT_ONCE = 32
 const PROBES_AT_ONCE = 8
 
 /**
- * Asks every published app for its page, now and then, and notes what came of it, until it is stopped.
- * Of several processes one asks each time.
+ * Probes the page of every published app at an interval and records the result, until it is stopped. Of several
+ * processes, one probes each time.
  */
-export function keepProbing(
+export function startProbing(
   platform: Pick<Platform, 'store' | 'clock' | 'random'>,
   log: Log,
   { probe, hostOf }: ProbePorts,
@@ -52,7 +52,7 @@ export function keepProbing(
 
   async function lookForDue(): Promise<void> {
     await askAllDue().catch((cause: unknown) => {
-      log.warn({ err: cause }, 'apps could not be probed; the next look tries again')
+      log.warn({ err: cause }, 'apps could not be probed; retrying')
     })
     if (stopping.signal.aborted) return
     cancel = clock.after(look, () => {
@@ -85,12 +85,12 @@ export function keepProbing(
     if (checks.length > 0) await store.write((tx) => tx.observations.addChecks(checks))
   }
 
-  /** Twice as far as any is put off, since clocks differ. */
+  /** Twice the interval, because clocks differ. */
   function dueBy(now: Instant): ProbesDue {
     return { now, furthest: now + 2 * every }
   }
 
-  /** Undefined for an app that is not published any more. */
+  /** Undefined for an app that is no longer published. */
   async function ask(app_id: string): Promise<CheckRecord | undefined> {
     const answer = await answerOf(app_id)
     const isFine = typeof answer !== 'string' && answer.status < 400
@@ -104,7 +104,7 @@ export function keepProbing(
     }
   }
 
-  /** What it answered, or why there is nothing. */
+  /** The response, or why there is none. */
   function answerOf(appId: string): Promise<ProbeAnswer | string> {
     return new Promise((resolve) => {
       const end = (answer: ProbeAnswer | string): void => {
@@ -121,7 +121,7 @@ export function keepProbing(
     })
   }
 
-  /** Apps that became due together do not stay so. */
+  /** Spreads apps that became due together. */
   function jittered(): Millis {
     const [byte = 0] = random(1)
     return Math.round(every * (0.9 + (0.2 * byte) / 255))

@@ -3,7 +3,7 @@ import { PASSAGES_AT_ONCE } from '../../plugins/platform/contract/files.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { WorkLoop } from './work-loop.ts'
-import { keepWorking } from './work-loop.ts'
+import { startWorkLoop } from './work-loop.ts'
 
 /**
  * Deletes the passages of deleted files in batches, so that others can write in between. The next start, or
@@ -13,7 +13,7 @@ export function startPassageRemoval(
   { store, clock, workAvailable }: Pick<Platform, 'store' | 'clock' | 'workAvailable'>,
   log: Log,
 ): Pick<WorkLoop, 'stop'> {
-  const loop = keepWorking({
+  const loop = startWorkLoop({
     name: 'removed files',
     isClaimable: async () => true,
     async claimNext() {

@@ -83,7 +83,7 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
 const TIMES = { retention: '17 * * * *', collection: '41 3 * * *' } as const
 
 /** Runs work at its times, never twice at once. The result stops it and waits for the current chunk. */
-export function keepTimed(
+export function scheduleWork(
   name: keyof typeof TIMES,
   work: (isStopping: () => boolean) => Promise<void>,
 ): () => Promise<void> {

@@ -26,7 +26,7 @@ export interface WorkLoopOptions {
 }
 
 /** Starts a loop that looks for work now, at the interval, and when it is notified. */
-export function keepWorking(options: WorkLoopOptions): WorkLoop {
+export function startWorkLoop(options: WorkLoopOptions): WorkLoop {
   const { name, most, every, clock, log } = options
   const stopping = new AbortController()
   const workers = new Set<Promise<void>>()

@@ -47,7 +47,7 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
   { words: ['leap', 'leaps', 'leapt'], say: 'clock jump' },
   { words: ['standing', 'standings'], say: 'status' },
   {
-    words: ['seal', 'seals', 'sealed', 'reseal', 'resealed'],
+    words: ['seal', 'seals', 'sealed', 'sealing', 'reseal', 'resealed'],
     say: 'encrypt, encrypted, reencrypt',
     except: STORED_SECRETS,
   },
@@ -76,5 +76,9 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
     ],
   },
   { words: ['unheard'], say: 'missed, lost' },
+  { words: ['heart', 'hearts'], say: 'heartbeat' },
+  { words: ['heed', 'heeds', 'heeded'], say: 'ignore, obey' },
+  { words: ['earnest'], say: 'dry run' },
+  { words: ['workshop'], say: 'tools' },
   { words: ['whom'], say: 'a sentence with a subject' },
 ]

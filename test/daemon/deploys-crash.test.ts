@@ -21,7 +21,7 @@ import {
 import type { World } from '../support/world.ts'
 
 const CLAIM = 'of one who dies'
-const WORKSHOP = {
+const STEP_TOOLS = {
   signal: new AbortController().signal,
   log: () => undefined,
   progress: () => undefined,
@@ -42,21 +42,21 @@ const DEATHS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   'once it had claimed': async (world) => void (await claimAndDie(world)),
   'once the release was made': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    await build(world.platform, held, WORKSHOP)
+    await build(world.platform, held, STEP_TOOLS)
   },
   'once all of it was found': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    const artifact = await build(world.platform, held, WORKSHOP)
-    await activate(world.platform, held, artifact, WORKSHOP)
+    const artifact = await build(world.platform, held, STEP_TOOLS)
+    await activate(world.platform, held, artifact, STEP_TOOLS)
   },
   'once all were about to be led to it': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    await build(world.platform, held, WORKSHOP)
+    await build(world.platform, held, STEP_TOOLS)
     await prepareSwitch(world.platform, held)
   },
   'once it was live and not told of': async (world) => {
     const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    await build(world.platform, held, WORKSHOP)
+    await build(world.platform, held, STEP_TOOLS)
     await prepareSwitch(world.platform, held)
     await goLive(world.platform, held)
   },
@@ -113,7 +113,7 @@ await t.test('whoever was given up on changes nothing any more', async (t) => {
   const worker = startDeployer(t, world)
   await untilTold(world, body.id)
   await worker.stop()
-  await t.rejects(build(world.platform, held, WORKSHOP), { name: 'ClaimLost' })
+  await t.rejects(build(world.platform, held, STEP_TOOLS), { name: 'ClaimLost' })
   await t.rejects(prepareSwitch(world.platform, held), { name: 'ClaimLost' })
   await t.rejects(goLive(world.platform, held), { name: 'ClaimLost' })
   t.same(await toldOf(world, app), [`app.deployed ${body.id}`])
@@ -150,7 +150,7 @@ await t.test('what is live and untold of is told of before another takes its pla
   t.equal(queued?.id, second.body.id)
   if (queued !== undefined) {
     const held = { deployment: queued, claim: CLAIM }
-    await build(world.platform, held, WORKSHOP)
+    await build(world.platform, held, STEP_TOOLS)
     await prepareSwitch(world.platform, held)
     await goLive(world.platform, held)
   }
@@ -168,7 +168,7 @@ await t.test('what is archived in the last moment does not go live', async (t) =
   const { id: app } = await createApp(world)
   const { body } = await publish(world, app)
   const held = { deployment: await claimAndDie(world), claim: CLAIM }
-  await build(world.platform, held, WORKSHOP)
+  await build(world.platform, held, STEP_TOOLS)
   await prepareSwitch(world.platform, held)
   await world.request('DELETE', `/v1/apps/${app}`)
   await t.rejects(goLive(world.platform, held), { name: 'NotWanted', message: 'canceled' })

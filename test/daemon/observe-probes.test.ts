@@ -6,7 +6,7 @@ import t from 'tap'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import type { ProbeAnswer, ProbePorts, ProbeTimes } from '../../daemon/worker/probes.ts'
-import { keepProbing } from '../../daemon/worker/probes.ts'
+import { startProbing } from '../../daemon/worker/probes.ts'
 import { DAY, MINUTE } from '../../lib/time.ts'
 import { until } from '../support/daemon.ts'
 import { observedWorld, publishedApp } from '../support/observed.ts'
@@ -51,7 +51,7 @@ function probe(
   ports: ProbePorts,
   times: Partial<ProbeTimes> = {},
 ) {
-  const probing = keepProbing(world.platform, createLog('silent'), ports, { ...TIMES, ...times })
+  const probing = startProbing(world.platform, createLog('silent'), ports, { ...TIMES, ...times })
   t.teardown(() => probing.stop())
   return probing
 }

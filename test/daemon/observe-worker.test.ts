@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Served } from '../../daemon/hosting/site.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepObserving } from '../../daemon/worker/observations.ts'
+import { startObserving } from '../../daemon/worker/observations.ts'
 import { kernelError } from '../../lib/errors.ts'
 import { SECOND, toIso } from '../../lib/time.ts'
 import { ALL_ERROR_GROUPS, ALL_LINES, TAIL } from '../platform/observation-samples.ts'
@@ -202,7 +202,7 @@ void t.test('it writes every five seconds, and what is left when it stops', asyn
   const clock = createClock(NOON)
   const dropped = { access_lines: 0, problems: 0 }
   const platform = { ...world.platform, clock }
-  const { observer, stop } = keepObserving(platform, createLog('silent'), dropped)
+  const { observer, stop } = startObserving(platform, createLog('silent'), dropped)
   observer.served(request(id, { at: NOON }))
   await clock.advance(4999)
   t.equal(await requests(), 0)
@@ -224,7 +224,7 @@ void t.test('what could not be written is tried again by itself', async (t) => {
   const clock = createClock(NOON)
   const dropped = { access_lines: 0, problems: 0 }
   const platform = { ...world.platform, clock, store: faulty.store }
-  const { observer, stop } = keepObserving(platform, createLog('silent'), dropped)
+  const { observer, stop } = startObserving(platform, createLog('silent'), dropped)
   faulty.failNext(UNAVAILABLE, 'before', 'after')
   observer.served(request(id, { at: NOON }))
   for (const failed of [1, 2]) {
@@ -242,7 +242,7 @@ void t.test('when it stops it tries again, and then lets go', async (t) => {
   const faulty = faultyStore(store)
   const log = createLog('silent')
   const dropped = { access_lines: 0, problems: 0 }
-  const begin = () => keepObserving({ ...world.platform, store: faulty.store }, log, dropped)
+  const begin = () => startObserving({ ...world.platform, store: faulty.store }, log, dropped)
   const patient = begin()
   patient.observer.served(request(id, { at: NOON }))
   faulty.failNext(UNAVAILABLE, 'before', 'after')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import type { WorkLoopOptions } from '../../daemon/worker/work-loop.ts'
-import { keepWorking } from '../../daemon/worker/work-loop.ts'
+import { startWorkLoop } from '../../daemon/worker/work-loop.ts'
 import { until } from '../support/daemon.ts'
 
 /** Pieces that wait, and a loop over them whose clock rings when the test says so. */
@@ -9,7 +9,7 @@ function loopOver(options: Partial<WorkLoopOptions> = {}) {
   const waiting: (() => Promise<void>)[] = []
   const rings: (() => void)[] = []
   const seen = { looks: 0, atOnce: 0, most: 0, done: 0 }
-  const loop = keepWorking({
+  const loop = startWorkLoop({
     name: 'test',
     async isClaimable() {
       seen.looks++

@@ -2,7 +2,7 @@ import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { observeFamily } from '../../daemon/families/observe/family.ts'
 import type { BrowserReport, Served } from '../../daemon/hosting/site.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import { keepObserving } from '../../daemon/worker/observations.ts'
+import { startObserving } from '../../daemon/worker/observations.ts'
 import { FIRST, makeLive } from '../platform/deployment-samples.ts'
 import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
 import { createApp } from './edits.ts'
@@ -52,7 +52,7 @@ export function observe(
   const dropped = { access_lines: 0, problems: 0 }
   const never = { ...world.platform.clock, after: () => () => undefined }
   const platform = { ...world.platform, store, clock: never }
-  const observing = keepObserving(platform, createLog('silent'), dropped)
+  const observing = startObserving(platform, createLog('silent'), dropped)
   return { ...observing, dropped }
 }
 

@@ -6,8 +6,8 @@ const BEFORE = '01890a5d-ac96-774b-bcce-b302099a8058'
 const URL = 'https://shop.apps.example.net'
 
 /**
- * What deployments tell of themselves: each that is asked for is told of once when it is live, or once when
- * it is not going to be. The last goes to webhooks that name it.
+ * Events of deployments: one for each, when it is live or when it has failed. The last one is sent to webhooks
+ * that name it.
  */
 export const deployEvents = defineEvents([
   {

@@ -2,10 +2,10 @@ import { KeyhookError } from '../../../lib/errors.ts'
 import { DEPLOY_ERRORS, DeployError } from '../../../plugins/deploy/contract.ts'
 import type { DeploymentFailure } from '../../../plugins/platform/contract/deployments.ts'
 
-/** Why a deployment ends, all but what was being done. */
+/** Why a deployment ends, without its step. */
 export type Failure = Omit<DeploymentFailure, 'step'>
 
-/** Why a deployment ends that its deployer did not end. */
+/** Failures that the deployer does not report. */
 export const FAILURES = {
   canceled: {
     code: 'canceled',
@@ -45,10 +45,10 @@ export const FAILURES = {
   },
 } as const satisfies Readonly<Record<string, Failure>>
 
-/** What was put is not there any more, or not as it was put. */
+/** A stored file is missing or was changed. */
 const GONE: ReadonlySet<string> = new Set(['bytes_gone', 'bytes_damaged'])
 
-/** What an error is to the owner of the deployment; whatever is not expected is a defect. */
+/** The failure that the owner of the deployment sees; an unexpected error is a defect. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof DeployError) {
     const { code, message, retryable } = error

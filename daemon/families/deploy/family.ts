@@ -14,7 +14,7 @@ import { getDeployStatus } from './operations/status.ts'
 import { unpublishApp } from './operations/unpublish.ts'
 import { createDeployHandler } from './run.ts'
 
-/** Deployments: what an app's address serves, and how that came about. */
+/** Deployments: what the address of an app serves, and its history. */
 export const deployFamily = defineFamily({
   name: 'deploy',
   needs: [appsFamily],

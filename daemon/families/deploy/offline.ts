@@ -9,7 +9,10 @@ import { FAILURES } from './failures.ts'
 import { publishFailed, publishLive } from './publish-events.ts'
 import { deployEvents } from './events.ts'
 
-/** Takes what is live of an app off its address, and tells of it. Answers the deployment that says so; undefined when nothing is live. */
+/**
+ * Unpublishes an app and publishes the event. Returns the deployment that records it; undefined when nothing is
+ * live.
+ */
 export async function takeOffline(
   { platform, principal, tx, now }: Pick<Change, 'platform' | 'principal' | 'tx' | 'now'>,
   { id: app_id, account_id }: AppRecord,
@@ -17,7 +20,7 @@ export async function takeOffline(
 ): Promise<DeploymentRecord | undefined> {
   const live = await tx.deployments.live(app_id)
   if (live === undefined) return undefined
-  // Whoever put it there may not have told of it yet, and will find it gone.
+  // Its worker may not have published `app.deployed` yet, and could not any more.
   await publishLive(platform, tx, live, now)
   const offline = await tx.deployments.unpublish({
     ...given,
@@ -43,8 +46,8 @@ export async function takeOffline(
 }
 
 /**
- * Ends the deployment of an app that waits, or asks whoever carries it out to stop. Of an app that is
- * about to be archived, which asks one that is too far for `cancel`.
+ * Cancels the queued deployment of an app, or asks the running one to stop. For an app that is being archived,
+ * which also refuses a deployment that can no longer be canceled.
  */
 export async function cancelInProgress(
   { platform, tx, now }: Pick<Change, 'platform' | 'tx' | 'now'>,

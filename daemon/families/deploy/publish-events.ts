@@ -11,8 +11,8 @@ import { deployEvents } from './events.ts'
 type Publishing = Pick<Platform, 'engine' | 'appsHosting'>
 
 /**
- * Tells that a deployment went live, unless that was told already: nobody reads of what came after it
- * before they read of it.
+ * Publishes that a deployment is live, unless that was published already: before any event of a later
+ * deployment.
  */
 export async function publishLive(
   { engine, appsHosting }: Publishing,
@@ -41,7 +41,7 @@ function triggerOf({ created_by: { type, id } }: DeploymentRecord): object {
   return { type, key_id: type === 'key' ? id : null }
 }
 
-/** Tells that a deployment is not going to be live, in the unit of work that ended it. */
+/** Publishes that a deployment failed or was canceled, in the unit of work that ended it. */
 export async function publishFailed(
   { engine }: Publishing,
   tx: PlatformTx,

@@ -6,11 +6,11 @@ import type { Heartbeat } from '../../jobs/heartbeat.ts'
 import { unlessAborted } from '../../jobs/handler.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
-import type { Held, Workshop } from './steps.ts'
+import type { Held, StepTools } from './steps.ts'
 import { NotWanted, activate, build, goLive, prepareSwitch } from './steps.ts'
 import { publishFailed, publishLive } from './publish-events.ts'
 
-/** What is being done, as it is logged when it begins. */
+/** Log message of each step when it begins. */
 const STEPS = {
   building: 'Making the release.',
   activating: 'Checking that all of it can be served.',
@@ -24,15 +24,15 @@ export function createDeployHandler(platform: Platform, warn: Warn): JobHandler<
     stages: STEPS,
     async begin(tx, job, now) {
       const subject = await tx.deployments.begin(job, now)
-      // Whoever led everybody to it went away before it was told of.
+      // The process that switched visitors to it ended before it published the event.
       return subject && { subject, isBound: subject.status === 'live' }
     },
-    async run(leased, heart, signal) {
+    async run(leased, heartbeat, signal) {
       const { deployment, claim } = heldOf(leased)
       const live =
         deployment.status === 'live'
           ? deployment
-          : await makeLive(platform, { deployment, claim }, heart, signal)
+          : await makeLive(platform, { deployment, claim }, heartbeat, signal)
       await platform.store.write((tx) => publishLive(platform, tx, live, platform.clock.now()))
     },
     end: (leased, why, step) => end(platform, heldOf(leased), FAILURES[why], step),
@@ -51,40 +51,40 @@ function heldOf({ job: { claim }, subject: deployment }: Leased<DeploymentRecord
   return { deployment, claim }
 }
 
-/** @throws an error after which it is not known what holds: it is gone on with from what it is by then */
+/** @throws an error after which the outcome is unknown: the next attempt continues from the stored state */
 function judge(error: unknown): Failure {
   if (error instanceof KeyhookError && error.code === 'unavailable') throw error
   return failureOf(error)
 }
 
 /**
- * Makes the release where it is not made yet, makes sure of it, and leads everybody to it. Once it
- * resolves, every process knows where the app's address leads.
+ * Builds the release unless it is built, checks it, and switches visitors to it. Once it resolves, every
+ * process serves it.
  */
 async function makeLive(
   platform: Platform,
   held: Held,
-  heart: Heartbeat,
+  heartbeat: Heartbeat,
   signal: AbortSignal,
 ): Promise<DeploymentRecord> {
   const { deployment } = held
-  const begin = (step: Step): Workshop => {
-    heart.report({ stage: step, done: 0, total: null })
+  const begin = (step: Step): StepTools => {
+    heartbeat.report({ stage: step, done: 0, total: null })
     return {
       signal,
-      log: heart.log,
-      progress: (done, total) => heart.report({ stage: step, done, total }),
+      log: heartbeat.log,
+      progress: (done, total) => heartbeat.report({ stage: step, done, total }),
     }
   }
   let { artifact } = deployment
   if (artifact === null || deployment.status === 'building') {
-    // What a rollback serves was made before.
-    const workshop = begin(artifact === null ? 'building' : 'activating')
-    artifact = await unlessAborted(signal, build(platform, held, workshop))
+    // The release of a rollback was built before.
+    const stepTools = begin(artifact === null ? 'building' : 'activating')
+    artifact = await unlessAborted(signal, build(platform, held, stepTools))
   }
   await unlessAborted(signal, activate(platform, held, artifact, begin('activating')))
   await unlessAborted(signal, prepareSwitch(platform, held))
-  await heart.stop()
+  await heartbeat.stop()
   signal.throwIfAborted()
   return goLive(platform, held)
 }

@@ -37,7 +37,7 @@ const failure = z
   })
   .nullable()
 
-/** What can be asked for of a deployment as it stands. */
+/** Operations that the status of a deployment allows. */
 export const ACTIONS = ['cancel', 'unpublish', 'rollback'] as const
 
 export type Action = (typeof ACTIONS)[number]
@@ -92,7 +92,7 @@ export const deploymentPage = pageOf(deploymentRecord)
 
 type WireDeployment = z.input<typeof deploymentRecord>
 
-/** What is answered where something is asked for that may not be needed, or not be wanted yet. */
+/** Response of a request that may change nothing: it is not needed, or a dry run. */
 export const deploymentAnswer = z
   .strictObject({
     ...fields,
@@ -106,7 +106,7 @@ export const deploymentAnswer = z
 
 export type WireAnswer = z.input<typeof deploymentAnswer>
 
-/** Whether there is still something to come of it. */
+/** Whether it is still in progress. */
 export function isInProgress({ status }: Pick<DeploymentRecord, 'status'>): boolean {
   return (IN_PROGRESS as readonly string[]).includes(status)
 }
@@ -166,7 +166,7 @@ const line = z
 
 export const linePage = pageOf(line)
 
-/** What a stream of a deployment tells. */
+/** Events of the stream of a deployment. */
 export const deploymentStreamData = z.union([line, deploymentRecord])
 export type DeploymentStreamData = z.input<typeof deploymentStreamData>
 
@@ -176,7 +176,7 @@ export function toWireLine({ number, at, stage, message }: JobLine): z.input<typ
 
 const AT = '2026-01-31T12:00:00.000Z'
 
-/** What examples show. */
+/** Deployment of the examples. */
 export const exampleDeployment = {
   id: '01890a5d-ac96-774b-bcce-b302099a8059',
   deployment_id: '01890a5d-ac96-774b-bcce-b302099a8059',

@@ -33,12 +33,12 @@ export async function findDeployment(
   return { app, deployment }
 }
 
-/** @throws KeyhookError `capability_unavailable` where nothing makes releases */
+/** @throws KeyhookError `capability_unavailable` without a deployer */
 export function requireDeployer({ plugins: { deployer, appBytes } }: Platform): void {
   if (deployer === undefined || appBytes === undefined) throw httpError('capability_unavailable')
 }
 
-/** @throws KeyhookError `deploy_in_progress` naming the one that is */
+/** @throws KeyhookError `deploy_in_progress` with its id */
 export async function requireIdle(
   deployments: Pick<DeploymentReads, 'inProgress'>,
   appId: string,
@@ -48,7 +48,7 @@ export async function requireIdle(
   throw deployError('deploy_in_progress', { details: { deployment_id: other.id } })
 }
 
-/** A deployment as it is asked for; nothing of it is done. */
+/** A requested deployment, still to be run. */
 export function newDeployment(
   { platform, principal, now }: Pick<Change, 'platform' | 'principal' | 'now'>,
   { id: app_id, account_id }: AppRecord,
@@ -79,7 +79,7 @@ export function newDeployment(
   }
 }
 
-/** Puts a deployment up for whoever carries it out. */
+/** Enqueues a deployment. */
 export async function enqueue(call: Change, deployment: NewDeployment): Promise<DeploymentRecord> {
   const { platform, tx } = call
   const queued = await tx.deployments.insert(deployment)
@@ -91,7 +91,7 @@ export async function enqueue(call: Change, deployment: NewDeployment): Promise<
   return queued
 }
 
-/** What a deployment would be, had it been asked for in earnest. */
+/** The deployment that a dry run would request. */
 export function planOf(deployment: NewDeployment): WireAnswer {
   const planned = toWireDeployment({ ...deployment, release: 0 }, null, [])
   return {
@@ -111,7 +111,7 @@ export function revisionOf({ number, edit_id }: RevisionRecord): {
   return { revision: number, edit_id }
 }
 
-/** Notes what was done to a deployment for the account's owners. */
+/** Writes an audit row for a change of a deployment. */
 export async function noteDeployment(
   call: Change,
   { id, app_id }: Pick<DeploymentRecord, 'id' | 'app_id'>,

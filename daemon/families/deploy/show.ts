@@ -10,7 +10,7 @@ import { RELEASES_KEPT } from '../../trees/releases.ts'
 import type { Action, deploymentRecord, WireAnswer } from './schema.ts'
 import { isInProgress, toWireDeployment } from './schema.ts'
 
-/** Shows deployments of an app, each with what can be asked for of it as things stand. */
+/** Shows deployments of an app, each with the operations that are possible now. */
 export async function showDeployments(
   { appsHosting }: Pick<Platform, 'appsHosting'>,
   deployments: DeploymentReads,
@@ -22,7 +22,7 @@ export async function showDeployments(
   const live = await deployments.live(app.id)
   const isFree = (await deployments.inProgress(app.id)) === undefined
 
-  /** Whether what it served can be served again. */
+  /** Whether its release can be served again. */
   function isBack({ status, artifact }: DeploymentRecord): boolean {
     const isOther = artifact !== null && artifact !== live?.artifact
     return isFree && status === 'superseded' && isOther && kept.has(artifact)
@@ -50,7 +50,7 @@ export async function showDeployment(
   return (await showDeployments(platform, deployments, app))(one)
 }
 
-/** The answer to what was asked for. */
+/** Response of a request. */
 export async function answerWith(
   platform: Pick<Platform, 'appsHosting'>,
   deployments: DeploymentReads,
@@ -62,7 +62,7 @@ export async function answerWith(
   return { ...shown, no_change, dry_run }
 }
 
-/** Whether what was asked for is still to be carried out. */
+/** Whether the requested work is still to be done. */
 export function isAccepted(answer: WireAnswer): boolean {
   return !answer.dry_run && isInProgress(answer)
 }

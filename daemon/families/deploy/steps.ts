@@ -10,16 +10,16 @@ import type { Platform } from '../../platform.ts'
 import { loadManifest } from '../../trees/releases.ts'
 import { publishLive } from './publish-events.ts'
 
-/** A deployment that is being carried out, and the claim under which it is. */
+/** A running deployment and its claim. */
 export interface Held {
   readonly deployment: DeploymentRecord
   readonly claim: string
 }
 
-/** What a deployer works with that is not about bytes. */
-export type Workshop = Pick<DeployTools, 'signal' | 'log' | 'progress'>
+/** What a deployer is given besides access to bytes. */
+export type StepTools = Pick<DeployTools, 'signal' | 'log' | 'progress'>
 
-/** Nobody wants it to go live any more. */
+/** It must not go live any more. */
 export class NotWanted extends Error {
   override readonly name = 'NotWanted'
   readonly why: 'canceled' | 'app_archived' | 'authority_ended'
@@ -30,14 +30,14 @@ export class NotWanted extends Error {
   }
 }
 
-/** Makes what is served of a revision and keeps it, or takes what was kept; answers its digest. */
+/** Builds and stores a release, or takes the stored one; returns its digest. */
 export async function build(
   platform: Platform,
   { deployment, claim }: Held,
-  workshop: Workshop,
+  stepTools: StepTools,
 ): Promise<string> {
   const { id } = deployment
-  const artifact = deployment.artifact ?? (await make(platform, deployment, workshop))
+  const artifact = deployment.artifact ?? (await make(platform, deployment, stepTools))
   const hold = await platform.store.write((tx) => tx.deployments.built(id, claim, artifact))
   if (hold === 'lost') throw new ClaimLost()
   if (hold === 'cancel') throw new NotWanted('canceled')
@@ -47,7 +47,7 @@ export async function build(
 async function make(
   platform: Platform,
   { id: deployment_id, app_id, account_id, revision }: DeploymentRecord,
-  workshop: Workshop,
+  stepTools: StepTools,
 ): Promise<string> {
   const { apps } = platform.store
   const app = await apps.get(account_id, app_id)
@@ -58,15 +58,15 @@ async function make(
   const files = [...tree.files.values()]
   const forms = await formsBefore(platform, app_id)
   const task = { deployment_id, app_id, files, config: tree.config, forms }
-  const tools = toolsOf(platform, app_id, workshop)
+  const tools = toolsOf(platform, app_id, stepTools)
   const manifest = await deployerOf(platform).build(task, tools)
   const { sha256 } = await bytes.put(app_id, Buffer.from(printManifest(manifest)))
   return sha256
 }
 
 /**
- * What was made of the files that are live, so that only what was changed is made anew; after a failure all
- * of it is, since what was made before may be what failed.
+ * The live release, so that only changed files are built again. None after a failure: what was built before
+ * may have caused it.
  */
 async function formsBefore(platform: Platform, app_id: string): Promise<DeployTask['forms']> {
   const { deployments } = platform.store
@@ -83,21 +83,21 @@ async function formsBefore(platform: Platform, app_id: string): Promise<DeployTa
   )
 }
 
-/** Makes sure that all of a release can be served. */
+/** Checks that all files of a release can be served. */
 export async function activate(
   platform: Platform,
   { deployment: { id: deployment_id, app_id } }: Held,
   artifact: string,
-  workshop: Workshop,
+  stepTools: StepTools,
 ): Promise<void> {
   const manifest = await loadManifest(bytesOf(platform), app_id, artifact)
-  const tools = toolsOf(platform, app_id, workshop)
+  const tools = toolsOf(platform, app_id, stepTools)
   await deployerOf(platform).activate({ deployment_id, app_id, manifest }, tools)
 }
 
 /**
- * Has every process look at what the app's address leads to before each answer, so that all of them are led
- * to the release at once: a page that one serves names files that another is asked for a moment later.
+ * Makes every process read the live release before each response, so that all switch at once: a page from one
+ * process names files that another is asked for next.
  */
 export async function prepareSwitch(
   platform: Platform,
@@ -150,12 +150,12 @@ function deployerOf({ plugins: { deployer } }: Platform): Deployer {
   return deployer
 }
 
-/** What a deployer may do with the bytes of an app: read them, and keep more. */
-function toolsOf(platform: Platform, appId: string, workshop: Workshop): DeployTools {
+/** Access of a deployer to the bytes of an app: reading and adding. */
+function toolsOf(platform: Platform, appId: string, stepTools: StepTools): DeployTools {
   const bytes = bytesOf(platform)
-  const { signal } = workshop
+  const { signal } = stepTools
   return {
-    ...workshop,
+    ...stepTools,
     async read(sha256) {
       const opened = await bytes.open(appId, sha256)
       if (opened === undefined) throw new DeployError('file_gone', { internal: sha256 })

@@ -6,7 +6,7 @@ import type { WireAnswer } from './schema.ts'
 import { isInProgress } from './schema.ts'
 import { answerWith } from './show.ts'
 
-/** The deployment once it is live or ended, or as it is when the time is over. */
+/** The deployment when it is live or has ended, or at the end of the wait. */
 export function waitForEnd(
   waiting: Waiting,
   deployment: DeploymentRecord,
@@ -17,7 +17,7 @@ export function waitForEnd(
   return waitUntil(waiting, seconds, deployment, (known) => !isInProgress(known), look)
 }
 
-/** What was asked for, as it is once it is carried out or the caller waits no longer. */
+/** The response when the requested work is done, or when the caller no longer waits. */
 export async function answerLater(
   call: Waiting & {
     readonly params: { readonly app_id: string }

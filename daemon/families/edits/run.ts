@@ -15,7 +15,7 @@ import { FAILURES, failureOf } from './failures.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
 import { openTools } from './tools.ts'
 
-/** What is logged of a stage that has nothing else to say. */
+/** Log message of each stage that reports none. */
 const STAGES: Readonly<Record<string, string>> = {
   reading: 'Reading the files.',
   asking: 'Asking the language model.',
@@ -33,7 +33,7 @@ export function createEditHandler(platform: Platform, warn: Warn): JobHandler<Ed
       const subject = await tx.edits.begin(job, now)
       return subject && { subject, refusal: await refusalOf(platform, tx, subject, now) }
     },
-    run: (leased, heart, signal) => perform(platform, heldOf(leased), heart, signal),
+    run: (leased, heartbeat, signal) => perform(platform, heldOf(leased), heartbeat, signal),
     end: (leased, why) => end(platform, heldOf(leased), FAILURES[why]),
     async fail(leased, error) {
       const held = heldOf(leased)
@@ -51,14 +51,14 @@ function heldOf({ job: { claim }, subject: edit }: Leased<EditRecord>): Held {
   return { edit, claim }
 }
 
-/** Why an edit must not run that was accepted once. */
+/** Why an accepted edit must not run any more; undefined: it may. */
 async function refusalOf(
   platform: Platform,
   tx: PlatformTx,
   edit: EditRecord,
   now: Instant,
 ): Promise<Refusal | undefined> {
-  // Who may make apps may have them made.
+  // The authority to create apps includes their first edit.
   const enough = edit.initial ? ['edits:write', 'apps:write'] : ['edits:write']
   if (!(await isStillAllowed(platform, tx, edit, enough, now))) return 'authority_ended'
   // The operator may have removed it from the list while the edit waited.
@@ -66,7 +66,7 @@ async function refusalOf(
   return isUnknown ? 'model_not_allowed' : undefined
 }
 
-/** @throws an error after which it is not known what holds */
+/** @throws an error after which the outcome is unknown */
 function judge(error: unknown): EditFailure {
   if (error instanceof KeyhookError && error.code === 'unavailable') throw error
   return failureOf(error)
@@ -75,10 +75,10 @@ function judge(error: unknown): EditFailure {
 async function perform(
   platform: Platform,
   { edit, claim }: Held,
-  heart: Heartbeat,
+  heartbeat: Heartbeat,
   signal: AbortSignal,
 ): Promise<void> {
-  const listeners = { signal, progress: heart.report }
+  const listeners = { signal, progress: heartbeat.report }
   const opened = openTools(platform, { edit, claim }, listeners)
   const { tools, base } = await unlessAborted(signal, opened, abortError)
   const { id: edit_id, app_id, prompt, model, initial } = edit
@@ -86,8 +86,8 @@ async function perform(
   const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
   const work = platform.plugins.editor.carryOut(task, tools)
   const outcome = await unlessAborted(signal, work, abortError)
-  // Keeping what was made may take longer than a lease: it goes on beating.
-  await heart.flush()
+  // Storing the result may take longer than a lease: the heartbeat continues.
+  await heartbeat.flush()
   if (signal.aborted) throw abortError(signal)
   await completeClaimed(platform, { edit, claim }, base, outcome, signal)
 }

@@ -19,7 +19,7 @@ import { embedFile } from './embed.ts'
 import { endFile } from './end.ts'
 import { processorOf } from './service.ts'
 
-/** Until what failed for the machine's sake is tried again. */
+/** Delay until the next attempt after a failure that is not due to the file. */
 const RETRY_AFTER: Millis = 10 * SECOND
 
 const WORKER_LOST: FileFailure = {
@@ -27,7 +27,7 @@ const WORKER_LOST: FileFailure = {
   message: 'Whoever processed the file went away each time. Retry, or split it.',
 }
 
-/** @param retryAfter until what failed for the machine's sake is tried again */
+/** @param retryAfter delay until the next attempt after a failure that is not due to the file */
 export function createFileHandler(
   platform: Platform,
   warn: Warn,
@@ -40,18 +40,18 @@ export function createFileHandler(
       const subject = await tx.files.begin(job)
       return subject && { subject }
     },
-    async run(leased, heart, signal) {
+    async run(leased, heartbeat, signal) {
       const held = heldOf(leased)
       const report = (stage: string, done: number, total: number | null): void =>
-        heart.report({ stage, done, total })
+        heartbeat.report({ stage, done, total })
       if (!(await clearChunks(platform, held))) return
       const processed = await read(platform, held, report, signal)
       await embedFile(platform, held, processed.chunks, report, signal)
-      await heart.stop()
+      await heartbeat.stop()
       await endFile(platform, held, { status: 'processed', ...processed })
     },
     end(leased, why) {
-      // Nobody cancels the processing of a file.
+      // The processing of a file cannot be canceled.
       const error = why === 'timed_out' ? failureOf(why) : WORKER_LOST
       return endFile(platform, heldOf(leased), { status: 'failed', error })
     },
@@ -61,13 +61,13 @@ export function createFileHandler(
         await endFile(platform, heldOf(leased), end)
         return undefined
       }
-      warn('a file could not be processed and is tried again', leased.job.id, cause)
+      warn('a file could not be processed; retrying', leased.job.id, cause)
       return retryAfter
     },
   }
 }
 
-/** Has the file read, its passages added as they come: nobody finds them before its end. */
+/** Reads the file and adds its passages as they come; searches find them when it has ended. */
 async function read(
   platform: Platform,
   { file, claim }: Held,
@@ -96,7 +96,7 @@ async function read(
   )
 }
 
-/** How a failure ends the file; undefined when the next attempt may go better. */
+/** How a failure ends the file; undefined when another attempt may succeed. */
 function endOf({ attempts }: LeasedJob, cause: unknown): FileEnd | undefined {
   const isLast = attempts >= JOB_KINDS.file.attempts
   if (cause instanceof EmbeddingError) {

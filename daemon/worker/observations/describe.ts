@@ -7,18 +7,18 @@ const MAX_TITLE = 200
 const MAX_MESSAGE = 1000
 const MAX_STACK = 4000
 const MAX_URL = 1024
-/** Of each text this much is looked at. */
+/** Maximum characters read of each text. */
 const MAX_READ = 8192
 
-/** Frames that tell one error group from another: below them the callers differ. */
+/** Stack frames that identify an error group: below them the callers differ. */
 const TOP_FRAMES = 3
 const MAX_FRAME = 300
 
 type Described = Pick<ToldErrors, 'fingerprint' | 'type' | 'title' | 'culprit' | 'sample'>
 
 /**
- * What a report says, without what may tell of the visitor, and the fingerprint of what is the same
- * each time that it happens.
+ * The content of a report without data of the visitor, and a fingerprint that is equal for every occurrence of
+ * the error.
  */
 export function describeError(report: BrowserReport): Described {
   const message = tidy(report.message, MAX_MESSAGE)
@@ -41,7 +41,7 @@ function tidy(text: string, most: number): string {
 }
 
 interface Frame {
-  /** Empty where it has none. */
+  /** Name of the function; empty without one. */
   readonly call: string
   /** Without its host, line and column. */
   readonly path: string
@@ -86,7 +86,7 @@ function fingerprintOf(type: string, message: string, frames: readonly Frame[]):
   return createHash('sha256').update(JSON.stringify(same)).digest('hex')
 }
 
-/** What differs from time to time: what was quoted, identifiers, and numbers. */
+/** Replaces what varies between occurrences: quoted text, identifiers and numbers. */
 function normalised(message: string): string {
   return message
     .replaceAll(/"[^"\n]*"|`[^`\n]*`|„[^“\n]*“|(?<!\w)'[^'\n]*'(?!\w)/g, '""')
@@ -95,7 +95,7 @@ function normalised(message: string): string {
     .replaceAll(/\d+/g, '<n>')
 }
 
-/** A file's path without the marks of its content, which are others after each build. */
+/** A file's path without content hashes, which differ after each build. */
 function stable(path: string): string {
   return path
     .replaceAll(/(?<=[-.])(?=[\w-]*[\dA-Z])[\w-]{8,}(?=\.\w+$)/g, '<mark>')

@@ -2,16 +2,16 @@ import type { DeploymentReads } from '../../../plugins/platform/contract/deploym
 import type { ToldErrors } from '../../../plugins/platform/contract/error-groups.ts'
 import type { GatheredErrors } from './error-groups.ts'
 
-/** Deployments whose edits are remembered: they never change. */
+/** Maximum cached deployments; their edits never change. */
 const MOST_KNOWN = 1000
 
-/** Finds which deployment and which edit brought an error group. */
+/** Finds the deployment and the edit that an error group came with. */
 export function createEdits(deployments: Pick<DeploymentReads, 'get'>): {
   complete(group: GatheredErrors): Promise<ToldErrors>
 } {
   const known = new Map<string, string | null>()
 
-  /** Undefined for what is no deployment of the app. */
+  /** Undefined for an id that is not a deployment of the app. */
   async function find(appId: string, deploymentId: string): Promise<string | null | undefined> {
     const key = `${deploymentId} ${appId}`
     const remembered = known.get(key)
@@ -27,7 +27,7 @@ export function createEdits(deployments: Pick<DeploymentReads, 'get'>): {
     async complete({ claimed_deployment_id, ...group }) {
       const { app_id, deployment_id } = group
       if (deployment_id === null) return { ...group, edit_id: null }
-      // A tab may be open since an earlier release. A page says what it likes: it is looked up.
+      // A tab may be open since an earlier release. The page is not trusted: its deployment is looked up.
       const edit =
         claimed_deployment_id === null ? undefined : await find(app_id, claimed_deployment_id)
       return edit === undefined

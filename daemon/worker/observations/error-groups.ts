@@ -6,19 +6,19 @@ import type { BrowserReport, Observer } from '../../hosting/site.ts'
 import { describeError } from './describe.ts'
 import { fullest } from './fullest.ts'
 
-/** Different error groups that wait in memory, of one app and of all. */
+/** Maximum error groups in memory, per app and in total. */
 export const MOST_ERROR_GROUPS_OF_APP = 100
 export const MOST_ERROR_GROUPS = 1000
 
-/** An error group whose edit is still to be found. */
+/** An error group whose edit is not known yet. */
 export type GatheredErrors = Omit<ToldErrors, 'edit_id'> & {
-  /** The deployment that the page said that it is of. */
+  /** The deployment that the page claims. */
   readonly claimed_deployment_id: string | null
 }
 
 interface Waiting {
   readonly group: Omit<GatheredErrors, 'reporter'>
-  /** The network that it is counted for. */
+  /** The network that it counts for. */
   readonly network: string
 }
 
@@ -35,14 +35,14 @@ interface WaitingErrors {
 }
 
 /**
- * Error groups that wait to be written, each of which counts on. A full app makes room for a new error group at
- * the cost of the network with the most error groups in it; when all apps together have too many, at the cost
- * of the app with the most. Neither takes a place from somebody who has no more than the newcomer.
+ * Error groups with their counts, waiting to be written. When an app is full, a new error group replaces one of
+ * the network with the most in it; when the total is reached, one of the app with the most. Neither happens to
+ * a network or app that has no more than the new one.
  *
- * An error group that several networks report is counted for the one with the fewest, so that nobody can use
- * up the share of others by reporting their errors first.
+ * An error group that several networks report counts for the one with the fewest, so that nobody can use up the
+ * share of others by reporting their errors first.
  *
- * @param dropped counted up by what finds no room
+ * @param dropped incremented by what is dropped
  */
 export function createErrorGroups(
   random: RandomBytes,
@@ -122,14 +122,14 @@ export function createErrorGroups(
   }
 }
 
-/** How many error groups of an app are counted for each network. */
+/** Number of error groups of an app by network. */
 function sharesOf(ofApp: OfApp): ReadonlyMap<string, number> {
   const shares = new Map<string, number>()
   for (const { network } of ofApp.values()) shares.set(network, (shares.get(network) ?? 0) + 1)
   return shares
 }
 
-/** Of two networks that report the same the one with fewer error groups. */
+/** Of two networks that report the same, the one with fewer error groups. */
 function quieter(ofApp: OfApp, known: string, other: string): string {
   if (known === other) return known
   const shares = sharesOf(ofApp)

@@ -1,4 +1,4 @@
-/** Of several the one that holds most, the first of equals: room for one more is made in it. */
+/** The largest of several, the first of equals; undefined for none. */
 export function fullest<T>(several: Iterable<T>, sizeOf: (one: T) => number): T | undefined {
   let found: T | undefined
   for (const one of several) {

@@ -12,32 +12,32 @@ import { createLines } from './lines.ts'
 import type { GatheredErrors } from './error-groups.ts'
 import { createErrorGroups } from './error-groups.ts'
 
-/** What is written at once. */
+/** Observations that are written in one unit of work. */
 export interface Batch {
   readonly number: number
-  /** The latest instant of which anything is counted in it. */
+  /** The latest instant counted in it. */
   readonly as_of: Instant
   readonly lines: readonly AccessLine[]
   readonly usage: readonly UsageAddition[]
   readonly groups: readonly GatheredErrors[]
 }
 
-/** How much was left out. */
+/** Numbers of dropped observations. */
 export interface Dropped {
   access_lines: number
   problems: number
 }
 
-/** What was observed and is not yet in a batch. */
+/** Observations that are not in a batch yet. */
 export interface Gathering extends Observer {
-  /** Everything there is, as the next batch; undefined when there is nothing. */
+  /** All of them as the next batch; undefined for none. */
   take(): Batch | undefined
 }
 
 type Counters = Record<Meter, number>
 type Counted = Pick<UsageAddition, 'app_id' | 'day' | 'kind'> & { readonly counters: Counters }
 
-/** @param dropped counted up by what finds no room */
+/** @param dropped incremented by what is dropped */
 export function createGathering(random: RandomBytes, dropped: Dropped): Gathering {
   let number = 0
   let asOf: Instant = 0

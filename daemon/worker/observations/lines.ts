@@ -5,29 +5,29 @@ import type { Served } from '../../hosting/site.ts'
 import { fullest } from './fullest.ts'
 import { wellFormed } from './redact.ts'
 
-/** Lines that wait in memory, of one app and of all. */
+/** Maximum lines in memory, per app and in total. */
 export const MOST_LINES_OF_APP = 1000
 export const MOST_LINES = 10_000
-/** What goes of an app's lines at once: what is dropped one by one moves all the others. */
+/** Part of an app's lines that is dropped at once: dropping one by one would move all the others. */
 const DROPPED_PART = 1 / 10
 
 const MAX_PATH = 1024
-/** Of a path that led nowhere, which anybody makes up. */
+/** Maximum of a path without a file, which anybody can make up. */
 const MAX_REFUSED_PATH = 256
 const MAX_ID = 64
 const MAX_METHOD = 20
 
 interface WaitingLines {
   add(served: Served): void
-  /** All of them, those of one app in their order. */
+  /** All of them, those of an app in their order. */
   take(): readonly AccessLine[]
 }
 
 /**
- * Lines that wait to be written: of each app the newest ones, and of all no more than the memory may
- * hold, where the app with most gives room.
+ * Lines waiting to be written: the newest of each app. When the total is reached, the app with the most lines
+ * loses its oldest.
  *
- * @param dropped counted up by what finds no room
+ * @param dropped incremented by what is dropped
  */
 export function createLines(random: RandomBytes, dropped: { access_lines: number }): WaitingLines {
   let lines = new Map<string, AccessLine[]>()

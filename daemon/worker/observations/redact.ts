@@ -1,13 +1,13 @@
 type Rule = readonly [pattern: RegExp, replacement: string]
 
-/** What follows the path of an address, but for the line and column that stand behind it in a stack. */
+/** The rest of an address after its path, up to the line and column that follow it in a stack. */
 const UP_TO_POSITION = String.raw`[^\s"'<>()]*?(?=(?::\d+){0,2}(?:[\s"'<>(),]|$))`
 
 /**
- * In their order: what an earlier one replaced is no longer there for a later one.
+ * Applied in order: a later rule does not see what an earlier one replaced.
  *
- * What one of them began to read it either takes or gives up after a bounded way: a text in which each
- * word could begin a match that its end refuses would otherwise be read again from each of them.
+ * Each rule matches or gives up after a bounded number of characters: otherwise a text in which every word can
+ * begin a match would be read again from each word.
  */
 const RULES: readonly Rule[] = [
   [new RegExp(String.raw`(\bhttps?://[^\s?#"'<>()]*)(?:[?#]${UP_TO_POSITION})?`, 'g'), '$1'],
@@ -19,15 +19,15 @@ const RULES: readonly Rule[] = [
     '$1$2[token]',
   ],
   [/\beyJ[\w-]+(?:\.[\w-]*){0,2}/g, '[token]'],
-  // Names that people give things are in one case, or without digits.
+  // Names given by people are in one case, or have no digits.
   [/(?<![\w+=-])(?=[\w+=-]*\d)(?=[\w+=-]*[a-z])(?=[\w+=-]*[A-Z])[\w+=-]{24,}/g, '[token]'],
   [/\b(?=[a-z]*\d)[0-9a-z]{24,}\b/g, '[token]'],
   [/\d(?:[ -]?\d){7,}/g, '[number]'],
 ]
 
 /**
- * A text of a visitor's browser without what may tell of the visitor: queries of addresses, e-mail
- * addresses, what looks like a token, and numbers of eight digits or more.
+ * A text of a visitor's browser without data of the visitor: queries of addresses, e-mail addresses, text that
+ * looks like a token, and numbers of eight digits or more.
  *
  * @example
  * redact('no account for zoe@example.com') // 'no account for [email]'
@@ -38,12 +38,12 @@ export function redact(text: string): string {
   return left
 }
 
-/** No text that is kept holds a NUL or half a character, and PostgreSQL takes neither. */
+/** Replaces NUL and lone surrogates, which PostgreSQL refuses. */
 export function wellFormed(text: string, most: number): string {
   return text.slice(0, most).replaceAll(/[\0\p{Surrogate}]/gu, '\uFFFD')
 }
 
-/** The beginning of a text without its last word, which may be cut where nobody would know it any more. */
+/** The beginning of a text without its last word, which may be cut so that no rule recognizes it. */
 export function beginningOf(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).replace(/(?<!\S)\S*$/, '')
 }

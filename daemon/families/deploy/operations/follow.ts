@@ -43,7 +43,7 @@ export const followDeployment = operation({
       { holder: app.account_id, after, left },
       {
         look: () => deployments.get(app.id, id),
-        // What is live is told of a moment later, and that is its last line.
+        // The event of a live deployment is published a moment later, and writes the last line.
         isOver: (known) => !isInProgress(known) && (known.status !== 'live' || known.announced),
         lines: (after, limit) => jobs.lines(id, after, limit),
         showLine: toWireLine,

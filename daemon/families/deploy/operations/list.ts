@@ -13,10 +13,10 @@ import { filteredPageQuery } from '../../wire.ts'
 import { deploymentPage, exampleDeployment } from '../schema.ts'
 import { showDeployments } from '../show.ts'
 
-/** What an app's address led to, one after the other. */
+/** Deployments that were live, in order. */
 const LINEAGE: readonly DeploymentStatus[] = ['live', 'superseded', 'unpublished']
 
-/** What never became that, by how it is asked for. */
+/** Deployments that were never live, by the value of the filter. */
 const BESIDE: Readonly<Record<string, readonly DeploymentStatus[]>> = {
   failed: ['failed'],
   canceled: ['canceled'],

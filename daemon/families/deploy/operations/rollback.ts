@@ -104,7 +104,7 @@ async function rollBack(call: WriteCall<typeof input>): Promise<WireAnswer> {
   return answerWith(platform, tx.deployments, app, await enqueue(call, deployment))
 }
 
-/** A deployment whose release can be served again. */
+/** A deployment with a release that can be served again. */
 async function findTarget(
   deployments: DeploymentReads,
   { id: appId }: AppRecord,

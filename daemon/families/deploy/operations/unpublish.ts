@@ -9,7 +9,7 @@ import { takeOffline } from '../offline.ts'
 import { deploymentRecord, exampleOffline, message } from '../schema.ts'
 import { showDeployment } from '../show.ts'
 
-/** Of the app nothing that `apps:read` reads: a key that deploys may not hold that scope. */
+/** Without data that `apps:read` reads: a key that deploys may not have that scope. */
 const unpublishedApp = appRecord
   .pick({ id: true, app_id: true, publish_state: true, current_deployment_id: true })
   .extend({
