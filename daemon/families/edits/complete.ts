@@ -17,19 +17,19 @@ import { endClaimed } from './end.ts'
 import { repeatChanges } from '../../trees/repeat.ts'
 import type { KeptTree } from '../../trees/keep.ts'
 
-/** Revisions that may come between while bytes are kept, before it is given up. */
+/** Maximum retries when another revision is created while bytes are stored. */
 const MAX_TRIES = 5
 const MAX_SUMMARY = 200
 const MAX_MODEL = 100
 
 /**
- * Makes the revision that an editor's operations lead to, and ends the edit, in one unit of work.
+ * Creates the revision of an editor's operations and ends the edit, in one unit of work.
  *
- * Where the app has moved on since the base, the same changes are made in its current revision, as long
- * as nothing that the edit is about was changed.
+ * When the app has a newer revision than the base, the changes are applied to that, unless it changed files of
+ * the edit.
  *
- * @param signal aborts when the edit is not to be completed any more
- * @throws ClaimLost, ConflictError, and EditError for what cannot be applied, or an app that is gone
+ * @param signal aborts when the edit must not be completed any more
+ * @throws ClaimLost, ConflictError, and EditError for operations that do not apply, or a deleted app
  */
 export async function completeClaimed(
   platform: Platform,
@@ -79,7 +79,7 @@ async function repeatOn(
   signal: AbortSignal,
 ): Promise<Tree> {
   const digestIn = ({ files }: Tree, path: string) => files.get(path)?.sha256
-  // Also what the edit would leave as it was: the model had it before its eyes.
+  // Including files that the edit would leave unchanged: the model has seen them.
   const isStale = touched.some((path) => digestIn(base.tree, path) !== digestIn(current, path))
   const repeated = await repeatChanges({ from: base.tree, to: applied.tree }, current, signal)
   if (!isStale && 'tree' in repeated) return repeated.tree

@@ -5,7 +5,7 @@ import { NUL, anyText, exactlyOne } from '../wire.ts'
 
 const MAX_OPERATIONS = 500
 
-/** The one key whose values are known. */
+/** The only key with a fixed set of values. */
 const OBSERVE = { properties: { value: { enum: ['on', 'off', null] } } } as const
 
 const operation = z
@@ -41,7 +41,7 @@ export const operations = z
   .max(MAX_OPERATIONS)
   .meta({ description: 'Operations, applied in order, all or none.' })
 
-/** An operation as it is applied. */
+/** The operation to apply. */
 export function toOperation(given: z.output<typeof operation>): GivenOperation {
   return given.op === 'write' ? toWrite(given) : given
 }

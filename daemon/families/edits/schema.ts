@@ -9,7 +9,7 @@ import { operations } from './operation-schema.ts'
 
 export const editParams = z.strictObject({ app_id: plainText, edit_id: plainText })
 
-/** The message of the revision that an edit makes. */
+/** The message of the revision that an edit creates. */
 export const message = text(500).meta({
   description: 'Message, shown with the resulting revision.',
 })
@@ -99,7 +99,7 @@ export const editRecord = z
 
 export const editPage = pageOf(editRecord)
 
-/** @param position its place in the queue; null for one that is not queued */
+/** @param position in the queue; null for an edit that is not queued */
 export function toWireEdit(edit: EditRecord, position: number | null): z.input<typeof editRecord> {
   return {
     id: edit.id,
@@ -127,7 +127,7 @@ export function toWireEdit(edit: EditRecord, position: number | null): z.input<t
   }
 }
 
-/** Where an edit is told of. */
+/** Path of an edit. */
 export function pathOfEdit({ app_id, id }: Pick<EditRecord, 'app_id' | 'id'>): string {
   return `/v1/apps/${app_id}/edits/${id}`
 }
@@ -171,7 +171,7 @@ const line = z
 
 export const linePage = pageOf(line)
 
-/** What a stream of an edit tells. */
+/** Events of the stream of an edit. */
 export const editStreamData = z.union([line, editState])
 export type EditStreamData = z.input<typeof editStreamData>
 
@@ -179,7 +179,7 @@ export function toWireLine({ number, at, stage, message }: JobLine): z.input<typ
   return { number, at: toIso(at), stage, message }
 }
 
-/** What examples show. */
+/** Edit of the examples. */
 export const exampleEdit = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
   edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',

@@ -24,7 +24,7 @@ export async function findEdit(
   return edit
 }
 
-/** The places of an app's queued edits, from 1. */
+/** Positions of an app's queued edits, from 1. */
 export async function positionsOf(
   edits: Pick<EditReads, 'waiting'>,
   appId: string,
@@ -33,7 +33,7 @@ export async function positionsOf(
   return new Map(queued.map(({ id }, index) => [id, index + 1]))
 }
 
-/** The place of an edit in its app's queue; null for one that is not queued. */
+/** Position of an edit in its app's queue; null when it is not queued. */
 export async function positionOf(
   edits: Pick<EditReads, 'waiting'>,
   { id, app_id, status }: EditRecord,
@@ -41,7 +41,7 @@ export async function positionOf(
   return status === 'queued' ? ((await positionsOf(edits, app_id)).get(id) ?? null) : null
 }
 
-/** Notes what was done to an edit for the account's owners. */
+/** Writes an audit row for a change of an edit. */
 export async function noteEdit(
   call: Change,
   { id, app_id }: Pick<EditRecord, 'id' | 'app_id'>,
@@ -51,7 +51,7 @@ export async function noteEdit(
   await audit(call, { account_id, action, target_type: 'edit', target_id: id, app_id })
 }
 
-/** @throws KeyhookError `revision_conflict` naming the revision that the app has */
+/** @throws KeyhookError `revision_conflict` with the current revision */
 export function requireCurrent({ revision }: AppRecord, base: number): void {
   if (revision === base) return
   throw editError('revision_conflict', { details: { current_revision: revision } })
@@ -61,7 +61,7 @@ export function hasEnded({ status }: Pick<EditRecord, 'status'>): boolean {
   return status !== 'queued' && status !== 'running'
 }
 
-/** The edit once it has ended, or as it is when the time is over. */
+/** The edit when it has ended, or at the end of the wait. */
 export function waitForEnd(
   waiting: Waiting,
   edit: EditRecord,

@@ -9,20 +9,20 @@ import { newEdit } from './queue.ts'
 import type { KeptTree } from '../../trees/keep.ts'
 import { noteEdit, requireCurrent } from './service.ts'
 
-/** What a structured edit makes of the app, all but committed. */
+/** Result of a structured edit, still to be committed. */
 export interface MadeTree {
   readonly base: number
   readonly kept: KeptTree
   readonly changed: readonly EditedFile[]
 }
 
-/** @throws KeyhookError `app_not_ready`: what makes the app would be overtaken */
+/** @throws KeyhookError `app_not_ready` while the app is being created or has no revision */
 export function requireMade({ status, revision }: AppRecord): number {
   if (status === 'creating' || revision === null) throw appError('app_not_ready')
   return revision
 }
 
-/** Makes the revision and the edit that tells of it, done as soon as it is there. */
+/** Creates the revision and its edit, which is completed at once. */
 export async function completeAtOnce(
   call: Change,
   appId: string,

@@ -13,9 +13,9 @@ import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { turnOfWorker } from '../../trees/applying-queue.ts'
 
 /**
- * Takes the app's current revision as the base of a claimed edit, and gives its editor what it may use.
+ * Takes the app's current revision as the base of a claimed edit, and opens the tools of its editor.
  *
- * @throws ClaimLost, and EditError `canceled` for an app that is gone or archived
+ * @throws ClaimLost, and EditError `canceled` for a deleted or archived app
  */
 export async function openTools(
   platform: Platform,
@@ -42,7 +42,7 @@ export async function openTools(
     async passages(query, limit) {
       if (!(await mayReadKnowledge(platform, { edit, claim }))) return []
       const search = { app_id: app.id, query, limit, files: null }
-      // It was accepted, so it is never refused; workers bound how many there are.
+      // The edit was accepted, so its turn is never refused; the workers limit how many there are.
       const turn = { holder: app.account_id, signal: listeners.signal, kept: true }
       const { passages } = await findPassages(platform, search, turn)
       return passages.map(({ file_id, name, page, text }) => ({ file_id, name, page, text }))
@@ -59,8 +59,8 @@ export async function openTools(
 }
 
 /**
- * Whether the model may be shown knowledge: only when the caller could read it when they asked, and can now.
- * The edit's record and log say when not.
+ * Whether the model may see knowledge: only when the caller could read it at the request, and can now. If not,
+ * the edit's record and log say so.
  */
 async function mayReadKnowledge(platform: Platform, { edit, claim }: Held): Promise<boolean> {
   const { store, clock } = platform
@@ -78,7 +78,7 @@ async function mayReadKnowledge(platform: Platform, { edit, claim }: Held): Prom
 
 const WITHHELD = `Knowledge files were not used: the key that asked lacks ${KNOWLEDGE_SCOPE}.`
 
-/** A fault of all operations together is told of the last that has to do with its path. */
+/** A fault of the resulting tree is reported for the last operation that names its path. */
 function toFault(
   { index, code, path, message }: OperationRefusal,
   operations: readonly EditOperation[],

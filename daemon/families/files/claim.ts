@@ -2,13 +2,13 @@ import { PASSAGES_AT_ONCE } from '../../../plugins/platform/contract/files.ts'
 import type { FileRecord } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
 
-/** A file that is being processed, and by which claim. */
+/** A file in processing and its claim. */
 export interface Held {
   readonly file: FileRecord
   readonly claim: string
 }
 
-/** Deletes what earlier attempts have left of a claimed file. False when it is not this claim's any more. */
+/** Deletes passages of earlier attempts at a claimed file. False when the claim is lost. */
 export async function clearChunks(
   { store }: Pick<Platform, 'store'>,
   { file, claim }: Held,

@@ -10,15 +10,15 @@ import type { Platform } from '../../platform.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import type { Held } from './claim.ts'
 
-/** How often texts are given again to a model that did not answer, before the attempt is given up. */
+/** Maximum retries of texts when the model does not answer. */
 const RETRIES = 3
 const FIRST_WAIT: Millis = 500
-/** A model that asks for a longer wait is asked again by a later attempt. */
+/** Maximum wait that the model may ask for; after a longer one, a later attempt continues. */
 const MAX_WAIT: Millis = MINUTE
 
 /**
- * Adds a vector to every passage of a claimed file, once all of them are added. Nothing where no model is
- * configured.
+ * Adds a vector to every passage of a claimed file, after all passages are added. Does nothing without a
+ * configured model.
  *
  * @throws ClaimLost, EmbeddingError, and the signal's reason
  */
@@ -34,7 +34,7 @@ export async function embedFile(
   for (let first = 0; first < chunks; first += MAX_TEXTS) {
     report('embed', first, chunks)
     const some = await store.files.chunks(id, first, MAX_TEXTS)
-    // Nobody but another claim, or a deletion, takes passages away.
+    // Only another claim or a deletion removes passages.
     if (some.length !== Math.min(MAX_TEXTS, chunks - first)) throw new ClaimLost()
     const vectors = await embedPatiently(embedder, some.map(textOf), clock, signal)
     const isHeld = await store.write((tx) =>
@@ -45,12 +45,12 @@ export async function embedFile(
   report('embed', chunks, chunks)
 }
 
-/** What a passage is about is often said above it alone. */
+/** With the headings above it, which often name the subject of a passage. */
 function textOf({ heading, text }: FileChunk): string {
   return heading === null ? text : `${heading}\n\n${text}`
 }
 
-/** As long as the server asks for, or longer each time. */
+/** Retries after the wait that the server asks for, or after one that grows with every retry. */
 async function embedPatiently(
   embedder: Embedder,
   texts: readonly string[],
@@ -59,7 +59,7 @@ async function embedPatiently(
 ): Promise<readonly Float32Array[]> {
   return pRetry(() => embedder.embed(texts, signal), {
     retries: RETRIES,
-    // The waits are ours, by the clock that was handed in.
+    // The waits here use the injected clock.
     minTimeout: 0,
     async shouldRetry({ error, attemptNumber }) {
       if (signal.aborted || !(error instanceof EmbeddingError) || !error.retryable) return false

@@ -6,16 +6,16 @@ import { knowledgeError } from './errors.ts'
 import type { FileQuota, Taken } from './quota.ts'
 import { MAX_FILE_BYTES } from './service.ts'
 
-/** A file whose bytes are kept already where there was room, and named by nothing yet. */
+/** A received file: its bytes are stored if the quota allows, and not referenced yet. */
 export interface KeptFile extends Taken {
   readonly name: string
   readonly content_type: string
 }
 
 /**
- * Keeps a file while it comes in, once its first bytes say that it can be read.
+ * Stores a file while it is received, after its first bytes show a known type.
  *
- * @throws KeyhookError that `isOfFile` for what stands against this file alone
+ * @throws KeyhookError that is `isOfFile` for an error of this file alone
  */
 export async function keepFile(
   { filename, bytes }: FilePart,
@@ -45,12 +45,12 @@ const OF_FILE: ReadonlySet<string> = new Set([
   'empty_file',
 ])
 
-/** Whether an error stands against one file, and nothing against the others. */
+/** Whether an error concerns one file of a request alone. */
 export function isOfFile(cause: unknown): cause is KeyhookError {
   return cause instanceof KeyhookError && OF_FILE.has(cause.code)
 }
 
-/** At least as many of the first bytes as tell what it is, or all of a smaller one. */
+/** The first bytes, enough to detect the type; all bytes of a smaller file. */
 async function readHead(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
   const head: Uint8Array[] = []
   for (let length = 0; length < HEAD_BYTES;) {
@@ -68,7 +68,7 @@ function sniff(processor: FileProcessor, name: string, head: Uint8Array): string
   if (head.length === 0) throw knowledgeError('empty_file')
   const type = processor.sniff(name, head)
   if (type !== undefined) return type
-  // A name says something where it is taken for something else than any text.
+  // The name may stand for a type that the content does not have.
   const sniffed = processor.sniff(name, NOTHING)
   const isNamed = sniffed !== undefined && sniffed !== processor.sniff('a', NOTHING)
   throw isNamed ? knowledgeError('wrong_type') : fileError('unsupported_media_type')
@@ -100,19 +100,19 @@ const MAX_BYTES = 255
 /** Characters of a name before it is normalized. */
 const LONGEST_GIVEN = 1024
 
-/** C0, C1, halves of characters, ends of lines, and what turns the text around it. */
+/** C0, C1, lone surrogates, line ends, and characters that reorder text. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
 
 /**
- * The name by which a file is shown, from the one it was sent under: what a browser's folder upload or an
- * old client puts before it is cut off. Undefined for what is no name.
+ * The shown name of a file, from the name in the request, without the folders that a browser's folder upload or
+ * an old client puts before it. Undefined for an invalid name.
  *
  * @example
  * cleanName('C:\\notes\\hours.pdf') // 'hours.pdf'
  */
 export function cleanName(given: string): string | undefined {
   const last = given.slice(Math.max(given.lastIndexOf('/'), given.lastIndexOf('\\')) + 1)
-  // Normalizing takes time by the square of the length of some texts.
+  // Normalizing some texts takes time quadratic in their length.
   if (last.length > LONGEST_GIVEN) return undefined
   const name = last.normalize('NFC').trim()
   const isNone = name === '' || name === '.' || name === '..'

@@ -61,7 +61,7 @@ export function toWireFile(file: FileRecord): z.input<typeof fileRecord> {
   }
 }
 
-/** Where a file is told of. */
+/** Path of a file. */
 export function pathOfFile({
   app_id,
   id,
@@ -69,7 +69,7 @@ export function pathOfFile({
   return `/v1/apps/${app_id}/files/${id}`
 }
 
-/** What examples show. */
+/** File of the examples. */
 export const exampleFile = {
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
   file_id: '01890a5d-ac96-774b-bcce-b302099a8057',
@@ -90,7 +90,7 @@ export const exampleFile = {
   processed_at: '2026-01-30T12:00:03.000Z',
 } as const
 
-/** A file as it was just taken. */
+/** A file that was just accepted. */
 export const exampleQueued = {
   ...exampleFile,
   status: 'queued',

@@ -54,7 +54,7 @@ export const revertEdit = operation({
   },
   command: 'edit revert',
   async prepare(call) {
-    // Refused now rather than after waiting; while it waits another edit may come first.
+    // Refused before the wait; during it another edit may come first.
     await findRevert(call)
     return applyInTurn(call, call.params.app_id, (signal) => revertTree(call, signal))
   },
@@ -65,7 +65,7 @@ export const revertEdit = operation({
   },
 })
 
-/** The app, its current revision, and the revision that the edit made. */
+/** The app, its current revision, and the revision of the edit. */
 async function findRevert(call: Call<typeof input>) {
   const { platform, principal, params } = call
   const app = await findLiveApp(platform.store.apps, principal, params.app_id)
@@ -76,7 +76,7 @@ async function findRevert(call: Call<typeof input>) {
   return { app, base, result }
 }
 
-/** The current tree without the edit's changes, whatever else was changed since. */
+/** The current tree without the changes of the edit. */
 async function revertTree(call: Call<typeof input>, signal: AbortSignal): Promise<MadeTree> {
   const { platform } = call
   const { apps } = platform.store

@@ -87,7 +87,7 @@ export const searchFiles = operation({
     const search = { app_id: app.id, query: body.query, limit, files: body.files ?? null }
     const turn = { holder: app.account_id, signal: abandoned() }
     const { mode, passages } = await findPassages(platform, search, turn)
-    // What a store goes by may tell of other accounts' words, so it is not told.
+    // The score of a store may depend on words of other accounts, so it is not returned.
     return { mode, data: passages.map((one, index) => ({ ...one, score: 1 / (index + 1) })) }
   },
 })
