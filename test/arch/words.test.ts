@@ -25,6 +25,10 @@ await t.test('words that were replaced do not come back', async (t) => {
   t.same(found, [])
 })
 
+await t.test('every forbidden word can be found', async (t) => {
+  for (const word of FORBIDDEN.flatMap(({ words }) => words)) t.ok(wordsOf(word).has(word), word)
+})
+
 await t.test('every exception is still needed', async (t) => {
   const unneeded = FORBIDDEN.flatMap((row) =>
     (row.except ?? []).filter((prefix) => {

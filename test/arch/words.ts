@@ -37,7 +37,7 @@ export const FORBIDDEN: readonly ForbiddenWord[] = [
     except: ['plugins/platform/contract/apps.ts'],
   },
   { words: ['born'], say: 'create', except: ['plugins/store/conformance/'] },
-  { words: ['woken', 'workAvailable', 'wakes'], say: 'work available, notify' },
+  { words: ['wake', 'wakes', 'waking', 'woken'], say: 'work available, notify' },
   {
     words: ['lane', 'lanes'],
     say: 'queue of a webhook, limiter',
