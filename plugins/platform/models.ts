@@ -6,6 +6,17 @@ import { ERROR_GROUPS } from './models/error-groups.ts'
 import { FILES } from './models/files.ts'
 import { JOBS, JOB_LINES } from './models/jobs.ts'
 import {
+  HOLDS,
+  HOLD_LOTS,
+  KEY_SPENDING,
+  LEDGER_ENTRIES,
+  LEDGER_TRANSACTIONS,
+  LOTS,
+  PRICE_VERSIONS,
+  USAGE_DAYS,
+  WALLETS,
+} from './models/ledger.ts'
+import {
   ACCESS_LINES,
   APP_CHECKS,
   APP_PROBES,
@@ -35,4 +46,20 @@ export const OF_APP = [
 ] as const
 
 /** Every model. Rows of the others are kept when an app is deleted, or deleted by code of their own. */
-export const MODELS = [...OF_APP, APPS, FILES, JOB_LINES, LEFT_ALIASES, OBSERVERS] as const
+export const MODELS = [
+  ...OF_APP,
+  APPS,
+  FILES,
+  JOB_LINES,
+  LEFT_ALIASES,
+  OBSERVERS,
+  HOLDS,
+  HOLD_LOTS,
+  KEY_SPENDING,
+  LEDGER_ENTRIES,
+  LEDGER_TRANSACTIONS,
+  LOTS,
+  PRICE_VERSIONS,
+  USAGE_DAYS,
+  WALLETS,
+] as const

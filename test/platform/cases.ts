@@ -14,6 +14,9 @@ import { fileVectorCases } from './file-vectors.ts'
 import { fileCases } from './files.ts'
 import type { PlatformCase } from './harness.ts'
 import { jobCases } from './jobs.ts'
+import { ledgerBudgetCases } from './ledger-budgets.ts'
+import { ledgerClawbackCases } from './ledger-clawback.ts'
+import { ledgerCases } from './ledger.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
 import { probeCases } from './probes.ts'
@@ -46,4 +49,7 @@ export const platformCases: readonly PlatformCase[] = [
   ...probeCases,
   ...errorGroupCases,
   ...lookedAtCases,
+  ...ledgerCases,
+  ...ledgerClawbackCases,
+  ...ledgerBudgetCases,
 ]

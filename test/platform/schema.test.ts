@@ -114,14 +114,17 @@ await t.test('released steps keep their names and their order', async (t) => {
   t.equal(new Set(names).size, names.length)
 })
 
-await t.test('rows of an app are deleted with it, unless code of their own does', async (t) => {
-  for (const { table, schema } of OF_APP) t.ok(schema.has('app_id'), table)
-  const others = MODELS.filter((model) => !OF_APP.some((one) => one === model))
-  t.same(
-    others.filter(({ schema }) => schema.has('app_id')).map(({ table }) => table),
-    ['files'],
-  )
-})
+await t.test(
+  'rows of an app are deleted with it, unless code of their own does or they are kept',
+  async (t) => {
+    for (const { table, schema } of OF_APP) t.ok(schema.has('app_id'), table)
+    const others = MODELS.filter((model) => !OF_APP.some((one) => one === model))
+    t.same(
+      others.filter(({ schema }) => schema.has('app_id')).map(({ table }) => table),
+      ['files', 'holds', 'ledger_transactions', 'usage_days'],
+    )
+  },
+)
 
 await t.test('SQLite: every model is as the migrations made its table', async (t) => {
   await compare(t, join(t.testdir(), 'keyhook.sqlite'))

@@ -13,13 +13,7 @@ import type { Page, PageQuery } from '../../store/contract/page.ts'
 
 export type { HeldPrice, LedgerActor } from '../models/ledger.ts'
 export type { CreditKind, HoldState, LedgerAccount, TransactionKind } from '../ledger/kinds.ts'
-export {
-  CREDIT_KINDS,
-  HOLD_STATES,
-  LEDGER_ACCOUNTS,
-  MAX_MICROS,
-  TRANSACTION_KINDS,
-} from '../ledger/kinds.ts'
+export { LEDGER_ACCOUNTS, MAX_MICROS, TRANSACTION_KINDS } from '../ledger/kinds.ts'
 
 /** Money in millionths of the currency's unit: an integer of at most `MAX_MICROS` on either side of zero. */
 export type Micros = number
@@ -41,12 +35,12 @@ export interface WalletRecord {
   readonly paid: Micros
   readonly granted: Micros
   readonly held: Micros
-  /** What the account owes, as a positive amount. */
+  /** The debt of the account, as a positive amount. */
   readonly debt: Micros
   /** What can be held: 0 while there is a debt. */
   readonly available: Micros
   readonly low_balance: Micros | null
-  /** Since when `available` is below `low_balance`; null while it is not. */
+  /** When a transaction left `available` below `low_balance`; null while none did. */
   readonly low_since: Instant | null
   readonly created_at: Instant
   readonly updated_at: Instant
@@ -149,10 +143,12 @@ export type LedgerCheck = (typeof LEDGER_CHECKS)[number]
 export interface LedgerDifference {
   readonly check: LedgerCheck
   readonly account_id: string
-  /** The id of the transaction, lot or hold, or what names the row otherwise; null for the wallet. */
-  readonly id: string | null
-  readonly expected: string
-  readonly found: string
+  /** The id of the transaction, credit or hold, or what names the row otherwise. */
+  readonly id: string
+  /** The column, or what is counted. */
+  readonly what: string
+  readonly expected: number
+  readonly found: number
 }
 
 export interface LedgerVerification {
@@ -267,10 +263,12 @@ export type HoldOutcome =
       readonly key_id: string | null
       readonly required: Micros
       readonly available: Micros
-      /** What the account owes, as a positive amount. */
+      /** The debt of the account, as a positive amount. */
       readonly debt: Micros
       /** When the budget of the key begins again. */
       readonly resets_at: Instant | null
+      /** Where credit expired that was due. */
+      readonly low: LowBalance | null
     }
 
 /** How a hold ended, by this call or by an earlier one. */

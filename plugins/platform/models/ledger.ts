@@ -39,48 +39,46 @@ export const WALLETS = defineModel('wallets', {
   updated_at: big(),
 })
 
-export const LEDGER_TRANSACTIONS = defineModel(
-  'ledger_transactions',
-  {
-    id: id(),
-    account_id: id(),
-    /** 1, 2, … within the account, without a gap. */
-    seq: big(),
-    /** Never before that of the transaction before it. */
-    at: big(),
-    kind: text<TransactionKind>(),
-    /** The transaction that this one reverses. */
-    reverses: orNull(id()),
-    /** What it concerns: `hold`, `checkout`, `invoice`, `charge`, `grant` or `lot`. */
-    ref_type: orNull(text()),
-    ref_id: orNull(id()),
-    operation: orNull(text()),
-    /** Of a capture and of usage: what was measured, and how much of it. */
-    meter: orNull(text()),
-    quantity: orNull(big()),
-    app_id: orNull(id()),
-    key_id: orNull(id()),
-    price_version: orNull(text()),
-    /** Change of the balance: `paid`, `granted` and `held` together. */
-    amount: big(),
-    /** Change of `held`. */
-    held: big(),
-    /** Change of `debt`. */
-    debt: big(),
-    balance_after: big(),
-    available_after: big(),
-    note: orNull(text()),
-    actor: group({
-      type: named('actor_type', text<LedgerActor['type']>()),
-      id: named('actor_id', orNull(text())),
-    }),
-  },
-  { key: id() },
-)
+export const LEDGER_TRANSACTIONS = defineModel('ledger_transactions', {
+  id: id(),
+  account_id: id(),
+  /** 1, 2, … within the account, without a gap. */
+  seq: big(),
+  /** Never before that of the transaction before it. */
+  at: big(),
+  kind: text<TransactionKind>(),
+  /** Unique: what it was posted for is posted once. */
+  key: id(),
+  /** The transaction that this one reverses. */
+  reverses: orNull(id()),
+  /** What it concerns: `hold`, `checkout`, `invoice`, `charge`, `grant` or `lot`. */
+  ref_type: orNull(text()),
+  ref_id: orNull(id()),
+  operation: orNull(text()),
+  /** Of a capture and of usage: what was measured, and how much of it. */
+  meter: orNull(text()),
+  quantity: orNull(big()),
+  app_id: orNull(id()),
+  key_id: orNull(id()),
+  price_version: orNull(text()),
+  /** Change of the balance: `paid`, `granted` and `held` together. */
+  amount: big(),
+  /** Change of `held`. */
+  held: big(),
+  /** Change of `debt`. */
+  debt: big(),
+  balance_after: big(),
+  available_after: big(),
+  note: orNull(text()),
+  actor: group({
+    type: named('actor_type', text<LedgerActor['type']>()),
+    id: named('actor_id', orNull(text())),
+  }),
+})
 
 export const LEDGER_ENTRIES = defineModel('ledger_entries', {
   transaction_id: id(),
-  number: small(),
+  number: int(),
   account_id: id(),
   ledger: text<LedgerAccount>(),
   lot_id: orNull(id()),
@@ -114,6 +112,8 @@ export const HOLDS = defineModel('holds', {
   /** Unique within its account; work whose hold was released may be held again. */
   operation_id: id(),
   account_id: id(),
+  /** That of the transaction that made it. */
+  seq: big(),
   operation: text(),
   meter: text(),
   quantity: big(),
@@ -136,7 +136,7 @@ export const HOLDS = defineModel('holds', {
 
 export const HOLD_LOTS = defineModel('hold_lots', {
   hold_id: id(),
-  number: small(),
+  number: int(),
   lot_id: id(),
   amount: big(),
 })
@@ -165,7 +165,9 @@ export const USAGE_DAYS = defineModel('usage_days', {
 
 /** What a key with a monthly budget, and the keys below it, hold and have spent in a month. */
 export const KEY_SPENDING = defineModel('key_spending', {
+  account_id: id(),
   key_id: id(),
+  /** Of UTC, as 202611. */
   month: int(),
   budget: big(),
   held: big(),
