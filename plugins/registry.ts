@@ -8,6 +8,7 @@ import type { AppBytes } from './apps/contract.ts'
 import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
 import type { Billing } from './billing/contract.ts'
+import type { PaymentProcessorPlugin } from './billing/processor.ts'
 import type { Deployer } from './deploy/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { OpenAiEditorOptions } from './edits/openai.ts'
@@ -69,6 +70,11 @@ export const APP_BYTES = {
 /** Who may keep the books of what work costs. */
 export const BILLINGS = {
   none: async (): Promise<Billing> => (await import('./billing/none.ts')).createNoBilling(),
+} as const
+
+/** Who may take money. Each package is loaded only when it is selected. */
+export const PROCESSORS = {
+  stripe: async (): Promise<PaymentProcessorPlugin> => (await import('./billing/stripe.ts')).stripe,
 } as const
 
 /** What may carry out prompts. */

@@ -12,17 +12,15 @@ import type { Instant } from '../../lib/time.ts'
 import type { CheckoutKind, Fact, Micros } from './facts.ts'
 
 export { PROCESSOR_ERRORS, ProcessorError } from './errors.ts'
-export type { ProcessorErrorCode, ProcessorErrorExtras } from './errors.ts'
+export type { ProcessorErrorCode } from './errors.ts'
 export type {
   ChargeFact,
   CheckoutFact,
   CheckoutKind,
-  Dispute,
   Fact,
   InvoiceFact,
   Micros,
   Payment,
-  Refund,
   SubscriptionFact,
 } from './facts.ts'
 

@@ -176,4 +176,15 @@ await t.test('only the egress client opens connections, and only the daemon list
     ['plugins/openai-client.ts'],
     'the library is given the guarded client in one place',
   )
+  t.same(
+    all.filter(({ text }) => /\bnew Stripe\(/.test(codeOf(text))).map(({ path }) => path),
+    ['plugins/billing/stripe/client.ts'],
+    'and so is the one of payments',
+  )
+  const usesStripe = (file: SourceFile): boolean => packages(file).includes('stripe')
+  t.same(
+    all.filter(usesStripe).filter(({ path }) => !path.startsWith('plugins/billing/stripe/')),
+    [],
+    'nothing else knows its package',
+  )
 })

@@ -47,7 +47,7 @@ export const factCases: readonly ProcessorCase[] = [
     },
   },
   {
-    name: 'charge: it says what was charged, to whom, and that nothing was given back',
+    name: 'charge: it says what was charged, to which customer, and that nothing was given back',
     async run(harness) {
       const charge = await paidTopup(harness)
       assert.deepEqual(await factOf(harness, 'charge', charge), {

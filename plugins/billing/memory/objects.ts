@@ -115,7 +115,7 @@ export class MemoryObjects {
   }
 
   recover(id: string): void {
-    for (const fact of [...this.#facts.values()]) {
+    for (const fact of this.#facts.values()) {
       if (fact.kind !== 'invoice' || fact.subscription_id !== id || fact.status !== 'open') continue
       this.#tell('invoice.paid', this.#paid(fact))
     }
