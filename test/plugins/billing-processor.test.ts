@@ -4,6 +4,7 @@ import { processorCases } from '../../plugins/billing/processor-conformance.ts'
 import { arrange } from '../../plugins/billing/memory/arrange.ts'
 import { createMemoryProcessor } from '../../plugins/billing/memory-processor.ts'
 import { runCases } from '../../plugins/conformance.ts'
+import { stripeHarness } from '../support/stripe.ts'
 
 const ABLE = ['subscriptions', 'portal', 'payment methods', 'close']
 
@@ -19,6 +20,12 @@ const SUITES: Readonly<Record<string, () => Promise<ProcessorHarness>>> = {
       secrets: ['memory-secret'],
       close: async () => processor.close?.(),
     }
+  },
+  'Stripe, over a fake': () => stripeHarness(),
+  'Stripe, over a fake with short pages': async () => {
+    const harness = await stripeHarness()
+    harness.fake.pageSize = 3
+    return harness
   },
 }
 
