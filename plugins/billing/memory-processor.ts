@@ -7,7 +7,7 @@ import {
   portOf,
   POSITIVE,
 } from '../../lib/internal/arguments.ts'
-import { DAY } from '../../lib/time.ts'
+import { DAY, type Instant } from '../../lib/time.ts'
 import type { Till } from './conformance/till.ts'
 import { arrange, type Arrangement } from './memory/arrange.ts'
 import { readEvent } from './memory/event.ts'
@@ -32,6 +32,8 @@ export interface MemoryProcessorOptions {
 
 /** The till of a processor in memory; it can also repeat, reorder and lose events. */
 export interface MemoryTill extends Till {
+  /** The clock and what has passed by `pass`. */
+  now(): Instant
   take(how?: Arrangement): ReturnType<Till['take']>
 }
 
@@ -68,7 +70,9 @@ export function createMemoryProcessor(
   ...args: readonly [options: MemoryProcessorOptions]
 ): MemoryProcessor {
   const [{ clock, currency = 'USD', plan_micros = 25_000_000 }] = readOptions(args) as typeof args
-  const objects = new MemoryObjects({ now: () => clock.now(), currency, plan_micros })
+  let passed = 0
+  const now = (): Instant => clock.now() + passed
+  const objects = new MemoryObjects({ now, currency, plan_micros })
   const turnstile = new Turnstile()
   const keys = new Map<string, { readonly request: string; readonly answer: object }>()
   let customers = 0
@@ -100,7 +104,7 @@ export function createMemoryProcessor(
       assertAmount(asked)
       return once(asked.key, asked, () => {
         const { id } = objects.open(asked)
-        const expires_at = clock.now() + DAY
+        const expires_at = now() + DAY
         return { session_id: id, url: `https://memory.invalid/checkouts/${id}`, expires_at }
       })
     },
@@ -157,6 +161,7 @@ export function createMemoryProcessor(
 
   let taken = 0
   const till: MemoryTill = {
+    now,
     pay: async (id) => objects.pay(id),
     decline: async (id) => void objects.get('checkout', id),
     payLater: async (id) => objects.payLater(id),
@@ -175,15 +180,18 @@ export function createMemoryProcessor(
     async take(how) {
       const sent = objects.log.slice(taken)
       taken = objects.log.length
-      return arrange(sent, how).map((event) => till.sign(bytesOf(event), clock.now()))
+      return arrange(sent, how).map((event) => till.sign(bytesOf(event), now()))
     },
     sign: (body, at) => ({ headers: signBytes(body, at, SECRET), body }),
     forge: (body, at) => ({ headers: signBytes(body, at, `not-${SECRET}`), body }),
     stray() {
-      const event = { id: objects.id('event'), type: 'payout.paid', created_at: clock.now() }
-      return till.sign(bytesOf({ ...event, refs: [] }), clock.now())
+      const event = { id: objects.id('event'), type: 'payout.paid', created_at: now() }
+      return till.sign(bytesOf({ ...event, refs: [] }), now())
     },
     count: async () => ({ customers, checkouts: objects.count('checkout') }),
+    async pass(ms) {
+      passed += ms
+    },
     hang: () => turnstile.hang(),
   }
 

@@ -23,6 +23,7 @@ const ARRANGEMENT = z.strictObject({
   seed: z.string().optional(),
   lose: z.int().nonnegative().optional(),
 })
+const TIME = z.strictObject({ ms: z.int().nonnegative() })
 const FAULT = z.strictObject({
   path: z.string().optional(),
   method: z.enum(['GET', 'POST']).optional(),
@@ -71,6 +72,7 @@ const OWN: Readonly<
     data: state.all('events').toReversed(),
     attempts: outbox.attempts,
   }),
+  time: async ({ state }, given) => state.pass(readParams(TIME, given).ms),
   faults: async ({ faults }, given) => faults.add(plain(readParams(FAULT, given))),
   requests: async ({ requests }) => ({
     data: requests.map(({ method, path, key, headers }) => ({

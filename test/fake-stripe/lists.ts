@@ -37,6 +37,9 @@ function isAskedFor(asked: string | undefined, value: unknown): boolean {
   return asked === undefined || asked === value
 }
 
+/** Seconds that events are listed for: 30 days. */
+const EVENTS_KEPT = 30 * 24 * 60 * 60
+
 /** One page of a list, newest first. */
 export function listOf<Name extends Listed>(
   state: FakeState,
@@ -48,7 +51,11 @@ export function listOf<Name extends Listed>(
   if (starting_after !== undefined) state.get(name, starting_after, 'starting_after')
   const all = state.all<Resource & Name>(name)
   const rest = all.slice(all.findIndex((one) => one.id === starting_after) + 1)
-  const matching = rest.filter((one) => FILTERS[name](one, query) && isCreated(one, created))
+  const oldest = name === 'events' ? state.now() - EVENTS_KEPT : 0
+  const matching = rest.filter(
+    (one) =>
+      FILTERS[name](one, query) && isCreated(one, created) && isCreated(one, { gte: oldest }),
+  )
   const data = matching.slice(0, Math.min(limit, most))
   return { object: 'list', url, has_more: data.length < matching.length, data }
 }

@@ -36,7 +36,7 @@ export async function startFakeStripe(options: FakeStripeOptions): Promise<FakeS
   const { version, secret = FAKE_SECRET, key = FAKE_KEY, webhook } = options
   const { now = Date.now, currency = 'usd', planAmount = 2500 } = options
   const state = new FakeState({ now, version, currency, planAmount })
-  const outbox = new Outbox({ webhook, secret, now })
+  const outbox = new Outbox({ webhook, secret, now: () => state.instant() })
   const faults = new Faults()
   const idempotency = new Idempotency()
   const requests: SeenRequest[] = []

@@ -53,6 +53,7 @@ export class FakeState {
   /** Called with each event. */
   #listener: (event: FakeEvent) => void = () => undefined
   #ids = 0
+  #passed = 0
 
   constructor(options: StateOptions) {
     this.#options = options
@@ -70,9 +71,19 @@ export class FakeState {
     })
   }
 
+  /** Milliseconds. */
+  instant(): number {
+    return this.#options.now() + this.#passed
+  }
+
   /** Seconds. */
   now(): number {
-    return Math.floor(this.#options.now() / 1000)
+    return Math.floor(this.instant() / 1000)
+  }
+
+  /** Time goes on by milliseconds. */
+  pass(ms: number): void {
+    this.#passed += ms
   }
 
   id(prefix: string): string {

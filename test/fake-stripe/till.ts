@@ -45,6 +45,7 @@ export function tillOf(fake: FakeStripe): FakeTill {
       customers: state.all('customers').length,
       checkouts: state.all('sessions').length,
     }),
+    pass: async (ms) => state.pass(ms),
     hang() {
       faults.add({ kind: 'hang' })
       return faults.next()

@@ -14,7 +14,7 @@ const SUITES: Readonly<Record<string, () => Promise<ProcessorHarness>>> = {
     return {
       processor,
       till: processor.till,
-      now: () => Date.now(),
+      now: () => processor.till.now(),
       currency: 'USD',
       plan_micros: 25_000_000,
       secrets: ['memory-secret'],

@@ -12,7 +12,8 @@ import {
   shownBy,
   TEN,
 } from '../../plugins/billing/conformance/till.ts'
-import type { ProcessorErrorCode } from '../../plugins/billing/processor.ts'
+import { DAY } from '../../lib/time.ts'
+import type { ChangedPage, ProcessorErrorCode } from '../../plugins/billing/processor.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { Fault } from '../fake-stripe/faults.ts'
 import { FAKE_KEY, FAKE_PRICE, FAKE_SECRET } from '../fake-stripe/names.ts'
@@ -288,6 +289,27 @@ await t.test('a new payment method is what the subscription charges from then on
   t.equal(state.get('customers', customer).invoice_settings.default_payment_method, after)
   await harness.till.cycle(subscription, 'paid')
   t.equal(state.all('charges')[0]?.payment_method, after)
+})
+
+await t.test('what was paid is found when its events are no longer listed', async (t) => {
+  const harness = await open(t)
+  const since = harness.now()
+  const { session_id } = await openCheckout(harness, 'topup')
+  await harness.till.pay(session_id)
+  const subscription = await paidSubscription(harness)
+  await harness.till.pass(31 * DAY)
+  const found: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: ChangedPage = await harness.processor.changedSince(since, cursor, NEVER)
+    found.push(...page.refs.map(({ kind, id }) => `${kind} ${id}`))
+    cursor = page.cursor
+  } while (cursor !== null)
+  const sessions = harness.fake.state.all('sessions').map(({ id }) => `checkout ${id}`)
+  const invoice = harness.fake.state.get('subscriptions', subscription).latest_invoice
+  t.same(found.sort(), [...sessions, `invoice ${invoice}`].sort())
+  const unknown = harness.processor.changedSince(since, 'nothing', NEVER)
+  await failureOf(unknown, 'rejected')
 })
 
 async function until(isTrue: () => boolean): Promise<void> {

@@ -80,7 +80,7 @@ export async function stripeHarness(
     sent,
     processor,
     till: tillOf(fake),
-    now: () => Date.now(),
+    now: () => fake.state.instant(),
     currency: 'USD',
     plan_micros: 25_000_000,
     secrets: SECRETS,

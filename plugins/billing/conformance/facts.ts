@@ -84,6 +84,16 @@ export const factCases: readonly ProcessorCase[] = [
     },
   },
   {
+    name: 'charge: none of many refunds is missed',
+    async run(harness) {
+      const charge = await paidTopup(harness)
+      const ids: string[] = []
+      for (let at = 0; at < 10; at += 1) ids.push(await harness.till.refund(charge, TEN / 10))
+      const { refunds } = await factOf(harness, 'charge', charge)
+      assert.deepEqual(refunds.map(({ id }) => id).sort(), ids.sort())
+    },
+  },
+  {
     name: 'charge: a dispute withdraws its amount until it is won',
     async run(harness) {
       const { till } = harness

@@ -95,6 +95,7 @@ export const subscriptionCases: readonly ProcessorCase[] = [
       const late = await factOf(harness, 'subscription', id)
       assert.equal(late.status, 'past_due')
       assert.ok(late.past_due_since !== null)
+      await till.pass(30 * DAY)
       await till.cycle(id, 'unpaid')
       const later = await factOf(harness, 'subscription', id)
       assert.equal(later.past_due_since, late.past_due_since, 'another period changes nothing')

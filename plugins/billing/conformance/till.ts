@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../lib/time.ts'
+import type { Instant, Millis } from '../../../lib/time.ts'
 import type { ConformanceCase, ConformanceHarness } from '../../conformance.ts'
 import {
   type CheckoutKind,
@@ -64,6 +64,8 @@ export interface Till {
   stray(): Delivery
   /** How many objects exist. */
   count(): Promise<{ readonly customers: number; readonly checkouts: number }>
+  /** Time goes on, for the processor and for `now`. */
+  pass(ms: Millis): Promise<void>
   /** Lets the next call hang; resolves once it hangs. */
   hang(): Promise<void>
 }
