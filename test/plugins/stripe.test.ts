@@ -18,7 +18,14 @@ import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { Fault } from '../fake-stripe/faults.ts'
 import { FAKE_KEY, FAKE_PRICE, FAKE_SECRET } from '../fake-stripe/names.ts'
 import { createClock } from '../support/clock.ts'
-import { clockOf, openStripe, SECRETS, settingsOf, stripeHarness } from '../support/stripe.ts'
+import {
+  clockOf,
+  guardedFetch,
+  openStripe,
+  SECRETS,
+  settingsOf,
+  stripeHarness,
+} from '../support/stripe.ts'
 
 type Harness = Awaited<ReturnType<typeof stripeHarness>>
 
@@ -197,10 +204,19 @@ await t.test('whatever goes wrong has its code, and no secret or card is in it',
     fetch: () => Promise.reject(Object.assign(new Error('no'), { final: true, internal: 'tls' })),
   })
   await failureOf(final.fetchFacts({ kind: 'charge', id: 'ch_1' }, NEVER), 'misconfigured')
+  const guarded = await guardedFetch(harness.fake.url)
+  t.teardown(() => guarded.close())
   const stranger = await openStripe({
     settings: settingsOf(harness.fake.url, { KEYHOOK_STRIPE_API_KEY: 'sk_test_another' }),
+    fetch: guarded.fetch,
   })
   await failureOf(stranger.fetchFacts({ kind: 'charge', id: 'ch_1' }, NEVER), 'misconfigured')
+  const elsewhere = await openStripe({
+    settings: settingsOf('http://[::1]:9'),
+    fetch: guarded.fetch,
+  })
+  const unlisted = elsewhere.fetchFacts({ kind: 'charge', id: 'ch_1' }, NEVER)
+  await failureOf(unlisted, 'misconfigured')
 })
 
 await t.test(

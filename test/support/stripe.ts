@@ -1,6 +1,7 @@
+import { parseAllowList } from '../../lib/egress/allow-list.ts'
 import type { ProcessorPorts, PaymentProcessor } from '../../plugins/billing/processor.ts'
 import type { ProcessorHarness } from '../../plugins/billing/processor-conformance.ts'
-import { PROCESSORS } from '../../plugins/registry.ts'
+import { EGRESS, PROCESSORS } from '../../plugins/registry.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { FakeStripe } from '../fake-stripe/fake.ts'
 import { FAKE_CARD, FAKE_KEY, FAKE_PRICE, FAKE_SECRET } from '../fake-stripe/names.ts'
@@ -32,13 +33,43 @@ export function clockOf(waits: number[] = []): ProcessorPorts['clock'] {
   }
 }
 
-/** `fetch` with the promises of the guarded client; it notes what it is given. */
-export function fetchNoting(sent: Sent[]): ProcessorPorts['fetch'] {
-  return (url, init = {}) => {
-    const { method = 'GET', headers } = init
-    if (typeof url !== 'string') throw new TypeError('not supported')
-    sent.push({ url, method, headers: [...new Headers(headers)] })
-    return fetch(url, { ...init, redirect: 'manual' })
+const NEVER = new AbortController().signal
+/** What the contract promises of a response. */
+const MOST_BYTES = 4 * 1_048_576
+
+/** `fetch` over the guarded client, which reaches one server; it notes what it is given. */
+export async function guardedFetch(
+  baseUrl: string,
+  sent: Sent[] = [],
+): Promise<{ readonly fetch: ProcessorPorts['fetch']; close(): Promise<void> }> {
+  const createEgress = await EGRESS.undici()
+  const egress = createEgress({
+    policy: { schemes: [], allow: parseAllowList(new URL(baseUrl).host), ownHosts: [] },
+    maxSocketsPerOrigin: 16,
+    maxAnswerBytes: MOST_BYTES,
+  })
+  return {
+    async fetch(url, { method = 'GET', headers, body, signal } = {}) {
+      if (typeof url !== 'string' || (method !== 'GET' && method !== 'POST')) {
+        throw new TypeError('not supported')
+      }
+      const given = new Headers(headers)
+      sent.push({ url, method, headers: [...given] })
+      const answer = await egress.stream({
+        url,
+        method,
+        headers: Object.fromEntries(given),
+        body: Buffer.from(typeof body === 'string' ? body : ''),
+        signal: signal ?? NEVER,
+      })
+      if (!answer.ok) {
+        const final = answer.code === 'refused_address' || answer.code === 'tls'
+        throw Object.assign(new Error(answer.message), { final, internal: answer.code })
+      }
+      const entries = Object.entries(answer.headers).map(([name, value]) => [name, value ?? ''])
+      return new Response(answer.body, { status: answer.status, headers: entries })
+    },
+    close: () => egress.close(),
   }
 }
 
@@ -59,7 +90,7 @@ export async function openStripe(ports: Partial<ProcessorPorts>): Promise<Paymen
   const plugin = await PROCESSORS.stripe()
   return plugin.open({
     settings: settingsOf('http://127.0.0.1:9'),
-    fetch: fetchNoting([]),
+    fetch: () => Promise.reject(new Error('nothing is reached')),
     clock: clockOf(),
     currency: 'USD',
     ...ports,
@@ -74,7 +105,8 @@ export async function stripeHarness(
   const fake = await startFakeStripe({ version: API_VERSION, ...options })
   const sent: Sent[] = []
   const settings = settingsOf(fake.url, ports.settings)
-  const processor = await openStripe({ fetch: fetchNoting(sent), ...ports, settings })
+  const guarded = await guardedFetch(fake.url, sent)
+  const processor = await openStripe({ fetch: guarded.fetch, ...ports, settings })
   return {
     fake,
     sent,
@@ -86,6 +118,7 @@ export async function stripeHarness(
     secrets: SECRETS,
     async close() {
       await processor.close?.()
+      await guarded.close()
       await fake.close()
     },
   }
