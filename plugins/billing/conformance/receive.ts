@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { SECOND } from '../../../lib/time.ts'
+import { type Instant, SECOND } from '../../../lib/time.ts'
 import {
   type Delivery,
   failureOf,
@@ -9,6 +9,7 @@ import {
   type ProcessorHarness,
   received,
   refsTaken,
+  type Till,
 } from './till.ts'
 
 /** An event of a paid checkout, and the checkout that it names. */
@@ -26,34 +27,33 @@ async function paidEvent(
 }
 
 /** What is wrong with a delivery, by what it is called. */
-const BROKEN: Readonly<
-  Record<string, (delivery: Delivery, harness: ProcessorHarness) => Delivery>
-> = {
-  'of another secret': ({ body }, { till, now }) => till.forge(body, now()),
-  'with one byte changed': ({ headers, body }) => ({
-    headers,
-    body: body.with(body.length - 2, (body.at(-2) ?? 0) ^ 1),
-  }),
-  'that is truncated': ({ headers, body }) => ({ headers, body: body.slice(0, -1) }),
-  'with a byte more': ({ headers, body }) => ({ headers, body: new Uint8Array([...body, 0x20]) }),
-  'with a byte order mark': ({ headers, body }) => ({
-    headers,
-    body: new Uint8Array([0xef, 0xbb, 0xbf, ...body]),
-  }),
-  'that is empty': ({ headers }) => ({ headers, body: new Uint8Array() }),
-  'that is signed and empty': (_, { till, now }) => till.sign(new Uint8Array(), now()),
-  'that is signed and no JSON': (_, { till, now }) => till.sign(Buffer.from('{"id":'), now()),
-  'that is signed and no UTF-8': (_, { till, now }) =>
-    till.sign(new Uint8Array([0x7b, 0xff, 0x7d]), now()),
-  'without headers': ({ body }) => ({ headers: {}, body }),
-  'with empty headers': ({ headers, body }) => ({ headers: withEach(headers, () => ''), body }),
-  'with half a signature': ({ headers, body }) => ({
-    headers: withEach(headers, (value) => value.slice(0, value.length / 2)),
-    body,
-  }),
-  'that is 301 s old': ({ body }, { till, now }) => till.sign(body, now() - 301 * SECOND),
-  'that is 301 s ahead': ({ body }, { till, now }) => till.sign(body, now() + 301 * SECOND),
-}
+const BROKEN: Readonly<Record<string, (delivery: Delivery, till: Till, now: Instant) => Delivery>> =
+  {
+    'of another secret': ({ body }, till, now) => till.forge(body, now),
+    'with one byte changed': ({ headers, body }) => ({
+      headers,
+      body: body.with(body.length - 2, (body.at(-2) ?? 0) ^ 1),
+    }),
+    'that is truncated': ({ headers, body }) => ({ headers, body: body.slice(0, -1) }),
+    'with a byte more': ({ headers, body }) => ({ headers, body: new Uint8Array([...body, 0x20]) }),
+    'with a byte order mark': ({ headers, body }) => ({
+      headers,
+      body: new Uint8Array([0xef, 0xbb, 0xbf, ...body]),
+    }),
+    'that is empty': ({ headers }) => ({ headers, body: new Uint8Array() }),
+    'that is signed and empty': (_, till, now) => till.sign(new Uint8Array(), now),
+    'that is signed and no JSON': (_, till, now) => till.sign(Buffer.from('{"id":'), now),
+    'that is signed and no UTF-8': (_, till, now) =>
+      till.sign(new Uint8Array([0x7b, 0xff, 0x7d]), now),
+    'without headers': ({ body }) => ({ headers: {}, body }),
+    'with empty headers': ({ headers, body }) => ({ headers: withEach(headers, () => ''), body }),
+    'with half a signature': ({ headers, body }) => ({
+      headers: withEach(headers, (value) => value.slice(0, value.length / 2)),
+      body,
+    }),
+    'that is 301 s old': ({ body }, till, now) => till.sign(body, now - 301 * SECOND),
+    'that is 301 s ahead': ({ body }, till, now) => till.sign(body, now + 301 * SECOND),
+  }
 
 function withEach(
   headers: Delivery['headers'],
@@ -80,9 +80,10 @@ export const receiveCases: readonly ProcessorCase[] = [
     name: 'receive: a signature holds for 300 s, before and after',
     async run(harness) {
       const { delivery } = await paidEvent(harness)
+      const now = harness.now()
       for (const age of [-300, 0, 300]) {
-        const at = harness.now() - age * SECOND
-        await received(harness, harness.till.sign(delivery.body, at))
+        const signed = harness.till.sign(delivery.body, now - age * SECOND)
+        await received(harness, signed, now)
       }
     },
   },
@@ -90,7 +91,9 @@ export const receiveCases: readonly ProcessorCase[] = [
     name: `receive: an event ${what} is refused`,
     async run(harness) {
       const { delivery } = await paidEvent(harness)
-      await failureOf(received(harness, broken(delivery, harness)), 'invalid_signature')
+      const now = harness.now()
+      const sent = broken(delivery, harness.till, now)
+      await failureOf(received(harness, sent, now), 'invalid_signature')
     },
   })),
   {

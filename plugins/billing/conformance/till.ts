@@ -151,10 +151,11 @@ export async function paidSubscription(harness: ProcessorHarness): Promise<strin
 }
 
 export function received(
-  { processor, now }: ProcessorHarness,
+  harness: ProcessorHarness,
   { headers, body }: Delivery,
+  now: Instant = harness.now(),
 ): Promise<ReceivedEvent> {
-  return processor.receive({ headers, body, now: now() })
+  return harness.processor.receive({ headers, body, now })
 }
 
 /** What the events since the last call refer to. */
