@@ -28,7 +28,17 @@ const FAULT = z.strictObject({
   path: z.string().optional(),
   method: z.enum(['GET', 'POST']).optional(),
   times: z.int().positive().optional(),
-  kind: z.enum(['status', 'reset', 'hang', 'lost', 'malformed', 'empty', 'redirect', 'endless']),
+  kind: z.enum([
+    'status',
+    'kept',
+    'reset',
+    'hang',
+    'lost',
+    'malformed',
+    'empty',
+    'redirect',
+    'endless',
+  ]),
   status: z.int().optional(),
 })
 

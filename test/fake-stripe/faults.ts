@@ -6,12 +6,13 @@ export interface Fault {
   /** How many requests; default 1. */
   readonly times?: number
   /**
-   * `status` answers an error of that status before anything is carried out, `reset` and `hang` break the
-   * connection off or say nothing before, `lost` after it was carried out; `malformed` answers no JSON,
+   * `status` answers an error of that status before anything is carried out, and `kept` a 500 that the
+   * idempotency key goes on answering; `reset` and `hang` break the connection off or say nothing before
+   * anything is carried out, `lost` after it; `malformed` answers no JSON,
    * `empty` an object without fields, `redirect` a 302, `endless` a body that does not end.
    */
   readonly kind:
-    'status' | 'reset' | 'hang' | 'lost' | 'malformed' | 'empty' | 'redirect' | 'endless'
+    'status' | 'kept' | 'reset' | 'hang' | 'lost' | 'malformed' | 'empty' | 'redirect' | 'endless'
   readonly status?: number
   /** In place of the error's body. */
   readonly body?: object

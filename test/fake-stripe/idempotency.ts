@@ -5,6 +5,11 @@ export interface Reply {
   readonly body: object
 }
 
+/** A request with a key that is in progress. */
+export interface Begun {
+  end(reply: Reply): void
+}
+
 interface Kept {
   readonly request: string
   reply: Reply | undefined
@@ -19,7 +24,7 @@ export class Idempotency {
    *
    * @throws Refusal for a key of another request, or of one that is in progress
    */
-  begin(key: string, request: string): { readonly replayed: Reply } | { end(reply: Reply): void } {
+  begin(key: string, request: string): { readonly replayed: Reply } | Begun {
     const known = this.#kept.get(key)
     if (known === undefined) {
       const kept: Kept = { request, reply: undefined }

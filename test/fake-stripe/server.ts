@@ -5,7 +5,7 @@ import { runControl } from './control.ts'
 import type { FakeStripe, SeenRequest } from './fake.ts'
 import { type Fault, Faults } from './faults.ts'
 import { readForm } from './form.ts'
-import { Idempotency, type Reply } from './idempotency.ts'
+import { type Begun, Idempotency, type Reply } from './idempotency.ts'
 import { FAKE_KEY, FAKE_SECRET } from './names.ts'
 import { Outbox } from './outbox.ts'
 import { answerPage } from './pages.ts'
@@ -28,6 +28,11 @@ export interface FakeStripeOptions {
   readonly planAmount?: number
   /** Milliseconds; default the real time. */
   readonly now?: () => number
+}
+
+const FAILURE: Reply = {
+  status: 500,
+  body: { error: { type: 'api_error', message: 'The fake was told to answer so.' } },
 }
 
 const MOST_BODY = 1_048_576
@@ -71,7 +76,8 @@ export async function startFakeStripe(options: FakeStripeOptions): Promise<FakeS
     // The library prints what it is told here.
     response.setHeader('stripe-notice', 'This is a fake.')
     const fault = faults.take(asked.method, pathname)
-    if (fault?.kind === 'hang') return begin(seen)
+    if (fault?.kind === 'hang') begin(seen)
+    if (fault?.kind === 'kept') begin(seen)?.end(FAILURE)
     if (fault !== undefined && fails(fault, response)) return
     const reply = replyTo(seen, search.slice(1), response)
     if (fault?.kind === 'lost') response.destroy()
@@ -79,8 +85,10 @@ export async function startFakeStripe(options: FakeStripeOptions): Promise<FakeS
   }
 
   /** A request that hangs is in progress for its key. */
-  function begin({ method, path, body, key: sent }: SeenRequest): void {
-    if (sent !== undefined) idempotency.begin(sent, `${method} ${path} ${body}`)
+  function begin({ method, path, body, key: sent }: SeenRequest): Begun | undefined {
+    if (sent === undefined) return undefined
+    const begun = idempotency.begin(sent, `${method} ${path} ${body}`)
+    return 'replayed' in begun ? undefined : begun
   }
 
   function replyTo(request: SeenRequest, query: string, response: ServerResponse): Reply {
@@ -174,10 +182,10 @@ function unknownPath(method: string, path: string): Refusal {
 function fails(fault: Fault, response: ServerResponse): boolean {
   const { kind, status = 500 } = fault
   if (kind === 'lost') return false
+  if (kind === 'kept') sendReply(response, FAILURE)
   if (kind === 'reset') response.destroy()
   if (kind === 'status') {
-    const error = { type: 'api_error', message: 'The fake was told to answer so.' }
-    sendReply(response, { status, body: fault.body ?? { error } })
+    sendReply(response, { status, body: fault.body ?? FAILURE.body })
   }
   if (kind === 'empty') sendReply(response, { status: 200, body: {} })
   if (kind === 'redirect') {

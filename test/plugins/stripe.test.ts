@@ -236,6 +236,20 @@ await t.test(
   },
 )
 
+await t.test(
+  'a failure that the service keeps for a key is left behind with another key',
+  async (t) => {
+    const harness = await open(t)
+    harness.fake.faults.add({ kind: 'kept' })
+    const customer = await customerOf(harness)
+    const key = 'keyhook-customer-acc_1'
+    t.same(asked(harness, 0), [key, key, `${key}-again`])
+    t.equal(await customerOf(harness), customer, 'the same again')
+    t.same(asked(harness, 3), [key, `${key}-again`])
+    t.same(await harness.till.count(), { customers: 1, checkouts: 0 })
+  },
+)
+
 await t.test('another request with the same key is rejected', async (t) => {
   const harness = await open(t)
   const customer = await customerOf(harness)

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import { SECOND, type Millis } from '../../../lib/time.ts'
 import { ProcessorError, type ProcessorPorts } from '../processor.ts'
-import { processorError } from './failures.ts'
+import { isKept, processorError } from './failures.ts'
 import { GuardedClient } from './http.ts'
 import type { StripeSettings } from './settings.ts'
 
@@ -56,11 +56,17 @@ export function createStripeClient(
     protocol: isHttps ? 'https' : 'http',
   })
 
-  async function once(send: Send, options: Stripe.RequestOptions): Promise<unknown> {
-    try {
-      return await send(stripe, options)
-    } catch (error) {
-      throw processorError(error)
+  /** One request after another, with the same key unless Stripe has kept a failure for it. */
+  function sender(send: Send, headers: Readonly<Record<string, string>>, key: string | undefined) {
+    let current = key
+    return async (): Promise<unknown> => {
+      const idempotent = current === undefined ? {} : { idempotencyKey: current }
+      try {
+        return await send(stripe, { headers, ...idempotent })
+      } catch (error) {
+        if (current !== undefined && isKept(error)) current = `${current}-again`
+        throw processorError(error)
+      }
     }
   }
 
@@ -74,8 +80,7 @@ export function createStripeClient(
       const cancel = clock.after(CALL_TIMEOUT, () => late.abort(failure))
       try {
         return await http.under(AbortSignal.any([signal, late.signal]), async (headers, both) => {
-          const options = { headers, ...(key === undefined ? {} : { idempotencyKey: key }) }
-          return read(schema, await patiently(() => once(send, options), both, clock))
+          return read(schema, await patiently(sender(send, headers, key), both, clock))
         })
       } finally {
         cancel()
@@ -85,7 +90,7 @@ export function createStripeClient(
   }
 }
 
-/** Every request is the same, with the same idempotency key, so a retry does nothing twice. */
+/** Every request is the same, with the same idempotency key, so that a retry does nothing twice. */
 function patiently<T>(
   send: () => Promise<T>,
   signal: AbortSignal,

@@ -35,6 +35,17 @@ export function processorError(error: unknown): ProcessorError {
   })
 }
 
+/**
+ * Whether a failure is one that Stripe answers to an idempotency key for a day, whatever has become of its
+ * cause: only another key helps then. What the failed request may have created is known to nobody.
+ */
+export function isKept(error: unknown): boolean {
+  if (!isObject(error) || !isObject(error['headers'])) return false
+  const { statusCode, headers } = error
+  const isReplayed = headers['idempotent-replayed'] === 'true'
+  return isReplayed && typeof statusCode === 'number' && statusCode >= 500
+}
+
 function codeOf(status: number, error: Readonly<Record<string, unknown>>): ProcessorErrorCode {
   if (error['code'] === 'resource_missing') return 'not_found'
   // A redirect, or a status that is none of an API: whoever answered is not Stripe.
