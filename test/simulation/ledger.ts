@@ -16,7 +16,7 @@ import { countOf, createLedgerModel, heldOf, monthOf } from './ledger-model.ts'
 
 /** Steps after which all accounts are new: the model remembers every micro. */
 const GENERATION = 250
-/** Steps from one verification of the accounts in use to the next; of all entries there are fewer. */
+/** Steps from one verification of an account to the next; each reads all entries, so of all accounts it is rarer. */
 const VERIFIED_EVERY = 500
 const ALL_VERIFIED_EVERY = 10_000
 
@@ -120,7 +120,7 @@ async function takeStep(
     isLast || number % ALL_VERIFIED_EVERY === 0
       ? [null]
       : number % VERIFIED_EVERY === 0
-        ? world.accounts
+        ? world.accounts.slice(0, 1)
         : []
   for (const account of accounts) {
     const { differences } = await world.store.ledger.verify(account)

@@ -9,7 +9,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { chooseSeed } from '../support/seeded-random.ts'
 import { sized } from '../support/soak.ts'
 
-const STEPS = sized(1000, 60_000)
+const STEPS = sized({ SQLite: 1000, PostgreSQL: 1000 }, { SQLite: 60_000, PostgreSQL: 40_000 })
 /** Steps within which a defect must be found. */
 const PATIENCE = 3000
 
@@ -47,12 +47,12 @@ const DEFECTS: Readonly<Record<string, LedgerDefect>> = {
   }),
 }
 
-async function simulateOn(t: Test, place: string): Promise<void> {
+async function simulateOn(t: Test, place: string, steps: number): Promise<void> {
   const { store, client } = await openPlatformStore(place, { tablePrefix: '' })
   t.teardown(() => store.close())
   const seed = chooseSeed()
   t.comment(`SEED=${seed}`)
-  const { difference, calls } = await simulateLedger({ store, client }, seed, STEPS)
+  const { difference, calls } = await simulateLedger({ store, client }, seed, steps)
   t.equal(difference, null, `SEED=${seed}`)
   t.comment([...calls].map(([name, count]) => `${name} ${count}`).join(', '))
   for (const [name, defect] of Object.entries(DEFECTS)) {
@@ -63,11 +63,11 @@ async function simulateOn(t: Test, place: string): Promise<void> {
 }
 
 await t.test('SQLite: the ledger is as its model by brute force, step by step', async (t) => {
-  await simulateOn(t, join(t.testdir(), 'keyhook.sqlite'))
+  await simulateOn(t, join(t.testdir(), 'keyhook.sqlite'), STEPS.SQLite)
 })
 
 await t.test('PostgreSQL: the ledger is as its model by brute force, step by step', async (t) => {
   const server = await startPostgres()
   t.teardown(() => server.stop())
-  await simulateOn(t, await server.createDatabase())
+  await simulateOn(t, await server.createDatabase(), STEPS.PostgreSQL)
 })
