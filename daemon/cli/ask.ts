@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
@@ -98,6 +99,7 @@ export function askSocket(
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...(multipart === undefined ? {} : { 'Content-Type': multipart.type }),
         ...(account === undefined ? {} : { 'Keyhook-Account': account }),
+        ...(method === 'POST' ? { 'Idempotency-Key': randomUUID() } : {}),
       },
     })
     request.once('timeout', () => {

@@ -1,5 +1,6 @@
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
+import { querySchema } from '../operations/query.ts'
 import type { Field } from './fields.ts'
 import { partFields, readFields, withFiles } from './fields.ts'
 
@@ -33,9 +34,9 @@ function toCommand(operation: Operation, command: string): CommandSpec {
   if (group === undefined || verb === undefined) {
     throw new TypeError(`${operation.id}: a command is "<group> <verb>", not "${command}"`)
   }
-  const { params, query, body, parts, form } = operation.input
+  const { params, body, parts, form } = operation.input
   const given = [
-    ...readFields(query, 'query'),
+    ...readFields(querySchema(operation), 'query'),
     ...withFiles(readFields(body, 'body'), form?.parts),
     ...partFields(parts),
   ]

@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addOption, refuseInput, toArgument, usageOf, valueOf } from './arguments.ts'
+import type { Csv } from '../operations/operation.ts'
+import { printCsv } from '../operations/print-csv.ts'
 import type { Answer } from './ask.ts'
 import type { CommandSpec } from './command.ts'
 import { optionName } from './command.ts'
@@ -129,8 +131,27 @@ function answerOf(
   { terminal, ask }: CommandPorts,
 ): Promise<Answer> {
   const asking = (given: ReadonlyMap<Field, unknown>): Promise<Answer> =>
-    withWaitNotice(terminal, ask(toRequest(spec, given), account))
+    withWaitNotice(terminal, ask(toRequest(spec, withoutFormat(spec, given)), account))
   return all === true ? askAllPages(spec, values, asking, terminal) : asking(values)
+}
+
+/** A table is printed here from JSON, because all of its pages have one header. */
+function withoutFormat(
+  { operation }: CommandSpec,
+  values: ReadonlyMap<Field, unknown>,
+): ReadonlyMap<Field, unknown> {
+  if (operation.csv === undefined) return values
+  return new Map([...values].filter(([{ name }]) => name !== 'format'))
+}
+
+function isCsv(values: ReadonlyMap<Field, unknown>): boolean {
+  return [...values].some(([{ name }, value]) => name === 'format' && value === 'csv')
+}
+
+function showCsv({ columns, row }: Csv, page: Wire, { terminal }: CommandPorts): void {
+  terminal.out(printCsv({ columns, rows: (page['data'] as readonly never[]).map(row) }))
+  const cursor = page['next_cursor']
+  if (page['has_more'] === true) terminal.err(`There is more: --cursor ${String(cursor)}\n`)
 }
 
 function show(
@@ -141,21 +162,23 @@ function show(
   ports: CommandPorts,
 ): void {
   const { terminal, exit } = ports
-  const { secret = [], failure, conclusion } = spec.operation
+  const { secret = [], failure, conclusion, csv, quote } = spec.operation
   const body = JSON.parse(answer.text) as Wire
   const refused = answer.status >= 400
-  const failed = refused ? undefined : failure?.(body)
+  const isQuote = quote !== undefined && body['dry_run'] === true
+  const failed = refused || isQuote ? undefined : failure?.(body)
   if (refused || failed !== undefined) exit(1)
   if (shared.json === true) {
     terminal.out(`${answer.text}\n`)
     return
   }
   if (refused) terminal.err(printError(body))
+  else if (csv !== undefined && isCsv(values)) showCsv(csv, body, ports)
   else if (shared.raw === true)
     terminal.out(secret.map((name) => `${String(body[name])}\n`).join(''))
   else {
     const sent = Object.fromEntries([...values].map(([{ name }, value]) => [name, value]))
-    const concluded = conclusion === undefined ? '' : `\n${conclusion(body, sent)}\n`
+    const concluded = conclusion === undefined || isQuote ? '' : `\n${conclusion(body, sent)}\n`
     terminal.out(printAnswer(body, secret) + concluded)
   }
   if (failed !== undefined) terminal.err(`keyhook: ${failed}\n`)

@@ -16,11 +16,16 @@ export function curlOf(operation: Placed, baseUrl: string): string {
   return [
     `curl${method === 'GET' ? '' : ` -X ${method}`} "${baseUrl}${urlPath}"`,
     ...credentialsOf(operation),
+    ...(needsKey(operation) ? ['-H "Idempotency-Key: $IDEMPOTENCY_KEY"'] : []),
     ...(example === undefined
       ? []
       : [`-H "Content-Type: application/json"`, `-d ${quote(JSON.stringify(example))}`]),
     ...(json === undefined ? Object.entries(parts?.schema.properties ?? {}).map(formField) : []),
   ].join(' \\\n  ')
+}
+
+function needsKey({ parameters = [] }: ApiOperation): boolean {
+  return parameters.some((one) => one.in === 'header' && one.name === 'Idempotency-Key')
 }
 
 function formField([name, { format, items }]: readonly [string, Schema]): string {

@@ -29,6 +29,7 @@ export function toCall(
     report,
     now: platform.clock.now(),
     requestId,
+    idempotencyKey: undefined,
     ip: address,
     response: {
       setCookie: (cookie, value, expires) => {

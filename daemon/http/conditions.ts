@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fresh from 'fresh'
 import parseRange from 'range-parser'
 import type { ByteRange } from '../../plugins/apps/contract.ts'
@@ -8,6 +9,11 @@ export interface ConditionalHeaders {
   readonly 'if-none-match'?: string | undefined
   readonly 'if-range'?: string | undefined
   readonly range?: string | undefined
+}
+
+/** The strong ETag of a text. */
+export function etagOf(body: string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 }
 
 /** Whether `If-None-Match` names the ETag, by weak comparison (RFC 9110, 13.1.2). */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { etagOf } from './conditions.ts'
 import type { Step } from './state.ts'
 
 /** A public page, the same for everyone. */
@@ -27,8 +27,4 @@ export function documents(pages: Readonly<Record<string, Page>>): Step {
     else ctx.body = page.body
     return undefined
   }
-}
-
-function etagOf(body: string): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 }

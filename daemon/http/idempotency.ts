@@ -192,10 +192,11 @@ function withoutSecrets({ secret = [] }: Answered, body: string): string {
 /** A public operation has no caller with keys of its own, so it ignores the header. */
 export function idempotencyOf(
   ctx: RequestContext,
-  { method, access, effect }: Answered,
+  { method, access, effect, idempotency }: Answered,
   { keyring }: Platform,
 ): Idempotency | undefined {
   const key = ctx.get('idempotency-key')
+  if (key === '' && idempotency === 'required') throw httpError('idempotency_key_required')
   // A read must be repeated: a stored response would outlive a revocation.
   if (key === '' || method !== 'POST' || access === 'public' || effect === 'read') return undefined
   if (!KEY.test(key)) {

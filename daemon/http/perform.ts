@@ -65,6 +65,19 @@ const PERFORM: { readonly [One in AnsweredEffect]: Perform<One> } = {
   },
 }
 
+/** Whether only the price is requested. */
+export function isDryRun({ quote }: Operation, query: unknown): boolean {
+  return quote !== undefined && (query as { readonly dry_run?: string }).dry_run === 'true'
+}
+
+/** Responds with the price of an operation. */
+export async function performQuote({ quote }: Operation, call: AnyCall): Promise<Answer> {
+  // Reading the body may have taken long.
+  await call.admit()
+  const { parts = none() } = call
+  return { status: 200, body: printJson(await quote?.run({ ...call, parts })), replayed: false }
+}
+
 /** Runs an operation, and responds after its commit. */
 export function perform<One extends AnsweredEffect>(
   operation: Operation<One>,

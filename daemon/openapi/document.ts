@@ -9,7 +9,8 @@ import type {
 import { createDocument } from 'zod-openapi'
 import type { ErrorRow } from '../../lib/errors.ts'
 import type { Family } from '../operations/family.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { Operation, Quote } from '../operations/operation.ts'
+import { querySchema } from '../operations/query.ts'
 import { describeStreams } from './event-stream.ts'
 import { FILE_SCHEMA, partsEncoding, partsSchema } from './parts.ts'
 import { sharedErrors } from './shared-errors.ts'
@@ -93,6 +94,7 @@ function describe(
   rows: ErrorRows,
 ): ZodOpenApiOperationObject {
   const { input } = operation
+  const query = querySchema(operation)
   return {
     operationId: operation.id,
     summary: operation.summary,
@@ -100,12 +102,20 @@ function describe(
     security: securityOf(operation),
     requestParams: {
       ...(input.params === undefined ? {} : { path: input.params }),
-      ...(input.query === undefined ? {} : { query: input.query }),
+      ...(query === undefined ? {} : { query }),
+      ...(operation.idempotency === undefined ? {} : { header: REQUIRED_KEY }),
     },
     ...requestBodyOf(operation),
     responses: responsesOf(operation, rows),
   }
 }
+
+const REQUIRED_KEY = z.object({
+  'Idempotency-Key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/)
+    .meta({ description: 'Any text of yours; a repeated request with it has its effect once.' }),
+})
 
 function requestBodyOf({
   input: { body, parts, form },
@@ -142,12 +152,14 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
   }
   const { output, example, summary } = operation
   const responses: ZodOpenApiResponsesObject = {
+    ...(operation.quote === undefined ? {} : quoteOf(summary, operation.quote)),
     [`${operation.status ?? 200}`]: {
       description: summary,
       content: contentOf(operation),
-      ...(operation.status === 202 ? watchHeaders(operation) : {}),
+      ...successHeaders(operation),
     },
     ...(operation.effect === 'bytes' ? partsOfFiles(operation) : {}),
+    ...(operation.cache === undefined ? {} : NOT_MODIFIED),
   }
   if (operation.accepted !== undefined) {
     responses['202'] = {
@@ -165,6 +177,34 @@ function responsesOf(operation: Operation, rows: ErrorRows): ZodOpenApiResponses
     }
   }
   return responses
+}
+
+function successHeaders(operation: Operation): Pick<ZodOpenApiResponseObject, 'headers'> {
+  if (operation.status === 202) return watchHeaders(operation)
+  if (operation.cache !== undefined) return { headers: CACHE_HEADERS }
+  return operation.csv === undefined ? {} : { headers: { Link: NEXT_PAGE } }
+}
+
+const NEXT_PAGE = {
+  description: 'With format=csv: address of the next page, rel="next".',
+  schema: { type: 'string' },
+} as const
+
+const CACHE_HEADERS = {
+  ETag: { description: 'For If-None-Match.', schema: { type: 'string' } },
+  'Cache-Control': {
+    description: 'How long any cache may keep the response.',
+    schema: { type: 'string' },
+  },
+} as const
+
+function quoteOf(summary: string, { output, example }: Quote): ZodOpenApiResponsesObject {
+  return {
+    '200': {
+      description: `${summary}: only its price, with dry_run=true`,
+      content: { 'application/json': { schema: output, example } },
+    },
+  }
 }
 
 /** Headers that say where to look again, and when. */
@@ -188,19 +228,31 @@ function watchHeaders({ watch }: Operation): Pick<ZodOpenApiResponseObject, 'hea
 function partsOfFiles(operation: Operation): ZodOpenApiResponsesObject {
   return {
     '206': { description: 'The requested range', content: contentOf(operation) },
-    '304': { description: 'Not modified' },
+    ...NOT_MODIFIED,
   }
 }
+
+const NOT_MODIFIED: ZodOpenApiResponsesObject = { '304': { description: 'Not modified' } }
 
 function contentOf({
   effect,
   output,
   example,
+  csv,
 }: Operation): NonNullable<ZodOpenApiResponseObject['content']> {
   if (effect === 'bytes') return { 'application/octet-stream': { schema: FILE_SCHEMA } }
   // The data of one event, until `describeStreams` adds the event around it.
   if (effect === 'stream') return { 'text/event-stream': { schema: output } }
-  return { 'application/json': { schema: output, example: example.response } }
+  return {
+    'application/json': { schema: output, example: example.response },
+    ...(csv === undefined
+      ? {}
+      : {
+          'text/csv': {
+            schema: { type: 'string', description: `Columns: ${csv.columns.join(', ')}.` },
+          },
+        }),
+  }
 }
 
 function securityOf({ access }: Operation): Record<string, string[]>[] {

@@ -26,6 +26,7 @@ export function sharedErrors(operation: Operation): readonly string[] {
     ...(changes ? ['csrf_failed'] : []),
     ...(effect === 'stream' ? ['too_many_streams'] : []),
     ...(effect === 'bytes' ? ['range_not_satisfiable', 'too_many_transfers'] : []),
+    ...(operation.idempotency === 'required' ? ['idempotency_key_required'] : []),
     ...(method === 'POST' && changes ? ['idempotency_in_progress', 'idempotency_mismatch'] : []),
     ...(isMetered(operation) ? ['rate_limited'] : []),
   ]

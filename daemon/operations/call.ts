@@ -30,6 +30,8 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
   readonly prepared: Prepared
   readonly now: Instant
   readonly requestId: string
+  /** `Idempotency-Key` of the request; undefined without one, and where it is ignored. */
+  readonly idempotencyKey: string | undefined
   /** Address of the caller, only for throttling. */
   readonly ip: string
   readonly response: ResponseHead
@@ -92,6 +94,12 @@ export interface StreamCall<Input extends OperationInput = OperationInput> exten
   readonly after: string
   /** Aborts once nobody reads the events; waiting generators must end then. */
   readonly left: AbortSignal
+}
+
+/** A call for a price. */
+export interface QuoteCall<Input extends OperationInput = OperationInput> extends Call<Input> {
+  /** The parts of `input.parts` as they arrive. */
+  readonly parts: AsyncIterable<GivenPart>
 }
 
 /** A call that commits by itself. */

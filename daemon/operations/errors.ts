@@ -24,6 +24,7 @@ export type HttpErrorCode =
   | 'route_not_found'
   | 'method_not_allowed'
   | 'request_abandoned'
+  | 'idempotency_key_required'
   | 'idempotency_in_progress'
   | 'payload_too_large'
   | 'range_not_satisfiable'
@@ -56,6 +57,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   invalid_cursor: {
     status: 400,
     text: 'The cursor belongs to another list or other filters. Start again without it.',
+  },
+  idempotency_key_required: {
+    status: 400,
+    text: 'Send an Idempotency-Key header of your own choice, so that a repeated request has its effect once.',
   },
   account_required: {
     status: 400,

@@ -1,7 +1,16 @@
 import type { z } from 'zod'
 import type { ByteRange } from '../../plugins/apps/contract.ts'
 import type { Access } from '../authority/admission.ts'
-import type { Call, OperationInput, OwnCall, PublishCall, StreamCall, WriteCall } from './call.ts'
+import type {
+  Call,
+  OperationInput,
+  OwnCall,
+  PublishCall,
+  QuoteCall,
+  StreamCall,
+  WriteCall,
+} from './call.ts'
+import type { Cell } from './print-csv.ts'
 
 /**
  * A family whose data an operation returns.
@@ -31,6 +40,24 @@ export interface CommandWarning {
     read: Readonly<Record<string, unknown>>,
   ): readonly string[]
 }
+
+/** The price of an operation, without its effect. */
+export interface Quote<Input extends OperationInput = OperationInput> {
+  readonly output: z.ZodType
+  readonly example: unknown
+  /** Changes nothing. */
+  run(call: QuoteCall<Input>): Promise<unknown>
+}
+
+/** How the records of a list are rows of a table. */
+export interface Csv<Record = never> {
+  readonly columns: readonly string[]
+  /** One cell for each column. */
+  readonly row: (record: Record) => readonly Cell[]
+}
+
+/** The records of a page. */
+type Listed<Page> = Page extends { readonly data: readonly (infer Record)[] } ? Record : never
 
 /** Declaration common to all effects. */
 export interface Declaration<
@@ -67,6 +94,17 @@ export interface Declaration<
     /** Response while the work is still to be done, for an operation with a response of its own for it. */
     readonly accepted?: unknown
   }
+  /**
+   * Its response for `dry_run=true`, a parameter that its query gets by this: status 200 with the price.
+   * The operation itself does not run, and an `Idempotency-Key` is ignored.
+   */
+  readonly quote?: Quote<Input>
+  /** Any cache may keep the response for these seconds: for public reads. */
+  readonly cache?: { readonly seconds: number }
+  /** Its response for `format=csv`, a parameter that its query gets by this: for lists. */
+  readonly csv?: Csv<Listed<z.input<Output>>>
+  /** Refuses requests without an `Idempotency-Key`. */
+  readonly idempotency?: 'required'
   /** Response fields that are shown once: a replay has null instead. */
   readonly secret?: readonly string[]
   /** Its CLI command, such as `key create`. */

@@ -32,13 +32,14 @@ export function draftValid(
   const queries = parameters.filter(
     (one) => one.in === 'query' && (one.required === true || random.oneIn(3)),
   )
+  const given = { ...credentials, ...drawHeaders(parameters, random) }
   const query = queries.map(({ name, schema }) => [name, String(drawValue(schema, random))])
   const content = requestBody?.content?.['application/json']
   const form = requestBody?.content?.['multipart/form-data']
   // Little of what is drawn for a form is taken, and all else may depend on what it makes.
   if (form !== undefined && (content === undefined || random.oneIn(4))) {
     const raw = bodyOf(drawParts(form.schema, random))
-    const headers = { ...credentials, ...MULTIPART }
+    const headers = { ...given, ...MULTIPART }
     return { method, path, params, query: Object.fromEntries(query) as {}, headers, raw }
   }
   return {
@@ -47,13 +48,24 @@ export function draftValid(
     params,
     query: Object.fromEntries(query) as Record<string, string>,
     headers: {
-      ...credentials,
+      ...given,
       ...(content === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(content === undefined
       ? {}
       : { body: drawBody(drawValue(content.schema, random), content.example, random) }),
   }
+}
+
+/** Those that must be there. */
+function drawHeaders(
+  parameters: NonNullable<DocumentedOperation['parameters']>,
+  random: SeededRandom,
+): Readonly<Record<string, string>> {
+  const headers = parameters.filter((one) => one.in === 'header' && one.required === true)
+  return Object.fromEntries(
+    headers.map(({ name }) => [name.toLowerCase(), `drawn-${random.below(1e9)}`]),
+  )
 }
 
 /** What must be there, and some of what may. */

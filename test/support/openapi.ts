@@ -24,7 +24,7 @@ interface Content {
 }
 
 interface Parameter {
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly name: string
   readonly required?: boolean
   readonly schema: Schema

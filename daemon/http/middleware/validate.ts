@@ -4,23 +4,25 @@ import type { FieldError } from '../../../lib/errors.ts'
 import { cutText } from '../../../lib/internal/text.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Operation } from '../../operations/operation.ts'
+import { querySchema } from '../../operations/query.ts'
 import { refusedNames } from '../../operations/faults.ts'
 import type { ReadInput } from '../../operations/read-input.ts'
 import { createInputReader } from '../../operations/read-input.ts'
 import type { RequestState, Step } from '../state.ts'
 
 /** Checks every part of the input, and refuses undeclared fields and parameters. */
-export function validate({ path, input }: Operation): Step {
+export function validate(operation: Operation): Step {
+  const { path, input } = operation
+  const query = querySchema(operation)
   const readPath = input.params === undefined ? readNone : createInputReader(input.params)
-  const readQuery = input.query === undefined ? readNoNames : createInputReader(input.query)
+  const readQuery = query === undefined ? readNoNames : createInputReader(query)
   const readBody = input.body === undefined ? readNothing : createInputReader(input.body)
   return function validate(ctx, next) {
     const broken = brokenTexts(path, ctx.path, ctx.querystring)
     if (broken.length > 0) throw httpError('invalid_request', { errors: broken })
-    const query = ctx.querystring === '' ? {} : { ...ctx.query }
     const read = {
       params: readPath(ctx['params'], 'path'),
-      query: readQuery(query, 'query'),
+      query: readQuery(ctx.querystring === '' ? {} : { ...ctx.query }, 'query'),
       body: readBody(ctx.state.body, 'body'),
     }
     const faults = Object.values(read).flatMap((part) => part.faults ?? [])

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
 import type { Operation } from '../../../daemon/operations/operation.ts'
+import { querySchema } from '../../../daemon/operations/query.ts'
 import type { AnyBody, Asker } from '../../support/world.ts'
 import { createWorld } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
@@ -49,8 +50,9 @@ export const NAME_CHECKS: Checks = {
     for (const operation of operations) {
       const { id, input } = operation
       const message = await refusedName(operation)
-      for (const name of namesOf(input.query) ?? []) t.match(message, name, `${id}: query`)
-      if (input.query === undefined) t.match(message, 'No name is allowed here', id)
+      const query = querySchema(operation)
+      for (const name of namesOf(query) ?? []) t.match(message, name, `${id}: query`)
+      if (query === undefined) t.match(message, 'No name is allowed here', id)
       asked += 1
       const fields = namesOf(input.body)
       if (fields === undefined) continue
