@@ -21,6 +21,11 @@ export interface KeyRecord {
   readonly parent_id: string | null
   /** 0 for a root. */
   readonly depth: number
+  /**
+   * The most that it and the keys below it may spend in a month of UTC, in millionths of the currency's unit;
+   * null for no limit of its own.
+   */
+  readonly monthly_budget_micros: number | null
   readonly expires_at: Instant | null
   readonly revoked_at: Instant | null
   readonly created_by: Creator

@@ -47,6 +47,7 @@ function keyOf(id: string, changes: Partial<KeyRecord> = {}): KeyRecord {
     created_at: 0,
     updated_at: 0,
     last_used_at: null,
+    monthly_budget_micros: null,
     version: 1,
     secrets: [],
     ...changes,

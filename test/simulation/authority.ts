@@ -224,6 +224,7 @@ function chainOf({ id, hash }: Key, changes: number): KeyChain {
     created_at: 0,
     updated_at: 0,
     last_used_at: null,
+    monthly_budget_micros: null,
     version: changes + 1,
     secrets: [secret],
   }

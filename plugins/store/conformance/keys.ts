@@ -32,6 +32,34 @@ export const keyCases: readonly StoreCase[] = [
     },
   },
   {
+    name: 'keys: a monthly budget comes back exactly, with the key and with its chain, and stays',
+    async run({ open }) {
+      const store = await open()
+      const most = Number.MAX_SAFE_INTEGER
+      const root = sampleKey('key_1', { monthly_budget_micros: most })
+      const child = sampleKey('key_2', {
+        parent_id: 'key_1',
+        depth: 1,
+        monthly_budget_micros: 1,
+      })
+      const free = sampleKey('key_3', { parent_id: 'key_2', depth: 2 })
+      await insertKeys(store, root, child, free)
+      const budgets = async (): Promise<readonly unknown[]> => {
+        const chain = await store.keys.chain(ACCOUNT, 'key_3')
+        return chain.map(({ monthly_budget_micros }) => monthly_budget_micros)
+      }
+      assert.deepEqual(await budgets(), [most, 1, null])
+      const found = await store.keys.findChain('hash of key_1')
+      assert.equal(found?.chain[0]?.monthly_budget_micros, most)
+      await store.write(async (tx) => {
+        await tx.keys.update(root, { name: 'another' }, BORN)
+        const secret = sampleSecret('next', { version: 2 })
+        await tx.keys.rotate({ id: 'key_2', secret, previous_not_after: BORN + 1, now: BORN })
+      })
+      assert.deepEqual(await budgets(), [most, 1, null])
+    },
+  },
+  {
     name: 'keys: a foreign or unknown id finds nothing',
     async run({ open }) {
       const store = await open()

@@ -77,6 +77,7 @@ export function sampleKey(id: string, changes: Partial<KeyRecord> = {}): KeyReco
     created_at: BORN,
     updated_at: BORN,
     last_used_at: null,
+    monthly_budget_micros: null,
     version: 1,
     secrets: [sampleSecret(`hash of ${id}`)],
     ...changes,

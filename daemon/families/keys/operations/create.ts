@@ -66,6 +66,7 @@ export const createKey = operation({
       ...requested,
       parent_id: actor.key?.id ?? null,
       depth,
+      monthly_budget_micros: null,
       revoked_at: null,
       created_by: creatorOf(principal),
       created_at: now,

@@ -83,4 +83,8 @@ export const keys: readonly Migration[] = [
        WHERE not_after IS NOT NULL`,
     ],
   },
+  {
+    name: 'keys/0005-monthly-budget',
+    up: (t) => [`ALTER TABLE ${t.keys} ADD COLUMN monthly_budget BIGINT`],
+  },
 ]
