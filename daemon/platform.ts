@@ -6,7 +6,6 @@ import type { ScopeUniverse } from '../lib/scope/syntax.ts'
 import type { Instant } from '../lib/time.ts'
 import type { BrandNames } from '../lib/webhook/headers.ts'
 import type { AppBytes } from '../plugins/apps/contract.ts'
-import type { Billing } from '../plugins/billing/contract.ts'
 import type { Deployer } from '../plugins/deploy/contract.ts'
 import type { Editor } from '../plugins/edits/contract.ts'
 import type { EgressClient, NameLookup } from '../plugins/egress/contract.ts'
@@ -15,6 +14,7 @@ import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import type { JobKindName } from '../plugins/platform/contract/jobs.ts'
 import type { AppDirectory } from './authority/app-directory.ts'
+import type { Billing } from './billing/billing.ts'
 import type { EventPositions } from './events/positions.ts'
 import type { EventTypes } from './events/types.ts'
 import type { FairQueue } from './queues/fair-queue.ts'
@@ -90,8 +90,6 @@ export interface Plugins {
   readonly nameLookup: NameLookup
   /** Store of app files; undefined: none. */
   readonly appBytes?: AppBytes | undefined
-  /** Prices of work, and who can pay for it. */
-  readonly billing: Billing<PlatformTx>
   /** Makes releases of apps; undefined: apps cannot be published. */
   readonly deployer?: Deployer | undefined
   /** Runs prompts. */
@@ -125,6 +123,8 @@ export interface Service {
   readonly baseUrl: string
   /** Maximum live keys of an account without its own limit. */
   readonly keyLimit: number
+  /** Requests per minute of one caller; 0 for no limit. */
+  readonly rates: { readonly reads: number; readonly writes: number }
   /** Whether webhooks also get the Standard Webhooks headers by default. */
   readonly standardHeaders: boolean
   /** Models that callers may name; a prompt without one uses the editor's default. */
@@ -141,6 +141,8 @@ export interface Service {
 export interface Platform extends Machine, Kernel, Service {
   readonly store: PlatformStore
   readonly plugins: Plugins
+  /** Prices of work, and who can pay for it. */
+  readonly billing: Billing
   readonly queues: Queues
   readonly workAvailable: WorkAvailable
 }

@@ -7,7 +7,6 @@
 import type { AppBytes } from './apps/contract.ts'
 import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
-import type { Billing } from './billing/contract.ts'
 import type { PaymentProcessorPlugin } from './billing/processor.ts'
 import type { Deployer } from './deploy/contract.ts'
 import type { Editor } from './edits/contract.ts'
@@ -65,11 +64,6 @@ export const APP_BYTES = {
     (await import('./apps/disk.ts')).openDiskBytes(options),
   database: async (options: DatabaseBytesOptions): Promise<AppBytes> =>
     (await import('./apps/database.ts')).openDatabaseBytes(options),
-} as const
-
-/** Who may keep the books of what work costs. */
-export const BILLINGS = {
-  none: async (): Promise<Billing> => (await import('./billing/none.ts')).createNoBilling(),
 } as const
 
 /** Who may take money. Each package is loaded only when it is selected. */

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { parseJson } from '../../lib/internal/json.ts'
 import type { Instant } from '../../lib/time.ts'
 import { DAY } from '../../lib/time.ts'
+import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import { createInputReader } from '../operations/read-input.ts'
 import { givenInstant } from '../families/wire.ts'
 
@@ -160,6 +161,23 @@ export function printVersion(version: PriceVersion): {
 } {
   const body = JSON.stringify(version, (_, value: unknown) => sorted(value))
   return { body, sha256: createHash('sha256').update(body).digest('hex') }
+}
+
+/**
+ * Keeps the price versions that have begun, so that amounts of the ledger can be explained later.
+ *
+ * @returns a version that was kept with other prices, if there is one
+ */
+export async function keepPrices(
+  tx: Pick<PlatformTx, 'ledger'>,
+  { versions }: Prices,
+  now: Instant,
+): Promise<string | undefined> {
+  for (const version of versions.filter(({ effective_at }) => effective_at <= now)) {
+    const kept = { version: version.version, ...printVersion(version), first_seen: now }
+    if (!(await tx.ledger.keepPriceVersion(kept))) return version.version
+  }
+  return undefined
 }
 
 function sorted(value: unknown): unknown {

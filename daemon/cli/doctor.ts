@@ -7,6 +7,7 @@ import { MINUTE } from '../../lib/time.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
 import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
+import { loadPrices } from '../composition/billing.ts'
 import { requireBrand } from '../composition/brand.ts'
 import { readConfig, databaseFile, usesPostgres } from '../config/config.ts'
 import { openLocal } from '../daemon.ts'
@@ -38,7 +39,17 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
     await checkClock(config),
     ...(await checkFolder(config)),
     ...(await checkModel(config)),
+    ...(await checkPrices(config)),
   ]
+}
+
+async function checkPrices(config: Config): Promise<readonly Check[]> {
+  if (config.prices === undefined) return []
+  const { check } = await attempt('prices', async () => {
+    const { version } = (await loadPrices(config)).at(Date.now())
+    return { detail: `version ${version} is in effect` }
+  })
+  return [check]
 }
 
 async function checkModel({ llmBaseUrl }: Config): Promise<readonly Check[]> {

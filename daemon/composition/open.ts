@@ -5,7 +5,9 @@ import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { StoredFacts } from '../../plugins/registry.ts'
 import { APP_DIRECTORIES } from '../authority/app-directory.ts'
 import { catalogueOf } from '../operations/catalogue.ts'
+import type { Prices } from '../billing/prices.ts'
 import type { Config } from '../config/config.ts'
+import { rateLimitsOf } from '../config/config.ts'
 import { createPageQueue } from '../families/cursor.ts'
 import { createPollQueue } from '../families/polling.ts'
 import { createReplayQueue } from '../families/webhooks/again.ts'
@@ -21,6 +23,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApplyingQueue } from '../trees/applying-queue.ts'
 import { createWriteQueue } from '../queues/writes.ts'
+import { loadPrices, openBilling } from './billing.ts'
 import { keepBrand, requireBrand } from './brand.ts'
 import type { Closable, Closers } from './closers.ts'
 import { openInOrder } from './closers.ts'
@@ -66,6 +69,8 @@ export interface Opening {
   readonly plugins?: GivenPlugins
   /** Default: the clock that the processes of the store share. */
   readonly clock?: Clock | undefined
+  /** Default: those of the settings. */
+  readonly prices?: Prices | undefined
   /** Limits of requests and responses. Default: those of production. */
   readonly traffic?: TrafficLimits | undefined
 }
@@ -94,6 +99,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
   const fileProcessor = await openNamed(config, given, closers)
+  const prices = opening.prices ?? (await loadPrices(config))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
   const machine = machineOf(opening.clock ?? clockOf(store))
@@ -115,10 +121,12 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     metrics,
     log,
   }
+  const kernel = await createKernel(parts)
   const platform: Platform = {
     ...machine,
-    ...(await createKernel(parts)),
+    ...kernel,
     ...serviceOf(opening),
+    billing: await openBilling(config, { ...machine, store, engine: kernel.engine, prices }),
     store,
     plugins: { ...plugins, appBytes, fileProcessor },
     queues: createQueues(store),
@@ -176,6 +184,7 @@ function serviceOf({ config, families, appsHosting, baseUrl }: Opening): Service
     catalogue: catalogueOf(config.brand, families),
     baseUrl,
     keyLimit: config.keyLimit,
+    rates: rateLimitsOf(config),
     standardHeaders: config.webhookStandardHeaders === 'on',
     models: allowedModels(config),
     appsHosting: appsHosting,

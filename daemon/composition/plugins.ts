@@ -1,5 +1,5 @@
 import type { FileProcessor } from '../../plugins/files/contract.ts'
-import { BILLINGS, DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../../plugins/registry.ts'
+import { DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import type { Machine, Plugins } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -45,7 +45,6 @@ export async function openPlugins(
   return {
     egress,
     nameLookup: given.nameLookup ?? (await NAME_LOOKUPS.dns({ servers: config.dnsServers })),
-    billing: given.billing ?? (await BILLINGS[config.billing]()),
     deployer: closedWith(closers, given.deployer ?? (await DEPLOYERS.hosted())),
     editor,
     embedder,

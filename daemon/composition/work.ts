@@ -1,4 +1,5 @@
 import { DAY, SECOND } from '../../lib/time.ts'
+import { createSweepHandler, enqueueSweep } from '../billing/sweep-job.ts'
 import type { Config } from '../config/config.ts'
 import type { Family } from '../operations/family.ts'
 import type { FamilyJobTimes } from '../jobs/handler.ts'
@@ -17,6 +18,8 @@ import { scheduleWork, purgeExpired } from '../worker/retention.ts'
 const USES_EVERY = 30 * SECOND
 /** Interval of looking for work without a notification, and for claims of processes that ended. */
 const LOOK_EVERY = 5 * SECOND
+/** A sweep that is due is found by then. */
+const SWEEP_LOOK_EVERY = 15 * SECOND
 
 /** The part of a process in the work on a store: without `dispatch`, other processes send and run jobs. */
 export interface Roles {
@@ -69,6 +72,13 @@ function timesOf({ workLease }: Config): FamilyJobTimes {
   return { lease, every: Math.min(lease, LOOK_EVERY) }
 }
 
+/** Holds have deadlines, whichever families are served. */
+async function startBilling({ platform, log }: Given): Promise<readonly Stoppable[]> {
+  if (!platform.billing.metered) return []
+  await enqueueSweep(platform)
+  return [runJobs(platform, log, createSweepHandler, {}, SWEEP_LOOK_EVERY)]
+}
+
 /** @throws when due deliveries cannot be read; nothing is started then */
 export async function startWork(given: Given, roles: Roles): Promise<Work> {
   const { platform, metrics, config, log, families } = given
@@ -81,7 +91,7 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     throw cause
   }
   const working = [
-    ...(roles.dispatch ? startJobs(given) : []),
+    ...(roles.dispatch ? [...startJobs(given), ...(await startBilling(given))] : []),
     ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
   ]
   const observing = startObserving(platform, log, metrics.dropped)

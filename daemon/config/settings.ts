@@ -7,6 +7,7 @@ import { LEASE_MARGIN } from '../../lib/engine/engine.ts'
 import type { MasterKey } from '../../lib/engine/keyring.ts'
 import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { SECOND } from '../../lib/time.ts'
+import type { BillingMode } from '../billing/billing.ts'
 import type { Setting } from './setting.ts'
 import { choiceSetting, integerSetting, optionalSetting, textSetting } from './setting.ts'
 import {
@@ -15,6 +16,7 @@ import {
   parseBilling,
   parseBlocks,
   parseBrand,
+  parseCurrency,
   parseDatabaseUrl,
   parseDomain,
   parseEventTypes,
@@ -300,11 +302,24 @@ export const SETTINGS = {
   }),
   billing: {
     env: 'KEYHOOK_BILLING',
-    doc: 'Billing: none, nothing is metered. internal and stripe are refused until they exist.',
+    doc: 'Billing: none, nothing is charged and every account has all features; or internal, work is charged to credit that the operator grants.',
     shown: 'none',
     fallback: 'none',
     parse: parseBilling,
-  } satisfies Setting<'none'>,
+  } satisfies Setting<BillingMode>,
+  currency: textSetting({
+    env: 'KEYHOOK_CURRENCY',
+    doc: 'Currency of all amounts, a code of ISO 4217. Stored at the first start with billing; later changes are refused.',
+    shown: 'USD',
+    fallback: 'USD',
+    parse: parseCurrency,
+  }),
+  prices: optionalSetting({
+    env: 'KEYHOOK_PRICES',
+    doc: 'Path of the price file, a JSON file of versions. A version that was in use cannot be changed.',
+    shown: 'built-in example prices',
+    parse: (text) => text,
+  }),
   dispatchConcurrency: integerSetting({
     env: 'KEYHOOK_DISPATCH_CONCURRENCY',
     doc: 'Maximum concurrent deliveries; up to 32 times as many connections are open.',

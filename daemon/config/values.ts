@@ -7,6 +7,7 @@ import { parseMasterKeys } from '../../lib/engine/keyring.ts'
 import { SPEC_SCOPES, createUniverse } from '../../lib/scope/syntax.ts'
 import { isEventType } from '../../lib/webhook/event.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
+import type { BillingMode } from '../billing/billing.ts'
 import { email, newPassword } from '../families/accounts/schema.ts'
 import { MODEL_NAME } from '../families/wire.ts'
 import { isHostName } from '../hosting/target.ts'
@@ -75,16 +76,20 @@ export function parseModels(text: string): readonly string[] {
   throw new Error('must be at most 100 models, each 1 to 100 letters, digits or _ . : / @ + -')
 }
 
-const BILLINGS_TO_COME: ReadonlySet<string> = new Set(['internal', 'stripe'])
-
-/** A plan without billing must not look as if it were paid for. */
-export function parseBilling(text: string): 'none' {
-  if (text === 'none') return text
+/** A plan without a processor must not look as if it were paid for. */
+export function parseBilling(text: string): BillingMode {
+  if (text === 'none' || text === 'internal') return text
   throw new Error(
-    BILLINGS_TO_COME.has(text)
-      ? `is ${text}, which this version does not have yet: leave it out, or set it to none`
-      : 'must be none',
+    text === 'stripe'
+      ? 'is stripe, which this version does not have yet: set it to none or internal'
+      : 'must be none or internal',
   )
+}
+
+/** A currency of ISO 4217. */
+export function parseCurrency(text: string): string {
+  if (/^[A-Z]{3}$/.test(text)) return text
+  throw new Error('must be three capital letters, such as USD')
 }
 
 /** Forms of a database address, for messages. */

@@ -33,7 +33,7 @@ export function createUpdateAccount(platform: Platform): UpdateAccount {
     await store.write(async (tx) => {
       const now = clock.now()
       if (!(await tx.accounts.setKeyLimit(id, key_limit, now))) {
-        await insertAccount(tx, { id, name: id, key_limit }, now)
+        await insertAccount(tx, platform, { id, name: id, key_limit }, now)
       }
       const requestId = `req_${toHex(random(REQUEST_ID_BYTES))}`
       await audit(

@@ -12,6 +12,7 @@ const LISTENS = 'your own server listens'
 const USERS = 'its users are those of your product'
 const APPS = 'apps are served by the daemon alone'
 const WORK = 'edits and files of apps are worked on by the daemon alone'
+const BILLING = 'it charges for work on apps, and only the daemon does that work'
 
 /** Settings without effect in an embedded Keyhook, with the reason. */
 export const DAEMON_ONLY = {
@@ -41,7 +42,9 @@ export const DAEMON_ONLY = {
   embeddingsModel: WORK,
   embeddingsBaseUrl: WORK,
   embeddingsApiKey: WORK,
-  billing: 'it charges for work on apps, and only the daemon does that work',
+  billing: BILLING,
+  currency: BILLING,
+  prices: BILLING,
 } as const satisfies Partial<Record<SettingName, string>>
 
 /** The settings of docs/config.md that an embedded Keyhook has: `KEYHOOK_MASTER_KEY` is `masterKey`. */

@@ -3,16 +3,14 @@ import { defineErrors, kernelError } from '../../lib/errors.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
 import type { JsonError } from '../../lib/internal/json.ts'
 import { locationOf } from '../../lib/internal/json.ts'
-import type { BillingErrorCode } from '../../plugins/billing/contract.ts'
-import { billingError } from '../../plugins/billing/contract.ts'
 
 export type HttpErrorCode =
-  | BillingErrorCode
   | 'invalid_json'
   | 'invalid_multipart'
   | 'invalid_request'
   | 'invalid_cursor'
   | 'account_required'
+  | 'insufficient_balance'
   | 'session_expired'
   | 'operator_required'
   | 'session_required'
@@ -38,6 +36,7 @@ export type HttpErrorCode =
   | 'body_too_slow'
   | 'body_consumed'
   | 'capability_unavailable'
+  | 'billing_not_configured'
   | 'internal_error'
 
 /** Errors of every route, regardless of family. */
@@ -66,7 +65,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
     status: 400,
     text: 'Name the account to act for in the Keyhook-Account header. GET /v1/accounts lists them; POST /v1/users creates the first user with an account.',
   },
-  ...billingError.rows,
+  insufficient_balance: {
+    status: 402,
+    text: 'The balance is too low for this. Top it up, or wait until work in progress has ended.',
+  },
   session_expired: { status: 401, text: 'The session has ended. Sign in again.' },
   operator_required: { status: 403, text: 'Only the operator may do this.' },
   session_required: { status: 403, text: 'Only a signed-in user may do this; a key cannot.' },
@@ -135,6 +137,10 @@ export const httpError: ErrorTable<HttpErrorCode> = defineErrors<HttpErrorCode>(
   capability_unavailable: {
     status: 501,
     text: 'This service is not configured for this. Its operator can change that.',
+  },
+  billing_not_configured: {
+    status: 501,
+    text: 'This service does not charge for anything. Its operator can change that with KEYHOOK_BILLING.',
   },
   internal_error: {
     status: 500,

@@ -1,4 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { createBilling } from '../../daemon/billing/billing.ts'
+import { sweep } from '../../daemon/billing/sweep-job.ts'
+import { loadPrices, openBilling } from '../../daemon/composition/billing.ts'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
@@ -7,11 +12,12 @@ import { filesFamily } from '../../daemon/families/files/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { runJobs } from '../../daemon/jobs/run-jobs.ts'
 import { jobTimes } from '../../daemon/jobs/runner.ts'
-import { HOUR } from '../../lib/time.ts'
-import { createMemoryWallet } from '../../plugins/billing/memory.ts'
+import { DAY, HOUR, MINUTE } from '../../lib/time.ts'
 import { EditError } from '../../plugins/edits/contract.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { fileError } from '../../plugins/files/contract.ts'
+import { createClock } from '../support/clock.ts'
+import { pricesOf, walletOf } from '../support/billing.ts'
 import type { Edit } from '../support/edits.ts'
 import {
   ask,
@@ -36,12 +42,12 @@ const PRICES = {
   'edits.create': 100,
   'files.upload': 2,
 }
+const START = Date.UTC(2026, 0, 31)
 /** A prompt that its editor cannot carry out. */
 const BAD = 'bad'
 
 /** A world in which work costs something, with an app and a worker of each kind. */
 async function openWorld(t: Scope, options: WorldOptions = {}) {
-  const billing = createMemoryWallet({ prices: PRICES })
   const editor = createMemoryEditor({
     script(task) {
       if (task.prompt === BAD) throw new EditError('model_refused')
@@ -49,7 +55,7 @@ async function openWorld(t: Scope, options: WorldOptions = {}) {
     },
   })
   const families = [appsFamily, editsFamily, filesFamily]
-  const world = await createWorld(t, { billing, editor, ...options, families })
+  const world = await createWorld(t, { prices: pricesOf(PRICES), editor, ...options, families })
   const { id: app } = await createApp(world)
   const work = () => {
     const worker = runJobs(
@@ -67,8 +73,7 @@ async function openWorld(t: Scope, options: WorldOptions = {}) {
     ...asked(world, app),
     app,
     work,
-    grant: (micros: number) => billing.grant(world.account.id, micros),
-    wallet: () => billing.wallet(world.account.id),
+    ...walletOf(world),
   }
 }
 
@@ -113,7 +118,7 @@ await t.test(
   async (t) => {
     const world = await openWorld(t)
     const { request, app, grant, wallet, edits, files, apps, upload } = world
-    grant(99)
+    await grant(99)
     t.match(await ask(world, app, 'hello'), refused('edits.create', 100, 99))
     t.equal(await edits(), 0)
     const made = await request('POST', '/v1/apps', { body: { prompt: 'A shop' } })
@@ -127,10 +132,11 @@ await t.test(
     ] as const
     t.match(await upload(two), refused('files.upload', 120, 99), 'all of them or none')
     t.equal(await files(), 0)
-    t.same(wallet(), { balance_micros: 99, held_micros: 0 })
+    t.same(await wallet(), { balance: 99, held: 0 })
+    const told = (await eventsOf(world)).map(({ type }) => type)
     t.same(
-      (await eventsOf(world)).map(({ type }) => type),
-      ['app.created'],
+      told.toSorted(),
+      ['app.created', 'billing.credited'],
       'of what is refused nothing is told',
     )
     const operations = [{ op: 'write', path: 'a.txt', content: 'a' }]
@@ -144,81 +150,81 @@ await t.test(
 await t.test('money is held while an edit waits, and taken once it is completed', async (t) => {
   const world = await openWorld(t)
   const { app, work, grant, wallet, charged } = world
-  grant(250)
+  await grant(250)
   const edit = await ask(world, app, 'hello')
   t.equal(edit.status, 202)
-  t.same(wallet(), { balance_micros: 250, held_micros: 100 })
+  t.same(await wallet(), { balance: 250, held: 100 })
   work()
   t.match(await untilEnded(world, edit.body), { status: 'completed' })
-  t.same(wallet(), { balance_micros: 150, held_micros: 0 })
+  t.same(await wallet(), { balance: 150, held: 0 })
   t.same(await charged(), ['edit.completed 100'])
 })
 
 await t.test('of two edits that race for the last of the money one is made', async (t) => {
   const world = await openWorld(t)
   const { app, work, grant, wallet, edits } = world
-  grant(199)
+  await grant(199)
   const answers = await Promise.all(['one', 'two'].map((prompt) => ask(world, app, prompt)))
   t.same(new Set(answers.map(({ status }) => status)), new Set([202, 402]))
   t.equal(await edits(), 1)
-  t.same(wallet(), { balance_micros: 199, held_micros: 100 })
+  t.same(await wallet(), { balance: 199, held: 100 })
   work()
   const won = answers.find(({ status }) => status === 202)?.body as Edit
   t.match(await untilEnded(world, won), { status: 'completed' })
-  t.same(wallet(), { balance_micros: 99, held_micros: 0 })
+  t.same(await wallet(), { balance: 99, held: 0 })
 })
 
 await t.test('an edit that fails, or is canceled, costs nothing', async (t) => {
   const { editor, until: begun } = createHeldEditor()
   const world = await openWorld(t, { editor })
   const { app, request, work, grant, wallet, charged } = world
-  grant(300)
+  await grant(300)
   const running = (await ask(world, app, 'running')).body
   const queued = (await ask(world, app, 'queued')).body
-  t.same(wallet(), { balance_micros: 300, held_micros: 200 })
+  t.same(await wallet(), { balance: 300, held: 200 })
   await request('POST', `${at(queued)}/cancel`)
-  t.same(wallet(), { balance_micros: 300, held_micros: 100 }, 'one that waits, at once')
+  t.same(await wallet(), { balance: 300, held: 100 }, 'one that waits, at once')
   work()
   await begun('running')
   t.match(await request('POST', `${at(running)}/cancel`), { status: 202 })
   t.match(await untilEnded(world, running), { status: 'canceled' })
-  t.same(wallet(), { balance_micros: 300, held_micros: 0 })
+  t.same(await wallet(), { balance: 300, held: 0 })
   await ask(world, app, 'archived')
   await request('DELETE', `/v1/apps/${app}`)
-  await until(() => wallet().held_micros === 0)
-  t.same(wallet(), { balance_micros: 300, held_micros: 0 })
+  await until(async () => (await wallet()).held === 0)
+  t.same(await wallet(), { balance: 300, held: 0 })
   t.same(new Set(await charged()), new Set(['edit.failed 0']))
 
   const other = await openWorld(t)
-  other.grant(100)
+  await other.grant(100)
   other.work()
   t.match(await untilEnded(other, (await ask(other, other.app, BAD)).body), { status: 'failed' })
-  t.same(other.wallet(), { balance_micros: 100, held_micros: 0 })
+  t.same(await other.wallet(), { balance: 100, held: 0 })
   t.same(await other.charged(), ['edit.failed 0'])
 })
 
 await t.test('an app that a prompt makes is paid for as that, once it is made', async (t) => {
   const world = await openWorld(t)
   const { request, work, grant, wallet, charged } = world
-  grant(1000)
+  await grant(1000)
   const make = async (prompt: string) => {
     const { body } = await request('POST', '/v1/apps', { body: { prompt } })
     return { id: String(body['edit_id']), app_id: body['id'], status: '', result_revision: null }
   }
   const failed = await make(BAD)
-  t.same(wallet(), { balance_micros: 1000, held_micros: 500 })
+  t.same(await wallet(), { balance: 1000, held: 500 })
   work()
   t.match(await untilEnded(world, failed), { status: 'failed' })
-  t.same(wallet(), { balance_micros: 1000, held_micros: 0 })
+  t.same(await wallet(), { balance: 1000, held: 0 })
   t.match(await untilEnded(world, await make('A shop')), { status: 'completed' })
-  t.same(wallet(), { balance_micros: 500, held_micros: 0 })
+  t.same(await wallet(), { balance: 500, held: 0 })
   t.same(await charged(), ['edit.failed 0', 'edit.completed 500'])
 })
 
 await t.test('a replay by its Idempotency-Key holds once', async (t) => {
   const world = await openWorld(t)
   const { app, request, work, grant, wallet, edits } = world
-  grant(150)
+  await grant(150)
   const asking = { body: { prompt: 'hello' }, headers: { 'idempotency-key': 'one' } }
   const path = `/v1/apps/${app}/edits`
   const [first, twin] = await Promise.all([
@@ -227,11 +233,11 @@ await t.test('a replay by its Idempotency-Key holds once', async (t) => {
   ])
   t.match([first.status, twin.status], [202, 202])
   t.equal(first.body.id, twin.body.id)
-  t.same(wallet(), { balance_micros: 150, held_micros: 100 })
+  t.same(await wallet(), { balance: 150, held: 100 })
   work()
   await untilEnded(world, first.body)
   t.match(await request('POST', path, asking), { status: 202, body: { id: first.body.id } })
-  t.same(wallet(), { balance_micros: 50, held_micros: 0 })
+  t.same(await wallet(), { balance: 50, held: 0 })
   t.equal(await edits(), 1)
 })
 
@@ -242,55 +248,177 @@ await t.test('a file is paid for by its bytes, once it is processed', async (t) 
   })
   const world = await openWorld(t, { fileProcessor: processor })
   const { app, request, work, grant, wallet, upload, fileEnded } = world
-  grant(100)
+  await grant(100)
   const text = 'x'.repeat(20)
   const sent = await upload([['a.md', text]])
-  t.same(wallet(), { balance_micros: 100, held_micros: 40 })
+  t.same(await wallet(), { balance: 100, held: 40 })
   const again = await upload([['b.md', text]])
   t.equal(again.body.data[0]?.['id'], sent.body.data[0]?.['id'])
-  t.same(wallet(), { balance_micros: 100, held_micros: 40 }, 'the same bytes are one file')
+  t.same(await wallet(), { balance: 100, held: 40 }, 'the same bytes are one file')
   work()
   t.equal(await fileEnded(String(sent.body.data[0]?.['id'])), 'processed')
-  t.same(wallet(), { balance_micros: 60, held_micros: 0 })
+  t.same(await wallet(), { balance: 60, held: 0 })
 
   const { body } = await upload([['c.md', 'y'.repeat(25)]])
   const id = String(body.data[0]?.['id'])
   t.equal(await fileEnded(id), 'failed')
-  t.same(wallet(), { balance_micros: 60, held_micros: 0 })
+  t.same(await wallet(), { balance: 60, held: 0 })
   const retry = () => request('POST', `/v1/apps/${app}/files/${id}/retry`)
-  grant(50)
+  await grant(50)
   const edit = await ask(world, app, 'hello')
   t.equal(edit.status, 202)
   t.match(await retry(), refused('files.upload', 50, 10))
   t.match((await request('GET', `/v1/apps/${app}/files/${id}`)).body, { status: 'failed' })
   await untilEnded(world, edit.body)
-  grant(40)
+  await grant(40)
   t.match(await retry(), { status: 202 })
   t.equal(await fileEnded(id), 'processed')
-  t.same(wallet(), { balance_micros: 0, held_micros: 0 })
+  t.same(await wallet(), { balance: 0, held: 0 })
 })
 
 await t.test('a file that is deleted before it is processed costs nothing', async (t) => {
   const world = await openWorld(t)
   const { app, request, grant, wallet, upload } = world
-  grant(100)
+  await grant(100)
   const { body } = await upload([['a.md', 'x'.repeat(20)]])
-  t.same(wallet(), { balance_micros: 100, held_micros: 40 })
+  t.same(await wallet(), { balance: 100, held: 40 })
   const path = `/v1/apps/${app}/files/${String(body.data[0]?.['id'])}`
   t.match(await request('DELETE', path), { status: 200 })
-  t.same(wallet(), { balance_micros: 100, held_micros: 0 })
+  t.same(await wallet(), { balance: 100, held: 0 })
 })
 
-await t.test('billing that does not exist yet is refused at the start', async (t) => {
-  t.equal(readConfig({}).billing, 'none')
-  t.equal(readConfig({ KEYHOOK_BILLING: 'none' }).billing, 'none')
-  for (const KEYHOOK_BILLING of ['internal', 'stripe']) {
-    t.throws(
-      () => readConfig({ KEYHOOK_BILLING }),
-      new ConfigError(
-        `KEYHOOK_BILLING is ${KEYHOOK_BILLING}, which this version does not have yet: leave it out, or set it to none`,
-      ),
-    )
+await t.test('a price version applies to what was held at it', async (t) => {
+  const world = await openWorld(t)
+  const { app, platform, account, grant, wallet, work } = world
+  await grant(1000)
+  const edit = (await ask(world, app, 'hello')).body
+  const dearer = createBilling({
+    mode: 'internal',
+    currency: 'USD',
+    prices: pricesOf({ ...PRICES, 'edits.create': 700 }),
+    ...platform,
+  })
+  Object.assign(platform, { billing: dearer })
+  work()
+  t.match(await untilEnded(world, edit), { status: 'completed' })
+  t.same(await wallet(), { balance: 900, held: 0 })
+  const { rows } = await platform.store.ledger.transactions({
+    account_id: account.id,
+    kind: 'capture',
+    app_id: null,
+    key_id: null,
+    from: null,
+    to: null,
+    limit: 9,
+    after: null,
+  })
+  t.match(rows, [{ operation: 'edits.create', amount: -100, price_version: 'v1', app_id: app }])
+})
+
+await t.test('work whose hold has expired is not carried out, and not charged', async (t) => {
+  const clock = createClock(START)
+  const world = await openWorld(t, { clock })
+  const { app, request, platform, upload, grant, wallet, verified, charged } = world
+  await grant(1000)
+  const edit = (await ask(world, app, 'hello')).body
+  const sent = await upload([['a.md', 'x'.repeat(20)]])
+  const file = String(sent.body.data[0]?.['id'])
+  t.same(await wallet(), { balance: 1000, held: 140 })
+  clock.set(DAY - 1)
+  await sweep(platform)
+  t.same(await wallet(), { balance: 1000, held: 140 }, 'not before its deadline')
+  clock.set(1)
+  await sweep(platform)
+  t.same(await wallet(), { balance: 1000, held: 0 })
+  world.work()
+  await until(async () => (await request('GET', at(edit))).body['status'] === 'failed')
+  t.match((await request('GET', at(edit))).body, { error: { code: 'hold_expired' } })
+  const path = `/v1/apps/${app}/files/${file}`
+  await until(async () => (await request('GET', path)).body['status'] === 'failed')
+  t.match((await request('GET', path)).body, { error: { code: 'hold_expired' } })
+  t.same(await charged(), ['edit.failed 0'])
+  t.same(await wallet(), { balance: 1000, held: 0 })
+  t.same(await verified(), [])
+})
+
+await t.test('work that begins late is held until it must have ended', async (t) => {
+  const clock = createClock(START)
+  const { editor, until: begun, release } = createHeldEditor()
+  const world = await openWorld(t, { clock, editor })
+  const { app, request, platform, grant, wallet } = world
+  await grant(1000)
+  const edit = (await ask(world, app, 'hello')).body
+  clock.set(DAY - MINUTE)
+  world.work()
+  await begun('hello')
+  clock.set(5 * MINUTE)
+  await sweep(platform)
+  t.same(await wallet(), { balance: 1000, held: 100 })
+  await release('hello')
+  await until(async () => (await request('GET', at(edit))).body['status'] === 'completed')
+  t.same(await wallet(), { balance: 900, held: 0 })
+})
+
+await t.test('credit that has expired pays for nothing, whether or not a sweep ran', async (t) => {
+  const clock = createClock(START)
+  const world = await openWorld(t, { clock })
+  const { app, grant, wallet, platform } = world
+  await grant(100, START + DAY)
+  clock.set(DAY)
+  t.match(await ask(world, app, 'late'), refused('edits.create', 100, 0))
+  await sweep(platform)
+  t.same(await wallet(), { balance: 0, held: 0 })
+  t.same(await world.verified(), [])
+})
+
+await t.test('the settings of billing are checked at the start', async (t) => {
+  t.match(readConfig({}), { billing: 'none', currency: 'USD', prices: undefined })
+  t.equal(readConfig({ KEYHOOK_BILLING: 'internal' }).billing, 'internal')
+  t.throws(
+    () => readConfig({ KEYHOOK_BILLING: 'stripe' }),
+    new ConfigError(
+      'KEYHOOK_BILLING is stripe, which this version does not have yet: set it to none or internal',
+    ),
+  )
+  t.throws(
+    () => readConfig({ KEYHOOK_BILLING: 'free' }),
+    /^KEYHOOK_BILLING must be none or internal/,
+  )
+  for (const KEYHOOK_CURRENCY of ['usd', 'US', 'USDT', '$']) {
+    t.throws(() => readConfig({ KEYHOOK_CURRENCY }), /^KEYHOOK_CURRENCY must be three capital/)
   }
-  t.throws(() => readConfig({ KEYHOOK_BILLING: 'free' }), /^KEYHOOK_BILLING must be none/)
+})
+
+await t.test('currency and used price versions stay as they were', async (t) => {
+  const world = await createWorld(t, { prices: pricesOf(PRICES) })
+  const { platform } = world
+  const ports = { ...platform, prices: pricesOf(PRICES) }
+  const config = { billing: 'internal', currency: 'USD' } as const
+  t.match(await openBilling(config, ports), { mode: 'internal', metered: true, currency: 'USD' })
+  await t.rejects(openBilling({ ...config, currency: 'EUR' }, ports), {
+    message:
+      'KEYHOOK_CURRENCY is EUR, but the amounts of this database are in USD. Set KEYHOOK_CURRENCY to USD',
+  })
+  const changed = pricesOf({ ...PRICES, 'edits.create': 101 })
+  await t.rejects(openBilling(config, { ...ports, prices: changed }), {
+    message: 'KEYHOOK_PRICES changes version v1, which was in use. Give it a new version',
+  })
+  const next = pricesOf(PRICES, { ...PRICES, 'edits.create': 101 })
+  t.match(await openBilling(config, { ...ports, prices: next }), { metered: true })
+  t.match(await openBilling({ ...config, billing: 'none' }, ports), { metered: false })
+})
+
+await t.test('a price file is read by its path', async (t) => {
+  const { versions } = pricesOf(PRICES)
+  const file = join(t.testdir(), 'prices.json')
+  const printed = versions.map((one) => ({
+    ...one,
+    effective_at: new Date(one.effective_at).toISOString(),
+  }))
+  writeFileSync(file, JSON.stringify({ versions: printed }))
+  t.same((await loadPrices({ prices: file })).versions, versions)
+  writeFileSync(file, '{"versions":[]}')
+  await t.rejects(loadPrices({ prices: file }), { message: /^KEYHOOK_PRICES is .*prices\.json/ })
+  await t.rejects(loadPrices({ prices: `${file}x` }), ConfigError)
+  t.equal((await loadPrices({ prices: undefined })).at(0).version, 'default-1')
 })

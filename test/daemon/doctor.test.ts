@@ -80,6 +80,19 @@ await t.test('doctor asks the model server without the key, where there is one',
   t.notMatch(gone?.detail, 'hunter')
 })
 
+await t.test('doctor reads the price file', async (t) => {
+  const folder = t.testdir({ 'prices.json': '{"versions":[{"version":"v1"}]}' })
+  const KEYHOOK_PRICES = join(folder, 'prices.json')
+  const env = { KEYHOOK_DATA_DIR: join(folder, 'absent'), KEYHOOK_PRICES }
+  const find = async (given: object): Promise<Check | undefined> =>
+    (await examine({ ...env, ...given })).find(({ name }) => name === 'prices')
+  t.equal(await find({ KEYHOOK_PRICES: '' }), undefined)
+  t.match(await find({}), {
+    ok: false,
+    detail: /prices\.json, which cannot be used: .*effective_at/,
+  })
+})
+
 await t.test('doctor names two listeners that were given one port', async (t) => {
   const env = { KEYHOOK_DATA_DIR: join(t.testdir(), 'absent') }
   const shared = (port: number): string =>

@@ -25,6 +25,7 @@ await t.test('a key is created with its value shown once and never again', async
     apps: ['a', 'b'],
     status: 'active',
     parent_key_id: null,
+    monthly_budget_micros: null,
     created_by: { type: 'user', id: world.user.user_id },
     created_at: toIso(START),
     updated_at: toIso(START),

@@ -1,8 +1,11 @@
 import type { JobKindName } from '../../plugins/platform/contract/jobs.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 
+/** The sweep of billing has no subject: it is always due again. */
+type SubjectKind = Exclude<JobKindName, 'billing_sweep'>
+
 /** Of each kind its subjects, and which of them are open. */
-const SUBJECTS: Readonly<Record<JobKindName, { readonly table: string; readonly open: string }>> = {
+const SUBJECTS: Readonly<Record<SubjectKind, { readonly table: string; readonly open: string }>> = {
   deployment: {
     table: 'deployments',
     open: `announced = 0 AND status IN ('queued', 'building', 'deploying', 'live')`,

@@ -4,6 +4,7 @@ import type { Family } from '../../daemon/operations/family.ts'
 import { clockOf } from '../../daemon/machine/ports.ts'
 import type { Opened } from '../../daemon/composition/open.ts'
 import { openPlatform } from '../../daemon/composition/open.ts'
+import type { Prices } from '../../daemon/billing/prices.ts'
 import { readConfig } from '../../daemon/config/config.ts'
 import type { TrafficLimits } from '../../daemon/http/traffic.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
@@ -13,7 +14,6 @@ import { parseAllowList } from '../../lib/egress/url.ts'
 import type { Clock } from '../../lib/engine/ports.ts'
 import { HOUR, SECOND } from '../../lib/time.ts'
 import { createMemoryBytes } from '../../plugins/apps/memory.ts'
-import type { Billing } from '../../plugins/billing/contract.ts'
 import type { Deployer } from '../../plugins/deploy/contract.ts'
 import { createMemoryDeployer } from '../../plugins/deploy/memory.ts'
 import type { Editor } from '../../plugins/edits/contract.ts'
@@ -52,8 +52,10 @@ export interface PlatformOptions {
   readonly fileProcessor?: FileProcessor
   /** Default: none, so that knowledge is searched by words. */
   readonly embedder?: Embedder
-  /** Default: nothing is metered. */
-  readonly billing?: Billing
+  /** URL of a PostgreSQL database. Default: a SQLite file of its own. */
+  readonly database?: string | undefined
+  /** Work is charged at these prices. Default: nothing is charged. */
+  readonly prices?: Prices
   /** What requests and responses may hold. Default: as in production. */
   readonly traffic?: TrafficLimits
 }
@@ -66,12 +68,12 @@ const EMPTY_DNS: NameLookup = {
 
 const KEY = { id: 'k1', key: new Uint8Array(32).fill(7) }
 
-/** A platform over a SQLite file of its own, whose webhooks reach loopback alone; composed as the daemon's. */
+/** A platform whose webhooks reach loopback alone; composed as the daemon's. */
 export async function createPlatform(
   folder: string,
   options: PlatformOptions & { readonly baseUrl: string; readonly families: readonly Family[] },
 ): Promise<Opened> {
-  const { baseUrl, families, clock, billing, embedder, editor, traffic } = options
+  const { baseUrl, families, clock, prices, embedder, editor, traffic } = options
   const domain = options.appsDomain ?? 'apps.example.net'
   const disabling = options.disabling ?? { failures: 3, span: 0 }
   const allow = parseAllowList(options.allow ?? '127.0.0.1')
@@ -90,11 +92,12 @@ export async function createPlatform(
       webhookStandardHeaders: options.standardHeaders === true ? 'on' : 'off',
       appIds: options.appIds ?? 'any',
       llmModels: options.models ?? [],
+      billing: prices === undefined ? 'none' : 'internal',
     },
     log: createLog('silent'),
     families,
     async openStorage() {
-      const { store } = await openPlatformStore(join(folder, 'keyhook.sqlite'))
+      const { store } = await openPlatformStore(options.database ?? join(folder, 'keyhook.sqlite'))
       const appBytes = createMemoryBytes({ clock: clock ?? clockOf(store) })
       return { store, appBytes, masterKeyFile: undefined, close: () => store.close() }
     },
@@ -109,11 +112,11 @@ export async function createPlatform(
       nameLookup: options.nameLookup ?? EMPTY_DNS,
       deployer: options.deployer ?? createMemoryDeployer(),
       fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
-      ...(billing !== undefined && { billing }),
       ...(editor !== undefined && { editor }),
       ...(embedder !== undefined && { embedder }),
     },
     clock,
+    prices,
     traffic,
   })
 }

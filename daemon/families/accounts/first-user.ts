@@ -60,7 +60,7 @@ async function createFirstUser(platform: Platform, options: FirstUserOptions): P
     const now = platform.clock.now()
     const account = { id: platform.newId(), name: given.data.email }
     const user = { email: given.data.email, passwordHash }
-    await insertUser(tx, platform, await insertAccount(tx, account, now), user, now)
+    await insertUser(tx, platform, await insertAccount(tx, platform, account, now), user, now)
   })
 }
 

@@ -9,16 +9,17 @@ import type { Platform } from '../../platform.ts'
 import { httpError } from '../../operations/errors.ts'
 import { accountError } from './errors.ts'
 
-/** Creates an account on the plan with all features. */
+/** Creates an account: on the plan with all features where nothing is charged. */
 export async function insertAccount(
   tx: StoreTx,
+  { billing }: Pick<Platform, 'billing'>,
   account: Pick<AccountRecord, 'id' | 'name'> & Partial<Pick<AccountRecord, 'key_limit'>>,
   now: Instant,
 ): Promise<AccountRecord> {
   const record: AccountRecord = {
     key_limit: null,
     ...account,
-    plan: 'pro',
+    plan: billing.metered ? 'free' : 'pro',
     suspended_at: null,
     created_at: now,
     updated_at: now,

@@ -5,7 +5,7 @@ import type { Platform } from '../../platform.ts'
 import type { Held } from './claimed.ts'
 import { editEvents } from './events.ts'
 
-type Publishing = Pick<Platform, 'engine' | 'plugins'>
+type Publishing = Pick<Platform, 'engine' | 'billing'>
 
 /** An end that changed nothing. */
 export function endWithout(
@@ -46,7 +46,7 @@ export async function endClaimed(
  * depends on it.
  */
 export async function publishEnd(
-  { engine, plugins: { billing } }: Publishing,
+  { engine, billing }: Publishing,
   tx: PlatformTx,
   edit: EditRecord,
   end: EditEnd,
@@ -54,8 +54,9 @@ export async function publishEnd(
   const { account_id, app_id, id: edit_id, kind, initial } = edit
   const { status, finished_at, result_revision } = end
   const isCompleted = status === 'completed'
-  const charged_micros = isCompleted ? await billing.capture(tx, edit_id) : 0
-  if (!isCompleted) await billing.release(tx, edit_id)
+  const work = { account_id, operation_id: edit_id }
+  const charged_micros = isCompleted ? await billing.capture(tx, work) : 0
+  if (!isCompleted) await billing.release(tx, work)
   const data = isCompleted
     ? { app_id, edit_id, kind, initial, result_revision, charged_micros }
     : { app_id, edit_id, error: publicError(end.error), charged_micros }

@@ -33,6 +33,12 @@ export const FAILURES = {
     message: 'The operator no longer allows the model that the edit names. Name another one.',
     retryable: false,
   },
+  hold_expired: {
+    code: 'hold_expired',
+    class: 'request',
+    message: 'The edit waited so long that the money held for it was returned. Ask for it anew.',
+    retryable: true,
+  },
   revision_conflict: {
     code: 'revision_conflict',
     class: 'request',

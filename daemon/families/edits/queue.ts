@@ -1,5 +1,4 @@
 import { allows, requiredScope } from '../../../lib/scope/cover.ts'
-import type { BilledOperation } from '../../../plugins/billing/contract.ts'
 import type { AppRecord } from '../../../plugins/platform/contract/apps.ts'
 import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Platform } from '../../platform.ts'
@@ -40,7 +39,7 @@ export function requireEditor(
 
 /** What is asked for money, and under which id, where that is not an edit of its own. */
 export interface Asking {
-  readonly operation: BilledOperation
+  readonly operation: 'apps.create' | 'edits.create'
   /** Of the edit, which was told of already. */
   readonly id: string
 }
@@ -74,7 +73,9 @@ export async function enqueue(
     knowledge,
   })
   const works = [{ operation_id: id, quantity: 1 }]
-  await platform.plugins.billing.hold(tx, { account_id: app.account_id, operation, works })
+  const by = creatorOf(call.principal)
+  const { account_id, id: app_id } = app
+  await platform.billing.hold(tx, { account_id, operation, app_id, by, works, now })
   await tx.edits.insert(edit)
   await noteEdit(call, edit, 'edit.created')
   tx.afterCommit(() => {

@@ -3,6 +3,7 @@ import { KeyhookError } from '../../../lib/errors.ts'
 import { abortError } from '../../../plugins/edits/contract.ts'
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type { EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { LeasedJob } from '../../../plugins/platform/contract/jobs.ts'
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
@@ -13,6 +14,7 @@ import { completeClaimed } from './complete.ts'
 import { endClaimed, endWithout } from './end.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
+import { holdUntil } from '../../billing/billing.ts'
 import { openTools } from './tools.ts'
 
 /** Log message of each stage that reports none. */
@@ -23,7 +25,7 @@ const STAGES: Readonly<Record<string, string>> = {
   applying: 'Applying the changes.',
 }
 
-type Refusal = 'authority_ended' | 'model_not_allowed'
+type Refusal = 'authority_ended' | 'model_not_allowed' | 'hold_expired'
 
 export function createEditHandler(platform: Platform, warn: Warn): JobHandler<EditRecord, Refusal> {
   return {
@@ -31,7 +33,7 @@ export function createEditHandler(platform: Platform, warn: Warn): JobHandler<Ed
     stages: STAGES,
     async begin(tx, job, now) {
       const subject = await tx.edits.begin(job, now)
-      return subject && { subject, refusal: await refusalOf(platform, tx, subject, now) }
+      return subject && { subject, refusal: await refusalOf(platform, tx, subject, job, now) }
     },
     run: (leased, heartbeat, signal) => perform(platform, heldOf(leased), heartbeat, signal),
     end: (leased, why) => end(platform, heldOf(leased), FAILURES[why]),
@@ -56,6 +58,7 @@ async function refusalOf(
   platform: Platform,
   tx: PlatformTx,
   edit: EditRecord,
+  job: LeasedJob,
   now: Instant,
 ): Promise<Refusal | undefined> {
   // The authority to create apps includes their first edit.
@@ -63,7 +66,10 @@ async function refusalOf(
   if (!(await isStillAllowed(platform, tx, edit, enough, now))) return 'authority_ended'
   // The operator may have removed it from the list while the edit waited.
   const isUnknown = edit.model !== null && !platform.models.includes(edit.model)
-  return isUnknown ? 'model_not_allowed' : undefined
+  if (isUnknown) return 'model_not_allowed'
+  const work = { account_id: edit.account_id, operation_id: edit.id }
+  const isHeld = await platform.billing.extend(tx, work, holdUntil(job, now))
+  return isHeld ? undefined : 'hold_expired'
 }
 
 /** @throws an error after which the outcome is unknown */

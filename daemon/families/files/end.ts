@@ -9,22 +9,25 @@ import { fileEvents } from './events.ts'
  * Passages of one that failed are deleted before.
  */
 export async function endFile(
-  platform: Pick<Platform, 'store' | 'engine' | 'plugins' | 'clock'>,
+  platform: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,
   held: Held,
   end: FileEnd,
 ): Promise<void> {
-  const { store, engine, clock } = platform
-  const { billing } = platform.plugins
+  const { store, engine, billing, clock } = platform
   const { file, claim } = held
   const { id: file_id, app_id, account_id } = file
   const isProcessed = end.status === 'processed'
   if (!isProcessed && !(await clearChunks(platform, held))) return
   const type = isProcessed ? 'file.processed' : 'file.failed'
-  const result = isProcessed ? { chunks: end.chunks } : { error: { ...end.error } }
+  const work = { account_id, operation_id: file_id }
   await store.write(async (tx) => {
     const now = clock.now()
     if (!(await tx.files.finish(file_id, claim, now, end))) return
-    await (isProcessed ? billing.capture(tx, file_id) : billing.release(tx, file_id))
+    const charged_micros = isProcessed ? await billing.capture(tx, work) : 0
+    if (!isProcessed) await billing.release(tx, work)
+    const result = isProcessed
+      ? { chunks: end.chunks, charged_micros }
+      : { error: { ...end.error } }
     // Identifiers only: whoever may register a webhook receives it, without `files:read`.
     const data = { app_id, file_id, ...result }
     const event = fileEvents.newEvent(engine, account_id, type, data, now, app_id)

@@ -11,7 +11,7 @@ export const fileEvents = defineEvents([
     type: 'file.processed',
     scope: IDENTIFIERS,
     description: 'A knowledge file was processed and is found by search.',
-    sample: { ...FILE, chunks: 12 },
+    sample: { ...FILE, chunks: 12, charged_micros: 0 },
   },
   {
     type: 'file.failed',

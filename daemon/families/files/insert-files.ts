@@ -44,7 +44,7 @@ export async function insertFiles(
       made.push(file)
     } else taken.push(known)
   }
-  if (made.length > 0) await holdFor({ platform, tx }, owner.account_id, made)
+  if (made.length > 0) await holdFor({ ...call, tx, now }, owner, made)
   if (files > held.files) tx.afterCommit(() => platform.workAvailable.jobs('file'))
   return taken
 }

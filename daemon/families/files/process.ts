@@ -12,6 +12,7 @@ import { withWords } from '../../../plugins/platform/contract/words.ts'
 import type { Platform } from '../../platform.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
+import { holdUntil } from '../../billing/billing.ts'
 import { bytesOf } from '../../trees/keep.ts'
 import type { Held } from './claim.ts'
 import { clearChunks } from './claim.ts'
@@ -27,18 +28,28 @@ const WORKER_LOST: FileFailure = {
   message: 'Whoever processed the file went away each time. Retry, or split it.',
 }
 
+const ENDS: Readonly<Record<string, FileFailure>> = {
+  hold_expired: {
+    code: 'hold_expired',
+    message: 'The file waited so long that the money held for it was returned. Retry.',
+  },
+}
+
 /** @param retryAfter delay until the next attempt after a failure that is not due to the file */
 export function createFileHandler(
   platform: Platform,
   warn: Warn,
   retryAfter: Millis = RETRY_AFTER,
-): JobHandler<FileRecord> {
+): JobHandler<FileRecord, 'hold_expired'> {
   const heldOf = ({ job: { claim }, subject: file }: Leased<FileRecord>): Held => ({ file, claim })
   return {
     kind: 'file',
-    async begin(tx, job) {
+    async begin(tx, job, now) {
       const subject = await tx.files.begin(job)
-      return subject && { subject }
+      if (subject === undefined) return undefined
+      const work = { account_id: subject.account_id, operation_id: subject.id }
+      const isHeld = await platform.billing.extend(tx, work, holdUntil(job, now))
+      return { subject, refusal: isHeld ? undefined : 'hold_expired' }
     },
     async run(leased, heartbeat, signal) {
       const held = heldOf(leased)
@@ -52,7 +63,7 @@ export function createFileHandler(
     },
     end(leased, why) {
       // The processing of a file cannot be canceled.
-      const error = why === 'timed_out' ? failureOf(why) : WORKER_LOST
+      const error = why === 'timed_out' ? failureOf(why) : (ENDS[why] ?? WORKER_LOST)
       return endFile(platform, heldOf(leased), { status: 'failed', error })
     },
     async fail(leased, cause) {

@@ -2,7 +2,7 @@ import type { FileProcessor } from '../../../plugins/files/contract.ts'
 import type { FileReads, FileRecord } from '../../../plugins/platform/contract/files.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
-import { accountOf } from '../../authority/principal.ts'
+import { accountOf, creatorOf } from '../../authority/principal.ts'
 import type { Change } from '../audit/note.ts'
 import { audit } from '../audit/note.ts'
 import { knowledgeError } from './errors.ts'
@@ -27,12 +27,14 @@ export async function findFile(
 
 /** Holds what processing files will cost, for all of them or none. */
 export async function holdFor(
-  { platform, tx }: Pick<Change, 'platform' | 'tx'>,
-  account_id: string,
+  { platform, tx, principal, now }: Pick<Change, 'platform' | 'tx' | 'principal' | 'now'>,
+  { account_id, app_id }: Pick<FileRecord, 'account_id' | 'app_id'>,
   files: readonly Pick<FileRecord, 'id' | 'size'>[],
 ): Promise<void> {
   const works = files.map(({ id, size }) => ({ operation_id: id, quantity: size }))
-  await platform.plugins.billing.hold(tx, { account_id, operation: 'files.upload', works })
+  const by = creatorOf(principal)
+  const operation = 'files.upload'
+  await platform.billing.hold(tx, { account_id, operation, app_id, by, works, now })
 }
 
 /** Notes a change of an app's knowledge for the account's owners. */

@@ -42,6 +42,10 @@ export const keyCreation = z.strictObject({
   scopes,
   apps: apps.optional(),
   expires_at: expiry.optional(),
+  monthly_budget_micros: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "Most that the key and those below it may spend in a month of UTC, in millionths of the currency's unit. Fixed at creation. Default: no limit of its own.",
+  }),
 })
 
 export const keyChanges = changesOf({
@@ -70,6 +74,10 @@ export const keyRecord = z
     apps: z.array(z.string()).nullable(),
     status: z.enum(['active', 'rotating', 'expired', 'revoked']),
     parent_key_id: z.string().nullable(),
+    monthly_budget_micros: z
+      .int()
+      .nullable()
+      .meta({ description: 'Null for no limit of its own; those above it count too.' }),
     created_by: creator,
     created_at: instant,
     updated_at: instant,
@@ -154,6 +162,7 @@ export function toWireKey(
     apps: key.pins === 'all' ? null : [...key.pins].sort(),
     status,
     parent_key_id: key.parent_id,
+    monthly_budget_micros: key.monthly_budget_micros,
     created_by: { ...key.created_by },
     created_at: toIso(key.created_at),
     updated_at: toIso(key.updated_at),
@@ -177,6 +186,7 @@ export const exampleKey = {
   apps: null,
   status: 'active',
   parent_key_id: null,
+  monthly_budget_micros: null,
   created_by: { type: 'user', id: '01890a5d-ac96-774b-bcce-b302099a8000' },
   created_at: '2026-01-31T12:00:00.000Z',
   updated_at: '2026-01-31T12:00:00.000Z',

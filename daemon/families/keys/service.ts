@@ -13,6 +13,7 @@ import type { Platform } from '../../platform.ts'
 import { liveChain } from '../../authority/admission.ts'
 import type { Principal } from '../../authority/principal.ts'
 import { accountOf } from '../../authority/principal.ts'
+import { budgetOf } from './budget.ts'
 import { keyError } from './errors.ts'
 
 /** Caller that changes keys, read in the unit of work: never from a cache. */
@@ -20,6 +21,8 @@ export interface Actor {
   readonly authority: Authority
   /** The acting key; undefined for a user or the operator. */
   readonly key: KeyRecord | undefined
+  /** The least monthly budget of the acting key and those above it; null for no limit. */
+  readonly monthly_budget_micros: number | null
 }
 
 /**
@@ -30,12 +33,14 @@ export async function loadActor(
   { principal, tx, now }: Pick<WriteCall, 'principal' | 'tx' | 'now'>,
   previous: 'refuse previous' | 'allow previous' = 'refuse previous',
 ): Promise<Actor> {
-  if (principal.type !== 'key') return { authority: FULL_AUTHORITY, key: undefined }
+  if (principal.type !== 'key') {
+    return { authority: FULL_AUTHORITY, key: undefined, monthly_budget_micros: null }
+  }
   const chain = await liveChain(tx, principal.account_id, principal.key.id, now)
   const key = chain.at(-1)
   const replaced = principal.secret === 'previous' || key?.version !== principal.key.version
   if (replaced && previous === 'refuse previous') throw kernelError('previous_value_restricted')
-  return { authority: authorityOf(chain), key }
+  return { authority: authorityOf(chain), key, monthly_budget_micros: budgetOf(chain) }
 }
 
 /** A key's effective authority along its chain, root first. */

@@ -59,6 +59,15 @@ export const JOB_KINDS = {
     // Twice from one check of a verified domain to the next.
     furthest: 2 * DAY,
   },
+  // One job for the whole installation.
+  billing_sweep: {
+    order: 'due',
+    attempts: null,
+    deadline: null,
+    concurrency: 1,
+    longestLease: 10 * MINUTE,
+    furthest: 2 * DAY,
+  },
 } as const satisfies Readonly<Record<string, JobKind>>
 
 export type JobKindName = keyof typeof JOB_KINDS

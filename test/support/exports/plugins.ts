@@ -33,22 +33,6 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
     args: [{ clock: { now: () => 1 } }],
     records: ['0.clock'],
   },
-  './plugins/billing#billingError': table('insufficient_balance'),
-  './plugins/billing#insufficientBalance': {
-    args: [
-      {
-        operation: 'edits.create',
-        required_micros: 2,
-        available_micros: 1,
-        currency: 'USD',
-        source: 'wallet',
-      },
-    ],
-  },
-  './plugins/billing/memory#createMemoryWallet': {
-    args: [{ prices: { 'apps.create': 1 }, currency: 'USD' }],
-    optional: ['0', '0.prices', '0.prices.apps.create', '0.currency'],
-  },
   './plugins/deploy#DeployError': error('nothing_to_serve'),
   './plugins/deploy#printManifest': { args: [manifest], records: ['0'] },
   './plugins/deploy#readManifest': {

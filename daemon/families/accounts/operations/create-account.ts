@@ -22,7 +22,7 @@ export const createAccount = operation({
     const { platform, tx, body, now } = call
     const id = body.id ?? platform.newId()
     if ((await tx.accounts.get(id)) !== undefined) throw accountError('account_exists')
-    const account = await insertAccount(tx, { ...body, id }, now)
+    const account = await insertAccount(tx, platform, { ...body, id }, now)
     await audit(call, {
       account_id: id,
       action: 'account.created',

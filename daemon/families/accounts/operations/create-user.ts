@@ -25,7 +25,7 @@ export function createUser(passwords: Passwords) {
       const { platform, tx, body, now, prepared } = call
       const account =
         body.account_id === undefined
-          ? await insertAccount(tx, { id: platform.newId(), name: body.email }, now)
+          ? await insertAccount(tx, platform, { id: platform.newId(), name: body.email }, now)
           : await findAccount(tx.accounts, body.account_id)
       const wanted = { email: body.email, passwordHash: prepared }
       const user = await insertUser(tx, platform, account, wanted, now)

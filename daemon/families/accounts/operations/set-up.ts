@@ -58,7 +58,12 @@ function claim(call: SetUpCall, passwordHash: string): Promise<OpenedSession | u
     if (!open || !(await tx.accounts.takeSetupLink(hashSecret(body.token), now))) {
       return undefined
     }
-    const account = await insertAccount(tx, { id: platform.newId(), name: body.email }, now)
+    const account = await insertAccount(
+      tx,
+      platform,
+      { id: platform.newId(), name: body.email },
+      now,
+    )
     const user = await insertUser(tx, platform, account, { email: body.email, passwordHash }, now)
     const opened = await openSession(tx, platform, account, user, now)
     await audit(

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AppRecord } from '../../../../plugins/platform/contract/apps.ts'
 import type { Call, WriteCall } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
+import { dryRun } from '../../../billing/dry-run.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { httpError } from '../../../operations/errors.ts'
 import type { AppMaking, Platform } from '../../../platform.ts'
@@ -69,6 +70,12 @@ export const createApp = operation({
       edit_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     },
   },
+  quote: dryRun<typeof input>(async ({ platform, body }) => {
+    const isPrompt = body.prompt !== undefined
+    if ((body.template_id === undefined) !== isPrompt) throw appError('invalid_source')
+    if (isPrompt) makingOf(platform).require(platform, body.model)
+    return { operation: 'apps.create', app_id: null, quantities: isPrompt ? [1] : [] }
+  }),
   command: 'app create',
   bodyLimit: FILES_BODY_LIMIT,
   /** Bytes are stored before the row that references them; when the app is refused, they are deleted. */

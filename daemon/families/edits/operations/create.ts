@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Call, WriteCall } from '../../../operations/call.ts'
 import { operation } from '../../../operations/operation.ts'
+import { dryRun } from '../../../billing/dry-run.ts'
 import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
 import { findLiveApp, findRevision } from '../../apps/service.ts'
 import { appParams } from '../../apps/schema.ts'
@@ -69,6 +70,13 @@ export const createEdit = operation({
     response: exampleEdit,
     accepted: examplePrompt,
   },
+  quote: dryRun<typeof input>(async ({ platform, principal, params, body }) => {
+    const app = await findLiveApp(platform.store.apps, principal, params.app_id)
+    const isPrompt = body.prompt !== undefined
+    if (isPrompt) requireEditor(platform, body.model)
+    const quantities = isPrompt ? [1] : []
+    return { operation: 'edits.create', app_id: app.id, quantities }
+  }),
   command: 'edit create',
   bodyLimit: FILES_BODY_LIMIT,
   async prepare(call) {

@@ -25,7 +25,8 @@ export const deleteFile = operation({
     const file = await findFile(tx.files, app.id, params.file_id)
     await tx.files.remove(app.id, file.id)
     // What is not processed yet never will be.
-    await platform.plugins.billing.release(tx, file.id)
+    const { id: operation_id, account_id } = file
+    await platform.billing.release(tx, { account_id, operation_id })
     await noteFile(call, file, 'file.deleted')
     // What else of the app has the same bytes is found out later, by who reads all of its trees.
     tx.afterCommit(() => {

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { operation } from '../../../operations/operation.ts'
+import { dryRun } from '../../../billing/dry-run.ts'
 import { findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
 import { exampleQueued, fileParams, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
 import { findFile, holdFor, noteFile } from '../service.ts'
+
+const input = { params: fileParams, body: z.strictObject({}).optional() }
 
 export const retryFile = operation({
   effect: 'write',
@@ -13,7 +16,7 @@ export const retryFile = operation({
   path: '/v1/apps/{app_id}/files/{file_id}/retry',
   access: { scope: 'files:write', pinned: 'allowed' },
   emits: ['files'],
-  input: { params: fileParams, body: z.strictObject({}).optional() },
+  input,
   output: fileRecord,
   status: 202,
   watch: pathOfFile,
@@ -28,6 +31,13 @@ export const retryFile = operation({
     params: { app_id: exampleQueued.app_id, file_id: exampleQueued.id },
     response: exampleQueued,
   },
+  quote: dryRun<typeof input>(async ({ platform, principal, params }) => {
+    const { apps, files } = platform.store
+    const { id: app_id } = await findLiveApp(apps, principal, params.app_id)
+    const { status, size } = await findFile(files, app_id, params.file_id)
+    if (status !== 'failed') throw knowledgeError('file_not_failed')
+    return { operation: 'files.upload', app_id, quantities: [size] }
+  }),
   command: 'file retry',
   async run(call) {
     const { platform, principal, tx, params } = call
@@ -36,7 +46,7 @@ export const retryFile = operation({
     if (!(await tx.files.retry(id))) throw knowledgeError('file_not_failed')
     tx.afterCommit(() => platform.workAvailable.jobs('file'))
     const file = await findFile(tx.files, app.id, id)
-    await holdFor(call, app.account_id, [file])
+    await holdFor(call, file, [file])
     await noteFile(call, file, 'file.retried')
     return toWireFile(file)
   },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { KeyhookError } from '../../../../lib/errors.ts'
 import type { FileRecord } from '../../../../plugins/platform/contract/files.ts'
 import { operation } from '../../../operations/operation.ts'
+import { dryRun } from '../../../billing/dry-run.ts'
 import type { FilePart, GivenPart } from '../../../operations/parts.ts'
 import { appParams, exampleApp } from '../../apps/schema.ts'
 import { bytesOf } from '../../../trees/keep.ts'
@@ -9,7 +10,7 @@ import { findLiveApp } from '../../apps/service.ts'
 import { knowledgeError } from '../errors.ts'
 import type { KeptFile } from '../keep.ts'
 import { isOfFile, keepFile } from '../keep.ts'
-import { readQuota } from '../quota.ts'
+import { MEASURED, readQuota } from '../quota.ts'
 import { exampleQueued, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
 import { MAX_FILE_BYTES, processorOf } from '../service.ts'
 import { insertFiles } from '../insert-files.ts'
@@ -26,6 +27,31 @@ interface Refused {
   readonly error: KeyhookError
 }
 
+const input = {
+  params: appParams,
+  parts: {
+    file: {
+      kind: 'file',
+      description:
+        'Files: pdf, docx, xlsx, html, markdown, csv, json or text, at most 25 MiB each.',
+      least: 1,
+      most: 20,
+      limit: MAX_FILE_BYTES,
+      mediaTypes: [
+        'application/pdf',
+        'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+        'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+        'text/html',
+        'text/markdown',
+        'text/csv',
+        'text/tab-separated-values',
+        'application/json',
+        'text/plain',
+      ],
+    },
+  },
+} as const
+
 export const uploadFiles = operation({
   effect: 'own',
   id: 'files.upload',
@@ -34,30 +60,7 @@ export const uploadFiles = operation({
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:write', pinned: 'allowed' },
   emits: ['files'],
-  input: {
-    params: appParams,
-    parts: {
-      file: {
-        kind: 'file',
-        description:
-          'Files: pdf, docx, xlsx, html, markdown, csv, json or text, at most 25 MiB each.',
-        least: 1,
-        most: 20,
-        limit: MAX_FILE_BYTES,
-        mediaTypes: [
-          'application/pdf',
-          'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-          'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-          'text/html',
-          'text/markdown',
-          'text/csv',
-          'text/tab-separated-values',
-          'application/json',
-          'text/plain',
-        ],
-      },
-    },
-  },
+  input,
   output: z.strictObject({
     data: z.array(fileRecord),
     errors: z
@@ -84,6 +87,21 @@ export const uploadFiles = operation({
     params: { app_id: exampleApp.id },
     response: { data: [exampleQueued], errors: [] },
   },
+  quote: dryRun<typeof input>(async ({ platform, principal, params, parts }) => {
+    const { apps, files } = platform.store
+    const { id: app_id } = await findLiveApp(apps, principal, params.app_id)
+    const processor = processorOf(platform)
+    const kept: Kept[] = []
+    const refused: Refused[] = []
+    await judgeEach(parts, (part) => keepFile(part, processor, MEASURED), { kept, refused })
+    if (kept.length === 0) throw inOne(refused)
+    const sizes = new Map(kept.map(({ sha256, size }) => [sha256, size]))
+    for (const sha256 of sizes.keys()) {
+      // The same bytes are one file, which is paid for once.
+      if ((await files.bySha256(app_id, sha256)) !== undefined) sizes.delete(sha256)
+    }
+    return { operation: 'files.upload', app_id, quantities: [...sizes.values()] }
+  }),
   command: 'file upload <file>',
   /**
    * Bytes come before the row that names them. Of a file that is refused after all they stay until nobody

@@ -12,6 +12,7 @@ import { operation } from '../../../operations/operation.ts'
 import { httpError } from '../../../operations/errors.ts'
 import { accountOf, creatorOf } from '../../../authority/principal.ts'
 import { audit } from '../../audit/note.ts'
+import { requireBudget } from '../budget.ts'
 import { keyError } from '../errors.ts'
 import { createdKey, exampleKey, keyCreation, toWireKey } from '../schema.ts'
 import { loadActor, mintSecret } from '../service.ts'
@@ -35,6 +36,7 @@ export const createKey = operation({
     'previous_value_restricted',
     'dev_api_not_enabled',
     'key_limit_reached',
+    'billing_not_configured',
   ],
   example: {
     body: { name: 'CI', scopes: ['apps:read', 'deploy:*'] },
@@ -52,11 +54,12 @@ export const createKey = operation({
     if (expires_at !== null && expires_at <= now) throw pastExpiry()
     const requested = { scopes, pins: inheritPins(body.apps, actor.authority.pins), expires_at }
     refuseDelegation(actor.authority, requested)
+    requireBudget(call, actor, body.monthly_budget_micros)
     await requireApps(call, account_id, body.apps)
     const depth = actor.key === undefined ? 0 : actor.key.depth + 1
     if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
-    const account = await tx.accounts.get(account_id)
-    if (account?.plan === 'free') throw keyError('dev_api_not_enabled')
+    const plan = await platform.billing.planOf(tx.accounts, account_id, now)
+    if (plan === 'free') throw keyError('dev_api_not_enabled')
 
     const { value, secret } = mintSecret(platform, 1, now)
     const key: KeyRecord = {
@@ -66,7 +69,7 @@ export const createKey = operation({
       ...requested,
       parent_id: actor.key?.id ?? null,
       depth,
-      monthly_budget_micros: null,
+      monthly_budget_micros: body.monthly_budget_micros ?? null,
       revoked_at: null,
       created_by: creatorOf(principal),
       created_at: now,
@@ -77,7 +80,7 @@ export const createKey = operation({
     }
     const byDefault = platform.keyLimit
     if (!(await tx.keys.insert(key, { byDefault, now }))) {
-      throw limitReached(account?.key_limit ?? byDefault)
+      throw limitReached((await tx.accounts.get(account_id))?.key_limit ?? byDefault)
     }
     await audit(call, { account_id, action: 'key.created', target_type: 'key', target_id: key.id })
     return { ...toWireKey(key, now), key: value }

@@ -1,0 +1,80 @@
+import type { Engine } from '../../lib/engine/engine.ts'
+import type { Instant } from '../../lib/time.ts'
+import { toIso } from '../../lib/time.ts'
+import type { CreditKind, LowBalance, Posted } from '../../plugins/platform/contract/ledger.ts'
+import type { PlatformTx } from '../../plugins/platform/contract.ts'
+import { defineEvents } from '../events/types.ts'
+
+/** Scope that reads amounts. */
+const SCOPE = 'billing:read'
+
+/** Events with amounts: a webhook for all types does not receive them. */
+export const billingEvents = defineEvents([
+  {
+    type: 'billing.credited',
+    scope: SCOPE,
+    description: 'Credit was added to the account.',
+    sample: {
+      transaction_id: '01930a62-ac96-774b-bcce-b302099a8057',
+      kind: 'grant',
+      amount_micros: 25_000_000,
+      currency: 'USD',
+      balance_micros: 35_000_000,
+      available_micros: 34_900_000,
+      expires_at: null,
+    },
+  },
+  {
+    type: 'billing.balance_low',
+    scope: SCOPE,
+    description:
+      'The available balance fell below the threshold of the account. Published once, until the balance reaches the threshold again.',
+    sample: { available_micros: 4_900_000, low_balance_micros: 5_000_000, currency: 'USD' },
+  },
+])
+
+type Publishing = Pick<Engine, 'publishIn' | 'newEvent'>
+
+/** Publishes that the balance is low, in the unit that made it so. */
+export async function publishLow(
+  engine: Publishing,
+  tx: PlatformTx,
+  account_id: string,
+  currency: string,
+  low: LowBalance | null,
+  now: Instant,
+): Promise<void> {
+  if (low === null) return
+  const data = { available_micros: low.available, low_balance_micros: low.low_balance, currency }
+  const type = 'billing.balance_low'
+  const event = billingEvents.newEvent(engine, account_id, type, data, now, null)
+  await engine.publishIn(tx, [event])
+}
+
+/** Publishes credit in the unit that posted it. */
+export async function publishCredited(
+  engine: Publishing,
+  tx: PlatformTx,
+  posted: Posted,
+  credit: {
+    readonly kind: CreditKind
+    readonly currency: string
+    readonly expires_at: Instant | null
+    readonly now: Instant
+  },
+): Promise<void> {
+  const { account_id, transaction_id, amount, balance, available } = posted
+  const { kind, currency, expires_at, now } = credit
+  const data = {
+    transaction_id,
+    kind,
+    amount_micros: amount,
+    currency,
+    balance_micros: balance,
+    available_micros: available,
+    expires_at: expires_at === null ? null : toIso(expires_at),
+  }
+  const type = 'billing.credited'
+  const event = billingEvents.newEvent(engine, account_id, type, data, now, null)
+  await engine.publishIn(tx, [event])
+}
