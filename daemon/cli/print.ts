@@ -34,10 +34,24 @@ const LIST_COLUMNS = [
   'built_in',
   'created_at',
   'text',
+  'what',
+  'amount',
+  'balance_after_micros',
+  'group',
+  'count',
+  'quantity',
+  'charged',
+  'limit',
+  'used',
+  'remaining',
+  'resets_at',
+  'source_id',
 ]
 
 /** Columns derived from several fields of a record; undefined for a record of another kind. */
 const DERIVED: Readonly<Record<string, (record: Wire) => unknown>> = {
+  what: ({ balance_after_micros, description }) =>
+    balance_after_micros === undefined ? undefined : description,
   last_result: ({ attempt_count, response, error }) => {
     if (attempt_count === undefined) return undefined
     const { status_code } = (response ?? {}) as Wire

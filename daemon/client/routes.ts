@@ -2,6 +2,7 @@
 import type { accountsFamily } from '../families/accounts/family.ts'
 import type { appsFamily } from '../families/apps/family.ts'
 import type { auditFamily } from '../families/audit/family.ts'
+import type { billingFamily } from '../families/billing/family.ts'
 import type { deployFamily } from '../families/deploy/family.ts'
 import type { discoveryFamily } from '../families/discovery/family.ts'
 import type { editsFamily } from '../families/edits/family.ts'
@@ -19,6 +20,7 @@ interface Families {
   readonly accounts: typeof accountsFamily
   readonly apps: typeof appsFamily
   readonly audit: typeof auditFamily
+  readonly billing: typeof billingFamily
   readonly deploy: typeof deployFamily
   readonly discovery: typeof discoveryFamily
   readonly edits: typeof editsFamily
@@ -382,6 +384,27 @@ export const ROUTES: readonly RouteOf<Served>[] = [
   { id: 'accounts.set_plan', method: 'POST', path: '/v1/users/plan', body: 'required' },
   { id: 'accounts.suspend', method: 'POST', path: '/v1/accounts/{account_id}/suspend' },
   { id: 'accounts.resume', method: 'POST', path: '/v1/accounts/{account_id}/resume' },
+  { id: 'billing.wallet', method: 'GET', path: '/v1/billing/wallet' },
+  { id: 'billing.update_wallet', method: 'PATCH', path: '/v1/billing/wallet', body: 'required' },
+  {
+    id: 'billing.ledger',
+    method: 'GET',
+    path: '/v1/billing/ledger',
+    query: ['limit', 'cursor', 'kind', 'app_id', 'key_id', 'from', 'to'],
+    list: true,
+  },
+  { id: 'billing.verify', method: 'GET', path: '/v1/billing/ledger/verify' },
+  { id: 'billing.limits', method: 'GET', path: '/v1/billing/limits' },
+  {
+    id: 'billing.usage',
+    method: 'GET',
+    path: '/v1/billing/usage',
+    query: ['limit', 'cursor', 'from', 'to', 'group_by'],
+    list: true,
+  },
+  { id: 'billing.pricing', method: 'GET', path: '/v1/billing/pricing' },
+  { id: 'billing.grant', method: 'POST', path: '/v1/billing/credits', body: 'required' },
+  { id: 'billing.revoke', method: 'POST', path: '/v1/billing/credits/{credit_id}/revoke' },
   {
     id: 'audit.list',
     method: 'GET',

@@ -55,7 +55,7 @@ export const STATE_ONLY: readonly StateOnly[] = [
   {
     code: 'in_past',
     location: 'body.expires_at',
-    operations: ['keys.create', 'keys.update'],
+    operations: ['billing.grant', 'keys.create', 'keys.update'],
     reason: 'The instant must be in the future.',
   },
   {
@@ -63,6 +63,17 @@ export const STATE_ONLY: readonly StateOnly[] = [
     location: 'body.since',
     operations: ['webhooks.replay', 'webhooks.retry_failed'],
     reason: 'The instant must be in the past, and before until.',
+  },
+  {
+    code: 'empty_span',
+    location: 'query.from',
+    operations: ['billing.usage'],
+    reason: 'The first day must be at or before the last, and at most 399 days before it.',
+  },
+  { code: 'account_required', reason: 'The operator names the account in a header.' },
+  {
+    code: 'amount_out_of_range',
+    reason: 'The balance limits the amount too, and 0.00 is none.',
   },
   {
     code: 'invalid_url',

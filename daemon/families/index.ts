@@ -5,6 +5,7 @@ import { httpError } from '../operations/errors.ts'
 import { accountsFamily } from './accounts/family.ts'
 import { appsFamily } from './apps/family.ts'
 import { auditFamily } from './audit/family.ts'
+import { billingFamily } from './billing/family.ts'
 import { deployFamily } from './deploy/family.ts'
 import { discoveryFamily } from './discovery/family.ts'
 import { editsFamily } from './edits/family.ts'
@@ -28,6 +29,7 @@ export const FAMILIES: readonly Family[] = [
   webhooksFamily,
   eventsFamily,
   accountsFamily,
+  billingFamily,
   auditFamily,
   discoveryFamily,
   sealsFamily,

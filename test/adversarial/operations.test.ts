@@ -28,14 +28,21 @@ const SCOPED = FAMILIES.flatMap(({ operations }) => operations).flatMap((operati
 
 /** Built-in types that no operation sends to a webhook for all of them, and why. */
 const NOT_SENT: Readonly<Record<string, string>> = {
+  'billing.balance_low': 'it tells amounts: a webhook names it and its key has billing:read',
+  'billing.credited': 'it tells amounts: a webhook names it and its key has billing:read',
   'domain.failed': 'it takes three days or a week',
   'webhook.disabled': 'it takes deliveries that fail',
   'webhook.failing': 'it takes deliveries that fail',
   'webhook.test': 'it is sent to the tested webhook alone',
 }
 
-/** Lists that are no pages: templates of the release, passages that a search asks for, master keys. */
-const BOUNDED_LISTS: readonly string[] = ['apps.templates', 'files.search', 'seals.status']
+/** Lists that are no pages: templates of the release, limits, passages that a search asks for, master keys. */
+const BOUNDED_LISTS: readonly string[] = [
+  'apps.templates',
+  'billing.limits',
+  'files.search',
+  'seals.status',
+]
 
 function answersList({ effect, output }: Operation): boolean {
   return (

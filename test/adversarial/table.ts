@@ -1,6 +1,7 @@
 import { ATTEMPT_ROWS } from './rows/attempts.ts'
 import { ARGUMENTS } from './rows/arguments.ts'
 import { AUTHORITY } from './rows/authority.ts'
+import { BILLING } from './rows/billing.ts'
 import { FAIRNESS } from './rows/fairness.ts'
 import { HOSTING } from './rows/hosting.ts'
 import { INPUT } from './rows/input.ts'
@@ -75,6 +76,7 @@ export const SECTIONS: readonly Section[] = [
   OPERATIONS,
   LIMITS,
   KNOWLEDGE,
+  BILLING,
 ]
 
 /** The ids that a section must have, each once. */

@@ -14,6 +14,7 @@ import type { Deployer } from '../../../plugins/deploy/contract.ts'
 import { createMemoryDeployer } from '../../../plugins/deploy/memory.ts'
 import { createMemoryEditor, ENDLESS_PROMPT } from '../../../plugins/edits/memory.ts'
 import type { NameLookup } from '../../../plugins/egress/contract.ts'
+import { pricesOf } from '../../support/billing.ts'
 import { startDeployer } from '../../support/deploys.ts'
 import { formOf } from '../../support/knowledge.ts'
 import { observe, report, request as served } from '../../support/observed.ts'
@@ -70,6 +71,8 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
     deployer: createHoldingDeployer(),
     nameLookup: lookUpIn(records),
     appIds: 'own',
+    // Everything is free, so that what has a price succeeds without credit.
+    prices: pricesOf({ 'apps.create': 0, 'edits.create': 0, 'files.upload': 0 }),
   })
   const log = createLog('silent')
   startDeployer(t, world)
@@ -258,6 +261,12 @@ function plotOf(
       const made = await world.request(method, path, { as, ...given })
       if (made.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(made.body)}`)
       return made.body
+    },
+    async grant(note) {
+      const body = { amount: '1.00', note }
+      const operator = world.operatorFor({ id: as.account_id })
+      const made = await world.request('POST', '/v1/billing/credits', { as: operator, body })
+      if (made.status >= 300) throw new Error(`no credit: ${JSON.stringify(made.body)}`)
     },
     async observe(app_id, deployment_id) {
       const site = { app_id, kind: 'published', deployment_id } as const

@@ -14,6 +14,7 @@ export const PLANTED = [
   'settings',
   'webhooks',
   'events',
+  'billing',
 ] as const
 
 export type Planted = (typeof PLANTED)[number]
@@ -33,6 +34,8 @@ export interface Plot {
   readonly receiver: string
   /** Tells what visitors of an app did; default: there are none. */
   observe?(app_id: string, deployment_id: string): Promise<void>
+  /** Grants credit with a note; default: there is none. */
+  grant?(note: string): Promise<void>
   /** Sets records of the DNS. */
   resolve?(records: readonly DnsRecord[]): void
 }
@@ -97,6 +100,7 @@ export async function plant(plot: Plot, canary: Canary, scope: string): Promise<
     secrets: { PASSWORD: canary('secrets') },
   })
   await plot.observe?.(app_id, deployment_id)
+  await plot.grant?.(canary('billing'))
   const event_id = await idOf('POST', '/v1/events', { type, data: { note: canary('events') } })
   return {
     app_id,

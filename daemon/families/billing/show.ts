@@ -1,0 +1,100 @@
+import type { z } from 'zod'
+import type { Instant } from '../../../lib/time.ts'
+import { toIso } from '../../../lib/time.ts'
+import type {
+  CreditRecord,
+  LedgerReads,
+  LedgerTransaction,
+} from '../../../plugins/platform/contract/ledger.ts'
+import type { AccountReads } from '../../../plugins/store/contract/accounts.ts'
+import { describe } from '../../billing/describe.ts'
+import { printMicros } from '../../billing/money.ts'
+import type { Platform } from '../../platform.ts'
+import { isoOrNull } from '../wire.ts'
+import type { creditRecord, ledgerLine, wallet } from './schema.ts'
+
+/** Expiries that a wallet lists. */
+const EXPIRING = 10
+
+interface WalletReads {
+  readonly ledger: Pick<LedgerReads, 'wallet' | 'expiring'>
+  readonly accounts: Pick<AccountReads, 'get'>
+}
+
+/** The wallet of an account; one without credit so far has nothing. */
+export async function showWallet(
+  { billing }: Pick<Platform, 'billing'>,
+  { ledger, accounts }: WalletReads,
+  account_id: string,
+  now: Instant,
+): Promise<z.input<typeof wallet>> {
+  const { mode, metered, currency } = billing
+  const found = metered ? await ledger.wallet(account_id, now) : undefined
+  const expiring = metered ? await ledger.expiring(account_id, now, EXPIRING) : []
+  const { balance = 0, held = 0, available = 0, paid = 0, granted = 0, debt = 0 } = found ?? {}
+  const low = found?.low_balance ?? null
+  return {
+    account_id,
+    mode,
+    currency,
+    plan: await billing.planOf(accounts, account_id, now),
+    balance_micros: balance,
+    balance: printMicros(balance),
+    held_micros: held,
+    available_micros: metered ? available : null,
+    available: metered ? printMicros(available) : null,
+    paid_micros: paid,
+    granted_micros: granted,
+    debt_micros: debt,
+    low_balance_micros: low,
+    is_low: low !== null && available < low,
+    expiring: expiring.map(({ amount, expires_at }) => ({
+      amount_micros: amount,
+      expires_at: toIso(expires_at),
+    })),
+    updated_at: isoOrNull(found?.updated_at ?? null),
+  }
+}
+
+export function toWireLine(line: LedgerTransaction): z.input<typeof ledgerLine> {
+  const { ref_type, ref_id } = line
+  return {
+    id: line.id,
+    kind: line.kind,
+    created_at: toIso(line.at),
+    description: describe(line),
+    amount_micros: line.amount,
+    amount: printMicros(line.amount),
+    held_micros: line.held,
+    // The ledger account of a debt is negative.
+    debt_micros: 0 - line.debt,
+    balance_after_micros: line.balance_after,
+    available_after_micros: line.available_after,
+    operation: line.operation,
+    meter: line.meter,
+    quantity: line.quantity,
+    app_id: line.app_id,
+    key_id: line.key_id,
+    price_version: line.price_version,
+    ref: ref_type === null || ref_id === null ? null : { type: ref_type, id: ref_id },
+    reverses: line.reverses,
+    entries: line.entries.map(({ account, amount }) => ({ account, amount_micros: amount })),
+  }
+}
+
+export function toWireCredit(credit: CreditRecord): z.input<typeof creditRecord> {
+  return {
+    id: credit.id,
+    amount_micros: credit.amount,
+    amount: printMicros(credit.amount),
+    remaining_micros: credit.remaining,
+    held_micros: credit.held,
+    spent_micros: credit.spent,
+    expired_micros: credit.expired,
+    revoked_micros: credit.clawed,
+    expires_at: isoOrNull(credit.expires_at),
+    note: credit.note,
+    revoked_at: isoOrNull(credit.revoked_at),
+    created_at: toIso(credit.created_at),
+  }
+}
