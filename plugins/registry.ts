@@ -7,7 +7,7 @@
 import type { AppBytes } from './apps/contract.ts'
 import type { DatabaseBytesOptions } from './apps/database.ts'
 import type { DiskBytesOptions } from './apps/disk.ts'
-import type { PaymentProcessorPlugin } from './billing/processor.ts'
+import type { PaymentProcessorPlugin } from './billing/contract.ts'
 import type { Deployer } from './deploy/contract.ts'
 import type { Editor } from './edits/contract.ts'
 import type { OpenAiEditorOptions } from './edits/openai.ts'

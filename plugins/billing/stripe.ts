@@ -9,7 +9,7 @@ import {
   type PaymentProcessorPlugin,
   ProcessorError,
   type ProcessorPorts,
-} from './processor.ts'
+} from './contract.ts'
 import { isCertain } from './stripe/amounts.ts'
 import * as changes from './stripe/changes.ts'
 import { checkPrice } from './stripe/check.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Delivery } from '../../plugins/billing/processor-conformance.ts'
+import type { Delivery } from '../../plugins/billing/conformance.ts'
 import { arrange, type Arrangement } from '../../plugins/billing/memory/arrange.ts'
 import type { FakeEvent } from './objects.ts'
 

@@ -1,6 +1,6 @@
-import type { Till } from '../../plugins/billing/processor-conformance.ts'
+import type { Till } from '../../plugins/billing/conformance.ts'
 import type { Arrangement } from '../../plugins/billing/memory/arrange.ts'
-import type { Micros } from '../../plugins/billing/processor.ts'
+import type { Micros } from '../../plugins/billing/contract.ts'
 import * as billing from './billing.ts'
 import type { FakeStripe } from './fake.ts'
 import * as money from './money.ts'

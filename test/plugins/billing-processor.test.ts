@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { ProcessorHarness } from '../../plugins/billing/processor-conformance.ts'
-import { processorCases } from '../../plugins/billing/processor-conformance.ts'
+import type { ProcessorHarness } from '../../plugins/billing/conformance.ts'
+import { processorCases } from '../../plugins/billing/conformance.ts'
 import { arrange } from '../../plugins/billing/memory/arrange.ts'
-import { createMemoryProcessor } from '../../plugins/billing/memory-processor.ts'
+import { createMemoryProcessor } from '../../plugins/billing/memory.ts'
 import { runCases } from '../../plugins/conformance.ts'
 import { stripeHarness } from '../support/stripe.ts'
 

@@ -13,7 +13,7 @@ import {
   TEN,
 } from '../../plugins/billing/conformance/till.ts'
 import { DAY } from '../../lib/time.ts'
-import type { ChangedPage, ProcessorErrorCode } from '../../plugins/billing/processor.ts'
+import type { ChangedPage, ProcessorErrorCode } from '../../plugins/billing/contract.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { Fault } from '../fake-stripe/faults.ts'
 import { FAKE_KEY, FAKE_PRICE, FAKE_SECRET } from '../fake-stripe/names.ts'

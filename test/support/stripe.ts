@@ -1,6 +1,6 @@
 import { parseAllowList } from '../../lib/egress/allow-list.ts'
-import type { ProcessorPorts, PaymentProcessor } from '../../plugins/billing/processor.ts'
-import type { ProcessorHarness } from '../../plugins/billing/processor-conformance.ts'
+import type { ProcessorPorts, PaymentProcessor } from '../../plugins/billing/contract.ts'
+import type { ProcessorHarness } from '../../plugins/billing/conformance.ts'
 import { EGRESS, PROCESSORS } from '../../plugins/registry.ts'
 import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
 import type { FakeStripe } from '../fake-stripe/fake.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Fact, ObjectRef } from '../processor.ts'
+import type { Fact, ObjectRef } from '../contract.ts'
 import {
   customerOf,
   factOf,

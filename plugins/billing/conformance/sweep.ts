@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../lib/time.ts'
-import type { ObjectRef } from '../processor.ts'
+import type { ObjectRef } from '../contract.ts'
 import {
   checkoutOf,
   customerOf,

@@ -14,7 +14,7 @@ import {
   ProcessorError,
   type ProcessorErrorCode,
   type ReceivedEvent,
-} from '../processor.ts'
+} from '../contract.ts'
 
 /** A signed event, as it reaches the intake. */
 export interface Delivery {

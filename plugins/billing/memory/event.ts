@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ProcessorError, type ReceivedEvent } from '../processor.ts'
+import { ProcessorError, type ReceivedEvent } from '../contract.ts'
 
 const EVENT = z.object({
   id: z.string(),

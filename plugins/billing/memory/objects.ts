@@ -10,7 +10,7 @@ import type {
   ObjectRef,
   ReceivedEvent,
   SubscriptionFact,
-} from '../processor.ts'
+} from '../contract.ts'
 
 /** A billing period. */
 const MONTH = 30 * DAY

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Instant, SECOND } from '../../../lib/time.ts'
-import { type IncomingEvent, ProcessorError } from '../processor.ts'
+import { type IncomingEvent, ProcessorError } from '../contract.ts'
 
 const HEADER = 'memory-signature'
 /** How far a signature's time may lie from now, before and after. */

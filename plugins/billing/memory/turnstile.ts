@@ -1,4 +1,4 @@
-import { ProcessorError } from '../processor.ts'
+import { ProcessorError } from '../contract.ts'
 
 const NEVER = new AbortController().signal
 

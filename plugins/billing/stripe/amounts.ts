@@ -1,5 +1,5 @@
-import type { Micros } from '../processor.ts'
-import { ProcessorError } from '../processor.ts'
+import type { Micros } from '../contract.ts'
+import { ProcessorError } from '../contract.ts'
 
 /** How Stripe writes an amount: integers of its minor unit. */
 interface MinorUnit {

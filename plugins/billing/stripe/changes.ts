@@ -5,8 +5,8 @@ import type {
   CheckoutSession,
   NewCustomer,
   PortalRequest,
-} from '../processor.ts'
-import { ProcessorError } from '../processor.ts'
+} from '../contract.ts'
+import { ProcessorError } from '../contract.ts'
 import { minorOf } from './amounts.ts'
 import type { StripeClient } from './client.ts'
 import { listAll } from './fetch.ts'

@@ -1,4 +1,4 @@
-import { type PlanPrice, ProcessorError } from '../processor.ts'
+import { type PlanPrice, ProcessorError } from '../contract.ts'
 import { microsOf } from './amounts.ts'
 import type { StripeClient } from './client.ts'
 import { PRICE } from './shapes.ts'

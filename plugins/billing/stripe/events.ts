@@ -7,7 +7,7 @@ import {
   type ObjectRef,
   ProcessorError,
   type ReceivedEvent,
-} from '../processor.ts'
+} from '../contract.ts'
 import { instantOf } from './map.ts'
 import { EVENT } from './shapes.ts'
 

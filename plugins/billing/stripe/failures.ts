@@ -1,5 +1,5 @@
 import { isObject } from '../../../lib/internal/arguments.ts'
-import { ProcessorError, type ProcessorErrorCode } from '../processor.ts'
+import { ProcessorError, type ProcessorErrorCode } from '../contract.ts'
 
 /** Statuses that say more than that the request was refused. */
 const CODES: Readonly<Record<number, ProcessorErrorCode>> = {

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import type { z } from 'zod'
 import type { Instant } from '../../../lib/time.ts'
-import { type Fact, type ObjectKind, type ObjectRef, ProcessorError } from '../processor.ts'
+import { type Fact, type ObjectKind, type ObjectRef, ProcessorError } from '../contract.ts'
 import type { StripeClient } from './client.ts'
 import * as map from './map.ts'
 import * as shapes from './shapes.ts'

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import type { Clock } from '../../../lib/engine/ports.ts'
 import { isObject } from '../../../lib/internal/arguments.ts'
-import { ProcessorError, type ProcessorPorts } from '../processor.ts'
+import { ProcessorError, type ProcessorPorts } from '../contract.ts'
 
 type HttpClient = NonNullable<Stripe.StripeConfig['httpClient']>
 type Request = Parameters<HttpClient['makeRequest']>

@@ -7,7 +7,7 @@ import type {
   InvoiceFact,
   Payment,
   SubscriptionFact,
-} from '../processor.ts'
+} from '../contract.ts'
 import { microsOf } from './amounts.ts'
 import type { CHARGE, DISPUTE, INTENT, INVOICE, REFUND, SESSION, SUBSCRIPTION } from './shapes.ts'
 

@@ -1,4 +1,4 @@
-import { ProcessorError, type ProcessorSetting, type ProcessorSettings } from '../processor.ts'
+import { ProcessorError, type ProcessorSetting, type ProcessorSettings } from '../contract.ts'
 
 export interface StripeSettings {
   readonly apiKey: string

@@ -1,5 +1,5 @@
 import { type Instant, SECOND } from '../../../lib/time.ts'
-import { type ChangedPage, type ObjectRef, ProcessorError } from '../processor.ts'
+import { type ChangedPage, type ObjectRef, ProcessorError } from '../contract.ts'
 import type { StripeClient } from './client.ts'
 import { EVENT_TYPES, refsOf } from './events.ts'
 import { PAGE, type PageParams } from './fetch.ts'

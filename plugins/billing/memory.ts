@@ -20,7 +20,7 @@ import {
   type PaymentProcessor,
   ProcessorError,
   type ReceivedEvent,
-} from './processor.ts'
+} from './contract.ts'
 
 export interface MemoryProcessorOptions {
   readonly clock: Pick<Clock, 'now'>
