@@ -21,6 +21,12 @@ export interface Paging {
   readonly limit: number
   /** Cursor of the last record of the previous page; null for the first page. */
   readonly after: string | null
+  /**
+   * `after` of a list whose position is a number, such as that of a revision.
+   *
+   * @throws KeyhookError `invalid_cursor` for a forged one: its fingerprint is no secret
+   */
+  afterNumber(): number | null
   /** Maximum bytes of records to read, for a list with large records. */
   readonly bytes: number
   /**
@@ -48,9 +54,11 @@ export function paging(
     .update(JSON.stringify(list))
     .digest('base64url')
     .slice(0, 12)
+  const after = query.cursor === undefined ? null : readCursor(query.cursor, fingerprint)
   return {
     limit: query.limit ?? DEFAULT_LIMIT,
-    after: query.cursor === undefined ? null : readCursor(query.cursor, fingerprint),
+    after,
+    afterNumber: () => (after === null ? null : readNumber(after)),
     bytes: PAGE_BYTES,
     answer(page, cursorOf, toWire) {
       const { data, texts } = fill(page.rows, toWire)
@@ -99,4 +107,10 @@ function readCursor(cursor: string, fingerprint: string): string {
     throw httpError('invalid_cursor')
   }
   return after
+}
+
+/** What the column of a number holds on every database. */
+function readNumber(after: string): number {
+  if (!/^\d{1,9}$/.test(after)) throw httpError('invalid_cursor')
+  return Number(after)
 }

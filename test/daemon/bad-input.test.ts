@@ -1,7 +1,9 @@
 import { connect } from 'node:net'
 import t from 'tap'
+import { paging } from '../../daemon/families/cursor.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { PAGE_BYTES } from '../../daemon/limits/amounts.ts'
 import type { World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -201,6 +203,26 @@ await t.test('limits and cursors that are not ours are refused', async (t) => {
     status: 400,
     body: { error: { code: 'invalid_request' } },
   })
+})
+
+await t.test('a forged position of a numbered list is refused', (t) => {
+  const list = { list: 'revisions', app: 'an app' }
+  const { next_cursor } = paging({ limit: 1 }, list).answer(
+    { rows: [1, 2], more: true },
+    String,
+    (number) => ({ number, text: 'x'.repeat(PAGE_BYTES / 2) }),
+  )
+  // The fingerprint is no secret: whoever has a cursor of a list can put another position behind it.
+  const own = Buffer.from(String(next_cursor), 'base64url').toString()
+  const at = (position: string): number | null => {
+    const cursor = Buffer.from(own.slice(0, -1) + position).toString('base64url')
+    return paging({ cursor }, list).afterNumber()
+  }
+  t.equal(at('999999999'), 999_999_999)
+  for (const position of ['NaN', 'Infinity', '1.5', '1E400', '-1', '2147483648', '9'.repeat(19)]) {
+    t.throws(() => at(position), { code: 'invalid_cursor' }, position)
+  }
+  t.end()
 })
 
 await t.test('a path nobody serves is 404, a method nobody serves 405 with Allow', async (t) => {

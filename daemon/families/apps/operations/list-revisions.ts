@@ -28,12 +28,8 @@ export const listRevisions = operation({
     const { apps } = platform.store
     const app = await findApp(apps, principal, params.app_id)
     const pages = paging(query, { list: 'revisions', app: app.id })
-    const { limit, after } = pages
-    const page = await apps.revisions({
-      app_id: app.id,
-      limit,
-      before: after === null ? null : Number(after),
-    })
+    const { limit } = pages
+    const page = await apps.revisions({ app_id: app.id, limit, before: pages.afterNumber() })
     return pages.answer(page, ({ number }) => String(number), toWireRevision)
   },
 })

@@ -84,7 +84,8 @@ export const listLedger = operation({
       from: query.from ?? null,
       to: query.to ?? null,
     }
-    const { limit, after, answer } = paging(query, { list: 'ledger', ...filters })
+    const { limit, afterNumber, answer } = paging(query, { list: 'ledger', ...filters })
+    const after = afterNumber()?.toString() ?? null
     const page = await platform.store.ledger.transactions({ ...filters, limit, after })
     return answer(page, ({ seq }) => String(seq), toWireLine)
   },

@@ -36,8 +36,8 @@ export const listDeploymentLines = operation({
     const { store } = call.platform
     const { deployment } = await findDeployment(store, call)
     const pages = paging(call.query, { list: 'deployment-lines', deployment: deployment.id })
-    const { limit, after } = pages
-    const lines = await store.jobs.lines(deployment.id, Number(after ?? 0), limit + 1)
+    const { limit } = pages
+    const lines = await store.jobs.lines(deployment.id, pages.afterNumber() ?? 0, limit + 1)
     const page = { rows: lines.slice(0, limit), more: lines.length > limit }
     return pages.answer(page, ({ number }) => String(number), toWireLine)
   },

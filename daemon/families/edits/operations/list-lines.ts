@@ -36,8 +36,8 @@ export const listEditLines = operation({
     const { jobs } = call.platform.store
     const edit = await findEdit(call.platform.store, call)
     const pages = paging(call.query, { list: 'edit-lines', edit: edit.id })
-    const { limit, after } = pages
-    const lines = await jobs.lines(edit.id, Number(after ?? 0), limit + 1)
+    const { limit } = pages
+    const lines = await jobs.lines(edit.id, pages.afterNumber() ?? 0, limit + 1)
     const page = { rows: lines.slice(0, limit), more: lines.length > limit }
     return pages.answer(page, ({ number }) => String(number), toWireLine)
   },
