@@ -32,7 +32,7 @@ export function readMicros(text: string): number | undefined {
 /** An amount on the wire as a decimal string. */
 export const decimal: z.ZodString = z
   .string()
-  .regex(/^-?\d+\.\d{2,6}$/)
+  .regex(/^-?[0-9]+\.[0-9]{2,6}$/)
   .meta({ description: 'Amount in units of the currency.', example: '12.34' })
 
 /** Fields of a given amount, of which exactly one is sent. */

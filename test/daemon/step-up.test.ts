@@ -51,9 +51,10 @@ let moves = 0
 const OPEN = ['201', '201', '201', '200']
 const SHUT = OPEN.map(() => '403 step_up_required')
 
-await t.test('creating and rotating keys and rotating secrets always need a recent proof', (t) => {
+await t.test('keys, secrets and changes of billing always need a recent proof', (t) => {
   const sensitive = FAMILIES.flatMap(({ operations }) => operations).filter(({ stepUp }) => stepUp)
   t.same(sensitive.map(({ id }) => id).sort(), [
+    'billing.update_wallet',
     'keys.create',
     'keys.rotate',
     'webhooks.rotate_secret',

@@ -152,7 +152,10 @@ export const limit = z
 
 export const limitList = z.strictObject({ plan, data: z.array(limit) })
 
-const day = z.string().regex(z.regexes.date, 'Must be a day, such as 2026-01-31.')
+/** Validators of other languages take `\d` for digits of any script. */
+const DAY = new RegExp(z.regexes.date.source.replaceAll(String.raw`\d`, '[0-9]'))
+
+const day = z.string().regex(DAY, 'Must be a day, such as 2026-01-31.')
 
 export const usageQuery = {
   from: day.optional().meta({ description: 'First day, UTC. Default: the first of this month.' }),
