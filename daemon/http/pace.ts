@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { LEAST_PACE, MAX_WAIT } from '../limits/amounts.ts'
+import { createLinkedList } from '../limits/linked-list.ts'
 
 /** Interval between checks of transfers. */
 export const LOOK_EVERY: Millis = 5 * SECOND
@@ -101,17 +102,17 @@ export interface Swept {
 
 /** One timer for everything in progress: a timer per request would be expensive. */
 export interface Sweep {
-  add(item: Swept): void
-  delete(item: Swept): void
+  /** Adds an entry, and returns a function that removes it; idempotent. */
+  add(item: Swept): () => void
 }
 
-/** Checks every entry that was added and not deleted, at the interval. */
+/** Checks every entry that was added and not removed, at the interval. */
 export function createSweep(clock: Pick<Clock, 'after' | 'steady'>, every: Millis): Sweep {
-  const items = new Set<Swept>()
+  const items = createLinkedList<Swept>()
   let isArmed = false
 
   function arm(): void {
-    if (isArmed || items.size === 0) return
+    if (isArmed || items.isEmpty) return
     isArmed = true
     clock.after(every, look, 'background')
   }
@@ -125,11 +126,9 @@ export function createSweep(clock: Pick<Clock, 'after' | 'steady'>, every: Milli
 
   return {
     add(item) {
-      items.add(item)
+      const remove = items.add(item)
       arm()
-    },
-    delete(item) {
-      items.delete(item)
+      return remove
     },
   }
 }

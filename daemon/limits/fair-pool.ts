@@ -1,3 +1,6 @@
+import type { LinkedList } from './linked-list.ts'
+import { createLinkedList } from './linked-list.ts'
+
 /** A part of a pool that a holder has. */
 export interface Lease {
   /** Takes `amount` more; false when the pool refuses it, which leaves the lease unchanged. */
@@ -42,12 +45,14 @@ interface Held {
   amount: number
   isKept: boolean
   evict: () => void
+  /** Removes it from the leases of its holder; undefined while it is not one of them. */
+  leave: (() => void) | undefined
 }
 
 interface Holder {
   total: number
   /** In the order in which they were taken. */
-  readonly leases: Set<Held>
+  readonly leases: LinkedList<Held>
 }
 
 type Victims = readonly (readonly [holder: string, lease: Held])[]
@@ -85,9 +90,9 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
       drop(victim, lease)
       lease.evict()
     }
-    const holder = holders.get(name) ?? { total: 0, leases: new Set() }
+    const holder = holders.get(name) ?? { total: 0, leases: createLinkedList() }
     holders.set(name, holder)
-    holder.leases.add(held)
+    held.leave ??= holder.leases.add(held)
     holder.total += amount
     held.amount += amount
     used += amount
@@ -120,10 +125,12 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
 
   function drop(name: string, held: Held): void {
     const holder = holders.get(name)
-    if (holder?.leases.delete(held) !== true) return
+    if (holder === undefined || held.leave === undefined) return
+    held.leave()
+    held.leave = undefined
     holder.total -= held.amount
     used -= held.amount
-    if (holder.leases.size === 0) holders.delete(name)
+    if (holder.leases.isEmpty) holders.delete(name)
   }
 
   return {
@@ -132,10 +139,10 @@ export function createFairPool({ limit, each = limit }: FairPoolOptions): FairPo
     },
     heldBy: (name) => holders.get(name)?.total ?? 0,
     take(name, amount, evict) {
-      const held: Held = { amount: 0, isKept: false, evict }
+      const held: Held = { amount: 0, isKept: false, evict, leave: undefined }
       if (!grow(name, held, amount)) return undefined
       return {
-        add: (more) => holders.get(name)?.leases.has(held) === true && grow(name, held, more),
+        add: (more) => held.leave !== undefined && grow(name, held, more),
         keep: () => {
           held.isKept = true
         },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { createFairPool } from '../../daemon/limits/fair-pool.ts'
+import { createLinkedList } from '../../daemon/limits/linked-list.ts'
 
 const ignore = (): void => undefined
 
@@ -136,4 +137,31 @@ await t.test('a kept lease that is offered again is evicted until it is kept', a
   t.ok(pool.take('b', 1, t.fail))
   t.same(evicted, ['a3'])
   t.same([pool.heldBy('a'), pool.used], [3, 4])
+})
+
+await t.test(
+  'a list keeps the order of what was added, wherever something is removed',
+  async (t) => {
+    const list = createLinkedList<number>()
+    const [first, , middle, , last] = [1, 2, 3, 4, 5].map((value) => list.add(value))
+    for (const remove of [middle, first, last]) remove?.()
+    middle?.()
+    const removeSix = list.add(6)
+    t.same([...list], [2, 4, 6])
+    const seen: number[] = []
+    for (const value of list) {
+      seen.push(value)
+      if (value === 6) removeSix()
+    }
+    t.same(seen, [2, 4, 6])
+    t.same([...list], [2, 4])
+  },
+)
+
+await t.test('a list is empty once everything was removed', async (t) => {
+  const list = createLinkedList<number>()
+  for (const remove of [1, 2].map((value) => list.add(value))) remove()
+  t.ok(list.isEmpty)
+  list.add(3)
+  t.same([...list], [3])
 })

@@ -99,10 +99,11 @@ function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   if (lease === undefined) throw tooManyBytes()
   const reader = { look: () => watchWaiting(socket, clock) }
   let hasEnded = false
+  let unwatch = (): void => undefined
   onResponseEnd(ctx.req, ctx.res, () => {
     hasEnded = true
     lease.release()
-    moving.delete(reader)
+    unwatch()
   })
   return {
     reserve(bytes) {
@@ -113,7 +114,7 @@ function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
     started() {
       if (hasStarted || hasEnded) return
       hasStarted = true
-      moving.add(reader)
+      unwatch = moving.add(reader)
     },
   }
 }

@@ -166,10 +166,10 @@ class BodyReader implements Swept {
     if (req.readableEnded) return Promise.reject(httpError('body_consumed'))
     if (req.destroyed) return Promise.reject(httpError('request_abandoned'))
     this.#looked = clock.steady()
-    moving.add(this)
+    const unwatch = moving.add(this)
     return new Promise((resolve, reject) => {
       this.#refused = (cause) => {
-        moving.delete(this)
+        unwatch()
         reject(cause)
       }
       req.on('data', (chunk: Buffer) => {
@@ -178,13 +178,13 @@ class BodyReader implements Swept {
       req.once('end', () => {
         if (this.#isOver) return
         this.#isOver = true
-        moving.delete(this)
+        unwatch()
         const [first = NOTHING] = this.#chunks
         resolve(this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : first)
         this.#chunks = []
       })
       req.once('error', (cause) => {
-        moving.delete(this)
+        unwatch()
         reject(cause)
       })
       req.once('aborted', () => {
