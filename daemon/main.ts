@@ -1,7 +1,13 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8'
 import { processTerminal } from './cli/terminal.ts'
 import { runCli } from './cli/program.ts'
 import { FAMILIES } from './families/index.ts'
+
+// V8 would allocate what most requests made in its old generation once a moment's garbage collections found it
+// alive. Whatever such an object refers to then stays until the next full collection, so every later request
+// is found alive too, and it never ends.
+setFlagsFromString('--no-allocation-site-pretenuring')
 
 // Files written by this process, the database above all, are readable by its owner only.
 process.umask(0o077)

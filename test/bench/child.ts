@@ -8,8 +8,11 @@ export interface Child {
 }
 
 const PATIENCE_MS = 5000
-/** As `npm start` has them; the baselines too. */
-export const SETTINGS: readonly string[] = ['--max-old-space-size=512']
+/** As `npm start` and `keyhook` set them; the baselines too. */
+export const SETTINGS: readonly string[] = [
+  '--max-old-space-size=512',
+  '--no-allocation-site-pretenuring',
+]
 
 /** Starts `role`: a module in the folder of roles, which serves. */
 export function startChild(role: string): Child {
