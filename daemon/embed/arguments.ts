@@ -52,8 +52,10 @@ const REQUIREMENT: Kinds = {
 export function readRequirement(value: unknown): Requirement {
   // The usual requirement is read with every request: the same rules in half the time.
   if (isPlainObject(value)) {
-    const names = Reflect.ownKeys(value)
-    const only = names.length === 1 && names[0] === 'scope' ? value['scope'] : undefined
+    // Two lists: together they take V8 half as long as `Reflect.ownKeys`.
+    const names = Object.getOwnPropertyNames(value)
+    const isScope = names.length === 1 && names[0] === 'scope'
+    const only = isScope && !hasSymbols(value) ? value['scope'] : undefined
     if (typeof only === 'string') return { scope: only }
   }
   const read = readOptions('keys.verify', 'requirement', REQUIREMENT, value)
@@ -63,6 +65,10 @@ export function readRequirement(value: unknown): Requirement {
   }
   if (scope === undefined && scopes === undefined && app === undefined) throw nothingRequired()
   return read as Requirement
+}
+
+function hasSymbols(value: object): boolean {
+  return Object.getOwnPropertySymbols(value).length > 0
 }
 
 export function nothingRequired(): TypeError {
