@@ -45,6 +45,7 @@ const LIST_COLUMNS = [
   'used',
   'remaining',
   'resets_at',
+  'set_by',
   'source_id',
 ]
 
@@ -52,6 +53,8 @@ const LIST_COLUMNS = [
 const DERIVED: Readonly<Record<string, (record: Wire) => unknown>> = {
   what: ({ balance_after_micros, description }) =>
     balance_after_micros === undefined ? undefined : description,
+  // An app has a source of another kind.
+  set_by: ({ resets_at, source }) => (resets_at === undefined ? undefined : source),
   last_result: ({ attempt_count, response, error }) => {
     if (attempt_count === undefined) return undefined
     const { status_code } = (response ?? {}) as Wire

@@ -216,6 +216,22 @@ await t.test('key list shows what each key may do', async (t) => {
   t.match(out, 'apps:read, deploy:*')
 })
 
+await t.test('limits and the ledger show what matters of them', async (t) => {
+  const listed = async (line: readonly string[], record: object): Promise<string> => {
+    const text = JSON.stringify({ data: [record], has_more: false, next_cursor: null })
+    return (await run(line, { answers: [{ status: 200, text }] })).out
+  }
+  const budget = { name: 'budget.monthly', limit: 300, used: 100, remaining: 200 }
+  const limit = { ...budget, resets_at: '2026-12-01T00:00:00.000Z', source: 'key', source_id: 'k1' }
+  const limits = await listed(['billing', 'limits'], limit)
+  t.match(limits, /NAME +LIMIT +USED +REMAINING +RESETS_AT +SET_BY +SOURCE_ID/)
+  t.match(limits, /budget\.monthly +300 +100 +200 +2026-12-01T00:00:00\.000Z +key +k1/)
+  const line = { id: 'l1', description: 'Charged: prompt edit', amount: '-0.10' }
+  const ledger = await listed(['ledger', 'list'], { ...line, balance_after_micros: 900_000 })
+  t.match(ledger, /ID +WHAT +AMOUNT +BALANCE_AFTER_MICROS/)
+  t.match(ledger, /l1 +Charged: prompt edit +-0\.10 +900000/)
+})
+
 await t.test('a query that is true or false is a flag without a value', async (t) => {
   const { code, asked } = await run(['key', 'revoke', 'k1', '--dry-run'])
   t.equal(code, 0)
