@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { QueryTypes, Sequelize } from 'sequelize'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { kernelError } from '../../../lib/errors.ts'
 import { createChanges } from '../../../lib/engine/changes.ts'
@@ -8,8 +9,9 @@ import type { Query, SqlClient, TransactionOptions } from './client.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 import { connectionOf, isObject } from './joined.ts'
 import { untilAged } from '../hold.ts'
+import { closeDatabase, openDatabase } from './sqlite/connection.ts'
 import { preparedOn } from './sqlite/prepared.ts'
-import { asReason, queryOn } from './sqlite/statement.ts'
+import { queryOn } from './sqlite/statement.ts'
 import { createTurns } from '../turns.ts'
 
 type Connection = sqlite3.Database
@@ -44,9 +46,9 @@ export async function openSqlite(file: string): Promise<SqlClient> {
   let isBroken = false
   const reads = createLimiter(READS_AT_ONCE)
   const searches = createLimiter(1)
-  const statement = preparedOn(writer.connection, createLimiter(1))
-  const reading = preparedOn(reader.connection, reads)
-  const searching = preparedOn(searcher.connection, (work) => searches(() => reads(work)))
+  const statement = preparedOn(writer, createLimiter(1))
+  const reading = preparedOn(reader, reads)
+  const searching = preparedOn(searcher, (work) => searches(() => reads(work)))
 
   async function transact<T>(
     work: (query: Query) => Promise<T>,
@@ -99,45 +101,17 @@ export async function openSqlite(file: string): Promise<SqlClient> {
       await statement.finalize()
       await reading.finalize()
       await searching.finalize()
-      for (const { sequelize } of [writer, reader, searcher]) await sequelize.close()
+      for (const connection of [writer, reader, searcher]) await closeDatabase(connection)
     },
   }
 }
 
-async function connect(
-  file: string,
-): Promise<{ sequelize: Sequelize; connection: Connection; query: Query }> {
-  // Of a private instance, since only its default connection has the pragmas: Sequelize opens
-  // another connection for every transaction of its own.
-  const sequelize = new Sequelize({
-    dialect: 'sqlite',
-    dialectModule: sqlite3,
-    storage: file,
-    logging: false,
-    retry: { max: 1 },
-  })
-  const connection = (await sequelize.connectionManager.getConnection({
-    type: 'write',
-  })) as Connection
+async function connect(file: string): Promise<Connection> {
+  await mkdir(dirname(file), { recursive: true })
+  const connection = await openDatabase(file, sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE)
   await execute(connection, PRAGMAS)
-  const query: Query = async <Row extends object>(sql: string, bind: readonly unknown[] = []) => {
-    try {
-      return await sequelize.query<Row>(keepRows(sql), {
-        bind: [...bind],
-        type: QueryTypes.SELECT,
-        raw: true,
-      })
-    } catch (cause) {
-      throw cause instanceof Error ? asReason(cause) : cause
-    }
-  }
-  await assertDurable(query, file)
-  return { sequelize, connection, query }
-}
-
-/** Sequelize drops the rows of RETURNING when the text begins with `insert into` and one blank. */
-function keepRows(sql: string): string {
-  return sql.replace(/^\s*INSERT INTO/, 'INSERT  INTO')
+  await assertDurable(queryOn(connection), file)
+  return connection
 }
 
 async function assertDurable(query: Query, file: string): Promise<void> {

@@ -35,7 +35,7 @@ export function numbered(sql: string): string {
   return sql.replace(/\$(\d+)/g, '?$1')
 }
 
-export function asReason(cause: Error): Error {
+function asReason(cause: Error): Error {
   const text = cause.message
   return MACHINE_FAULTS.some((code) => text.includes(code))
     ? kernelError('unavailable', { cause, internal: text })
