@@ -1,3 +1,4 @@
+import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import type { SequelizeLike } from '../../plugins/registry.ts'
@@ -114,7 +115,11 @@ export function createTransactions(store: Store, database: unknown): Transaction
     if (isPool(database)) return inPool(database, work)
     if (!isSequelize(database)) return inOwn(work)
     if (store.hold === undefined) return inSequelize(database, work)
-    return store.hold((aged) => inSequelize(database, unlessAged(work, aged)), { maxAge: MAX_AGE })
+    // Other writes continue once it is too old: it must roll back at once, whatever the work waits for.
+    return store.hold(
+      (aged) => inSequelize(database, (transaction) => orAborted(work(transaction), aged)),
+      { maxAge: MAX_AGE },
+    )
   }
 
   return {
@@ -132,20 +137,6 @@ export function createTransactions(store: Store, database: unknown): Transaction
       return join(transaction).tx
     },
   }
-}
-
-/** Other writes continue once it is too old: it must roll back at once, whatever the work waits for. */
-function unlessAged<T>(
-  work: (transaction: object) => Promise<T>,
-  aged: AbortSignal,
-): (transaction: object) => Promise<T> {
-  return (transaction) =>
-    new Promise((resolve, reject) => {
-      aged.addEventListener('abort', () => {
-        reject(aged.reason as Error)
-      })
-      work(transaction).then(resolve, reject)
-    })
 }
 
 function isPool(database: unknown): database is PoolLike {

@@ -1,3 +1,4 @@
+import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { JobKindName, LeasedJob } from '../../plugins/platform/contract/jobs.ts'
@@ -75,26 +76,18 @@ export interface FamilyJobs {
 }
 
 /**
- * Waits for work until the signal aborts, also where the work ignores the signal.
+ * As `orAborted`, for another error than the reason of the signal.
  *
  * @throws the result of `reason` when the signal aborts
  */
-export function unlessAborted<T>(
+export async function unlessAborted<T>(
   signal: AbortSignal,
   work: Promise<T>,
-  reason: (signal: AbortSignal) => Error = (aborted) => aborted.reason as Error,
+  reason: (signal: AbortSignal) => Error,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(reason(signal))
-    const settle = (finish: () => void): void => {
-      signal.removeEventListener('abort', abort)
-      finish()
-    }
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(
-      (value) => settle(() => resolve(value)),
-      (error: unknown) => settle(() => reject(error)),
-    )
-  })
+  try {
+    return await orAborted(work, signal)
+  } catch (cause) {
+    throw signal.aborted && cause === signal.reason ? reason(signal) : cause
+  }
 }

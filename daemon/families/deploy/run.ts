@@ -1,9 +1,9 @@
+import { orAborted } from '../../../lib/internal/until-aborted.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
-import { unlessAborted } from '../../jobs/handler.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import type { Held, StepTools } from './steps.ts'
@@ -80,10 +80,10 @@ async function makeLive(
   if (artifact === null || deployment.status === 'building') {
     // The release of a rollback was built before.
     const stepTools = begin(artifact === null ? 'building' : 'activating')
-    artifact = await unlessAborted(signal, build(platform, held, stepTools))
+    artifact = await orAborted(build(platform, held, stepTools), signal)
   }
-  await unlessAborted(signal, activate(platform, held, artifact, begin('activating')))
-  await unlessAborted(signal, prepareSwitch(platform, held))
+  await orAborted(activate(platform, held, artifact, begin('activating')), signal)
+  await orAborted(prepareSwitch(platform, held), signal)
   await heartbeat.stop()
   signal.throwIfAborted()
   return goLive(platform, held)

@@ -1,9 +1,9 @@
+import { orAborted } from '../../../../lib/internal/until-aborted.ts'
 import { MINUTE, SECOND } from '../../../../lib/time.ts'
 import type { PlatformTx } from '../../../../plugins/platform/contract.ts'
 import type { DomainRecord, DomainState } from '../../../../plugins/platform/contract/domains.ts'
 import type { JobClaim } from '../../../../plugins/platform/contract/jobs.ts'
 import type { FamilyJobs, JobHandler } from '../../../jobs/handler.ts'
-import { unlessAborted } from '../../../jobs/handler.ts'
 import type { Platform } from '../../../platform.ts'
 import { judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
@@ -45,7 +45,7 @@ export function createDomainHandler(platform: Platform): JobHandler<DomainRecord
     },
     async run({ job: { claim }, subject: domain }, _, signal) {
       const held = { domain, claim }
-      await record(platform, held, await unlessAborted(signal, lookFor(platform, held)))
+      await record(platform, held, await orAborted(lookFor(platform, held), signal))
     },
     // Checks have no deadline, no maximum of attempts and no cancellation.
     end: () => Promise.reject(new Error('a check of a domain ends by its findings alone')),
