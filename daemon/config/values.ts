@@ -7,10 +7,10 @@ import { parseMasterKeys } from '../../lib/engine/keyring.ts'
 import { SPEC_SCOPES, createUniverse } from '../../lib/scope/syntax.ts'
 import { isEventType } from '../../lib/webhook/event.ts'
 import { brandNames } from '../../lib/webhook/headers.ts'
+import { email, newPassword } from '../authority/credentials.ts'
 import type { BillingMode } from '../billing/billing.ts'
-import { email, newPassword } from '../families/accounts/schema.ts'
-import { MODEL_NAME } from '../families/wire.ts'
 import { isHostName } from '../hosting/target.ts'
+import { MODEL_NAME } from '../operations/text.ts'
 
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text)

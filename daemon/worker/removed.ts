@@ -2,8 +2,8 @@ import { HOUR } from '../../lib/time.ts'
 import { PASSAGES_AT_ONCE } from '../../plugins/platform/contract/files.ts'
 import type { Platform } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { WorkLoop } from './work-loop.ts'
-import { startWorkLoop } from './work-loop.ts'
+import type { WorkLoop } from '../jobs/work-loop.ts'
+import { startWorkLoop } from '../jobs/work-loop.ts'
 
 /**
  * Deletes the passages of deleted files in batches, so that others can write in between. The next start, or

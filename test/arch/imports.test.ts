@@ -99,6 +99,16 @@ await t.test('families know contracts and the kernel, not what carries them', as
   )
 })
 
+await t.test('what families build on imports no family', async (t) => {
+  const below = /^daemon\/(authority|config|events|jobs|limits|operations|queues|trees)\//
+  const files = daemon.filter(({ path }) => below.test(path))
+  t.same(
+    offenders(files, (file) => own(file).filter((name) => name.startsWith('daemon/families/'))),
+    // It belongs below the families, as soon as the edits import it from there too.
+    ['daemon/jobs/heartbeat.ts -> daemon/families/clean.ts'],
+  )
+})
+
 await t.test('the daemon creates events of declared types only', async (t) => {
   t.same(
     daemon.filter(({ text }) => /\bengine\.newEvent\(/.test(codeOf(text))).map(({ path }) => path),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createLog } from '../../daemon/telemetry/log.ts'
-import type { WorkLoopOptions } from '../../daemon/worker/work-loop.ts'
-import { startWorkLoop } from '../../daemon/worker/work-loop.ts'
+import type { WorkLoopOptions } from '../../daemon/jobs/work-loop.ts'
+import { startWorkLoop } from '../../daemon/jobs/work-loop.ts'
 import { until } from '../support/daemon.ts'
 
 /** Pieces that wait, and a loop over them whose clock rings when the test says so. */
