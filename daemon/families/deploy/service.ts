@@ -4,6 +4,7 @@ import type {
   DeploymentRecord,
   NewDeployment,
 } from '../../../plugins/platform/contract/deployments.ts'
+import { newDeployment } from '../../../plugins/platform/contract/deployments.ts'
 import type { Call } from '../../operations/call.ts'
 import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
@@ -49,34 +50,20 @@ export async function requireIdle(
 }
 
 /** A requested deployment, still to be run. */
-export function newDeployment(
+export function requestedDeployment(
   { platform, principal, now }: Pick<Change, 'platform' | 'principal' | 'now'>,
   { id: app_id, account_id }: AppRecord,
   given: Pick<NewDeployment, 'kind' | 'revision' | 'edit_id' | 'message'> & Partial<NewDeployment>,
 ): NewDeployment {
-  return {
+  const created_by = creatorOf(principal)
+  return newDeployment({
     id: platform.newId(),
     app_id,
     account_id,
-    status: 'queued',
-    artifact: null,
-    previous_deployment_id: null,
-    restored_from: null,
-    reason: null,
-    error: null,
-    step: null,
-    done: 0,
-    total: null,
-    created_by: creatorOf(principal),
+    created_by,
     created_at: now,
-    started_at: null,
-    live_at: null,
-    ended_at: null,
-    cancel_at: null,
-    announced: false,
-    retire_earlier: false,
     ...given,
-  }
+  })
 }
 
 /** Enqueues a deployment. */

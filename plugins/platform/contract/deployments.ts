@@ -115,29 +115,38 @@ export interface DeploymentWrites extends DeploymentReads {
   ): Promise<DeploymentRecord | undefined>
 }
 
-/** The deployment that took an app offline, all but its release and what was live. */
-export function offlineDeployment(
-  given: Parameters<DeploymentWrites['unpublish']>[0],
-): NewDeployment {
-  const at = given.created_at
+/** A deployment still to be run. */
+export function newDeployment(given: GivenDeployment): NewDeployment {
   return {
-    ...given,
-    kind: 'unpublish',
-    status: 'unpublished',
-    revision: null,
-    edit_id: null,
+    status: 'queued',
     artifact: null,
     previous_deployment_id: null,
     restored_from: null,
+    reason: null,
     error: null,
     step: null,
     done: 0,
     total: null,
-    started_at: at,
+    started_at: null,
     live_at: null,
-    ended_at: at,
+    ended_at: null,
     cancel_at: null,
-    announced: true,
+    announced: false,
     retire_earlier: false,
+    ...given,
   }
 }
+
+type GivenDeployment = Partial<NewDeployment> &
+  Pick<
+    NewDeployment,
+    | 'id'
+    | 'app_id'
+    | 'account_id'
+    | 'kind'
+    | 'revision'
+    | 'edit_id'
+    | 'message'
+    | 'created_by'
+    | 'created_at'
+  >

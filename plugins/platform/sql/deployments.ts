@@ -1,6 +1,6 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contract/deployments.ts'
-import { offlineDeployment } from '../contract/deployments.ts'
+import { newDeployment } from '../contract/deployments.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import { removeJobs } from '../jobs/complete.ts'
 import { changes as changesRow, whileHeld } from '../jobs/held.ts'
@@ -218,8 +218,18 @@ export function deploymentWrites({
     async unpublish(given) {
       const live = await supersede(given.app_id, given.created_at)
       if (live === undefined) return undefined
-      const offline = offlineDeployment(given)
-      const row = await insert({ ...offline, previous_deployment_id: String(live['id']) }, 'TRUE')
+      const offline = newDeployment({
+        ...given,
+        kind: 'unpublish',
+        status: 'unpublished',
+        revision: null,
+        edit_id: null,
+        previous_deployment_id: String(live['id']),
+        started_at: given.created_at,
+        ended_at: given.created_at,
+        announced: true,
+      })
+      const row = await insert(offline, 'TRUE')
       await turn(given.app_id, null)
       return row && DEPLOYMENTS.toRecord(row)
     },

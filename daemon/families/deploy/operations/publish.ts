@@ -17,7 +17,7 @@ import {
 } from '../schema.ts'
 import {
   enqueue,
-  newDeployment,
+  requestedDeployment,
   planOf,
   requireDeployer,
   requireIdle,
@@ -89,7 +89,7 @@ async function publish(call: WriteCall<typeof input>): Promise<WireAnswer> {
     return answerWith(platform, tx.deployments, app, live, { no_change: true, dry_run })
   }
   const given = { kind: 'publish', message: body.message ?? null, retire_earlier } as const
-  const deployment = newDeployment(call, app, { ...given, ...revisionOf(revision) })
+  const deployment = requestedDeployment(call, app, { ...given, ...revisionOf(revision) })
   if (dry_run) return planOf(deployment)
   return answerWith(platform, tx.deployments, app, await enqueue(call, deployment))
 }

@@ -20,7 +20,7 @@ import {
   message,
   retireEarlier,
 } from '../schema.ts'
-import { enqueue, newDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
+import { enqueue, requestedDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
 import { requireNoSignIn } from '../../sign-in.ts'
 import { answerWith, isAccepted } from '../show.ts'
 import { answerLater } from '../wait.ts'
@@ -91,7 +91,7 @@ async function rollBack(call: WriteCall<typeof input>): Promise<WireAnswer> {
   const target = await findTarget(tx.deployments, app, body.deployment_id)
   await requireIdle(tx.deployments, app.id)
   const { revision, edit_id, artifact } = target
-  const deployment = newDeployment(call, app, {
+  const deployment = requestedDeployment(call, app, {
     kind: 'rollback',
     revision,
     edit_id,
