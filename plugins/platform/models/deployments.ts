@@ -17,7 +17,7 @@ export const DEPLOYMENT_STATUSES = [
 export const IN_PROGRESS = ['queued', 'building', 'deploying'] as const
 
 /** As the indexes say it, word for word, so that they serve. */
-export const IS_IN_PROGRESS = `status IN ('queued', 'building', 'deploying')`
+export const IS_IN_PROGRESS = `status IN (${IN_PROGRESS.map((status) => `'${status}'`).join(', ')})`
 
 export const DEPLOYMENT_KINDS = ['publish', 'rollback', 'unpublish'] as const
 

@@ -3,6 +3,7 @@ import type { EarlierRelease, HostedApp, SiteState } from '../contract/sites.ts'
 import { EARLIER } from '../contract/sites.ts'
 import type { Row } from '../../store/sql/rows.ts'
 import { integer, integerOrNull, textOrNull } from '../../store/sql/rows.ts'
+import { IS_IN_PROGRESS } from '../models/deployments.ts'
 import { SITES } from '../models/sites.ts'
 import type { ReadScope } from './scope.ts'
 
@@ -18,7 +19,7 @@ export function siteReads({
   const hosted = `SELECT site.app_id, site.account_id, site.deployment_id, app.archived_at,
       account.suspended_at, sign_in.enabled AS sign_in, live.artifact, revision.tree, CASE WHEN EXISTS (
         SELECT 1 FROM ${t.deployments} next WHERE next.app_id = site.app_id AND next.poised = 1
-          AND next.status IN ('queued', 'building', 'deploying')) THEN 1 ELSE 0 END AS turning
+          AND next.${IS_IN_PROGRESS}) THEN 1 ELSE 0 END AS turning
     FROM ${t.sites} site JOIN ${t.apps} app ON app.id = site.app_id
     LEFT JOIN ${t.accounts} account ON account.id = site.account_id
     LEFT JOIN ${t.sign_in} sign_in ON sign_in.app_id = site.app_id
@@ -50,7 +51,7 @@ export function siteReads({
       const rows = await query(
         `SELECT site.*, account.suspended_at, CASE WHEN EXISTS (
              SELECT 1 FROM ${t.deployments} one WHERE one.app_id = site.app_id
-               AND one.status IN ('queued', 'building', 'deploying')) THEN 1 ELSE 0 END
+               AND one.${IS_IN_PROGRESS}) THEN 1 ELSE 0 END
            AS in_progress
          FROM ${t.sites} site LEFT JOIN ${t.accounts} account ON account.id = site.account_id
          WHERE ${dialect.among('site.app_id', '$1')}`,

@@ -57,22 +57,8 @@ export function emptyState(): State {
 }
 
 export function copyState(state: State): State {
-  return {
-    accounts: new Map(state.accounts),
-    users: new Map(state.users),
-    sessions: new Map(state.sessions),
-    setupLinks: new Map(state.setupLinks),
-    meta: new Map(state.meta),
-    keys: new Map(state.keys),
-    endedSecrets: new Map(state.endedSecrets),
-    webhooks: new Map(state.webhooks),
-    types: new Map(state.types),
-    events: new Map(state.events),
-    deliveries: new Map(state.deliveries),
-    attempts: new Map(state.attempts),
-    idempotency: new Map(state.idempotency),
-    audit: new Map(state.audit),
-  }
+  const maps: [string, Map<string, unknown>][] = Object.entries(state)
+  return Object.fromEntries(maps.map(([name, rows]) => [name, new Map(rows)])) as unknown as State
 }
 
 /** The key of a record that is known by two names. */
