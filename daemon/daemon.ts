@@ -85,7 +85,8 @@ async function serve(
   const config = fitToProcess(given, log)
   const leaving = new AbortController()
   const listeners: Listener[] = []
-  const listening = closers.push(() => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE))))
+  const closeListeners = (): unknown => Promise.all(listeners.map((one) => one.close(CLOSE_GRACE)))
+  closers.push(closeListeners)
   // First of all, so that a port in use changes nothing.
   const listener = await openApiListener(config)
   listeners.push(listener)
@@ -123,8 +124,8 @@ async function serve(
     leaving: leaving.signal,
   })
   const { observer } = await local.start({ dispatch })
-  // Requests in progress need all of this.
-  listening.toTop()
+  // Requests in progress need all of this: listeners are closed before it, and closing them again does nothing.
+  closers.push(closeListeners)
   if (apps !== undefined) {
     const { trustedProxies } = config
     const options = { listener: apps, observer, trustedProxies, log, metrics }

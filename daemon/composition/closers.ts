@@ -1,12 +1,7 @@
 /** Open resources and their close functions. */
 export interface Closers {
   /** Call it as soon as a resource is open. Closing runs once, in reverse order. */
-  push(close: () => unknown): Closer
-}
-
-export interface Closer {
-  /** Moves it to the top: it is closed before all resources that are open now. */
-  toTop(): void
+  push(close: () => unknown): void
 }
 
 /** A resource that can be closed; a second call waits for the first. */
@@ -27,25 +22,11 @@ export async function openInOrder<T extends object>(
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= closeAll(parts))
   try {
-    return { ...(await open(closersOf(parts))), close }
+    return { ...(await open({ push: (part) => void parts.push(part) })), close }
   } catch (cause) {
     // The error of opening matters more than an error of closing.
     await close().catch(() => undefined)
     throw cause
-  }
-}
-
-function closersOf(parts: (() => unknown)[]): Closers {
-  return {
-    push(close) {
-      parts.push(close)
-      return {
-        toTop() {
-          const at = parts.indexOf(close)
-          if (at !== -1) parts.push(...parts.splice(at, 1))
-        },
-      }
-    },
   }
 }
 
