@@ -9,9 +9,6 @@ export interface MintedToken {
   readonly display: string
 }
 
-/** Prefix of key values when the operator or embedder chose no brand. */
-export const DEFAULT_KEY_PREFIX = 'service_dk_'
-
 const RANDOM_BYTES = 32
 /** The fewest base62 digits that hold 256 bits. */
 const BODY_LENGTH = 43

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { ErrorTable, KeyhookError } from '../../lib/errors.ts'
+import type { ErrorTable } from '../../lib/errors.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
 /** Maximum chunks per file. */
@@ -106,8 +106,6 @@ export type FileErrorCode =
   | 'out_of_memory'
   | 'timed_out'
   | 'processor_failed'
-
-export type FileError = KeyhookError<FileErrorCode>
 
 /** Why a file has no chunks. */
 export const fileError: ErrorTable<FileErrorCode> = defineErrors<FileErrorCode>({

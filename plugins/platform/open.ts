@@ -46,12 +46,12 @@ function encryptedIn(tables: PlatformTables) {
   return { service_secret: { table: tables.service_secrets, id: 'id', column: 'sealed' } }
 }
 
-/** As the core's `reachPostgres`; `pending` counts the platform's steps too. */
+/** As `lookAtPostgres`; `pending` counts the platform's steps too. */
 export function reachPlatformPostgres(url: string, options: OpenOptions): Promise<string> {
   return lookAtPostgres(url, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
 }
 
-/** As the core's `reachSqlite`; `pending` counts the platform's steps too. */
+/** As `lookAtSqlite`; `pending` counts the platform's steps too. */
 export function reachPlatformSqlite(file: string, options: OpenOptions): Promise<void> {
   return lookAtSqlite(file, options, stepsOf(PLATFORM_MIGRATIONS, tablesOf(options)))
 }

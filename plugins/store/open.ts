@@ -8,7 +8,7 @@ import {
   optionsOf,
 } from '../../lib/internal/arguments.ts'
 import type { OpenOptions, OpenedStore } from './opening.ts'
-import { NOTHING, lookAtPostgres, lookAtSqlite, openAny, openFile, openServer } from './opening.ts'
+import { NOTHING, openAny, openFile, openServer } from './opening.ts'
 import { isObject } from './sql/joined.ts'
 
 export type { OpenOptions, OpenedStore, StoredFacts } from './opening.ts'
@@ -25,9 +25,6 @@ const readStore = declareArguments('openStore', {
 })
 const readSqlite = declareArguments('openSqliteStore', { file: NAME, options: OPTIONS })
 const readPostgres = declareArguments('openPostgresStore', { database: DATABASE, options: OPTIONS })
-
-const readReach = declareArguments('reachPostgres', { url: NAME, options: OPTIONS })
-const readFile = declareArguments('reachSqlite', { file: NAME, options: OPTIONS })
 
 function isDatabase(value: unknown): boolean {
   return NAME.accepts(value) || isObject(value)
@@ -78,28 +75,4 @@ export async function openPostgresStore(
 ): Promise<OpenedStore> {
   const [database, options = {}] = readPostgres(args) as typeof args
   return openServer(database, options, NOTHING)
-}
-
-/**
- * Connects, lets `inspect` judge what is stored, and answers host and port. Nothing is changed.
- *
- * @throws Error that names host, port and cause, and no credentials; and what `inspect` throws
- */
-export async function reachPostgres(
-  ...args: readonly [url: string, options?: OpenOptions]
-): Promise<string> {
-  const [url, options = {}] = readReach(args) as unknown as typeof args
-  return lookAtPostgres(url, options, NOTHING.steps)
-}
-
-/**
- * Opens an existing SQLite file for reading alone and lets `inspect` judge what is stored. Nothing is changed.
- *
- * @throws Error when the file cannot be read; and what `inspect` throws
- */
-export async function reachSqlite(
-  ...args: readonly [file: string, options?: OpenOptions]
-): Promise<void> {
-  const [file, options = {}] = readFile(args) as unknown as typeof args
-  return lookAtSqlite(file, options, NOTHING.steps)
 }

@@ -14,7 +14,8 @@ import {
   utf8,
 } from '../../lib/internal/bytes.ts'
 import { crc32 } from '../../lib/internal/crc32.ts'
-import { hashToken, DEFAULT_KEY_PREFIX, isToken, mintToken } from '../../lib/key/token.ts'
+import { hashToken, isToken, mintToken } from '../../lib/key/token.ts'
+import { DEFAULT_KEY_PREFIX } from '../support/key-prefix.ts'
 import type { KeySecret, KeyTimes } from '../../lib/key/lifecycle.ts'
 import {
   DEFAULT_GRACE,

@@ -4,7 +4,8 @@ import { runInNewContext } from 'node:vm'
 import { createChanges } from '../../../lib/engine/changes.ts'
 import { createVerifier } from '../../../lib/engine/verifier.ts'
 import { KeyhookError } from '../../../lib/errors.ts'
-import { hashToken, DEFAULT_KEY_PREFIX, mintToken } from '../../../lib/key/token.ts'
+import { hashToken, mintToken } from '../../../lib/key/token.ts'
+import { DEFAULT_KEY_PREFIX } from '../../support/key-prefix.ts'
 import type { KeyRecord } from '../../../lib/key/record.ts'
 import {
   sampleAccount,

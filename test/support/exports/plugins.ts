@@ -68,14 +68,6 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
   './plugins/files#fileError': table('empty_file'),
   './plugins/files/memory#createMemoryFileProcessor': NOTHING,
   './plugins/store/memory#createMemoryStore': NOTHING,
-  './plugins/store/sqlite#reachPostgres': {
-    args: ['postgres://127.0.0.1:9/none', { tablePrefix: 'shop_', inspect: () => undefined }],
-    optional: ['1', '1.tablePrefix', '1.inspect'],
-  },
-  './plugins/store/sqlite#reachSqlite': {
-    args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
-    optional: ['1', '1.tablePrefix', '1.inspect'],
-  },
   './plugins/store/sqlite#openStore': {
     args: ['store.sqlite', { tablePrefix: 'shop_', inspect: () => undefined }],
     optional: ['1', '1.tablePrefix', '1.inspect'],
