@@ -4,7 +4,7 @@ import { SECOND } from '../lib/time.ts'
 import { APP_BYTES, openDatabase } from '../plugins/registry.ts'
 import type { Config } from './config/config.ts'
 import { SETTINGS } from './config/settings.ts'
-import { rateLimitsOf } from './config/config.ts'
+import { rateLimitsOf, usesPostgres } from './config/config.ts'
 import type { DataFolder } from './machine/data-folder.ts'
 import { takeDataFolder } from './machine/data-folder.ts'
 import type { Closers } from './composition/closers.ts'
@@ -18,6 +18,7 @@ import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
 import { documents } from './http/documents.ts'
 import { frontPage } from './http/front-page.ts'
+import { hostPortOf } from './http/host-port.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
@@ -241,7 +242,7 @@ function openFolder(
 ): Promise<Storage & { readonly migrated: readonly string[] }> {
   return openInOrder(async (closers) => {
     const location = config.databaseUrl ?? folder.file('keyhook.db')
-    const isPostgres = location.startsWith('postgres')
+    const isPostgres = usesPostgres(config)
     const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
     const { store, client, migrated } = await openDatabase(location, {
       inspect: (stored) => inspect(stored, masterKeyFile),
@@ -290,7 +291,8 @@ function acceptedHosts(baseUrl: string, port: number): ReadonlySet<string> {
 /** Addresses that lead back to the service itself. */
 function ownHostsOf(baseUrl: string, listeners: readonly Listener[]): readonly string[] {
   return [
-    listenerOf(baseUrl),
+    // Where clients reach it, also through a proxy: no webhook may lead back to the service.
+    hostPortOf(baseUrl),
     ...listeners.flatMap(({ address }) => [printAddress(address), ...ownAddresses(address.port)]),
   ]
 }
@@ -299,12 +301,6 @@ function ownAddresses(port: number): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.map(({ address }) => `${printHost(address)}:${port}`),
   )
-}
-
-/** Where clients reach it, also through a proxy: no webhook may lead back to the service. */
-function listenerOf(baseUrl: string): string {
-  const { protocol, hostname, port } = new URL(baseUrl)
-  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
 function printHost(host: string): string {

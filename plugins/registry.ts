@@ -23,7 +23,7 @@ import type { OpenOptions } from './store/open.ts'
 
 export { untilAged } from './store/hold.ts'
 export type { OpenOptions, StoredFacts } from './store/open.ts'
-export { isSequelize } from './store/sequelize.ts'
+export { isPostgresUrl, isSequelize } from './store/sequelize.ts'
 export type { SequelizeLike } from './store/sequelize.ts'
 
 /**

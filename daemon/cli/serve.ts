@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { SECOND } from '../../lib/time.ts'
 import type { Config } from '../config/config.ts'
-import { ConfigError, readConfig } from '../config/config.ts'
+import { ConfigError, readConfig, usesPostgres } from '../config/config.ts'
 import type { Daemon, DaemonRoles } from '../daemon.ts'
 import { createLog } from '../telemetry/log.ts'
 import type { Terminal } from './terminal.ts'
@@ -40,7 +40,7 @@ async function run(
 ): Promise<void> {
   const config = readConfig(terminal.env, dev)
   const isSplit = !roles.api || !roles.dispatch
-  if (isSplit && config.databaseUrl?.startsWith('postgres') !== true) {
+  if (isSplit && !usesPostgres(config)) {
     throw new ConfigError(
       'KEYHOOK_DATABASE_URL must be postgres://… to split the API from the dispatcher: only one ' +
         'process can use a SQLite file. `keyhook serve` runs both',

@@ -1,6 +1,7 @@
 import { parseAllowList } from '../../lib/egress/allow-list.ts'
 import type { EgressClient, EgressFailure } from '../../plugins/egress/contract.ts'
 import { EGRESS } from '../../plugins/registry.ts'
+import { hostPortOf } from '../http/host-port.ts'
 
 /** A retry cannot help: the operator must change the configuration. */
 const FINAL: ReadonlySet<string> = new Set(['refused_address', 'tls'])
@@ -66,7 +67,7 @@ function isPresent(entry: readonly [string, string | undefined]): entry is [stri
 async function openEgress(baseUrl: string, limits: Limits): Promise<EgressClient> {
   const createEgress = await EGRESS.undici()
   return createEgress({
-    policy: { schemes: [], allow: parseAllowList(hostOf(baseUrl)), ownHosts: limits.ownHosts },
+    policy: { schemes: [], allow: parseAllowList(hostPortOf(baseUrl)), ownHosts: limits.ownHosts },
     maxSocketsPerOrigin: limits.atOnce,
     maxAnswerBytes: limits.answer,
   })
@@ -93,9 +94,9 @@ export async function checkModelServer(baseUrl: string): Promise<{ readonly deta
       body: new Uint8Array(),
       signal: stop.signal,
     })
-    if (answer.ok) return { detail: `${hostOf(baseUrl)} answers (${answer.status})` }
+    if (answer.ok) return { detail: `${hostPortOf(baseUrl)} answers (${answer.status})` }
     if (stop.signal.aborted) {
-      throw new Error(`${hostOf(baseUrl)} did not answer within ${CHECK_WITHIN / 1000} s`)
+      throw new Error(`${hostPortOf(baseUrl)} did not answer within ${CHECK_WITHIN / 1000} s`)
     }
     throw new Error(describeFailure(baseUrl, answer))
   } finally {
@@ -107,10 +108,5 @@ export async function checkModelServer(baseUrl: string): Promise<{ readonly deta
 
 /** Host, port and cause: the rest of an address may be confidential. */
 function describeFailure(baseUrl: string, { code, message }: EgressFailure): string {
-  return `${hostOf(baseUrl)}: ${code}: ${message}`
-}
-
-function hostOf(address: string): string {
-  const { hostname, port, protocol } = new URL(address)
-  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
+  return `${hostPortOf(baseUrl)}: ${code}: ${message}`
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ANY, TEXT, declareArguments, optional, optionsOf } from '../../lib/internal/arguments.ts'
 import { nearest } from '../../lib/internal/nearest.ts'
+import { isPostgresUrl } from '../../plugins/registry.ts'
 import type { Setting } from './setting.ts'
 import { SETTINGS } from './settings.ts'
 
@@ -168,7 +169,7 @@ function messageOf(cause: unknown): string {
 
 /** Whether several processes may share the store. */
 export function usesPostgres({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
-  return databaseUrl?.startsWith('postgres') === true
+  return databaseUrl !== undefined && isPostgresUrl(databaseUrl)
 }
 
 /** The path of a SQLite database. */

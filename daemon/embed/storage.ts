@@ -1,5 +1,5 @@
 import type { OpenOptions } from '../../plugins/registry.ts'
-import { isSequelize, openDatabase } from '../../plugins/registry.ts'
+import { isPostgresUrl, isSequelize, openDatabase } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
 import { holdFile } from '../machine/lock-file.ts'
@@ -68,7 +68,7 @@ async function openFolder(
 /** The file of `sqlite:<file>`, or the address itself, which may hold a password and is never repeated. */
 function readAddress(database: string): string {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]+):(.*)$/is.exec(database) ?? []
-  if (/^postgres(ql)?$/.test(scheme)) return database
+  if (isPostgresUrl(database)) return database
   const file = scheme === 'sqlite' ? rest.replace(/^\/\//, '') : database
   if (scheme !== 'sqlite' && rest.startsWith('//')) {
     throw new TypeError(
@@ -103,7 +103,7 @@ async function hold(
 }
 
 function sqliteFileOf(database: unknown): string | undefined {
-  if (typeof database === 'string') return /^postgres(ql)?:/.test(database) ? undefined : database
+  if (typeof database === 'string') return isPostgresUrl(database) ? undefined : database
   return isSequelize(database) && database.getDialect() === 'sqlite'
     ? database.options.storage
     : undefined

@@ -1,4 +1,5 @@
 import type { ChunkPlace } from './contract/files.ts'
+import { comparePlaces } from './ranking.ts'
 import type { Comparison } from './vectors.ts'
 
 /** Vectors that are compared before others have their turn. */
@@ -59,9 +60,7 @@ export class Nearest {
 }
 
 function compareNear(a: NearChunk, b: NearChunk): number {
-  if (a.score !== b.score) return b.score - a.score
-  if (a.file_id === b.file_id) return a.ordinal - b.ordinal
-  return a.file_id < b.file_id ? -1 : 1
+  return b.score - a.score || comparePlaces(a, b)
 }
 
 /** The same blocks in lists of about as many vectors as are compared at once. */

@@ -1,3 +1,4 @@
+import { setImmediate as giveWay } from 'node:timers/promises'
 import type { ChunkPlace, FoundChunk } from './contract/files.ts'
 import { wordsOfChunk } from './contract/words.ts'
 
@@ -87,10 +88,6 @@ function count(candidate: Candidate, words: readonly string[]): Counted {
 /** Beyond 31 bits, where bitwise operators do not reach. */
 function holds(held: number, number: number): boolean {
   return Math.floor(held / 2 ** number) % 2 === 1
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Files in the order in which they were made, the passages of each in theirs. */

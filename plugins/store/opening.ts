@@ -1,5 +1,5 @@
 import type { SequelizeLike } from './sequelize.ts'
-import { isSequelize } from './sequelize.ts'
+import { isPostgresUrl, isSequelize } from './sequelize.ts'
 import type { Dialect, Query, SqlClient } from './sql/client.ts'
 import { isObject } from './sql/joined.ts'
 import type { Step } from './sql/migrate.ts'
@@ -62,7 +62,7 @@ export function openAny(
   options: OpenOptions,
   beside: Beside,
 ): Promise<OpenedStore> {
-  if (typeof database === 'string' && !/^postgres(ql)?:/.test(database)) {
+  if (typeof database === 'string' && !isPostgresUrl(database)) {
     return openFile(database, options, beside)
   }
   if (isSequelize(database) && database.getDialect() === 'sqlite') {

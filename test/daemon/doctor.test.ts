@@ -10,7 +10,7 @@ import t from 'tap'
 import type { Check } from '../../daemon/cli/check.ts'
 import { askDaemon } from '../../daemon/cli/ask.ts'
 import { examine } from '../../daemon/cli/doctor.ts'
-import { readConfig } from '../../daemon/config/config.ts'
+import { readConfig, usesPostgres } from '../../daemon/config/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { listenOn } from '../../daemon/listener/listen.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
@@ -128,6 +128,8 @@ await t.test('a database is named in one of the forms that are told', async (t) 
   })) {
     t.equal(readConfig({ KEYHOOK_DATABASE_URL: address }).databaseUrl, file)
   }
+  const named = readConfig({ KEYHOOK_DATABASE_URL: 'sqlite:postgres.db' })
+  t.notOk(usesPostgres(named), 'a file may be named so')
   const forms = 'sqlite:<path of a file>, without file: and ?options, or postgres://…'
   for (const address of ['file:dev.db', 'sqlite:file:dev.db', 'sqlite:dev.db?mode=ro', 'dev.db']) {
     const checks = await examine({ KEYHOOK_DATABASE_URL: address })
