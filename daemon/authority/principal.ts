@@ -62,7 +62,7 @@ export function pinsOf({ authority: { pins } }: Principal): readonly string[] | 
 /** Account id of records that belong to the whole service. */
 export const SERVICE_ACCOUNT = ''
 
-/** The account that a scoped operation acts in; `authorize` has refused callers without one. */
+/** The account that a scoped operation acts in; `admissionTo` refuses callers without one. */
 export function accountOf(principal: Principal): string {
   if (principal.account_id === null) throw new TypeError('the operation needs an account')
   return principal.account_id

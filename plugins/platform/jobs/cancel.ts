@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { Query } from '../../store/sql/client.ts'
 import type { PlatformTables } from '../sql/tables.ts'
-import { changes } from './held.ts'
+import { changesARow } from './held.ts'
 
 export function cancel(
   query: Query,
@@ -9,7 +9,7 @@ export function cancel(
   id: string,
   now: Instant,
 ): Promise<boolean> {
-  return changes(
+  return changesARow(
     query,
     `UPDATE ${t.jobs} SET cancel_at = COALESCE(cancel_at, $2)
      WHERE id = $1 AND status = 'running' RETURNING id`,

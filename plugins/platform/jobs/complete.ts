@@ -1,6 +1,6 @@
 import type { Query } from '../../store/sql/client.ts'
 import type { PlatformTables } from '../sql/tables.ts'
-import { changes, isHeld } from './held.ts'
+import { changesARow, isHeld } from './held.ts'
 import type { JobKindName } from './kinds.ts'
 
 /** Whoever deletes the row settles the subject, in the same unit of work. */
@@ -10,7 +10,7 @@ export function complete(
   id: string,
   claim: string,
 ): Promise<boolean> {
-  return changes(query, `DELETE FROM ${t.jobs} WHERE ${isHeld()} RETURNING id`, [id, claim])
+  return changesARow(query, `DELETE FROM ${t.jobs} WHERE ${isHeld()} RETURNING id`, [id, claim])
 }
 
 /** Deletes jobs whose subjects are deleted, leased or not; `which` is a condition on `id` and `app_id`. */

@@ -1,7 +1,7 @@
 import type { Query } from '../../store/sql/client.ts'
 import type { NewJob } from '../contract/jobs.ts'
 import type { PlatformTables } from '../sql/tables.ts'
-import { changes } from './held.ts'
+import { changesARow } from './held.ts'
 
 export async function enqueue(query: Query, t: PlatformTables, job: NewJob): Promise<void> {
   const { id, kind, app_id, account_id, queue, run_at } = job
@@ -14,7 +14,9 @@ export async function enqueue(query: Query, t: PlatformTables, job: NewJob): Pro
 
 /** The way back, while nobody has claimed it. */
 export function dequeue(query: Query, t: PlatformTables, id: string): Promise<boolean> {
-  return changes(query, `DELETE FROM ${t.jobs} WHERE id = $1 AND status = 'queued' RETURNING id`, [
-    id,
-  ])
+  return changesARow(
+    query,
+    `DELETE FROM ${t.jobs} WHERE id = $1 AND status = 'queued' RETURNING id`,
+    [id],
+  )
 }

@@ -14,8 +14,8 @@ export function whileHeld(t: PlatformTables, id = '$1', claim = '$2'): string {
 /** The progress of a job that has none. */
 export const NO_PROGRESS = 'stage = NULL, done = 0, total = NULL'
 
-/** Runs a statement with RETURNING; answers whether it changed a row. */
-export async function changes(
+/** Runs a statement with RETURNING and resolves whether it changed a row. */
+export async function changesARow(
   query: Query,
   sql: string,
   bind: readonly unknown[],

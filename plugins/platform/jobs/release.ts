@@ -1,7 +1,7 @@
 import type { Query } from '../../store/sql/client.ts'
 import type { JobWrites } from '../contract/jobs.ts'
 import type { PlatformTables } from '../sql/tables.ts'
-import { NO_PROGRESS, changes, isHeld } from './held.ts'
+import { NO_PROGRESS, changesARow, isHeld } from './held.ts'
 
 /** It runs on as far as its subject shows; its lease ends, so that whoever claims next gets it. */
 export function release(
@@ -11,7 +11,7 @@ export function release(
   claim: string,
   { until, counted }: Parameters<JobWrites['release']>[2],
 ): Promise<boolean> {
-  return changes(
+  return changesARow(
     query,
     `UPDATE ${t.jobs} SET lease_until = $3, attempts = attempts - $4, ${NO_PROGRESS}
      WHERE ${isHeld()} RETURNING id`,

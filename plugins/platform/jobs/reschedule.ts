@@ -1,7 +1,7 @@
 import type { Instant } from '../../../lib/time.ts'
 import type { Query } from '../../store/sql/client.ts'
 import type { PlatformTables } from '../sql/tables.ts'
-import { NO_PROGRESS, changes, isHeld } from './held.ts'
+import { NO_PROGRESS, changesARow, isHeld } from './held.ts'
 
 export function reschedule(
   query: Query,
@@ -10,7 +10,7 @@ export function reschedule(
   claim: string,
   runAt: Instant,
 ): Promise<boolean> {
-  return changes(
+  return changesARow(
     query,
     `UPDATE ${t.jobs} SET status = 'queued', run_at = $3, attempts = 0, claim = NULL,
        lease_until = NULL, deadline_at = NULL, cancel_at = NULL, ${NO_PROGRESS}

@@ -3,7 +3,7 @@ import type { DeploymentReads, DeploymentWrites, NewDeployment } from '../contra
 import { newDeployment } from '../contract/deployments.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
 import { removeJobs } from '../jobs/complete.ts'
-import { changes as changesRow, whileHeld } from '../jobs/held.ts'
+import { changesARow, whileHeld } from '../jobs/held.ts'
 import type { Query } from '../../store/sql/client.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
@@ -70,7 +70,7 @@ export function deploymentWrites({
   jobs,
 }: WriteScope): DeploymentWrites {
   const changed = (sql: string, bind: readonly unknown[]): Promise<boolean> =>
-    changesRow(query, sql, bind)
+    changesARow(query, sql, bind)
   const held = (status: string): string => `id = $1 AND ${status} AND ${whileHeld(t)}`
   /** Held, and not asked to stop. */
   const wanted = (status: string): string => `${held(status)} AND NOT EXISTS (

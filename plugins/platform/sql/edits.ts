@@ -1,6 +1,6 @@
 import type { EditReads, EditRecord, EditWrites } from '../contract/edits.ts'
 import { MOST_LOOKED_AT } from '../../store/contract/page.ts'
-import { changes, whileHeld } from '../jobs/held.ts'
+import { changesARow, whileHeld } from '../jobs/held.ts'
 import { assignments } from '../../store/sql/rows.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
@@ -34,7 +34,7 @@ export function editWrites({ query, t, dialect, rows, jobs }: WriteScope): EditW
   /** Changes an edit, or nothing of it, while its job is leased under the claim. */
   const change = (id: string, claim: string, values: Partial<EditRecord>): Promise<boolean> => {
     const { sql, bind } = assignments(EDITS.toRow(values), 3)
-    return changes(
+    return changesARow(
       query,
       `UPDATE ${t.edits} SET ${sql || 'id = id'} WHERE id = $1 AND status = 'running' AND ${whileHeld(t)}
        RETURNING id`,

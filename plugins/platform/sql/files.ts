@@ -1,5 +1,5 @@
 import type { FileReads, FileRecord, FileWrites } from '../contract/files.ts'
-import { changes, isHeld, whileHeld } from '../jobs/held.ts'
+import { changesARow, isHeld, whileHeld } from '../jobs/held.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
 import { FILES, FILE_CHUNK } from '../models/files.ts'
@@ -88,7 +88,7 @@ export function fileWrites({ query, t, dialect, rows, jobs }: WriteScope): FileW
     async finish(id, claim, now, { status, ...end }) {
       const processed = status === 'processed' ? { processed_at: now } : {}
       const { sql, bind } = assignments(FILES.toRow({ ...end, ...processed }), 3)
-      const isEnded = await changes(
+      const isEnded = await changesARow(
         query,
         `UPDATE ${t.files} SET status = '${status}', ${sql}
          WHERE id = $1 AND status = 'processing' AND ${whileHeld(t)} RETURNING id`,
