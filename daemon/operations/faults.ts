@@ -34,7 +34,7 @@ type FaultCode =
  * Parameters of a custom check that refuses.
  *
  * @example
- * z.array(z.string()).refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
+ * z.array(z.string()).refine(isEachOnce, fault('duplicate', 'Must not contain duplicates.'))
  */
 export function fault(
   code: FaultCode,

@@ -34,7 +34,7 @@ export const FAILURES = {
   worker_lost: {
     code: 'worker_lost',
     class: 'internal',
-    message: 'Whoever carried out the deployment went away, again and again. Try again.',
+    message: 'The process that ran the deployment stopped repeatedly. Try again.',
     retryable: true,
   },
   internal_error: {

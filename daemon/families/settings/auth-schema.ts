@@ -24,7 +24,7 @@ const providers = z
       ),
   )
   .max(20)
-  .refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
+  .refine(isEachOnce, fault('duplicate', 'Must not contain duplicates.'))
   .meta({
     description: 'Sign-in providers.',
     uniqueItems: true,
@@ -48,7 +48,7 @@ const allowedRedirects = z
       ),
   )
   .max(50)
-  .refine(isEachOnce, fault('duplicate', 'Each stands here once.'))
+  .refine(isEachOnce, fault('duplicate', 'Must not contain duplicates.'))
   .meta({
     description: 'Redirect addresses after sign-in, matched exactly.',
     uniqueItems: true,

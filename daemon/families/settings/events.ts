@@ -22,7 +22,7 @@ export const settingsEvents = defineEvents([
       ...DOMAIN,
       error: {
         code: 'challenge_missing',
-        message: 'There is no TXT record at the name that is to prove whose the hostname is.',
+        message: 'The TXT record that proves ownership of the hostname is missing.',
       },
     },
   },

@@ -184,7 +184,7 @@ export function judgeHeaders(
 ): void {
   const seen = new Set<string>()
   const errors = Object.entries(headers ?? {}).flatMap(([name, value]): FieldError[] => {
-    const twice = seen.has(name.toLowerCase()) ? 'This header stands here twice.' : undefined
+    const twice = seen.has(name.toLowerCase()) ? 'Duplicate header.' : undefined
     seen.add(name.toLowerCase())
     const message = customHeaderProblem(name, value, names) ?? twice
     const location = `body.headers.${name}`

@@ -24,7 +24,7 @@ export const DEPLOYMENT_KINDS = ['publish', 'rollback', 'unpublish'] as const
 /** Why a deployment came to nothing, as its owner sees it. */
 export interface DeploymentFailure {
   readonly code: string
-  /** Who can do something about it. */
+  /** Kind of the cause, such as `request` or `transient`: it says who can fix it. */
   readonly class: string
   readonly message: string
   /** What was being done. */

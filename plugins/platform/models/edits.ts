@@ -13,7 +13,7 @@ export const EDIT_KNOWLEDGE = ['allowed', 'withheld'] as const
 /** Why an edit came to nothing, as its owner sees it. */
 export interface EditFailure {
   readonly code: string
-  /** Who can do something about it. */
+  /** Kind of the cause, such as `request` or `transient`: it says who can fix it. */
   readonly class: string
   readonly message: string
   readonly retryable: boolean

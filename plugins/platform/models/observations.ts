@@ -23,7 +23,7 @@ export const ACCESS_LINES = defineModel(
     method: text(),
     path: text(),
     status: small(),
-    /** Of the body that was sent. */
+    /** Response body bytes sent. */
     bytes: big(),
     took_ms: big(),
   },

@@ -2,8 +2,8 @@ import type { Finding, Findings } from './look.ts'
 
 /** Why a domain is not verified, by code. */
 export const DOMAIN_FAULTS = {
-  challenge_missing: 'There is no TXT record at the name that is to prove whose the hostname is.',
-  challenge_differs: 'The TXT record at the name that is to prove it has another value.',
+  challenge_missing: 'The TXT record that proves ownership of the hostname is missing.',
+  challenge_differs: 'The TXT record that proves ownership of the hostname has another value.',
   route_missing: 'The hostname has neither a CNAME record nor addresses.',
   route_differs: 'The hostname does not lead to the apps of this service.',
   no_answer: 'The name servers of the hostname gave no answer that can be used.',
