@@ -234,6 +234,13 @@ for (const [name, createDatabase] of DATABASES) {
           status: 404,
         },
       )
+      for (const body of [{}, { base_revision: 1 }, { prompt: 'x', base_revision: 1 }]) {
+        const path = `/v1/apps/${app}/edits?dry_run=true`
+        t.match(await request('POST', path, { body }), {
+          status: 400,
+          body: { error: { code: 'invalid_edit' } },
+        })
+      }
       t.same(await wallet(), { balance: 150, held: 0 })
       t.equal((await platform.store.edits.waiting(app)).length, 0)
       const { live } = await platform.store.apps.count(world.account.id)

@@ -72,7 +72,7 @@ export const createEdit = operation({
   },
   quote: dryRun<typeof input>(async ({ platform, principal, params, body }) => {
     const app = await findLiveApp(platform.store.apps, principal, params.app_id)
-    const isPrompt = body.prompt !== undefined
+    const isPrompt = requirePrompt(body)
     if (isPrompt) requireEditor(platform, body.model)
     const quantities = isPrompt ? [1] : []
     return { operation: 'edits.create', app_id: app.id, quantities }
@@ -80,14 +80,11 @@ export const createEdit = operation({
   command: 'edit create',
   bodyLimit: FILES_BODY_LIMIT,
   async prepare(call) {
-    const { prompt, operations, base_revision, model } = call.body
-    const isPrompt = prompt !== undefined && operations === undefined && base_revision === undefined
-    if (isPrompt) {
+    if (requirePrompt(call.body)) {
       await findLiveApp(call.platform.store.apps, call.principal, call.params.app_id)
-      requireEditor(call.platform, model)
+      requireEditor(call.platform, call.body.model)
       return undefined
     }
-    if (prompt !== undefined || model !== undefined) throw editError('invalid_edit')
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findBase(call)
     return applyInTurn(call, call.params.app_id, (signal) => applyToBase(call, signal))
@@ -105,6 +102,19 @@ export const createEdit = operation({
     return toWireEdit(known, await positionOf(edits, known))
   },
 })
+
+/**
+ * Whether a prompt is given, rather than operations.
+ *
+ * @throws KeyhookError `invalid_edit` for both, for neither, and for a half of one
+ */
+function requirePrompt({ prompt, operations, base_revision, model }: z.output<typeof input.body>) {
+  const isPrompt = prompt !== undefined
+  const hasOperations = operations !== undefined && base_revision !== undefined
+  const hasPart = operations !== undefined || base_revision !== undefined
+  if (isPrompt ? hasPart : !hasOperations || model !== undefined) throw editError('invalid_edit')
+  return isPrompt
+}
 
 /** The app, and the operations with the revision that they apply to, which is its current one. */
 async function findBase({ platform, principal, params, body }: Call<typeof input>) {
