@@ -23,6 +23,16 @@ import {
   APP_USAGE,
   OBSERVERS,
 } from './models/observations.ts'
+import {
+  BILLING_CUSTOMERS,
+  CHARGES,
+  CHARGE_ITEMS,
+  CHECKOUTS,
+  INVOICES,
+  PROCESSOR_EVENTS,
+  PROCESSOR_SWEEPS,
+  SUBSCRIPTIONS,
+} from './models/payments.ts'
 import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
 import { SITES } from './models/sites.ts'
@@ -62,4 +72,12 @@ export const MODELS = [
   PRICE_VERSIONS,
   USAGE_DAYS,
   WALLETS,
+  BILLING_CUSTOMERS,
+  CHARGES,
+  CHARGE_ITEMS,
+  CHECKOUTS,
+  INVOICES,
+  PROCESSOR_EVENTS,
+  PROCESSOR_SWEEPS,
+  SUBSCRIPTIONS,
 ] as const

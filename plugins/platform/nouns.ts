@@ -9,6 +9,7 @@ import { files } from './migrations/files.ts'
 import { jobs } from './migrations/jobs.ts'
 import { ledger } from './migrations/ledger.ts'
 import { observations } from './migrations/observations.ts'
+import { payments } from './migrations/payments.ts'
 import { settings } from './migrations/settings.ts'
 import { appReads, appWrites } from './sql/apps.ts'
 import { deploymentReads, deploymentWrites } from './sql/deployments.ts'
@@ -16,6 +17,7 @@ import { domainReads, domainWrites } from './sql/domains.ts'
 import { editReads, editWrites } from './sql/edits.ts'
 import { fileReads, fileWrites } from './sql/files.ts'
 import { observationReads, observationWrites } from './sql/observations.ts'
+import { paymentReads, paymentWrites } from './sql/payments.ts'
 import type { ReadScope, WriteScope } from './sql/scope.ts'
 import { serviceReads, serviceWrites } from './sql/services.ts'
 import { signInReads, signInWrites } from './sql/sign-in.ts'
@@ -43,6 +45,7 @@ export const NOUNS = {
   observations: { migrations: observations, reads: observationReads, writes: observationWrites },
   jobs: { migrations: jobs, reads: jobReads, writes: ({ jobs }: WriteScope) => jobs },
   ledger: { migrations: ledger, reads: ledgerReads, writes: ledgerWrites },
+  payments: { migrations: payments, reads: paymentReads, writes: paymentWrites },
 } as const satisfies Readonly<Record<string, Noun>>
 
 /** In the order in which they were released, after all of the core's. */

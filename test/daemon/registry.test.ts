@@ -115,8 +115,8 @@ const world = (t: Parameters<typeof createWorld>[0]): Promise<World> =>
   })
 const mounted = served.flatMap((family) => family.operations)
 
-/** Jobs that run whichever families are served: holds have deadlines without any of them. */
-const OF_THE_PROCESS = ['billing_sweep']
+/** Jobs that run whichever families are served: holds have deadlines, and payments arrive, without any. */
+const OF_THE_PROCESS = ['billing_event', 'billing_sweep']
 
 await t.test('every kind of job has one handler, of a family or of the process', async (t) => {
   const { platform } = await world(t)

@@ -19,6 +19,7 @@ import { ledgerClawbackCases } from './ledger-clawback.ts'
 import { ledgerCases } from './ledger.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
+import { paymentCases } from './payments.ts'
 import { probeCases } from './probes.ts'
 import { errorGroupCases } from './error-groups.ts'
 import { secretCases } from './secrets.ts'
@@ -52,4 +53,5 @@ export const platformCases: readonly PlatformCase[] = [
   ...ledgerCases,
   ...ledgerClawbackCases,
   ...ledgerBudgetCases,
+  ...paymentCases,
 ]

@@ -12,6 +12,7 @@ const SUBJECTS: Readonly<Record<SubjectKind, { readonly table: string; readonly 
   },
   edit: { table: 'edits', open: `status IN ('queued', 'running')` },
   file: { table: 'files', open: `status IN ('queued', 'processing')` },
+  billing_event: { table: 'processor_events', open: `status = 'pending'` },
   domain_check: { table: 'domains', open: 'next_check_at IS NOT NULL' },
 }
 

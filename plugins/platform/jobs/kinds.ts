@@ -59,6 +59,15 @@ export const JOB_KINDS = {
     // Twice from one check of a verified domain to the next.
     furthest: 2 * DAY,
   },
+  // Of an event of a payment processor, in the queue of the object that it tells of.
+  billing_event: {
+    order: 'fair',
+    attempts: null,
+    deadline: null,
+    concurrency: 4,
+    longestLease: LONGEST_LEASE,
+    furthest: 0,
+  },
   // One job for the whole installation.
   billing_sweep: {
     order: 'due',
