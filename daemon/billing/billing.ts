@@ -3,11 +3,14 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import type { Creator } from '../../lib/key/record.ts'
 import type { Instant, Millis } from '../../lib/time.ts'
 import { DAY, HOUR } from '../../lib/time.ts'
+import type { PaymentProcessor } from '../../plugins/billing/contract.ts'
+import type { PaymentReads } from '../../plugins/platform/contract/payments.ts'
 import type { PlatformReads, PlatformTx } from '../../plugins/platform/contract.ts'
 import type { LeasedJob } from '../../plugins/platform/contract/jobs.ts'
 import type { LedgerWork, Micros, NewHold } from '../../plugins/platform/contract/ledger.ts'
 import type { AccountReads, Plan } from '../../plugins/store/contract/accounts.ts'
 import type { KeyReads } from '../../plugins/store/contract/keys.ts'
+import { planBySubscriptions } from './plan.ts'
 import { insufficientBalance } from './errors.ts'
 import { publishLow } from './events.ts'
 import { budgetsOf, limitsOf, tightest } from './limits.ts'
@@ -15,8 +18,20 @@ import type { PricedOperation, Prices } from './prices.ts'
 import { MAX_MICROS, costOf } from './prices.ts'
 import type { Estimate } from './quote.ts'
 
-/** Modes without a payment processor; with one, the mode is its name. */
-export type BillingMode = 'none' | 'internal'
+/** `none`, `internal`, or the name of the payment processor. */
+export type BillingMode = string
+
+/** The payment processor, and its name in records. */
+export interface Processing {
+  readonly name: string
+  readonly processor: PaymentProcessor
+}
+
+/** Reads for the plan of an account. */
+export interface PlanReads {
+  readonly accounts: Pick<AccountReads, 'get'>
+  readonly payments: Pick<PaymentReads, 'subscriptions'>
+}
 
 /** Who has something done, and what. */
 export interface Charged {
@@ -53,6 +68,8 @@ export interface Billing {
   /** Null without metering. */
   readonly currency: string | null
   readonly prices: Prices
+  /** Undefined where nobody takes money. */
+  readonly processing?: Processing | undefined
   /** What work would cost now, without a guarantee. */
   quote(
     reads: BillingReads,
@@ -77,7 +94,7 @@ export interface Billing {
   /** Before work begins: makes its hold last until then. False when the hold has expired. */
   extend(tx: PlatformTx, work: LedgerWork, until: Instant): Promise<boolean>
   /** The plan of an account now. */
-  planOf(accounts: Pick<AccountReads, 'get'>, accountId: string, now: Instant): Promise<Plan>
+  planOf(reads: PlanReads, accountId: string, now: Instant): Promise<Plan>
 }
 
 /** The price of an operation. @throws TypeError for one that has none */
@@ -89,7 +106,7 @@ function priceOf(prices: Prices, operation: string, now: Instant) {
 }
 
 /** Accounts of the installation without a record of their own have all features. */
-const planOf: Billing['planOf'] = async (accounts, accountId) =>
+const planOf: Billing['planOf'] = async ({ accounts }, accountId) =>
   (await accounts.get(accountId))?.plan ?? 'pro'
 
 /** Billing without metering: everything is allowed, and nothing is charged. */
@@ -113,8 +130,15 @@ export function createNoBilling(prices: Prices): Billing {
   }
 }
 
+/** With a payment processor the plan is what is paid for, to the instant. */
+const paidPlanOf: Billing['planOf'] = async ({ accounts, payments }, accountId, now) =>
+  (await accounts.get(accountId)) === undefined
+    ? 'pro'
+    : planBySubscriptions(await payments.subscriptions(accountId), now)
+
 interface Ports {
-  readonly mode: Exclude<BillingMode, 'none'>
+  readonly mode: BillingMode
+  readonly processing?: Processing | undefined
   readonly currency: string
   readonly prices: Prices
   readonly engine: Pick<Engine, 'publishIn' | 'newEvent'>
@@ -124,7 +148,7 @@ interface Ports {
 
 /** Billing by the ledger of the platform store. */
 export function createBilling(ports: Ports): Billing {
-  const { mode, currency, prices, engine, clock, newId } = ports
+  const { mode, currency, prices, processing, engine, clock, newId } = ports
 
   /** The work that costs something, each with an amount to hold. */
   function holdsOf(asked: HoldRequest): readonly NewHold[] {
@@ -153,6 +177,7 @@ export function createBilling(ports: Ports): Billing {
     metered: true,
     currency,
     prices,
+    processing,
     async quote(reads, asked) {
       const { operation, quantities, now, account_id, by } = asked
       const { version, price } = priceOf(prices, operation, now)
@@ -206,7 +231,7 @@ export function createBilling(ports: Ports): Billing {
       if (await tx.ledger.extend(work, until)) return true
       return (await tx.ledger.getHold(work))?.state !== 'expired'
     },
-    planOf,
+    planOf: processing === undefined ? planOf : paidPlanOf,
   }
 }
 

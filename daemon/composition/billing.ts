@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Engine } from '../../lib/engine/engine.ts'
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
-import type { Billing } from '../billing/billing.ts'
+import type { Billing, Processing } from '../billing/billing.ts'
 import { createBilling, createNoBilling } from '../billing/billing.ts'
 import type { Prices } from '../billing/prices.ts'
 import { DEFAULT_PRICES, keepPrices, readPrices } from '../billing/prices.ts'
@@ -29,6 +29,8 @@ interface Ports extends Pick<Machine, 'clock' | 'newId'> {
   readonly store: PlatformStore
   readonly engine: Engine
   readonly prices: Prices
+  /** The payment processor of the settings, or one that replaces it. */
+  readonly processing?: Processing | undefined
 }
 
 /**
@@ -38,7 +40,7 @@ interface Ports extends Pick<Machine, 'clock' | 'newId'> {
  */
 export async function openBilling(
   { billing: mode, currency }: Pick<Config, 'billing' | 'currency'>,
-  { store, engine, clock, newId, prices }: Ports,
+  { store, engine, clock, newId, prices, processing }: Ports,
 ): Promise<Billing> {
   if (mode === 'none') return createNoBilling(prices)
   await keepCurrency(store, currency)
@@ -48,7 +50,15 @@ export async function openBilling(
       `KEYHOOK_PRICES changes version ${changed}, which was in use. Give it a new version`,
     )
   }
-  return createBilling({ mode, currency, prices, engine, clock, newId })
+  return createBilling({
+    mode: processing?.name ?? mode,
+    processing,
+    currency,
+    prices,
+    engine,
+    clock,
+    newId,
+  })
 }
 
 /** All amounts of a ledger are in the currency of its first start. */

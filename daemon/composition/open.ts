@@ -32,6 +32,7 @@ import { allowedModels } from './editor.ts'
 import { createKernel } from './kernel.ts'
 import type { GivenPlugins } from './plugins.ts'
 import { openNamed, openPlugins } from './plugins.ts'
+import { openProcessing } from './processor.ts'
 import { createWorkAvailable } from './work-available.ts'
 import type { Roles, Work } from './work.ts'
 import { startWork } from './work.ts'
@@ -106,6 +107,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const keyring = await openKeyring(config.masterKey, masterKeyFile, store, machine.random)
   const ports = { ...machine, log, ownHosts: opening.ownHosts }
   const plugins = await openPlugins(config, ports, given, closers)
+  const processing = given.processing ?? (await openProcessing(config, ports, closers))
   const metrics = createMetrics()
   store.onSilence?.((processes) => {
     metrics.unacknowledged()
@@ -126,7 +128,13 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
     ...machine,
     ...kernel,
     ...serviceOf(opening),
-    billing: await openBilling(config, { ...machine, store, engine: kernel.engine, prices }),
+    billing: await openBilling(config, {
+      ...machine,
+      store,
+      engine: kernel.engine,
+      prices,
+      processing,
+    }),
     store,
     plugins: { ...plugins, appBytes, fileProcessor },
     queues: createQueues(store),

@@ -1,5 +1,6 @@
 import type { FileProcessor } from '../../plugins/files/contract.ts'
 import { DEPLOYERS, EGRESS, NAME_LOOKUPS } from '../../plugins/registry.ts'
+import type { Processing } from '../billing/billing.ts'
 import type { Config } from '../config/config.ts'
 import type { Machine, Plugins } from '../platform.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -15,7 +16,9 @@ interface Ports extends Machine {
 }
 
 /** Plugins that replace those of the settings; they are closed the same way. */
-export type GivenPlugins = Partial<Omit<Plugins, 'appBytes'>>
+export type GivenPlugins = Partial<Omit<Plugins, 'appBytes'>> & {
+  readonly processing?: Processing | undefined
+}
 
 /**
  * Opens plugins whose setting may be wrong, before a database is created or migrated.

@@ -15,6 +15,13 @@ export type Config = {
   readonly dev: boolean
   /** Connections to receivers that are kept open. */
   readonly dispatchSockets: number
+  /**
+   * The value of a variable that is no setting of Keyhook's, or of its `_FILE`: those that a payment
+   * processor names.
+   *
+   * @throws ConfigError
+   */
+  readonly variable: (name: string) => string | undefined
 }
 
 /** Connections kept per concurrent delivery: many webhooks share few receivers. */
@@ -68,9 +75,10 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
     name,
     read(setting as Setting<unknown>, given),
   ])
-  const values = Object.fromEntries(entries) as Omit<Config, 'dev' | 'dispatchSockets'>
+  const values = Object.fromEntries(entries) as Omit<Config, 'dev' | 'dispatchSockets' | 'variable'>
   const dispatchSockets = SOCKETS_PER_DELIVERY * values.dispatchConcurrency
-  const config: Config = { ...values, dev, dispatchSockets }
+  const variable = (name: string): string | undefined => readText(name, env)
+  const config: Config = { ...values, dev, dispatchSockets, variable }
   for (const [name, host] of Object.entries({
     KEYHOOK_HOST: config.host,
     KEYHOOK_APPS_HOST: config.appsHost ?? config.host,
@@ -93,10 +101,18 @@ export function readConfig(env: Readonly<NodeJS.ProcessEnv>, dev = false): Confi
   return config
 }
 
+/** Settings that `KEYHOOK_BILLING=stripe` needs. */
+const STRIPE = [
+  ['KEYHOOK_STRIPE_API_KEY', 'stripeApiKey'],
+  ['KEYHOOK_STRIPE_WEBHOOK_SECRET', 'stripeWebhookSecret'],
+  ['KEYHOOK_STRIPE_PRICE_PRO', 'stripePricePro'],
+] as const
+
 /** Settings that need another setting, each with that setting. */
 function incomplete(config: Config): readonly (readonly [name: string, needed: string])[] {
   const { ownerEmail, ownerPassword, llmBaseUrl, llmModel } = config
   const { embeddingsModel, embeddingsBaseUrl = llmBaseUrl } = config
+  const stripe = config.billing === 'stripe' ? config.billing : undefined
   const pairs = [
     ['KEYHOOK_OWNER_EMAIL', ownerEmail, 'KEYHOOK_OWNER_PASSWORD', ownerPassword],
     ['KEYHOOK_OWNER_PASSWORD', ownerPassword, 'KEYHOOK_OWNER_EMAIL', ownerEmail],
@@ -107,6 +123,7 @@ function incomplete(config: Config): readonly (readonly [name: string, needed: s
       'KEYHOOK_EMBEDDINGS_BASE_URL or KEYHOOK_LLM_BASE_URL',
       embeddingsBaseUrl,
     ],
+    ...STRIPE.map(([name, setting]) => ['KEYHOOK_BILLING', stripe, name, config[setting]] as const),
   ] as const
   return pairs.flatMap(([name, value, needed, other]) =>
     value !== undefined && other === undefined ? [[name, needed] as const] : [],

@@ -77,13 +77,20 @@ export function parseModels(text: string): readonly string[] {
 }
 
 /** A plan without a processor must not look as if it were paid for. */
+/** `none`, `internal`, a built-in processor, or the package or path of another one. */
 export function parseBilling(text: string): BillingMode {
-  if (text === 'none' || text === 'internal') return text
-  throw new Error(
-    text === 'stripe'
-      ? 'is stripe, which this version does not have yet: set it to none or internal'
-      : 'must be none or internal',
-  )
+  if (/^\S+$/.test(text)) return text
+  throw new Error('must be none, internal, stripe, or the package or path of a module')
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
+
+/** The origin of a server on this machine. */
+export function parseLoopbackUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOrigin = url !== undefined && url.href === `${url.origin}/`
+  if (isOrigin && LOOPBACK.has(url.hostname) && /^https?:$/.test(url.protocol)) return url.origin
+  throw new Error('must be the origin of a server on loopback, such as http://127.0.0.1:12111')
 }
 
 /** A currency of ISO 4217. */

@@ -45,6 +45,10 @@ export const DAEMON_ONLY = {
   billing: BILLING,
   currency: BILLING,
   prices: BILLING,
+  stripeApiKey: BILLING,
+  stripeWebhookSecret: BILLING,
+  stripePricePro: BILLING,
+  stripeBaseUrl: BILLING,
 } as const satisfies Partial<Record<SettingName, string>>
 
 /** The settings of docs/config.md that an embedded Keyhook has: `KEYHOOK_MASTER_KEY` is `masterKey`. */

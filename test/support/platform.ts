@@ -4,6 +4,7 @@ import type { Family } from '../../daemon/operations/family.ts'
 import { clockOf } from '../../daemon/machine/ports.ts'
 import type { Opened } from '../../daemon/composition/open.ts'
 import { openPlatform } from '../../daemon/composition/open.ts'
+import type { Processing } from '../../daemon/billing/billing.ts'
 import type { Prices } from '../../daemon/billing/prices.ts'
 import { readConfig } from '../../daemon/config/config.ts'
 import type { TrafficLimits } from '../../daemon/http/traffic.ts'
@@ -56,6 +57,8 @@ export interface PlatformOptions {
   readonly database?: string | undefined
   /** Work is charged at these prices. Default: nothing is charged. */
   readonly prices?: Prices
+  /** Who takes money. Default: nobody. */
+  readonly processing?: Processing
   /** What requests and responses may hold. Default: as in production. */
   readonly traffic?: TrafficLimits
 }
@@ -114,6 +117,7 @@ export async function createPlatform(
       fileProcessor: options.fileProcessor ?? createMemoryFileProcessor(),
       ...(editor !== undefined && { editor }),
       ...(embedder !== undefined && { embedder }),
+      processing: options.processing,
     },
     clock,
     prices,

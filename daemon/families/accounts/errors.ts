@@ -15,6 +15,10 @@ export const accountError = defineErrors({
     status: 409,
     text: 'The account is in that state already.',
   },
+  plan_managed: {
+    status: 409,
+    text: 'The plan follows the subscription of the account at the payment processor.',
+  },
   account_exists: { status: 409, text: 'An account with this id exists.' },
   email_taken: { status: 409, text: 'There is a user with this email address.' },
 })

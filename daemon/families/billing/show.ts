@@ -6,7 +6,7 @@ import type {
   LedgerReads,
   LedgerTransaction,
 } from '../../../plugins/platform/contract/ledger.ts'
-import type { AccountReads } from '../../../plugins/store/contract/accounts.ts'
+import type { PlanReads } from '../../billing/billing.ts'
 import { describe } from '../../billing/describe.ts'
 import { printMicros } from '../../billing/money.ts'
 import type { Platform } from '../../platform.ts'
@@ -16,18 +16,18 @@ import type { creditRecord, ledgerLine, wallet } from './schema.ts'
 /** Expiries that a wallet lists. */
 const EXPIRING = 10
 
-interface WalletReads {
+interface WalletReads extends PlanReads {
   readonly ledger: Pick<LedgerReads, 'wallet' | 'expiring'>
-  readonly accounts: Pick<AccountReads, 'get'>
 }
 
 /** The wallet of an account; one without credit so far has nothing. */
 export async function showWallet(
   { billing }: Pick<Platform, 'billing'>,
-  { ledger, accounts }: WalletReads,
+  reads: WalletReads,
   account_id: string,
   now: Instant,
 ): Promise<z.input<typeof wallet>> {
+  const { ledger } = reads
   const { mode, metered, currency } = billing
   const found = metered ? await ledger.wallet(account_id, now) : undefined
   const expiring = metered ? await ledger.expiring(account_id, now, EXPIRING) : []
@@ -37,7 +37,7 @@ export async function showWallet(
     account_id,
     mode,
     currency,
-    plan: await billing.planOf(accounts, account_id, now),
+    plan: await billing.planOf(reads, account_id, now),
     balance_micros: balance,
     balance: printMicros(balance),
     held_micros: held,

@@ -1,4 +1,5 @@
 import { operation } from '../../../operations/operation.ts'
+import { accountError } from '../errors.ts'
 import { audit } from '../../audit/note.ts'
 import { accountRecord, exampleAccount, exampleUser, planChange, toWireAccount } from '../schema.ts'
 import { findAccount, findUser } from '../service.ts'
@@ -13,11 +14,12 @@ export const setPlan = operation({
   emits: ['accounts'],
   input: { body: planChange },
   output: accountRecord,
-  errors: ['operator_required', 'user_not_found'],
+  errors: ['operator_required', 'user_not_found', 'plan_managed'],
   example: { body: { email: exampleUser.email, plan: 'pro' }, response: exampleAccount },
   command: 'owner plan <email> <plan>',
   async run(call) {
-    const { tx, body, now } = call
+    const { platform, tx, body, now } = call
+    if (platform.billing.processing !== undefined) throw accountError('plan_managed')
     const { account_id } = await findUser(tx.accounts, body.email)
     await tx.accounts.setPlan(account_id, body.plan, now)
     await audit(call, {

@@ -25,7 +25,7 @@ export const getLimits = operation({
   command: 'billing limits',
   async run(call) {
     const { platform, principal, now } = call
-    const plan = await platform.billing.planOf(platform.store.accounts, accountOf(principal), now)
+    const plan = await platform.billing.planOf(platform.store, accountOf(principal), now)
     return {
       plan,
       data: [

@@ -58,7 +58,7 @@ export const createKey = operation({
     await requireApps(call, account_id, body.apps)
     const depth = actor.key === undefined ? 0 : actor.key.depth + 1
     if (depth > MAX_DEPTH) throw kernelError('delegation_too_deep')
-    const plan = await platform.billing.planOf(tx.accounts, account_id, now)
+    const plan = await platform.billing.planOf(tx, account_id, now)
     if (plan === 'free') throw keyError('dev_api_not_enabled')
 
     const { value, secret } = mintSecret(platform, 1, now)

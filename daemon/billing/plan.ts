@@ -1,0 +1,28 @@
+import type { Instant, Millis } from '../../lib/time.ts'
+import { DAY } from '../../lib/time.ts'
+import type { SubscriptionRecord } from '../../plugins/platform/contract/payments.ts'
+import type { Plan } from '../../plugins/store/contract/accounts.ts'
+
+/** How long a plan goes on while its invoice is not paid. */
+export const GRACE: Millis = 7 * DAY
+
+/** When the plan ends unless the invoice is paid; null while nothing is due. */
+export function pastDueUntil(subscription: SubscriptionRecord): Instant | null {
+  const { status, past_due_since, updated_at } = subscription
+  return status === 'past_due' ? (past_due_since ?? updated_at) + GRACE : null
+}
+
+/** Whether a subscription pays for the plan now. */
+export function paysForPlan(subscription: SubscriptionRecord, now: Instant): boolean {
+  const { is_plan, status, cancel_at } = subscription
+  if (!is_plan || (cancel_at !== null && cancel_at <= now)) return false
+  const until = pastDueUntil(subscription)
+  return status === 'active' || (until !== null && until > now)
+}
+
+export function planBySubscriptions(
+  subscriptions: readonly SubscriptionRecord[],
+  now: Instant,
+): Plan {
+  return subscriptions.some((one) => paysForPlan(one, now)) ? 'pro' : 'free'
+}

@@ -1,0 +1,99 @@
+import { isAbsolute, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { PaymentProcessorPlugin, ProcessorSettings } from '../../plugins/billing/contract.ts'
+import { ProcessorError } from '../../plugins/billing/contract.ts'
+import { PROCESSORS } from '../../plugins/registry.ts'
+import type { Processing } from '../billing/billing.ts'
+import type { Config } from '../config/config.ts'
+import { ConfigError } from '../config/config.ts'
+import type { Machine } from '../platform.ts'
+import type { Closers } from './closers.ts'
+import { openOutbound } from './outbound.ts'
+
+/** Modes without a payment processor. */
+const WITHOUT: ReadonlySet<string> = new Set(['none', 'internal'])
+const NAME = /^[a-z][a-z0-9-]{0,31}$/
+/** What the contract promises of `fetch`. */
+const MAX_ANSWER = 4 * 1_048_576
+const AT_ONCE = 16
+
+type Given = Pick<Config, 'billing' | 'currency' | 'variable'>
+
+/**
+ * Opens the payment processor that the operator configured; undefined: none takes money.
+ *
+ * @throws ConfigError for a module that cannot be loaded or exports none, and for its settings
+ */
+export async function openProcessing(
+  { billing, currency, variable }: Given,
+  { clock, ownHosts }: Pick<Machine, 'clock'> & { readonly ownHosts: readonly string[] },
+  closers: Closers,
+): Promise<Processing | undefined> {
+  if (WITHOUT.has(billing)) return undefined
+  const plugin = await loadProcessor(billing)
+  const settings = settingsOf(plugin, variable)
+  try {
+    const outbound = await openOutbound(plugin.origins(settings), {
+      ownHosts,
+      atOnce: AT_ONCE,
+      answer: MAX_ANSWER,
+    })
+    closers.push(() => outbound.close())
+    const processor = await plugin.open({ settings, fetch: outbound.fetch, clock, currency })
+    closers.push(() => processor.close?.())
+    return { name: plugin.name, processor }
+  } catch (cause) {
+    if (!(cause instanceof ProcessorError) || cause.code !== 'misconfigured') throw cause
+    throw new ConfigError(cause.internal ?? cause.message, { cause })
+  }
+}
+
+/** @throws ConfigError */
+export async function loadProcessor(named: string): Promise<PaymentProcessorPlugin> {
+  const load = Object.hasOwn(PROCESSORS, named)
+    ? PROCESSORS[named as keyof typeof PROCESSORS]
+    : async () => (await loadModule(named)).paymentProcessor
+  const plugin: unknown = await load()
+  if (!isPlugin(plugin)) {
+    throw new ConfigError(`KEYHOOK_BILLING is ${named}, which exports no paymentProcessor`)
+  }
+  if (!NAME.test(plugin.name) || WITHOUT.has(plugin.name)) {
+    throw new ConfigError(`KEYHOOK_BILLING is ${named}, whose name is not [a-z][a-z0-9-]{0,31}`)
+  }
+  return plugin
+}
+
+/** Names that begin like paths are paths; all others are packages. */
+async function loadModule(named: string): Promise<{ readonly paymentProcessor?: unknown }> {
+  const isPath = isAbsolute(named) || /^\.{1,2}[/\\]/.test(named)
+  try {
+    return (await import(isPath ? pathToFileURL(resolve(named)).href : named)) as {
+      readonly paymentProcessor?: unknown
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError(`KEYHOOK_BILLING is ${named}, which cannot be loaded: ${reason}`, {
+      cause,
+    })
+  }
+}
+
+function isPlugin(plugin: unknown): plugin is PaymentProcessorPlugin {
+  const { name, settings, origins, open } = (plugin ?? {}) as Partial<PaymentProcessorPlugin>
+  const hasForm = typeof name === 'string' && Array.isArray(settings)
+  return hasForm && typeof origins === 'function' && typeof open === 'function'
+}
+
+/** @throws ConfigError for one that is required and missing */
+function settingsOf(
+  { name, settings }: PaymentProcessorPlugin,
+  variable: Config['variable'],
+): ProcessorSettings {
+  const values = settings.map((setting) => [setting, variable(setting.name)] as const)
+  for (const [setting, value] of values) {
+    if (setting.required && value === undefined) {
+      throw new ConfigError(`KEYHOOK_BILLING is ${name}, and ${setting.name} must be set with it`)
+    }
+  }
+  return Object.fromEntries(values.map(([setting, value]) => [setting.name, value]))
+}
