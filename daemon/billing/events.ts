@@ -31,6 +31,19 @@ export const billingEvents = defineEvents([
       'The available balance fell below the threshold of the account. Published once, until the balance reaches the threshold again.',
     sample: { available_micros: 4_900_000, low_balance_micros: 5_000_000, currency: 'USD' },
   },
+  {
+    type: 'billing.subscription_changed',
+    scope: SCOPE,
+    description: 'The subscription of the account changed, or the plan that it pays for.',
+    sample: {
+      plan: 'pro',
+      previous_plan: 'free',
+      status: 'active',
+      current_period_end: '2026-12-24T09:00:00.000Z',
+      cancel_at: null,
+      past_due_until: null,
+    },
+  },
 ])
 
 type Publishing = Pick<Engine, 'publishIn' | 'newEvent'>

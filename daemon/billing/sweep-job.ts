@@ -6,6 +6,7 @@ import { ClaimLost } from '../jobs/handler.ts'
 import type { JobHandler, Warn } from '../jobs/handler.ts'
 import type { Platform } from '../platform.ts'
 import { publishLow } from './events.ts'
+import { sweepPayments } from './payments/sweep.ts'
 import { keepPrices } from './prices.ts'
 
 /** The one sweep of an installation. */
@@ -43,6 +44,7 @@ export function createSweepHandler(platform: Platform, warn: Warn): JobHandler<n
     begin: async () => ({ subject: null }),
     async run({ job: { id, claim } }, _, signal) {
       await sweep(platform, signal)
+      await sweepPayments(platform, signal)
       const { store, clock } = platform
       const isHeld = await store.write((tx) => tx.jobs.reschedule(id, claim, clock.now() + EVERY))
       if (!isHeld) throw new ClaimLost()

@@ -1,8 +1,10 @@
 import { DAY, SECOND } from '../../lib/time.ts'
+import type { ProcessorEvent } from '../../plugins/platform/contract/payments.ts'
+import { createEventHandler } from '../billing/payments/events-job.ts'
 import { createSweepHandler, enqueueSweep } from '../billing/sweep-job.ts'
 import type { Config } from '../config/config.ts'
 import type { Family } from '../operations/family.ts'
-import type { FamilyJobTimes } from '../jobs/handler.ts'
+import type { CreateHandler, FamilyJobTimes } from '../jobs/handler.ts'
 import { runJobs } from '../jobs/run-jobs.ts'
 import type { Observer } from '../hosting/site.ts'
 import type { Platform } from '../platform.ts'
@@ -76,7 +78,12 @@ function timesOf({ workLease }: Config): FamilyJobTimes {
 async function startBilling({ platform, log }: Given): Promise<readonly Stoppable[]> {
   if (!platform.billing.metered) return []
   await enqueueSweep(platform)
-  return [runJobs(platform, log, createSweepHandler, {}, SWEEP_LOOK_EVERY)]
+  const sweeping = runJobs(platform, log, createSweepHandler, {}, SWEEP_LOOK_EVERY)
+  const { processing } = platform.billing
+  if (processing === undefined) return [sweeping]
+  const createHandler: CreateHandler<ProcessorEvent, never> = (of, warn) =>
+    createEventHandler(of, warn, processing)
+  return [sweeping, runJobs(platform, log, createHandler, {}, LOOK_EVERY)]
 }
 
 /** @throws when due deliveries cannot be read; nothing is started then */

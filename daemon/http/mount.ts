@@ -7,6 +7,7 @@ import type { Operation } from '../operations/operation.ts'
 import type { Platform } from '../platform.ts'
 import { httpError } from '../operations/errors.ts'
 import { clientAddress } from './client-address.ts'
+import { intake, intakePath } from './intake.ts'
 import { answer } from './middleware/answer.ts'
 import type { AdmissionSteps } from './middleware/admit.ts'
 import { admissionSteps } from './middleware/admit.ts'
@@ -68,6 +69,11 @@ export function mount(options: MountOptions): Mounted {
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
+  }
+  const { processing } = platform.billing
+  if (processing !== undefined) {
+    const steps = [...before, intake(platform, processing, traffic)]
+    fixed.set(`POST ${intakePath(processing)}`, compose(steps))
   }
   return {
     fixed: fixedRoutes(fixed),

@@ -8,7 +8,7 @@ export const auditRecord = z
     id: z.string(),
     at: instant,
     actor: z.strictObject({
-      type: z.string().meta({ description: 'key, user or operator.' }),
+      type: z.string().meta({ description: 'key, user, operator, or processor for a payment.' }),
       id: z.string().nullable(),
     }),
     action: z.string().meta({ description: 'Action, such as key.revoked.' }),

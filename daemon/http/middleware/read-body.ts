@@ -68,6 +68,34 @@ export function readBody(operation: Operation, traffic: Traffic): Step {
 }
 
 /**
+ * Reads a body as the bytes that were sent, for a route that is no operation. They are counted until `use`
+ * has ended.
+ */
+export async function withRawBody<T>(
+  ctx: RequestContext,
+  traffic: Traffic,
+  limit: number,
+  use: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  if (!mayHaveBody(ctx.req)) return use(NOTHING)
+  const body = new BodyReader(ctx.req, limit, undefined)
+  let lease: BodyLease | undefined
+  try {
+    if (Number(ctx.get('content-length') || 0) > limit) throw tooLarge(limit)
+    lease = leaseBody(ctx, traffic, () => {
+      body.refuse(tooManyBytes())
+    })
+    const bytes = await body.read(lease, traffic)
+    lease.keep()
+    return await use(bytes)
+  } finally {
+    lease?.release()
+    // The rest of the body is not read, so no further request can use the connection.
+    if (!ctx.req.complete) ctx.set('Connection', 'close')
+  }
+}
+
+/**
  * RFC 9112, 6.3: an HTTP/1 request that announces no body has none, and waiting for its end costs a turn of
  * the event loop.
  */

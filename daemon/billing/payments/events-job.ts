@@ -1,0 +1,90 @@
+import type { Millis } from '../../../lib/time.ts'
+import { HOUR, SECOND } from '../../../lib/time.ts'
+import type { Fact, ObjectRef, PaymentProcessor } from '../../../plugins/billing/contract.ts'
+import { ProcessorError } from '../../../plugins/billing/contract.ts'
+import type { ProcessorEvent } from '../../../plugins/platform/contract/payments.ts'
+import { ClaimLost } from '../../jobs/handler.ts'
+import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
+import type { Platform } from '../../platform.ts'
+import type { Processing } from '../billing.ts'
+import type { Outcome } from './applying.ts'
+import { IGNORED, failed } from './applying.ts'
+import { applyFact } from './apply.ts'
+
+const FIRST_DELAY: Millis = 5 * SECOND
+const LONGEST_DELAY: Millis = HOUR
+/** An object that cannot be fetched or applied by then is left to the sweep. */
+const GIVEN_UP: Millis = 72 * HOUR
+
+/** Fetches the object that an event tells of, and applies what it is now. */
+export function createEventHandler(
+  platform: Platform,
+  warn: Warn,
+  { name, processor }: Processing,
+): JobHandler<ProcessorEvent> {
+  const { store, clock, billing, workAvailable } = platform
+
+  /** Ends the event and its job in one unit with what is applied. */
+  async function end(
+    { job: { id, claim }, subject: event }: Leased<ProcessorEvent>,
+    facts: readonly Fact[],
+    given: Outcome = IGNORED,
+  ): Promise<void> {
+    await store.write(async (tx) => {
+      if (!(await tx.jobs.complete(id, claim))) throw new ClaimLost()
+      const now = clock.now()
+      const currency = billing.currency ?? ''
+      const applying = { platform, tx, processor: name, currency, event, now }
+      let outcome = given
+      for (const fact of facts) outcome = await applyFact(applying, fact)
+      await tx.payments.endEvent(event.id, { ...outcome, done_at: now })
+      if (outcome.status === 'failed') warn('an event of the processor failed', id, outcome.error)
+    })
+    // What follows from it.
+    workAvailable.jobs('billing_event')
+  }
+
+  return {
+    kind: 'billing_event',
+    async begin(tx, { id }) {
+      const event = await tx.payments.event(id)
+      return event?.status === 'pending' && event.processor === name
+        ? { subject: event }
+        : undefined
+    },
+    async run(leased, _, signal) {
+      const { ref_kind: kind, ref_id: id } = leased.subject
+      const facts = kind === 'none' ? [] : await fetchObject(processor, { kind, id }, signal)
+      await end(leased, facts)
+    },
+    // It has neither a deadline nor a limit of attempts, and nobody cancels it.
+    end: () => Promise.reject(new Error('an event of a processor does not end early')),
+    async fail(leased, cause) {
+      const { job, subject } = leased
+      warn('an event of the processor could not be applied yet', job.id, cause)
+      if (clock.now() - subject.received_at < GIVEN_UP) return delayOf(job.attempts)
+      await end(leased, [], failed(cause instanceof ProcessorError ? cause.code : 'defect'))
+      return undefined
+    },
+  }
+}
+
+function delayOf(attempts: number): Millis {
+  return Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.max(0, attempts - 1))
+}
+
+/** A method that was collected is used from then on; again is the same. */
+async function fetchObject(
+  processor: PaymentProcessor,
+  ref: ObjectRef,
+  signal: AbortSignal,
+): Promise<readonly Fact[]> {
+  const facts = await processor.fetchFacts(ref, signal)
+  for (const fact of facts) {
+    const isMethod = fact.kind === 'checkout' && fact.purpose === 'payment_method'
+    if (isMethod && fact.status === 'complete' && fact.checkout_id !== null) {
+      await processor.usePaymentMethod(fact.id, `keyhook-method-${fact.checkout_id}`)
+    }
+  }
+  return facts
+}
