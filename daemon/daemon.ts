@@ -16,6 +16,7 @@ import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
+import { DONE_PAGE } from './http/done-page.ts'
 import { documents } from './http/documents.ts'
 import { frontPage } from './http/front-page.ts'
 import { hostPortOf } from './http/host-port.ts'
@@ -107,7 +108,7 @@ async function serve(
   const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
   const pages = [
     frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
-    documents(apiPages(families, errorRows(families), baseUrl)),
+    documents({ ...apiPages(families, errorRows(families), baseUrl), ...DONE_PAGE }),
     servePages(),
   ]
   const app = createApp({

@@ -8,6 +8,7 @@ import type { Family } from '../operations/family.ts'
 import { ABSENT_FAMILIES, EMBEDDED_FAMILIES, errorRows } from '../families/index.ts'
 import { explainInvalid, requireNeed } from '../families/keys/need.ts'
 import { createApp } from '../http/app.ts'
+import { DONE_PAGE } from '../http/done-page.ts'
 import { documents } from '../http/documents.ts'
 import { createEmbeddedResolver, inProcessResolver } from '../http/resolve.ts'
 import type { PrincipalResolver } from '../http/state.ts'
@@ -116,7 +117,10 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
   const { verifier, universe, engine, store } = platform
   const toNeed = createNeeds(universe)
   const transactions = createTransactions(store, database)
-  const pages = documents(apiPages(served, errorRows(served), platform.baseUrl))
+  const pages = documents({
+    ...apiPages(served, errorRows(served), platform.baseUrl),
+    ...DONE_PAGE,
+  })
   let isWarned = config.baseUrl !== undefined
 
   function handlerFor(resolve: PrincipalResolver, limited: boolean): RequestListener {

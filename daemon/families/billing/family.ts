@@ -3,6 +3,9 @@ import { defineFamily } from '../../operations/family.ts'
 import { billingError } from './errors.ts'
 import { grant, revoke } from './operations/credit.ts'
 import { listLedger, verifyLedger } from './operations/ledger.ts'
+import { changePaymentMethod, subscribe, topUp } from './operations/checkouts.ts'
+import { getInvoice, listInvoices } from './operations/invoices.ts'
+import { cancelSubscription, openPortal } from './operations/subscription.ts'
 import { getLimits } from './operations/limits.ts'
 import { getPricing } from './operations/pricing.ts'
 import { getUsage } from './operations/usage.ts'
@@ -24,5 +27,12 @@ export const billingFamily = defineFamily({
     getPricing,
     grant,
     revoke,
+    topUp,
+    subscribe,
+    changePaymentMethod,
+    cancelSubscription,
+    openPortal,
+    listInvoices,
+    getInvoice,
   ],
 })

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { SubscriptionRecord } from '../../../../plugins/platform/contract/payments.ts'
+import { accountOf } from '../../../authority/principal.ts'
+import { enqueueObject } from '../../../billing/payments/enqueue.ts'
+import { pastDueUntil } from '../../../billing/plan.ts'
+import { operation } from '../../../operations/operation.ts'
+import { audit } from '../../audit/note.ts'
+import { instant, isoOrNull } from '../../wire.ts'
+import { askProcessor, requireProcessing } from '../ask-processor.ts'
+import { returnUrl } from '../checkout.ts'
+import { billingError } from '../errors.ts'
+
+const subscriptionRecord = z
+  .strictObject({
+    id: z.string(),
+    status: z.enum(['incomplete', 'active', 'past_due', 'canceled']),
+    current_period_end: instant.nullable(),
+    cancel_at: instant.nullable().meta({ description: 'When it ends; null while it goes on.' }),
+    past_due_until: instant
+      .nullable()
+      .meta({ description: 'When Pro ends unless the open invoice is paid; null: none is due.' }),
+  })
+  .meta({ id: 'Subscription' })
+
+function toWireSubscription(subscription: SubscriptionRecord): z.input<typeof subscriptionRecord> {
+  const { id, status, current_period_end, cancel_at } = subscription
+  return {
+    id,
+    status,
+    current_period_end: isoOrNull(current_period_end),
+    cancel_at: isoOrNull(cancel_at),
+    past_due_until: isoOrNull(pastDueUntil(subscription)),
+  }
+}
+
+export const cancelSubscription = operation({
+  effect: 'own',
+  id: 'billing.cancel',
+  summary: 'End the subscription with the period that is paid for',
+  method: 'DELETE',
+  path: '/v1/billing/subscription',
+  access: 'owner',
+  emits: ['billing'],
+  input: {},
+  output: subscriptionRecord,
+  errors: ['owner_required', 'not_subscribed', 'billing_not_configured', 'processor_unavailable'],
+  example: {
+    response: {
+      id: 'sub_1a2b',
+      status: 'active',
+      current_period_end: '2026-12-24T09:00:00.000Z',
+      cancel_at: '2026-12-24T09:00:00.000Z',
+      past_due_until: null,
+    },
+  },
+  stepUp: true,
+  command: 'billing cancel',
+  async run(call) {
+    const { platform, principal, requestId } = call
+    const { name, processor } = requireProcessing(platform, 'subscriptions')
+    const account_id = accountOf(principal)
+    const subscriptions = await platform.store.payments.subscriptions(account_id)
+    const live = subscriptions.find(
+      ({ status, processor: of }) => of === name && (status === 'active' || status === 'past_due'),
+    )
+    if (live === undefined) throw billingError('not_subscribed')
+    if (live.cancel_at !== null) return toWireSubscription(live)
+    await askProcessor(() => processor.cancelSubscription(live.id, `keyhook-cancel-${requestId}`))
+    await call.unit(
+      async (tx) => {
+        const now = platform.clock.now()
+        const occasion = { processor: name, source: 'request', type: 'cancel', now } as const
+        const ref = { kind: 'subscription', id: live.id } as const
+        await enqueueObject(platform, tx, ref, { ...occasion, event_id: null })
+        await audit(
+          { ...call, tx, now },
+          {
+            account_id,
+            action: 'billing.subscription_canceled',
+            target_type: 'subscription',
+            target_id: live.id,
+          },
+        )
+      },
+      { detached: true },
+    )
+    platform.workAvailable.jobs('billing_event')
+    return toWireSubscription({ ...live, cancel_at: live.current_period_end })
+  },
+})
+
+export const openPortal = operation({
+  effect: 'own',
+  id: 'billing.portal',
+  summary: "Open the payment processor's page of the account",
+  method: 'POST',
+  path: '/v1/billing/portal',
+  access: 'owner',
+  emits: ['billing'],
+  input: {
+    body: z.strictObject({
+      return_url: z
+        .string()
+        .min(1)
+        .max(2048)
+        .optional()
+        .meta({ description: 'Address of this service to return to.' }),
+    }),
+  },
+  output: z.strictObject({ url: z.string() }).meta({ id: 'BillingPortal' }),
+  status: 201,
+  errors: [
+    'owner_required',
+    'not_subscribed',
+    'return_url_not_allowed',
+    'billing_not_configured',
+    'processor_unavailable',
+  ],
+  example: { body: {}, response: { url: 'https://billing.stripe.com/p/session/test_a1' } },
+  stepUp: true,
+  command: 'billing portal',
+  async run(call) {
+    const { platform, principal, body } = call
+    const { name, processor } = requireProcessing(platform, 'portal')
+    const return_url = returnUrl(platform, body.return_url)
+    const account_id = accountOf(principal)
+    const customer = await platform.store.payments.customer(account_id, name)
+    if (customer === undefined) throw billingError('not_subscribed')
+    const { customer_id } = customer
+    const { url } = await askProcessor(() => processor.openPortal({ customer_id, return_url }))
+    await call.unit((tx) =>
+      audit(
+        { ...call, tx, now: platform.clock.now() },
+        {
+          account_id,
+          action: 'billing.portal_opened',
+          target_type: 'account',
+          target_id: account_id,
+        },
+      ),
+    )
+    return { url }
+  },
+})

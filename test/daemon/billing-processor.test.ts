@@ -1,0 +1,256 @@
+import t from 'tap'
+import { DAY, toIso } from '../../lib/time.ts'
+import { eventsOf } from '../support/edits.ts'
+import { PRO, START, openShop } from '../support/payments.ts'
+import type { AnyBody } from '../support/world.ts'
+
+interface Page {
+  readonly data: readonly AnyBody[]
+}
+
+await t.test('a top-up is credited once, whatever becomes of its events', async (t) => {
+  const shop = await openShop(t)
+  const { post, till, deliver, wallet } = shop
+  const asked = await post('topup', { amount: '10.00' }, 'order-1')
+  t.match(asked, {
+    status: 201,
+    body: { status: 'open', checkout_url: /^https:/, expires_at: /Z$/ },
+  })
+  t.same((await post('topup', { amount: '10.00' }, 'order-1')).body, asked.body, 'once per key')
+  t.equal((await till.count()).checkouts, 1)
+  const page = await shop.request('GET', '/v1/billing/ledger')
+  t.same(page.body['data'], [], 'asking moves no money')
+  await till.pay(await shop.sessionOf(asked))
+  t.ok((await deliver({ copies: 3, order: 'reverse' })).every((status) => status === 200))
+  t.same(await wallet(), { balance: 10_000_000, held: 0 })
+  t.match((await shop.request<Page>('GET', '/v1/billing/ledger')).body.data, [
+    { kind: 'topup', amount: '10.00', ref: { type: 'checkout', id: asked.body['id'] } },
+  ])
+  const credited = (await eventsOf(shop)).filter(({ type }) => type === 'billing.credited')
+  t.match(credited, [{ data: { kind: 'topup', amount_micros: 10_000_000, expires_at: null } }])
+  t.equal(credited.length, 1)
+  const audited = await shop.request<Page>('GET', '/v1/audit-log?action=billing.credited')
+  t.match(audited.body.data, [{ actor: { type: 'processor', id: 'memory' } }])
+  t.same(await shop.verified(), [])
+  t.same(shop.warnings, [])
+})
+
+await t.test('a payment that settles later is credited when it does', async (t) => {
+  const shop = await openShop(t)
+  const session = await shop.sessionOf(await shop.post('topup', { amount: '10.00' }, 'order-1'))
+  await shop.till.payLater(session)
+  await shop.deliver()
+  t.same(await shop.wallet(), { balance: 0, held: 0 })
+  await shop.till.settle(session)
+  await shop.deliver()
+  t.same(await shop.wallet(), { balance: 10_000_000, held: 0 })
+})
+
+for (const whenDone of [false, true]) {
+  const when = whenDone ? 'after' : 'before'
+  await t.test(`a top-up that ended ${when} the processor's answer is continued`, async (t) => {
+    const shop = await openShop(t)
+    Object.assign(shop.failing, { calls: 1, whenDone })
+    const body = { amount: '10.00' }
+    await t.rejects(shop.post('topup', body, 'order-1'))
+    const again = await shop.post('topup', body, 'order-1')
+    t.equal(again.status, 201)
+    t.equal((await shop.till.count()).checkouts, 1, 'the same session')
+    await shop.till.pay(await shop.sessionOf(again))
+    await shop.deliver()
+    t.same(await shop.wallet(), { balance: 10_000_000, held: 0 })
+  })
+}
+
+const AMOUNTS: readonly (readonly [AnyBody, string])[] = [
+  [{ amount: '4.99' }, 'amount_out_of_range'],
+  [{ amount: '1000.01' }, 'amount_out_of_range'],
+  [{ amount: '0' }, 'amount_out_of_range'],
+  [{ amount: '10.001' }, 'amount_out_of_range'],
+  [{ amount_micros: 0 }, 'invalid_request'],
+  [{ amount_micros: -1 }, 'invalid_request'],
+  [{ amount_micros: 0.5 }, 'invalid_request'],
+  [{ amount_micros: 2 ** 53 }, 'invalid_request'],
+  [{ amount: '1e3' }, 'invalid_request'],
+  [{ amount: '10.0000001' }, 'invalid_request'],
+  [{ amount: '10.00', card: '4242424242424242' }, 'invalid_request'],
+  [{ amount: '10.00', return_url: 'https://elsewhere.example/' }, 'return_url_not_allowed'],
+  [{ amount: '10.00', return_url: 'javascript:alert(1)' }, 'return_url_not_allowed'],
+]
+
+await t.test('a top-up of another amount, or to elsewhere, opens nothing', async (t) => {
+  const { post, till } = await openShop(t)
+  for (const [index, [body, code]] of AMOUNTS.entries()) {
+    const answer = await post('topup', body, `order-${index}`)
+    t.match(answer, { status: 400, body: { error: { code } } }, JSON.stringify(body))
+  }
+  t.match(await post('topup', { amount: '10.00' }), {
+    status: 400,
+    body: { error: { code: 'idempotency_key_required' } },
+  })
+  t.equal((await till.count()).checkouts, 0)
+})
+
+await t.test('Pro begins with its subscription, and its credit with a paid invoice', async (t) => {
+  const shop = await openShop(t)
+  const { request, post, deliver, wallet, mintKey } = shop
+  const mint = () => request('POST', '/v1/keys', { body: { name: 'k', scopes: ['keys:read'] } })
+  t.match(await mint(), { status: 403, body: { error: { code: 'dev_api_not_enabled' } } })
+  await shop.payPro()
+  await deliver({ copies: 2, order: 'random', seed: 'seven' })
+  t.same(await wallet(), { balance: PRO, held: 0 })
+  await mintKey({ scopes: ['billing:read'] })
+  t.match((await request('GET', '/v1/billing/wallet')).body, { plan: 'pro', mode: 'memory' })
+  t.match(await post('subscribe', { plan: 'pro' }), {
+    status: 409,
+    body: { error: { code: 'already_subscribed' } },
+  })
+  const { data } = (await request<Page>('GET', '/v1/billing/invoices')).body
+  t.match(data, [{ status: 'paid', amount_paid_micros: PRO, credit_transaction_id: /./ }])
+  t.equal(data.length, 1)
+  const told = (await eventsOf(shop)).filter(({ type }) => type === 'billing.subscription_changed')
+  t.match(told, [{ data: { plan: 'pro', previous_plan: 'free', status: 'active' } }])
+  t.equal(told.length, 1)
+  t.same(await shop.verified(), [])
+})
+
+await t.test('each month is credited once; an unpaid one ends Pro after seven days', async (t) => {
+  const shop = await openShop(t)
+  const { till, deliver, wallet, request, clock } = shop
+  const subscription = await shop.payPro()
+  await deliver()
+  await till.cycle(subscription, 'paid')
+  await deliver({ copies: 2 })
+  t.same(await wallet(), { balance: 2 * PRO, held: 0 })
+  await till.prorate(subscription)
+  await deliver()
+  t.same(await wallet(), { balance: 2 * PRO, held: 0 }, 'a proration brings none')
+  await till.cycle(subscription, 'unpaid')
+  await deliver()
+  t.same(await wallet(), { balance: 2 * PRO, held: 0 })
+  const planOf = async () => (await request('GET', '/v1/billing/wallet')).body['plan']
+  const [live] = await shop.platform.store.payments.subscriptions(shop.account.id)
+  t.equal(live?.status, 'past_due')
+  const since = live?.past_due_since ?? 0
+  clock.set(since + 7 * DAY - 1 - clock.now())
+  t.equal(await planOf(), 'pro')
+  clock.set(1)
+  t.equal(await planOf(), 'free', 'to the instant, although nothing swept')
+  const { store } = shop.platform
+  t.equal((await store.accounts.get(shop.account.id))?.plan, 'pro')
+  await shop.sweep()
+  t.equal((await store.accounts.get(shop.account.id))?.plan, 'free')
+  await till.recover(subscription)
+  await deliver()
+  t.equal(await planOf(), 'pro')
+  t.same(await wallet(), { balance: 3 * PRO, held: 0 })
+  t.same(await shop.verified(), [])
+})
+
+await t.test('a canceled subscription goes on to the end of its period', async (t) => {
+  const shop = await openShop(t)
+  const { request, deliver, clock, work } = shop
+  t.match(await request('DELETE', '/v1/billing/subscription'), {
+    status: 409,
+    body: { error: { code: 'not_subscribed' } },
+  })
+  await shop.payPro()
+  await deliver()
+  const canceled = await request('DELETE', '/v1/billing/subscription')
+  t.match(canceled, { status: 200, body: { status: 'active', cancel_at: /Z$/ } })
+  await work()
+  const again = await request('DELETE', '/v1/billing/subscription')
+  t.same(again.body, canceled.body)
+  t.match((await request('GET', '/v1/billing/wallet')).body, { plan: 'pro' })
+  clock.set(Date.parse(String(canceled.body['cancel_at'])) - clock.now())
+  t.match((await request('GET', '/v1/billing/wallet')).body, { plan: 'free' })
+  await shop.sweep()
+  t.equal((await shop.platform.store.accounts.get(shop.account.id))?.plan, 'free')
+})
+
+await t.test('a payment method and the portal are pages of the processor', async (t) => {
+  const shop = await openShop(t)
+  t.match(await shop.post('portal'), { status: 409, body: { error: { code: 'not_subscribed' } } })
+  const setup = await shop.post('payment-method')
+  t.match(setup, { status: 201, body: { setup_url: /^https:/ } })
+  await shop.till.pay(await shop.sessionOf(setup))
+  await shop.deliver()
+  const checkout = await shop.platform.store.payments.checkout(String(setup.body['id']))
+  t.match(checkout, { status: 'complete' })
+  t.match(await shop.post('portal'), { status: 201, body: { url: /^https:/ } })
+  t.match(await shop.post('payment-method', { card_number: '4242424242424242' }), { status: 400 })
+  t.same(shop.warnings, [])
+})
+
+await t.test('a processor that is away answers 503, and the request is sent again', async (t) => {
+  const shop = await openShop(t)
+  await shop.processor.close?.()
+  t.match(await shop.post('subscribe', { plan: 'pro' }), {
+    status: 503,
+    body: { error: { code: 'processor_unavailable' } },
+  })
+})
+
+await t.test('without a processor nothing is sold', async (t) => {
+  const shop = await openShop(t)
+  Object.assign(shop.platform.billing, { processing: undefined })
+  for (const [path, body] of [
+    ['topup', { amount: '10.00' }],
+    ['subscribe', { plan: 'pro' }],
+    ['payment-method', {}],
+    ['portal', {}],
+  ] as const) {
+    t.match(await shop.post(path, body, 'key-1'), {
+      status: 501,
+      body: { error: { code: 'billing_not_configured' } },
+    })
+  }
+})
+
+const CHANGES = [
+  ['POST', 'topup', { amount: '10.00' }],
+  ['POST', 'subscribe', { plan: 'pro' }],
+  ['POST', 'payment-method', {}],
+  ['POST', 'portal', {}],
+  ['DELETE', 'subscription', undefined],
+  ['PATCH', 'wallet', { low_balance_micros: 1 }],
+] as const
+
+await t.test('a key of all scopes buys nothing', async (t) => {
+  const shop = await openShop(t)
+  await shop.payPro()
+  await shop.deliver()
+  const { key } = await shop.mintKey({ scopes: ['*:*'] })
+  for (const [method, path, body] of CHANGES) {
+    const headers = { 'idempotency-key': `key-${path}` }
+    const answer = await shop.request(method, `/v1/billing/${path}`, { as: key, body, headers })
+    t.match(answer, { status: 403, body: { error: { code: 'owner_required' } } }, path)
+  }
+})
+
+await t.test('invoices of another account are not found', async (t) => {
+  const shop = await openShop(t)
+  await shop.payPro()
+  await shop.deliver()
+  const { data } = (await shop.request<Page>('GET', '/v1/billing/invoices')).body
+  const path = `/v1/billing/invoices/${String(data[0]?.['id'])}`
+  t.match(await shop.request('GET', path), { status: 200, body: { currency: 'USD' } })
+  const stranger = shop.userOf(await shop.addAccount())
+  t.match(await shop.request('GET', path, { as: stranger }), {
+    status: 404,
+    body: { error: { code: 'invoice_not_found' } },
+  })
+  const theirs = await shop.request<Page>('GET', '/v1/billing/invoices', { as: stranger })
+  t.same(theirs.body.data, [])
+})
+
+await t.test('what is past due is told with its end', async (t) => {
+  const shop = await openShop(t)
+  const subscription = await shop.payPro()
+  await shop.till.cycle(subscription, 'unpaid')
+  await shop.deliver()
+  const told = (await eventsOf(shop)).filter(({ type }) => type === 'billing.subscription_changed')
+  const last = told.at(0)?.data as AnyBody
+  t.match(last, { plan: 'pro', status: 'past_due', past_due_until: /Z$/ })
+  t.ok(String(last['past_due_until']) >= toIso(START + 7 * DAY))
+})
