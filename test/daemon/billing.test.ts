@@ -374,16 +374,30 @@ await t.test('credit that has expired pays for nothing, whether or not a sweep r
 await t.test('the settings of billing are checked at the start', async (t) => {
   t.match(readConfig({}), { billing: 'none', currency: 'USD', prices: undefined })
   t.equal(readConfig({ KEYHOOK_BILLING: 'internal' }).billing, 'internal')
-  t.throws(
-    () => readConfig({ KEYHOOK_BILLING: 'stripe' }),
-    new ConfigError(
-      'KEYHOOK_BILLING is stripe, which this version does not have yet: set it to none or internal',
-    ),
-  )
-  t.throws(
-    () => readConfig({ KEYHOOK_BILLING: 'free' }),
-    /^KEYHOOK_BILLING must be none or internal/,
-  )
+  const stripe = {
+    KEYHOOK_BILLING: 'stripe',
+    KEYHOOK_STRIPE_API_KEY: 'sk_test_a1',
+    KEYHOOK_STRIPE_WEBHOOK_SECRET: 'whsec_a1',
+    KEYHOOK_STRIPE_PRICE_PRO: 'price_a1',
+  }
+  t.match(readConfig(stripe), { billing: 'stripe', stripeApiKey: 'sk_test_a1' })
+  for (const missing of Object.keys(stripe).slice(1)) {
+    t.throws(() => readConfig({ ...stripe, [missing]: undefined }), {
+      message: `KEYHOOK_BILLING is set, and ${missing} must be set with it`,
+    })
+  }
+  for (const KEYHOOK_STRIPE_BASE_URL of [
+    'https://stripe.example.com',
+    'http://127.0.0.1:9/v1',
+    'ftp://127.0.0.1',
+    'x',
+  ]) {
+    t.throws(
+      () => readConfig({ ...stripe, KEYHOOK_STRIPE_BASE_URL }),
+      /^KEYHOOK_STRIPE_BASE_URL must be the origin of a server on loopback/,
+    )
+  }
+  t.throws(() => readConfig({ KEYHOOK_BILLING: 'two words' }), /^KEYHOOK_BILLING must be none/)
   for (const KEYHOOK_CURRENCY of ['usd', 'US', 'USDT', '$']) {
     t.throws(() => readConfig({ KEYHOOK_CURRENCY }), /^KEYHOOK_CURRENCY must be three capital/)
   }

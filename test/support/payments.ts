@@ -91,7 +91,8 @@ export async function openShop(t: Scope, options: WorldOptions = {}) {
   /** The session of a checkout. */
   async function sessionOf({ body }: Answer<AnyBody>): Promise<string> {
     const found = await platform.store.payments.checkout(String(body['id']))
-    if (typeof found?.session_id !== 'string') throw new Error(`no session: ${JSON.stringify(body)}`)
+    if (typeof found?.session_id !== 'string')
+      throw new Error(`no session: ${JSON.stringify(body)}`)
     return found.session_id
   }
 

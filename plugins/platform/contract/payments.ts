@@ -14,7 +14,7 @@ import type {
   SUBSCRIPTIONS,
 } from '../models/payments.ts'
 
-export { CHECKOUT_STATUSES, INVOICE_STATUSES } from '../models/payments.ts'
+export { INVOICE_STATUSES } from '../models/payments.ts'
 
 export type CustomerRecord = RecordOf<typeof BILLING_CUSTOMERS>
 export type CheckoutRecord = RecordOf<typeof CHECKOUTS>

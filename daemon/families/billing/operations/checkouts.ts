@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { toIso } from '../../../../lib/time.ts'
 import { amountOf, givenAmount, withAmount } from '../../../billing/money.ts'
 import { operation } from '../../../operations/operation.ts'
-import { instant } from '../../wire.ts'
+import { anyText, instant } from '../../wire.ts'
 import { requireProcessing } from '../ask-processor.ts'
 import { returnUrl, startCheckout } from '../checkout.ts'
 import { billingError } from '../errors.ts'
 
-const url = z.string().min(1).max(2048)
+const url = anyText(2048).min(1)
 const returnTo = url.optional().meta({
   description:
     'Address of this service to return to. Default: a page that says when credit arrives.',

@@ -5,7 +5,7 @@ import { enqueueObject } from '../../../billing/payments/enqueue.ts'
 import { pastDueUntil } from '../../../billing/plan.ts'
 import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
-import { instant, isoOrNull } from '../../wire.ts'
+import { anyText, instant, isoOrNull } from '../../wire.ts'
 import { askProcessor, requireProcessing } from '../ask-processor.ts'
 import { returnUrl } from '../checkout.ts'
 import { billingError } from '../errors.ts'
@@ -99,10 +99,8 @@ export const openPortal = operation({
   emits: ['billing'],
   input: {
     body: z.strictObject({
-      return_url: z
-        .string()
+      return_url: anyText(2048)
         .min(1)
-        .max(2048)
         .optional()
         .meta({ description: 'Address of this service to return to.' }),
     }),
