@@ -2,9 +2,11 @@ import t from 'tap'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { billingFamily } from '../../daemon/families/billing/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
+import type { Delivery } from '../../plugins/billing/conformance.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { pricesOf, walletOf } from '../support/billing.ts'
 import { createApp, operationsOf } from '../support/edits.ts'
+import { openShop } from '../support/payments.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 import { BILLING } from './rows/billing.ts'
@@ -26,6 +28,14 @@ function outcomeOf({ status, body }: { readonly status: number; readonly body: A
   const { code } = (body['error'] ?? {}) as { readonly code?: string }
   return code === undefined ? String(status) : `${status} ${code}`
 }
+
+const PURCHASES = [
+  ['POST', 'topup', { amount: '10.00' }],
+  ['POST', 'subscribe', { plan: 'pro' }],
+  ['POST', 'payment-method', {}],
+  ['POST', 'portal', {}],
+  ['DELETE', 'subscription', undefined],
+] as const
 
 await runSection(t, BILLING, {
   M01: async (t, saw) => {
@@ -111,4 +121,50 @@ await runSection(t, BILLING, {
       saw(`${status} ${body['dry_run'] === true ? 'quote' : String(body['status'])}`)
     }
   },
+  M09: async (t, saw) => {
+    const shop = await openShop(t)
+    await shop.payPro()
+    await shop.deliver()
+    const { key } = await shop.mintKey({ scopes: ['*:*'] })
+    for (const [method, path, body] of PURCHASES) {
+      const headers = { 'idempotency-key': 'key-1' }
+      const asking = { as: key, headers, ...(body && { body }) }
+      saw(outcomeOf(await shop.request(method, `/v1/billing/${path}`, asking)))
+    }
+  },
+  M10: async (t, saw) => {
+    const shop = await openShop(t)
+    await shop.payTopup(10_000_000, 'order-1')
+    const { till, clock } = shop
+    for (const { headers, body } of await till.take()) {
+      const old = till.sign(body, clock.now() - 301_000)
+      for (const sent of [till.forge(body, clock.now()), old, { headers, body: body.slice(1) }]) {
+        saw(outcomeOf(await post(shop.baseUrl, sent)))
+      }
+    }
+    await shop.work()
+    t.same(await shop.wallet(), { balance: 0, held: 0 })
+  },
+  M11: async (t, saw) => {
+    const shop = await openShop(t)
+    await shop.payPro()
+    await shop.deliver()
+    const { body } = await shop.request('GET', '/v1/billing/invoices')
+    const [invoice] = body['data'] as readonly AnyBody[]
+    const as = shop.userOf(await shop.addAccount())
+    const path = `/v1/billing/invoices/${String(invoice?.['id'])}`
+    saw(outcomeOf(await shop.request('GET', path, { as })))
+    for (const return_url of ['https://elsewhere.example/', 'javascript:alert(1)', '//x.example']) {
+      saw(outcomeOf(await shop.post('payment-method', { return_url })))
+    }
+  },
 })
+
+async function post(baseUrl: string, { headers, body }: Delivery) {
+  const answer = await fetch(`${baseUrl}/hooks/billing/memory`, {
+    method: 'POST',
+    headers: headers as Readonly<Record<string, string>>,
+    body: Buffer.from(body),
+  })
+  return { status: answer.status, body: (await answer.json()) as AnyBody }
+}

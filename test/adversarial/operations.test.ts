@@ -30,6 +30,8 @@ const SCOPED = FAMILIES.flatMap(({ operations }) => operations).flatMap((operati
 const NOT_SENT: Readonly<Record<string, string>> = {
   'billing.balance_low': 'it tells amounts: a webhook names it and its key has billing:read',
   'billing.credited': 'it tells amounts: a webhook names it and its key has billing:read',
+  'billing.subscription_changed':
+    'it tells of payments: a webhook names it and its key has billing:read',
   'domain.failed': 'it takes three days or a week',
   'webhook.disabled': 'it takes deliveries that fail',
   'webhook.failing': 'it takes deliveries that fail',

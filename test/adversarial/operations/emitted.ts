@@ -268,6 +268,28 @@ function plotOf(
       const made = await world.request('POST', '/v1/billing/credits', { as: operator, body })
       if (made.status >= 300) throw new Error(`no credit: ${JSON.stringify(made.body)}`)
     },
+    async bill(number) {
+      const { store, clock, newId } = world.platform
+      const invoice = {
+        processor: 'memory',
+        id: newId(),
+        account_id: as.account_id,
+        number,
+        status: 'paid',
+        amount_due: 1,
+        amount_paid: 1,
+        currency: 'USD',
+        period_start: null,
+        period_end: null,
+        hosted_url: null,
+        pdf_url: null,
+        charge_id: null,
+        credit_transaction: null,
+        created_at: clock.now(),
+      } as const
+      await store.write((tx) => tx.payments.putInvoice(invoice))
+      return invoice.id
+    },
     async observe(app_id, deployment_id) {
       const site = { app_id, kind: 'published', deployment_id } as const
       const { observer, flush } = observing

@@ -36,6 +36,8 @@ export interface Plot {
   observe?(app_id: string, deployment_id: string): Promise<void>
   /** Grants credit with a note; default: there is none. */
   grant?(note: string): Promise<void>
+  /** Keeps an invoice with a number, and returns its id; default: there is none. */
+  bill?(number: string): Promise<string>
   /** Sets records of the DNS. */
   resolve?(records: readonly DnsRecord[]): void
 }
@@ -101,6 +103,7 @@ export async function plant(plot: Plot, canary: Canary, scope: string): Promise<
   })
   await plot.observe?.(app_id, deployment_id)
   await plot.grant?.(canary('billing'))
+  const invoice_id = (await plot.bill?.(canary('billing'))) ?? 'none'
   const event_id = await idOf('POST', '/v1/events', { type, data: { note: canary('events') } })
   return {
     app_id,
@@ -111,6 +114,7 @@ export async function plant(plot: Plot, canary: Canary, scope: string): Promise<
     error_id: await firstOf(`${app}/errors`),
     event_id,
     file_id,
+    invoice_id,
     key_id,
     service,
     type,

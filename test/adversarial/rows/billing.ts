@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 export const BILLING: Section = {
   letter: 'M',
   title: 'Money',
-  size: 8,
+  size: 11,
   rows: [
     {
       id: 'M01',
@@ -45,6 +45,21 @@ export const BILLING: Section = {
       id: 'M08',
       case: 'one Idempotency-Key is sent with a dry run and without',
       answer: '`200 quote`, `202 queued`, `200 quote`: a dry run neither uses nor answers it',
+    },
+    {
+      id: 'M09',
+      case: 'a key of every scope buys credit, subscribes, cancels, opens the portal, or gives a card',
+      answer: '`403 owner_required`',
+    },
+    {
+      id: 'M10',
+      case: 'an event of the processor is forged, old or cut short',
+      answer: '`400 invalid_signature`; nothing is credited',
+    },
+    {
+      id: 'M11',
+      case: 'the owner of an account reads an invoice of another, or is sent back to another site',
+      answer: '`404 invoice_not_found`, `400 return_url_not_allowed`',
     },
   ],
 }
