@@ -9,23 +9,12 @@ import zlib
 from collections import Counter
 
 import schemathesis
-from hypothesis.internal.conjecture.junkdrawer import StackframeLimiter
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.engine.recorder import ScenarioRecorder
 from schemathesis.generation.meta import CoverageScenario
 from schemathesis.specs.openapi import checks
 
 from world import OWNER, World
-
-enter_context = StackframeLimiter.enter_context
-
-
-def enter_with_more(self, new_limit, *, current_limit):
-    """Hypothesis leaves 2,000 frames to a generator: that of any JSON, which refers to itself, has needed more."""
-    enter_context(self, new_limit + 6_000, current_limit=current_limit)
-
-
-StackframeLimiter.enter_context = enter_with_more
 
 world = World(os.environ["FUZZ_ADDRESS"], os.environ["FUZZ_OPERATOR_TOKEN"], os.environ["FUZZ_RECEIVER"])
 with open(os.environ["FUZZ_STATE_ONLY"], encoding="utf-8") as table:
