@@ -215,17 +215,13 @@ export function createBilling(ports: Ports): Billing {
         },
         now,
       )
-      if (end?.ended === true) {
-        await publishLow(engine, tx, work.account_id, currency, end.low, now)
-      }
+      await publishLow(engine, tx, work.account_id, currency, end?.low ?? null, now)
       return end?.captured ?? 0
     },
     async release(tx, work) {
       const now = clock.now()
       const end = await tx.ledger.release(work, now)
-      if (end?.ended === true) {
-        await publishLow(engine, tx, work.account_id, currency, end.low, now)
-      }
+      await publishLow(engine, tx, work.account_id, currency, end?.low ?? null, now)
     },
     async extend(tx, work, until) {
       if (await tx.ledger.extend(work, until)) return true

@@ -36,8 +36,8 @@ await t.test('documents are read, found by search, and told of once each', async
     (a, b) => Number(a.data['chunks']) - Number(b.data['chunks']),
   )
   t.same(told, [
-    { type: 'file.processed', data: { app_id: app, file_id: docx, chunks: 1 } },
-    { type: 'file.processed', data: { app_id: app, file_id: pdf, chunks: 2 } },
+    { type: 'file.processed', data: { app_id: app, file_id: docx, chunks: 1, charged_micros: 0 } },
+    { type: 'file.processed', data: { app_id: app, file_id: pdf, chunks: 2, charged_micros: 0 } },
   ])
   t.equal(told.length, 2)
 })
@@ -66,7 +66,7 @@ await t.test(
     t.match(await search('well'), [{ text: 'a well' }])
     t.match(await events(), [
       { type: 'file.failed', data: { file_id: id, error: { code: 'damaged' } } },
-      { type: 'file.processed', data: { file_id: id, chunks: 1 } },
+      { type: 'file.processed', data: { file_id: id, chunks: 1, charged_micros: 0 } },
     ])
     t.match(await request('POST', `/v1/apps/${app}/files/${id}/retry`), {
       status: 409,

@@ -1,5 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
+import { recursedIn } from '../fuzz-api/report.ts'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer } from 'node:net'
 import t from 'tap'
@@ -58,4 +59,16 @@ await t.test('every refusal that the document allows is listed, for its operatio
     t.not(ids.length, 0, row.code)
     if (row.operations !== undefined) t.same([...row.operations].sort(), [...ids].sort(), row.code)
   }
+})
+
+await t.test('only a generator that recurses without end is no disagreement', (t) => {
+  const heading = `${'_'.repeat(9)} PUT /v1/things ${'_'.repeat(9)}\n`
+  const recursion = `${heading}Runtime Error\n\nmaximum recursion depth exceeded in comparison\n\n`
+  const errors = (said: string): string => `== ERRORS ==\n${said}== SUMMARY ==\n`
+  t.same(recursedIn(errors(recursion)), ['PUT /v1/things'])
+  t.equal(recursedIn(errors(recursion.replace('maximum', 'minimum'))), undefined)
+  t.equal(recursedIn(errors(`${recursion}Runtime Error\n\nanother\n`)), undefined)
+  t.equal(recursedIn(`${errors(recursion)}== FAILURES ==\n`), undefined)
+  t.equal(recursedIn('== SUMMARY ==\n'), undefined)
+  t.end()
 })

@@ -99,6 +99,7 @@ function patternOf(path: string): RegExp {
 /** Successes that are no JSON, each with a header that it needs. */
 const OTHER_TYPES: Readonly<Record<string, readonly [name: string, value: string]>> = {
   'application/octet-stream': ['x-content-type-options', 'nosniff'],
+  'text/csv': ['content-disposition', 'attachment'],
   'text/event-stream': ['x-accel-buffering', 'no'],
 }
 

@@ -9,7 +9,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { chooseSeed } from '../support/seeded-random.ts'
 import { sized } from '../support/soak.ts'
 
-const STEPS = sized({ SQLite: 1000, PostgreSQL: 1000 }, { SQLite: 60_000, PostgreSQL: 40_000 })
+const STEPS = sized({ SQLite: 1000, PostgreSQL: 1000 }, { SQLite: 20_000, PostgreSQL: 12_000 })
 /** Steps within which a defect must be found. */
 const PATIENCE = 3000
 

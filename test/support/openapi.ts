@@ -69,7 +69,10 @@ export const DOCUMENTED: readonly DocumentedOperation[] = Object.entries(documen
 )
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
-const ajv = new Ajv2020({ strict: false, formats: { 'date-time': RFC_3339 } })
+const ajv = new Ajv2020({
+  strict: false,
+  formats: { 'date-time': RFC_3339, date: /^\d{4}-\d\d-\d\d$/ },
+})
 ajv.addSchema(document, 'api')
 
 /** What is wrong with a value by the schema at a place of the document; empty when nothing is. */

@@ -70,12 +70,16 @@ export const createEdit = operation({
     response: exampleEdit,
     accepted: examplePrompt,
   },
-  quote: dryRun<typeof input>(async ({ platform, principal, params, body }) => {
+  quote: dryRun<typeof input>(async (call) => {
+    const { platform, principal, params, body } = call
     const app = await findLiveApp(platform.store.apps, principal, params.app_id)
-    const isPrompt = requirePrompt(body)
-    if (isPrompt) requireEditor(platform, body.model)
-    const quantities = isPrompt ? [1] : []
-    return { operation: 'edits.create', app_id: app.id, quantities }
+    const priced = { operation: 'edits.create', app_id: app.id }
+    if (requirePrompt(body)) {
+      requireEditor(platform, body.model)
+      return { ...priced, quantities: [1] }
+    }
+    await applyInTurn(call, app.id, (signal) => applyToBase(call, signal))
+    return { ...priced, quantities: [] }
   }),
   command: 'edit create',
   bodyLimit: FILES_BODY_LIMIT,
@@ -87,7 +91,11 @@ export const createEdit = operation({
     }
     // Refused now rather than after waiting; while it waits another edit may come first.
     await findBase(call)
-    return applyInTurn(call, call.params.app_id, (signal) => applyToBase(call, signal))
+    return applyInTurn(call, call.params.app_id, async (signal) => {
+      const { base, applied } = await applyToBase(call, signal)
+      const kept = await keepMade(bytesOf(call.platform), call.params.app_id, applied)
+      return { base, kept, changed: applied.changed }
+    })
   },
   async run(call) {
     return toWireEdit(...(await insertEdit(call, call.prepared)))
@@ -126,7 +134,8 @@ async function findBase({ platform, principal, params, body }: Call<typeof input
   return { app, operations, base }
 }
 
-async function applyToBase(call: Call<typeof input>, signal: AbortSignal): Promise<MadeTree> {
+/** The tree that the operations make of their revision, of which nothing is kept yet. */
+async function applyToBase(call: Call<typeof input>, signal: AbortSignal) {
   const { platform } = call
   const { app, operations, base } = await findBase(call)
   const bytes = bytesOf(platform)
@@ -134,7 +143,7 @@ async function applyToBase(call: Call<typeof input>, signal: AbortSignal): Promi
   const given = operations.map(toOperation)
   const applied = await applyOperations(tree, given, readKept(bytes, app.id), signal)
   if (!('tree' in applied)) throw toRefusal(applied, 'body.operations')
-  return { base, kept: await keepMade(bytes, app.id, applied), changed: applied.changed }
+  return { base, applied }
 }
 
 async function insertEdit(
