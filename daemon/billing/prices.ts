@@ -4,14 +4,10 @@ import { parseJson } from '../../lib/internal/json.ts'
 import type { Instant } from '../../lib/time.ts'
 import { DAY } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
+import type { Micros } from '../../plugins/platform/contract/ledger.ts'
+import { MAX_MICROS } from '../../plugins/platform/contract/ledger.ts'
+import { givenInstant } from '../operations/instants.ts'
 import { createInputReader } from '../operations/read-input.ts'
-import { givenInstant } from '../families/wire.ts'
-
-/** Money in millionths of the currency's unit. */
-type Micros = number
-
-/** Largest amount: integers above it are not exact. */
-export const MAX_MICROS: Micros = Number.MAX_SAFE_INTEGER
 
 /** Price of a quantity: `price_micros` for every `per` units, at least `minimum_micros`. */
 export interface Price {

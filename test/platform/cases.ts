@@ -16,6 +16,8 @@ import type { PlatformCase } from './harness.ts'
 import { jobCases } from './jobs.ts'
 import { ledgerBudgetCases } from './ledger-budgets.ts'
 import { ledgerClawbackCases } from './ledger-clawback.ts'
+import { ledgerExpiryCases } from './ledger-expiry.ts'
+import { ledgerListCases } from './ledger-lists.ts'
 import { ledgerCases } from './ledger.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
@@ -51,6 +53,8 @@ export const platformCases: readonly PlatformCase[] = [
   ...errorGroupCases,
   ...lookedAtCases,
   ...ledgerCases,
+  ...ledgerExpiryCases,
+  ...ledgerListCases,
   ...ledgerClawbackCases,
   ...ledgerBudgetCases,
   ...paymentCases,

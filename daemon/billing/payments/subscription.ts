@@ -1,6 +1,6 @@
-import { toIso } from '../../../lib/time.ts'
 import type { SubscriptionFact } from '../../../plugins/billing/contract.ts'
 import type { SubscriptionRecord } from '../../../plugins/platform/contract/payments.ts'
+import { isoOrNull } from '../../operations/instants.ts'
 import { billingEvents } from '../events.ts'
 import { pastDueUntil, planBySubscriptions } from '../plan.ts'
 import type { Applying, Outcome } from './applying.ts'
@@ -75,5 +75,3 @@ export async function settlePlan(
   const event = billingEvents.newEvent(engine, account_id, type, data, now, null)
   await engine.publishIn(tx, [event])
 }
-
-const isoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at))

@@ -9,6 +9,7 @@ import { credit } from './credit.ts'
 import { expireHolds, expireLots } from './expire.ts'
 import { extend } from './extend.ts'
 import { hold, readHold } from './hold.ts'
+import { readLimits } from './limits.ts'
 import { getCredit, getTransaction, listTransactions } from './list.ts'
 import { keepPriceVersion, readPriceVersions } from './prices.ts'
 import { release } from './release.ts'
@@ -17,7 +18,8 @@ import { readUsage, readUsageTotals } from './usage.ts'
 import { verify } from './verify.ts'
 import { readExpiring, readWallet, setLowBalance } from './wallet.ts'
 
-export function ledgerReads({ query, t, dialect, search = query }: ReadScope): LedgerReads {
+export function ledgerReads(sql: ReadScope): LedgerReads {
+  const { query, t, dialect, search = query } = sql
   return {
     wallet: (accountId, now) => readWallet(query, t, accountId, now),
     expiring: (accountId, now, limit) => readExpiring(query, t, accountId, now, limit),
@@ -28,6 +30,8 @@ export function ledgerReads({ query, t, dialect, search = query }: ReadScope): L
     usage: (asked) => readUsage(query, t, asked),
     usageTotals: (asked) => readUsageTotals(query, t, asked),
     keySpending: (keyIds, now) => readSpending(query, t, dialect, keyIds, monthOf(now)),
+    limits: async (accountId, budgets, now) =>
+      readLimits(sql, await readWallet(query, t, accountId, now), budgets, now),
     priceVersions: () => readPriceVersions(query, t),
     verify: (accountId) => verify(search, t, dialect, accountId),
   }
