@@ -2,7 +2,7 @@ import type { SubscriptionFact } from '../../../plugins/billing/contract.ts'
 import type { SubscriptionRecord } from '../../../plugins/platform/contract/payments.ts'
 import { isoOrNull } from '../../operations/instants.ts'
 import { billingEvents } from '../events.ts'
-import { pastDueUntil, planBySubscriptions } from '../plan.ts'
+import { decidingSubscription, pastDueUntil, planBySubscriptions } from '../plan.ts'
 import type { Applying, Outcome } from './applying.ts'
 import { DONE, IGNORED, accountOfCustomer, auditProcessor } from './applying.ts'
 
@@ -60,7 +60,7 @@ export async function settlePlan(
       target_id: account_id,
     })
   }
-  const shown = changed ?? subscriptions[0]
+  const shown = changed ?? decidingSubscription(subscriptions, now)
   if (!isOther && changed === undefined) return
   const data = {
     plan,
