@@ -6,6 +6,7 @@ import { ClaimLost } from '../jobs/handler.ts'
 import type { JobHandler, Warn } from '../jobs/handler.ts'
 import type { Platform } from '../platform.ts'
 import { publishLow } from './events.ts'
+import type { PaymentCounts } from './payments/counts.ts'
 import { sweepPayments } from './payments/sweep.ts'
 import { keepPrices } from './prices.ts'
 
@@ -38,13 +39,17 @@ export async function enqueueSweep({
 }
 
 /** Ends holds whose work was lost, and posts credit that has expired, every minute. */
-export function createSweepHandler(platform: Platform, warn: Warn): JobHandler<null> {
+export function createSweepHandler(
+  platform: Platform,
+  warn: Warn,
+  counts: Pick<PaymentCounts, 'swept'>,
+): JobHandler<null> {
   return {
     kind: 'billing_sweep',
     begin: async () => ({ subject: null }),
     async run({ job: { id, claim } }, _, signal) {
       await sweep(platform, signal)
-      await sweepPayments(platform, signal)
+      await sweepPayments(platform, signal, counts)
       const { store, clock } = platform
       const isHeld = await store.write((tx) => tx.jobs.reschedule(id, claim, clock.now() + EVERY))
       if (!isHeld) throw new ClaimLost()

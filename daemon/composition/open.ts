@@ -144,6 +144,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { clock } = machine
   const { changes } = store
   const traffic = createTraffic({ clock, changes, leaving: opening.leaving }, opening.traffic)
+  watchBilling(platform, metrics)
   metrics.watchBytes(() => bytesInProgress(traffic))
   return {
     platform,
@@ -155,6 +156,15 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
       return work
     },
   }
+}
+
+function watchBilling({ billing, store }: Platform, metrics: Metrics): void {
+  if (!billing.metered) return
+  const { processing } = billing
+  metrics.watchBilling(async () => ({
+    holds: await store.ledger.countOpenHolds(),
+    events: processing && (await store.payments.countWaiting(processing.name)),
+  }))
 }
 
 async function openStorage(

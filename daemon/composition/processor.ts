@@ -29,7 +29,7 @@ export async function openProcessing(
   { clock, ownHosts }: Pick<Machine, 'clock'> & { readonly ownHosts: readonly string[] },
   closers: Closers,
 ): Promise<Processing | undefined> {
-  if (WITHOUT.has(billing)) return undefined
+  if (!hasProcessor({ billing })) return undefined
   const plugin = await loadProcessor(billing)
   const settings = settingsOf(plugin, variable)
   try {
@@ -47,6 +47,8 @@ export async function openProcessing(
     throw new ConfigError(cause.internal ?? cause.message, { cause })
   }
 }
+
+export const hasProcessor = ({ billing }: Pick<Config, 'billing'>): boolean => !WITHOUT.has(billing)
 
 /** @throws ConfigError */
 export async function loadProcessor(named: string): Promise<PaymentProcessorPlugin> {

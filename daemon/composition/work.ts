@@ -75,14 +75,17 @@ function timesOf({ workLease }: Config): FamilyJobTimes {
 }
 
 /** Holds have deadlines, whichever families are served. */
-async function startBilling({ platform, log }: Given): Promise<readonly Stoppable[]> {
+async function startBilling({ platform, log, metrics }: Given): Promise<readonly Stoppable[]> {
   if (!platform.billing.metered) return []
   await enqueueSweep(platform)
-  const sweeping = runJobs(platform, log, createSweepHandler, {}, SWEEP_LOOK_EVERY)
+  const { payments } = metrics
+  const createSweep: CreateHandler<null, never> = (of, warn) =>
+    createSweepHandler(of, warn, payments)
+  const sweeping = runJobs(platform, log, createSweep, {}, SWEEP_LOOK_EVERY)
   const { processing } = platform.billing
   if (processing === undefined) return [sweeping]
   const createHandler: CreateHandler<ProcessorEvent, never> = (of, warn) =>
-    createEventHandler(of, warn, processing)
+    createEventHandler(of, warn, processing, payments)
   return [sweeping, runJobs(platform, log, createHandler, {}, LOOK_EVERY)]
 }
 

@@ -237,6 +237,12 @@ const recordCases: readonly PlatformCase[] = [
       assert.deepEqual(await store.payments.event('e2'), { ...others[0], ...end })
       assert.equal(await store.payments.countFailed('stripe'), 1)
       assert.equal(await store.payments.countFailed('paddle'), 0)
+      assert.equal(await store.payments.countWaiting('paddle'), 1)
+      const later = sampleEvent('e7', { event_id: null, ref_id: 'in_2' })
+      await store.write((tx) => tx.payments.addEvent(later))
+      assert.equal(await store.payments.countFailed('stripe'), 1, 'it waits again')
+      await store.write((tx) => tx.payments.endEvent('e7', { ...end, status: 'done' }))
+      assert.equal(await store.payments.countFailed('stripe'), 0)
     },
   },
   {
@@ -291,6 +297,13 @@ const planCases: readonly PlatformCase[] = [
       const found = await store.payments.endedPlans(NOW, GRACE, 100)
       assert.deepEqual(found, [...ended, 'acc_none'].toSorted())
       assert.equal((await store.payments.endedPlans(NOW, GRACE, 2)).length, 2)
+      assert.equal(await store.payments.countOtherPlans(NOW, GRACE), found.length)
+      await store.write((tx) => tx.accounts.setPlan('acc_0', 'free', NOW))
+      assert.equal(await store.payments.countOtherPlans(NOW, GRACE), found.length + 1)
+      const live = PLANS.filter(([{ status = 'active' }]) => /^(active|past_due)$/.test(status))
+      assert.equal(await store.payments.countElsewhere('stripe'), 0)
+      assert.equal(await store.payments.countElsewhere('paddle'), live.length)
+      assert.equal(await store.payments.countElsewhere(null), live.length)
       const [known] = await store.payments.subscriptions('acc_0')
       assert.deepEqual(known, sampleSubscription('sub_0', { account_id: 'acc_0' }))
     },

@@ -174,6 +174,8 @@ export interface LedgerReads {
   getCredit(accountId: string, id: string): Promise<CreditRecord | undefined>
   /** The last hold of work; undefined when there was none. */
   getHold(work: LedgerWork): Promise<HoldRecord | undefined>
+  /** Works in progress that are held for, of all accounts. */
+  countOpenHolds(): Promise<number>
   /** Newest first. */
   transactions(query: TransactionListQuery): Promise<Page<LedgerTransaction>>
   transaction(accountId: string, id: string): Promise<LedgerTransaction | undefined>

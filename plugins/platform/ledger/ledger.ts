@@ -1,4 +1,6 @@
 import type { LedgerReads, LedgerWrites } from '../contract/ledger.ts'
+import { recordsOf } from '../model/records.ts'
+import { HOLDS } from '../models/ledger.ts'
 import type { ReadScope } from '../sql/scope.ts'
 import { monthOf } from './amounts.ts'
 import { readSpending } from './budgets.ts'
@@ -25,6 +27,7 @@ export function ledgerReads(sql: ReadScope): LedgerReads {
     expiring: (accountId, now, limit) => readExpiring(query, t, accountId, now, limit),
     getCredit: (accountId, id) => getCredit(query, t, accountId, id),
     getHold: (work) => readHold(query, t, work),
+    countOpenHolds: () => recordsOf(query, t, HOLDS).count({ state: 'open' }),
     transactions: (asked) => listTransactions(query, t, dialect, asked),
     transaction: (accountId, id) => getTransaction(query, t, dialect, accountId, id),
     usage: (asked) => readUsage(query, t, asked),
