@@ -28,8 +28,9 @@ export type PlatformTx = StoreTx & PlatformWrites
  * Error groups count from when they were last seen, observers from their last write. Of deployments those
  * that failed or were canceled expire, with their lines, but never the last one of their app; aliases that
  * were given up expire when they are no longer reserved. A line of a clock that was ahead, whose instant
- * the newest line has not reached, is deleted before those that were added after it. Passages and vectors of
- * deleted files expire whatever the instant: no search finds them any more.
+ * the newest line has not reached, is deleted before those that were added after it. Events of a payment
+ * processor expire once they were applied or left; checkouts unless they were completed. Passages and vectors
+ * of deleted files expire whatever the instant: no search finds them any more.
  */
 export const PLATFORM_PURGE_KINDS = [
   'access_lines',
@@ -38,6 +39,8 @@ export const PLATFORM_PURGE_KINDS = [
   'observers',
   'deployments',
   'left_aliases',
+  'processor_events',
+  'checkouts',
   'removed_files',
 ] as const
 

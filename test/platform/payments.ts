@@ -259,6 +259,43 @@ const recordCases: readonly PlatformCase[] = [
   },
 ]
 
+const purgeCases: readonly PlatformCase[] = [
+  {
+    name: 'payments: events that were applied and checkouts that nobody completed expire, the oldest first',
+    async run({ open }) {
+      const store = await open()
+      const left = async (ids: readonly string[], read: (id: string) => Promise<unknown>) => {
+        const found = await Promise.all(ids.map(read))
+        return ids.filter((_, at) => found[at] !== undefined)
+      }
+      await store.write(async (tx) => {
+        for (const [at, status] of (['done', 'pending', 'ignored', 'failed'] as const).entries()) {
+          const event = { event_id: null, status, received_at: BORN + at }
+          await tx.payments.addEvent(sampleEvent(`e${at}`, event))
+        }
+        const statuses = ['created', 'open', 'complete', 'expired', 'failed'] as const
+        for (const [at, status] of statuses.entries()) {
+          const checkout = { status, expires_at: BORN + at }
+          await tx.payments.beginCheckout(sampleCheckout(`c${at}`, checkout))
+        }
+      })
+      const events = () => left(['e0', 'e1', 'e2', 'e3'], (id) => store.payments.event(id))
+      assert.equal(await store.purge('processor_events', BORN, 9), 0, 'not at its instant')
+      assert.equal(await store.purge('processor_events', BORN + 9, 2), 2)
+      assert.deepEqual(await events(), ['e1', 'e3'])
+      assert.equal(await store.purge('processor_events', BORN + 9, 9), 1)
+      assert.deepEqual(await events(), ['e1'], 'a job works on it')
+      const checkouts = () =>
+        left(['c0', 'c1', 'c2', 'c3', 'c4'], (id) => store.payments.checkout(id))
+      assert.equal(await store.purge('checkouts', BORN, 9), 0, 'not at its instant')
+      assert.equal(await store.purge('checkouts', BORN + 4, 2), 2)
+      assert.deepEqual(await checkouts(), ['c2', 'c3', 'c4'])
+      assert.equal(await store.purge('checkouts', BORN + 4, 9), 1)
+      assert.deepEqual(await checkouts(), ['c2', 'c4'])
+    },
+  },
+]
+
 type Ends = readonly [changes: Partial<SubscriptionRecord>, ended: boolean]
 
 const NOW = BORN + 10 * DAY
@@ -313,5 +350,6 @@ const planCases: readonly PlatformCase[] = [
 export const paymentCases: readonly PlatformCase[] = [
   ...checkoutCases,
   ...recordCases,
+  ...purgeCases,
   ...planCases,
 ]
