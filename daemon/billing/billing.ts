@@ -110,7 +110,9 @@ export interface Billing {
 function priceOf(prices: Prices, operation: string, now: Instant) {
   const version = prices.at(now)
   const price: PricedOperation | undefined = version.operations[operation]
-  if (price === undefined) throw new TypeError(`there is no price of ${operation}`)
+  // A name such as `constructor` is that of every object.
+  if (price === undefined || !Object.hasOwn(version.operations, operation))
+    throw new TypeError(`there is no price of ${operation}`)
   return { version: version.version, price }
 }
 
@@ -140,10 +142,8 @@ export function createNoBilling(prices: Prices): Billing {
 }
 
 /** With a payment processor the plan is what is paid for, to the instant. */
-const paidPlanOf: Billing['planOf'] = async ({ accounts, payments }, accountId, now) =>
-  (await accounts.get(accountId)) === undefined
-    ? 'pro'
-    : planBySubscriptions(await payments.subscriptions(accountId), now)
+const paidPlanOf: Billing['planOf'] = async ({ payments }, accountId, now) =>
+  planBySubscriptions(await payments.subscriptions(accountId), now)
 
 interface Ports {
   readonly mode: BillingMode

@@ -40,7 +40,10 @@ export const priceQuote = z
   })
   .meta({ id: 'PriceQuote' })
 
-export function toWireQuote(estimate: Estimate): z.input<typeof priceQuote> {
+/** What `dry_run` answers, and `quote` of an embedded Keyhook. */
+export type PriceQuote = z.input<typeof priceQuote>
+
+export function toWireQuote(estimate: Estimate): PriceQuote {
   const { required, available, source, ...others } = estimate
   return {
     dry_run: true,

@@ -16,6 +16,7 @@ import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
 import { getProcessor } from '../families/billing/operations/processor.ts'
+import { FAMILIES } from '../families/index.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
 import { appsPortOf, requireTwoPorts } from '../hosting/apps-hosting.ts'
 import { tryListening } from '../listener/listen.ts'
@@ -50,7 +51,7 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
 async function checkPrices(config: Config): Promise<readonly Check[]> {
   if (config.prices === undefined) return []
   const { check } = await attempt('prices', async () => {
-    const { version } = (await loadPrices(config)).at(Date.now())
+    const { version } = (await loadPrices(config, FAMILIES)).at(Date.now())
     return { detail: `version ${version} is in effect` }
   })
   return [check]

@@ -100,7 +100,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
   const fileProcessor = await openNamed(config, given, closers)
-  const prices = opening.prices ?? (await loadPrices(config))
+  const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
   const machine = machineOf(opening.clock ?? clockOf(store))

@@ -26,6 +26,8 @@ const SWEEP_LOOK_EVERY = 15 * SECOND
 /** The part of a process in the work on a store: without `dispatch`, other processes send and run jobs. */
 export interface Roles {
   readonly dispatch: boolean
+  /** Whether it ends holds and fetches from the payment processor. Default: as `dispatch`. */
+  readonly billing?: boolean
 }
 
 /** Background work: deliveries, jobs, uses of keys, observations, retention. */
@@ -101,7 +103,8 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     throw cause
   }
   const working = [
-    ...(roles.dispatch ? [...startJobs(given), ...(await startBilling(given))] : []),
+    ...(roles.dispatch ? startJobs(given) : []),
+    ...((roles.billing ?? roles.dispatch) ? await startBilling(given) : []),
     ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
   ]
   const observing = startObserving(platform, log, metrics.dropped)

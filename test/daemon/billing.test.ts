@@ -8,6 +8,7 @@ import { loadPrices, openBilling } from '../../daemon/composition/billing.ts'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
+import { FAMILIES } from '../../daemon/families/index.ts'
 import { createFileHandler } from '../../daemon/families/files/process.ts'
 import { filesFamily } from '../../daemon/families/files/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
@@ -449,9 +450,11 @@ await t.test('a price file is read by its path', async (t) => {
     effective_at: new Date(one.effective_at).toISOString(),
   }))
   writeFileSync(file, JSON.stringify({ versions: printed }))
-  t.same((await loadPrices({ prices: file })).versions, versions)
+  t.same((await loadPrices({ prices: file }, FAMILIES)).versions, versions)
   writeFileSync(file, '{"versions":[]}')
-  await t.rejects(loadPrices({ prices: file }), { message: /^KEYHOOK_PRICES is .*prices\.json/ })
-  await t.rejects(loadPrices({ prices: `${file}x` }), ConfigError)
-  t.equal((await loadPrices({ prices: undefined })).at(0).version, 'default-1')
+  await t.rejects(loadPrices({ prices: file }, FAMILIES), {
+    message: /^KEYHOOK_PRICES is .*prices\.json/,
+  })
+  await t.rejects(loadPrices({ prices: `${file}x` }, FAMILIES), ConfigError)
+  t.equal((await loadPrices({ prices: undefined }, FAMILIES)).at(0).version, 'default-1')
 })

@@ -60,6 +60,25 @@ await keyhook.transaction((transaction) => keyhook.webhooks.publish(event, { tra
 // @ts-expect-error an event has data
 await keyhook.webhooks.publish({ account_id: account, type: 'order.paid' })
 
+const work = { account_id: account, operation_id: 'report_1' }
+const quote = await keyhook.billing.quote({ account_id: account, operation: 'reports.create' })
+const price: number = quote.required_micros
+await keyhook.transaction((transaction) =>
+  keyhook.billing.hold({ ...work, operation: 'reports.create', quantity: 2 }, { transaction }),
+)
+// @ts-expect-error a hold has an operation
+await keyhook.billing.hold(work)
+// @ts-expect-error a key that may be undefined may be one that got lost
+await keyhook.billing.hold({ ...work, operation: 'reports.create', key_id: undefined })
+// @ts-expect-error the amount follows from the prices
+await keyhook.billing.hold({ ...work, operation: 'reports.create', amount_micros: price })
+const { captured_micros }: { captured_micros: number } = await keyhook.billing.capture(work)
+await keyhook.billing.release(work)
+const { plan }: { plan: 'free' | 'pro' } = await keyhook.accounts.update(account, { plan: 'free' })
+// @ts-expect-error there is no such plan
+await keyhook.accounts.update(account, { plan: 'gold' })
+console.log(captured_micros, plan)
+
 createServer(keyhook.callback({ prefix: '/developer', resolve: async () => undefined }))
 mount(keyhook, { resolve: async () => ({ account_id: account, user_id: 'user_1' }) })
 

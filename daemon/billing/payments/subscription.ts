@@ -1,6 +1,7 @@
 import type { SubscriptionFact } from '../../../plugins/billing/contract.ts'
 import type { SubscriptionRecord } from '../../../plugins/platform/contract/payments.ts'
 import { isoOrNull } from '../../operations/instants.ts'
+import { insertAccount } from '../../families/accounts/service.ts'
 import { billingEvents } from '../events.ts'
 import { decidingSubscription, pastDueUntil, planBySubscriptions } from '../plan.ts'
 import type { Applying, Outcome } from './applying.ts'
@@ -46,8 +47,10 @@ export async function settlePlan(
   changed: SubscriptionRecord | undefined,
 ): Promise<void> {
   const { platform, tx, now } = applying
-  const account = await tx.accounts.get(account_id)
-  if (account === undefined) return
+  const account =
+    (await tx.accounts.get(account_id)) ??
+    // An embedder's account has no row before it has a setting.
+    (await insertAccount(tx, platform, { id: account_id, name: account_id, plan: 'free' }, now))
   const subscriptions = await tx.payments.subscriptions(account_id)
   const plan = planBySubscriptions(subscriptions, now)
   const isOther = plan !== account.plan

@@ -13,13 +13,13 @@ import { accountError } from './errors.ts'
 export async function insertAccount(
   tx: StoreTx,
   { billing }: Pick<Platform, 'billing'>,
-  account: Pick<AccountRecord, 'id' | 'name'> & Partial<Pick<AccountRecord, 'key_limit'>>,
+  account: Pick<AccountRecord, 'id' | 'name'> & Partial<Pick<AccountRecord, 'key_limit' | 'plan'>>,
   now: Instant,
 ): Promise<AccountRecord> {
   const record: AccountRecord = {
     key_limit: null,
-    ...account,
     plan: billing.metered ? 'free' : 'pro',
+    ...account,
     suspended_at: null,
     created_at: now,
     updated_at: now,
