@@ -431,5 +431,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     list: true,
   },
   { id: 'discovery.show', method: 'GET', path: '/v1/discovery' },
+  { id: 'discovery.services', method: 'GET', path: '/v1/discovery/services' },
+  { id: 'discovery.agent_card', method: 'GET', path: '/v1/discovery/agent-card' },
   { id: 'seals.status', method: 'GET', path: '/v1/master-keys' },
 ]

@@ -242,6 +242,8 @@ const HINTS: Readonly<Record<string, string>> = {
   billing_invoices: 'RI',
   billing_invoice: 'RI',
   discovery_show: 'RI',
+  discovery_services: 'RI',
+  discovery_agent_card: 'RI',
 }
 
 await t.test('hints are those that a person wrote down', async (t) => {
