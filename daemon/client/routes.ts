@@ -138,6 +138,12 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     body: 'optional',
   },
   {
+    id: 'edits.diff',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/edits/{edit_id}/diff',
+    query: ['path'],
+  },
+  {
     id: 'files.list',
     method: 'GET',
     path: '/v1/apps/{app_id}/files',

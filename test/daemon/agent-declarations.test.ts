@@ -178,6 +178,7 @@ const HINTS: Readonly<Record<string, string>> = {
   edits_logs: 'RI',
   edits_cancel: 'D',
   edits_revert: 'D',
+  edits_diff: 'RI',
   files_list: 'RI',
   files_upload: 'W',
   files_search: 'RI',
