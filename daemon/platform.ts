@@ -13,6 +13,7 @@ import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import type { JobKindName } from '../plugins/platform/contract/jobs.ts'
+import type { Access } from './authority/admission.ts'
 import type { AppDirectory } from './authority/app-directory.ts'
 import type { Billing } from './billing/billing.ts'
 import type { EventPositions } from './events/positions.ts'
@@ -33,9 +34,38 @@ export interface Catalogue {
       readonly id: string
       readonly method: string
       readonly path: string
+      readonly access: Access
       readonly scope: string | null
+      /** Null where agents are offered none. */
+      readonly tool: CatalogueTool | null
     }[]
   }[]
+  readonly skills: readonly CatalogueSkill[]
+}
+
+/** Work that another agent may ask for. */
+export interface CatalogueSkill {
+  /** Name of its tool. */
+  readonly id: string
+  readonly operation: string
+  /** `Change an app` */
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly examples: readonly string[]
+  readonly access: Access
+  /** Scopes with which it returns everything. */
+  readonly scopes: readonly string[]
+}
+
+/** An operation as agents know it. */
+export interface CatalogueTool {
+  readonly name: string
+  readonly toolset: string
+  /** Whether a client that chooses no tools gets it. */
+  readonly default: boolean
+  /** Name of its skill; null without one. */
+  readonly skill: string | null
 }
 
 /** Notifies the workers of this process that work is available. */
@@ -121,6 +151,8 @@ export interface Service {
   readonly catalogue: Catalogue
   /** Address that clients see, without a trailing slash. */
   readonly baseUrl: string
+  /** Whether MCP and A2A are served below it. */
+  readonly agentProtocols: boolean
   /** Maximum live keys of an account without its own limit. */
   readonly keyLimit: number
   /** Requests per minute of one caller; 0 for no limit. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Call, WriteCall } from '../../../operations/call.ts'
+import type { SkillArtifact } from '../../../operations/agent.ts'
 import { operation } from '../../../operations/operation.ts'
 import { dryRun } from '../../../billing/dry-run.ts'
 import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
@@ -24,6 +25,18 @@ import { hasEnded, positionOf, requireCurrent, waitForEnd } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
+import { PREVIEW } from '../../apps/artifacts.ts'
+
+/** What an edit changed, once it is completed. */
+const DIFF: SkillArtifact = {
+  name: 'diff',
+  operation: 'edits.diff',
+  ask: ({ app_id, id }) => ({ app_id: String(app_id), edit_id: String(id) }),
+  as: 'text',
+  mediaType: 'text/x-diff',
+  filename: 'changes.diff',
+  show: ({ diff }) => (typeof diff === 'string' && diff !== '' ? diff : undefined),
+}
 
 const input = {
   params: appParams,
@@ -38,6 +51,18 @@ export const createEdit = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  agent: {
+    toolset: 'edits',
+    default: true,
+    openWorld: true,
+    skill: {
+      name: 'Change an app',
+      tags: ['app', 'edit', 'code'],
+      examples: ['Make the headline of the shop green.', 'Add an imprint to every page.'],
+      text: 'prompt',
+      artifacts: [DIFF, PREVIEW],
+    },
+  },
   emits: ['edits'],
   input,
   output: editRecord,
