@@ -60,7 +60,7 @@ async function checkPrices(config: Config): Promise<readonly Check[]> {
 /** Whether the payment processor answers, and sells the plan at our price. */
 async function checkProcessor(config: Config): Promise<readonly Check[]> {
   if (!hasProcessor(config)) return []
-  return [(await attempt('payment processor', () => reachProcessor(config))).check]
+  return [(await attempt('payment processor', () => reachProcessor(config, FAMILIES))).check]
 }
 
 async function checkModel({ llmBaseUrl }: Config): Promise<readonly Check[]> {

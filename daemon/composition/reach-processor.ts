@@ -1,6 +1,7 @@
 import { SECOND } from '../../lib/time.ts'
 import { ProcessorError } from '../../plugins/billing/contract.ts'
 import type { Config } from '../config/config.ts'
+import type { Family } from '../operations/family.ts'
 import { clockOf } from '../machine/ports.ts'
 import { loadPrices } from './billing.ts'
 import { openInOrder } from './closers.ts'
@@ -14,13 +15,16 @@ const REACHED_WITHIN = 10 * SECOND
  *
  * @throws Error that says what is wrong, and names no secret
  */
-export async function reachProcessor(config: Config): Promise<{ readonly detail: string }> {
+export async function reachProcessor(
+  config: Config,
+  families: readonly Pick<Family, 'name'>[],
+): Promise<{ readonly detail: string }> {
   const clock = clockOf({ now: Date.now })
   const opened = await openInOrder(async (closers) => ({
     processing: await openProcessing(config, { clock, ownHosts: [] }, closers),
   }))
   try {
-    const { price_micros } = (await loadPrices(config)).at(clock.now()).plans.pro
+    const { price_micros } = (await loadPrices(config, families)).at(clock.now()).plans.pro
     const plan = { price_micros, currency: config.currency }
     const { name, processor } = opened.processing ?? {}
     const { detail = '' } =

@@ -1,7 +1,7 @@
 import type { SubscriptionFact } from '../../../plugins/billing/contract.ts'
 import type { SubscriptionRecord } from '../../../plugins/platform/contract/payments.ts'
 import { isoOrNull } from '../../operations/instants.ts'
-import { insertAccount } from '../../families/accounts/service.ts'
+import { insertAccount } from '../../authority/accounts.ts'
 import { billingEvents } from '../events.ts'
 import { decidingSubscription, pastDueUntil, planBySubscriptions } from '../plan.ts'
 import type { Applying, Outcome } from './applying.ts'

@@ -30,6 +30,7 @@ export const getProcessor = operation({
   method: 'GET',
   path: '/v1/billing/processor',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['billing'],
   input: {},
   output: processorStatus,
