@@ -429,6 +429,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     list: true,
   },
   { id: 'billing.invoice', method: 'GET', path: '/v1/billing/invoices/{invoice_id}' },
+  { id: 'billing.processor', method: 'GET', path: '/v1/billing/processor' },
   {
     id: 'audit.list',
     method: 'GET',
