@@ -1,6 +1,7 @@
 import compose from 'koa-compose'
 import { z } from 'zod'
 import { kernelError } from '../../lib/errors.ts'
+import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
 import { httpError } from '../operations/errors.ts'
 import type { InnerCalls } from './inner-call.ts'
@@ -11,6 +12,8 @@ import type { RequestContext, Step } from './state.ts'
 
 /** What a protocol is served with. */
 export interface ProtocolOptions extends StepOptions {
+  readonly families: readonly Family[]
+  /** The operations of the families. */
   readonly operations: readonly Operation[]
   readonly calls: InnerCalls
   /** Accepted values of `Host`; undefined accepts any. */

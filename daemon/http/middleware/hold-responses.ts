@@ -19,7 +19,7 @@ import { poolsFor, tooManyBytes } from '../traffic.ts'
  * does not fit is refused. A change whose response does not fit is made, and its connection is cut: a retry
  * with the `Idempotency-Key` returns the outcome.
  */
-export function holdAnswer({ effect }: Operation, traffic: Traffic): Step {
+export function holdAnswer({ effect }: Pick<Operation, 'effect'>, traffic: Traffic): Step {
   const isRead = READS.has(effect)
   return async function holdAnswer(ctx, next) {
     const hold = holdResponse(ctx, traffic)
