@@ -7,7 +7,6 @@ import { DEFAULT_BODY_LIMIT } from '../limits/amounts.ts'
 import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
-import { abandonedBy } from '../http/response-end.ts'
 import type { RequestContext, Step } from '../http/state.ts'
 import type { McpCall } from './mcp-call.ts'
 import { createServer } from './server.ts'
@@ -34,7 +33,7 @@ export const mcp: Protocol = (options) => {
     originCheck(options.hosts),
     admitKey(options),
     readMessage(options, bodyLimit(options)),
-    refuseBatch,
+    requireMessage,
     holdAnswer({ effect: 'own' }, options.traffic),
     answer(options),
   ])
@@ -75,8 +74,9 @@ function answerError(ctx: RequestContext, status: number, code: number, message:
   ctx.body = JSON.stringify({ jsonrpc: '2.0', error: { code, message } })
 }
 
-const refuseBatch: Step = function refuseBatch(ctx, next) {
-  if (!Array.isArray(ctx.state.body)) return next()
+const requireMessage: Step = function requireMessage(ctx, next) {
+  const { body } = ctx.state
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return next()
   answerError(ctx, 400, -32_600, 'Send one message.')
   return undefined
 }
@@ -93,8 +93,7 @@ function answer(options: ProtocolOptions): Step {
   const url = `${options.platform.baseUrl}/mcp`
   return async function answer(ctx) {
     const selection = select(ctx.query)
-    const signal = abandonedBy(ctx.req, ctx.res)
-    const request = new Request(url, { method: 'POST', headers: headersOf(ctx), signal })
+    const request = requestOf(ctx, url)
     calls.set(request, { ctx, options, selection, charge: () => charge(ctx) })
     const response = await serve(request, { parsedBody: ctx.state.body })
     ctx.status = response.status
@@ -105,7 +104,18 @@ function answer(options: ProtocolOptions): Step {
   }
 }
 
-function headersOf(ctx: RequestContext): Record<string, string> {
-  const given = HEADERS.map((name) => [name, ctx.get(name)] as const)
-  return Object.fromEntries(given.filter(([, value]) => value !== ''))
+/**
+ * What the library reads of a request whose body is given: a real one costs more than most reads. Its body
+ * may not be read, and no credential is among its headers.
+ */
+function requestOf(ctx: RequestContext, url: string): Request {
+  const headers = new Map(HEADERS.map((name) => [name, ctx.get(name) || null]))
+  const given = {
+    method: 'POST',
+    url,
+    headers: {
+      get: (name: string) => headers.get(name.toLowerCase() as (typeof HEADERS)[number]) ?? null,
+    },
+  }
+  return given as unknown as Request
 }
