@@ -89,7 +89,8 @@ await t.test('only the registry names implementations', async (t) => {
 })
 
 await t.test('families know contracts and the kernel, not what carries them', async (t) => {
-  const carriers = /^daemon\/(http|openapi|cli|studio|telemetry|daemon\.ts|composition|main\.ts)/
+  const carriers =
+    /^daemon\/(http|mcp|a2a|openapi|cli|studio|telemetry|daemon\.ts|composition|main\.ts)/
   t.same(
     offenders(
       daemon.filter(({ path }) => path.startsWith('daemon/families/')),
