@@ -1,5 +1,6 @@
 import t from 'tap'
 import { sweepHosting } from '../../daemon/billing/hosting.ts'
+import { createPaymentCounts } from '../../daemon/billing/payments/counts.ts'
 import { createSweepHandler, enqueueSweep } from '../../daemon/billing/sweep-job.ts'
 import { keepPrices, readPrices } from '../../daemon/billing/prices.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
@@ -89,7 +90,7 @@ await t.test('a day is charged once, when it has ended', async (t) => {
   at(AFTER)
   const { platform } = world
   const warn = (what: string): void => void t.fail(what)
-  const handler = createSweepHandler(platform, warn)
+  const handler = createSweepHandler(platform, warn, createPaymentCounts())
   await enqueueSweep(platform)
   const runner = createRunner(platform, handler, jobTimes('billing_sweep'), warn)
   t.ok(await runner.runNext(new AbortController().signal))
