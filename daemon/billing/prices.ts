@@ -6,6 +6,7 @@ import { DAY } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { Micros } from '../../plugins/platform/contract/ledger.ts'
 import { MAX_MICROS } from '../../plugins/platform/contract/ledger.ts'
+import { METERS } from '../../plugins/platform/contract/observations.ts'
 import { givenInstant } from '../operations/instants.ts'
 import { createInputReader } from '../operations/read-input.ts'
 
@@ -45,6 +46,9 @@ export interface Prices {
   /** The version that is in effect; the first one before any is. */
   at(now: Instant): PriceVersion
 }
+
+/** Begins the operations that price what apps serve, each named by its meter; without a price it is free. */
+export const HOSTING = 'hosting.'
 
 /** Operations that Keyhook charges for itself: where it serves them, every version prices them, if only with 0. */
 export const OWN_OPERATIONS = ['apps.create', 'edits.create', 'files.upload'] as const
@@ -97,6 +101,14 @@ export function readPrices(text: string, needed: readonly string[] = OWN_OPERATI
     throw new Error(`${first?.location ?? ''}: ${first?.message ?? ''}`)
   }
   for (const [at, { effective_at, version, operations }] of value.versions.entries()) {
+    const unknown = Object.keys(operations).find(
+      (name) => name.startsWith(HOSTING) && !METERS.some((meter) => name === HOSTING + meter),
+    )
+    if (unknown !== undefined) {
+      throw new Error(
+        `versions[${at}].operations.${unknown}: Hosting has the meters ${METERS.join(', ')}.`,
+      )
+    }
     const missing = needed.find((operation) => !Object.hasOwn(operations, operation))
     if (missing !== undefined) {
       throw new Error(`versions[${at}].operations.${missing}: Has no price; 0 makes it free.`)

@@ -13,6 +13,7 @@ import { fileSearchCases } from './file-search.ts'
 import { fileVectorCases } from './file-vectors.ts'
 import { fileCases } from './files.ts'
 import type { PlatformCase } from './harness.ts'
+import { hostingCases } from './hosting.ts'
 import { jobCases } from './jobs.ts'
 import { ledgerBudgetCases } from './ledger-budgets.ts'
 import { ledgerClawbackCases } from './ledger-clawback.ts'
@@ -58,4 +59,5 @@ export const platformCases: readonly PlatformCase[] = [
   ...ledgerClawbackCases,
   ...ledgerBudgetCases,
   ...paymentCases,
+  ...hostingCases,
 ]

@@ -321,6 +321,8 @@ export interface UsageCharge {
   /** Positive. */
   readonly amount: Micros
   readonly price_version: string
+  /** Told with it, such as the day of the use. */
+  readonly note?: string
   readonly now: Instant
 }
 
