@@ -84,6 +84,16 @@ mount(keyhook, { resolve: async () => ({ account_id: account, user_id: 'user_1' 
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key: value ?? '' })
 for await (const { url } of client.webhooks.list.all()) console.log(url.length)
+const edit = { app_id: 'k3v9q2m7x4ta', prompt: 'Add opening hours.' }
+const { required_micros }: { required_micros: number } = await client.edits.create({ ...edit, dry_run: 'true' })
+const { status }: { status: string } = await client.edits.create(edit)
+const made = await client.edits.create({ ...edit, dry_run: 'false' })
+// @ts-expect-error only a dry run returns a price
+console.log(required_micros, status, made.required_micros)
+// @ts-expect-error nothing is done in a dry run
+console.log((await client.apps.create({ prompt: 'A shop', dry_run: 'true' })).alias)
+// @ts-expect-error an operation without a price has no dry run
+await client.webhooks.create({ url: 'https://example.com', events: ['*'], dry_run: 'true' })
 // @ts-expect-error a webhook has events
 await client.webhooks.create({ url: 'https://example.com' })
 
