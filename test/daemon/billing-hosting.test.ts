@@ -1,6 +1,5 @@
 import t from 'tap'
 import { sweepHosting } from '../../daemon/billing/hosting.ts'
-import { createPaymentCounts } from '../../daemon/billing/payments/counts.ts'
 import { createSweepHandler, enqueueSweep } from '../../daemon/billing/sweep-job.ts'
 import { keepPrices, readPrices } from '../../daemon/billing/prices.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
@@ -38,10 +37,11 @@ async function openOn(
   const world = await createWorld(t, { ...options, clock, prices, families })
   const { platform, request } = world
   const { id: app } = await createApp(world)
-  const { wallet, ...own } = walletOf(world)
+  const { grant, verified } = walletOf(world)
   return {
     ...world,
-    ...own,
+    grant,
+    verified,
     app,
     at: (instant: number) => {
       clock.set(instant - clock.now())
@@ -90,7 +90,7 @@ await t.test('a day is charged once, when it has ended', async (t) => {
   at(AFTER)
   const { platform } = world
   const warn = (what: string): void => void t.fail(what)
-  const handler = createSweepHandler(platform, warn, createPaymentCounts())
+  const handler = createSweepHandler(platform, warn, { swept: { found: 0, failed: 0 } })
   await enqueueSweep(platform)
   const runner = createRunner(platform, handler, jobTimes('billing_sweep'), warn)
   t.ok(await runner.runNext(new AbortController().signal))
