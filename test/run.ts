@@ -26,11 +26,11 @@ const FIRST = ['soak', 'e2e', 'adversarial', 'plugins']
 
 const SHARE_PROCESS = 10
 
-/** Suites that do not share a process, by the beginning of their path: most start processes of their own. */
-const ALONE = ['daemon/main.', 'e2e/', 'mounted/', 'soak/']
+/** Folders whose suites do not share a process: they take minutes, or mount the daemon in a way of their own. */
+const ALONE = ['e2e', 'mounted', 'soak']
 
 /** What a suite does with its process that others in it would notice. */
-const OWNS_PROCESS = /^t\.(?:after|before|jobs|setTimeout|teardown)|process\.memoryUsage/m
+const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage/m
 
 /** A suite that says nothing else ends after 240 seconds, and one that skips anything fails. */
 const TAP = { TAP_TIMEOUT: '240', TAP_FAIL_SKIP: '1' }
@@ -72,8 +72,7 @@ function groupsOf(files: readonly string[]): readonly Group[] {
   for (const file of files) {
     const folder = folderOf(file)
     const isAlone =
-      ALONE.some((begin) => file.startsWith(`dist/test/${begin}`)) ||
-      OWNS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'))
+      ALONE.includes(folder) || OWNS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'))
     const last = isAlone ? undefined : lastOf.get(folder)
     if (last !== undefined && last.length < SHARE_PROCESS) {
       last.push(file)

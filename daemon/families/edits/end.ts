@@ -7,7 +7,7 @@ import { editEvents } from './events.ts'
 
 type Publishing = Pick<Platform, 'engine' | 'billing'>
 
-/** An end that changed nothing. */
+/** The end of an edit that created no revision. */
 export function endWithout(
   status: 'failed' | 'canceled',
   error: EditFailure,
@@ -41,10 +41,7 @@ export async function endClaimed(
   return true
 }
 
-/**
- * Tells of an end in the unit of work that brought it about, settles what it costs, and moves the app that
- * depends on it.
- */
+/** In the unit of work of an edit's end: publishes its event, settles its cost, and updates the app's status. */
 export async function publishEnd(
   { engine, billing }: Publishing,
   tx: PlatformTx,
@@ -64,8 +61,8 @@ export async function publishEnd(
   const event = editEvents.newEvent(engine, account_id, type, data, finished_at, app_id)
   await engine.publishIn(tx, [event])
   if (isCompleted) {
-    const isMade = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
-    if (!isMade) await tx.apps.move(app_id, 'failed', 'ready', finished_at)
+    const isReady = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
+    if (!isReady) await tx.apps.move(app_id, 'failed', 'ready', finished_at)
   } else if (initial) await tx.apps.move(app_id, 'creating', 'failed', finished_at)
 }
 

@@ -5,8 +5,8 @@ import { clearChunks } from './claim.ts'
 import { fileEvents } from './events.ts'
 
 /**
- * Ends a claimed file, settles what it costs and tells of it, all or nothing: whose claim is lost tells nothing.
- * Passages of one that failed are deleted before.
+ * Ends a claimed file, settles its cost and publishes its event, in one unit of work. Does nothing when the claim is
+ * lost. Passages of a failed file are deleted first.
  */
 export async function endFile(
   platform: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,

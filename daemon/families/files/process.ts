@@ -24,13 +24,13 @@ const RETRY_AFTER: Millis = 10 * SECOND
 
 const WORKER_LOST: FileFailure = {
   code: 'worker_lost',
-  message: 'Whoever processed the file went away each time. Retry, or split it.',
+  message: 'The worker of the file stopped responding on every attempt. Retry, or split the file.',
 }
 
 const ENDS: Readonly<Record<string, FileFailure>> = {
   hold_expired: {
     code: 'hold_expired',
-    message: 'The file waited so long that the money held for it was returned. Retry.',
+    message: 'The hold of the price expired while the file was queued. Retry.',
   },
 }
 

@@ -114,7 +114,7 @@ export const createEdit = operation({
       requireEditor(call.platform, call.body.model)
       return undefined
     }
-    // Refused now rather than after waiting; while it waits another edit may come first.
+    // An early refusal: while the work is queued, another edit may be applied first.
     await findBase(call)
     return applyInTurn(call, call.params.app_id, async (signal) => {
       const { base, applied } = await applyToBase(call, signal)
@@ -137,9 +137,9 @@ export const createEdit = operation({
 })
 
 /**
- * Whether a prompt is given, rather than operations.
+ * Whether the body has a prompt. Otherwise it has operations with their base revision.
  *
- * @throws KeyhookError `invalid_edit` for both, for neither, and for a half of one
+ * @throws KeyhookError `invalid_edit` for both, for neither, and for incomplete operations
  */
 function requirePrompt({ prompt, operations, base_revision, model }: z.output<typeof input.body>) {
   const isPrompt = prompt !== undefined
@@ -149,7 +149,7 @@ function requirePrompt({ prompt, operations, base_revision, model }: z.output<ty
   return isPrompt
 }
 
-/** The app, and the operations with the revision that they apply to, which is its current one. */
+/** The app, the operations, and the revision that they apply to, which must be the app's current one. */
 async function findBase({ platform, principal, params, body }: Call<typeof input>) {
   const { operations, base_revision: base } = body
   if (operations === undefined || base === undefined) throw editError('invalid_edit')
@@ -159,7 +159,7 @@ async function findBase({ platform, principal, params, body }: Call<typeof input
   return { app, operations, base }
 }
 
-/** The tree that the operations make of their revision, of which nothing is kept yet. */
+/** Applies the operations to their revision; stores nothing. */
 async function applyToBase(call: Call<typeof input>, signal: AbortSignal) {
   const { platform } = call
   const { app, operations, base } = await findBase(call)
@@ -181,7 +181,7 @@ async function insertEdit(
     return [await completeAtOnce(call, params.app_id, made, { message, reverts: null }), null]
   }
   const app = await findLiveApp(tx.apps, principal, params.app_id)
-  const wish = { prompt: body.prompt ?? '', model: body.model ?? null, message }
-  const edit = await enqueue(call, app, wish)
+  const request = { prompt: body.prompt ?? '', model: body.model ?? null, message }
+  const edit = await enqueue(call, app, request)
   return [edit, await positionOf(tx.edits, edit)]
 }
