@@ -22,6 +22,7 @@ import { documents } from './http/documents.ts'
 import { frontPage } from './http/front-page.ts'
 import { hostPortOf } from './http/host-port.ts'
 import { notReady, tooManyRequests } from './http/not-ready.ts'
+import type { Protocol } from './http/protocol-steps.ts'
 import { createControlResolver, createResolver } from './http/resolve.ts'
 import { openAppsListener } from './hosting/listener.ts'
 import { appsHostingOf, appsPortOf, requireTwoPorts } from './hosting/apps-hosting.ts'
@@ -125,6 +126,7 @@ async function serve(
     trustedProxies: config.trustedProxies,
     hosts: acceptedHosts(baseUrl, address.port),
     operatorToken: config.operatorToken,
+    protocols: api ? await loadProtocols() : [],
     pages: api ? pages : [],
     log,
     metrics,
@@ -156,6 +158,12 @@ async function serve(
     setupLink,
     metrics: async () => (await metrics.print()).text,
   }
+}
+
+/** Loads the other protocols, whose libraries nothing else needs. */
+async function loadProtocols(): Promise<readonly Protocol[]> {
+  const { mcp } = await import('./mcp/endpoint.ts')
+  return [mcp]
 }
 
 function openApiListener(config: Config): Promise<Listener> {

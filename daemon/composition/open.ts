@@ -102,7 +102,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
   const fileProcessor = await openNamed(config, given, closers)
-  const prices = opening.prices ?? (await loadPrices(config))
+  const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
   const machine = machineOf(opening.clock ?? clockOf(store))
@@ -146,6 +146,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { clock } = machine
   const { changes } = store
   const traffic = createTraffic({ clock, changes, leaving: opening.leaving }, opening.traffic)
+  watchBilling(platform, metrics)
   metrics.watchBytes(() => bytesInProgress(traffic))
   return {
     platform,
@@ -157,6 +158,15 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
       return work
     },
   }
+}
+
+function watchBilling({ billing, store }: Platform, metrics: Metrics): void {
+  if (!billing.metered) return
+  const { processing } = billing
+  metrics.watchBilling(async () => ({
+    holds: await store.ledger.countOpenHolds(),
+    events: processing && (await store.payments.countWaiting(processing.name)),
+  }))
 }
 
 async function openStorage(

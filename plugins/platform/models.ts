@@ -4,6 +4,7 @@ import { DOMAINS } from './models/domains.ts'
 import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
 import { FILES } from './models/files.ts'
+import { HOSTING_CHARGES } from './models/hosting.ts'
 import { JOBS, JOB_LINES } from './models/jobs.ts'
 import {
   HOLDS,
@@ -65,6 +66,7 @@ export const MODELS = [
   OBSERVERS,
   HOLDS,
   HOLD_LOTS,
+  HOSTING_CHARGES,
   KEY_SPENDING,
   LEDGER_ENTRIES,
   LEDGER_TRANSACTIONS,

@@ -1,11 +1,13 @@
 import type { Migration } from '../store/sql/migrations/migration.ts'
 import { jobReads } from './jobs/jobs.ts'
+import { hostingReads, hostingWrites } from './ledger/hosting.ts'
 import { ledgerReads, ledgerWrites } from './ledger/ledger.ts'
 import { apps } from './migrations/apps.ts'
 import { bytes } from './migrations/bytes.ts'
 import { deployments } from './migrations/deployments.ts'
 import { edits } from './migrations/edits.ts'
 import { files } from './migrations/files.ts'
+import { hosting } from './migrations/hosting.ts'
 import { jobs } from './migrations/jobs.ts'
 import { ledger } from './migrations/ledger.ts'
 import { observations } from './migrations/observations.ts'
@@ -46,6 +48,7 @@ export const NOUNS = {
   jobs: { migrations: jobs, reads: jobReads, writes: ({ jobs }: WriteScope) => jobs },
   ledger: { migrations: ledger, reads: ledgerReads, writes: ledgerWrites },
   payments: { migrations: payments, reads: paymentReads, writes: paymentWrites },
+  hosting: { migrations: hosting, reads: hostingReads, writes: hostingWrites },
 } as const satisfies Readonly<Record<string, Noun>>
 
 /** In the order in which they were released, after all of the core's. */

@@ -89,7 +89,8 @@ await t.test('only the registry names implementations', async (t) => {
 })
 
 await t.test('families know contracts and the kernel, not what carries them', async (t) => {
-  const carriers = /^daemon\/(http|openapi|cli|studio|telemetry|daemon\.ts|composition|main\.ts)/
+  const carriers =
+    /^daemon\/(http|mcp|a2a|openapi|cli|studio|telemetry|daemon\.ts|composition|main\.ts)/
   t.same(
     offenders(
       daemon.filter(({ path }) => path.startsWith('daemon/families/')),
@@ -100,7 +101,7 @@ await t.test('families know contracts and the kernel, not what carries them', as
 })
 
 await t.test('what families build on imports no family', async (t) => {
-  const below = /^daemon\/(authority|config|events|jobs|limits|operations|queues|trees)\//
+  const below = /^daemon\/(authority|billing|config|events|jobs|limits|operations|queues|trees)\//
   const files = daemon.filter(({ path }) => below.test(path))
   t.same(
     offenders(files, (file) => own(file).filter((name) => name.startsWith('daemon/families/'))),

@@ -1,8 +1,8 @@
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Instant } from '../../../lib/time.ts'
+import type { Leased } from '../../jobs/handler.ts'
 import type { Platform } from '../../platform.ts'
-import type { Held } from './claimed.ts'
 import { editEvents } from './events.ts'
 
 type Publishing = Pick<Platform, 'engine' | 'billing'>
@@ -33,7 +33,7 @@ export async function endQueued(
 export async function endClaimed(
   platform: Publishing,
   tx: PlatformTx,
-  { edit, claim }: Held,
+  { job: { claim }, subject: edit }: Leased<EditRecord>,
   end: EditEnd,
 ): Promise<boolean> {
   if (!(await tx.edits.finish(edit.id, claim, end))) return false

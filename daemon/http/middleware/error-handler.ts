@@ -18,6 +18,7 @@ export function errorHandler(baseUrl: string, onError: ErrorListener): Step {
     const report = (error: KeyhookError): void => {
       onError(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
     }
+    ctx.state.refused = report
     ctx.state.report = (cause) => {
       report(httpError('internal_error', { cause, internal: 'This failed beside the response.' }))
     }
@@ -32,7 +33,7 @@ export function errorHandler(baseUrl: string, onError: ErrorListener): Step {
 }
 
 export function answerError(ctx: RequestContext, error: KeyhookError, baseUrl: string): void {
-  const { code, message, status, details, errors } = error
+  const { code, status, details } = error
   ctx.status = status
   if (status === 401) ctx.set('WWW-Authenticate', challenge(code))
   if (code === 'insufficient_scope') {
@@ -44,17 +45,17 @@ export function answerError(ctx: RequestContext, error: KeyhookError, baseUrl: s
   // The rest of the body is not read, so no further request can use the connection.
   if (status === 413) ctx.set('Connection', 'close')
   ctx.set('Cache-Control', 'no-store')
-  ctx.body = {
-    error: {
-      code,
-      message,
-      status,
-      request_id: ctx.state.requestId,
-      doc_url: `${baseUrl}/docs/errors#${code}`,
-      details: details ?? {},
-      errors,
-    },
-  }
+  ctx.body = errorBody(error, ctx.state.requestId, baseUrl)
+}
+
+/** A refusal as JSON, the same in every protocol. */
+export function errorBody(
+  { code, message, status, details = {}, errors }: KeyhookError,
+  request_id: string,
+  baseUrl: string,
+): { readonly error: Readonly<Record<string, unknown>> } {
+  const doc_url = `${baseUrl}/docs/errors#${code}`
+  return { error: { code, message, status, request_id, doc_url, details, errors } }
 }
 
 const TOKEN_ERRORS: ReadonlySet<string> = new Set([

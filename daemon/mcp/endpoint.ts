@@ -1,0 +1,121 @@
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import compose from 'koa-compose'
+import { KeyhookError } from '../../lib/errors.ts'
+import { createSelector } from '../agents/selection.ts'
+import { toolsOf } from '../agents/tools.ts'
+import { DEFAULT_BODY_LIMIT } from '../limits/amounts.ts'
+import { holdAnswer } from '../http/middleware/hold-responses.ts'
+import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
+import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
+import type { RequestContext, Step } from '../http/state.ts'
+import type { McpCall } from './mcp-call.ts'
+import { createServer } from './server.ts'
+
+const PATHS: ReadonlySet<string> = new Set(['/mcp', '/mcp/'])
+
+/** Headers of the protocol; no credential reaches its library. */
+const HEADERS = [
+  'accept',
+  'content-type',
+  'mcp-protocol-version',
+  'mcp-method',
+  'mcp-name',
+  'user-agent',
+] as const
+
+/** JSON around the arguments of a tool. */
+const AROUND = 65_536
+
+/** The Model Context Protocol at `/mcp`: stateless, one server for each request. */
+export const mcp: Protocol = (options) => {
+  const steps = compose<RequestContext>([
+    protocolErrors,
+    originCheck(options.hosts),
+    admitKey(options),
+    readMessage(options, bodyLimit(options)),
+    requireMessage,
+    holdAnswer({ effect: 'own' }, options.traffic),
+    answer(options),
+  ])
+  return function mcp(ctx, next) {
+    if (!PATHS.has(ctx.path)) return next()
+    if (ctx.method === 'POST') return steps(ctx)
+    ctx.set('Allow', 'POST')
+    answerError(ctx, 405, -32_000, 'Send messages by POST; there are no sessions.')
+    return undefined
+  }
+}
+
+function bodyLimit({ operations }: ProtocolOptions): number {
+  const limits = operations.map(({ bodyLimit = DEFAULT_BODY_LIMIT }) => bodyLimit)
+  return Math.max(DEFAULT_BODY_LIMIT, ...limits) + AROUND
+}
+
+/** Refusals that the protocol has errors for; all others are those of the API. */
+const protocolErrors: Step = async function protocolErrors(ctx, next) {
+  try {
+    await next()
+  } catch (cause) {
+    if (!(cause instanceof KeyhookError)) throw cause
+    const code = CODES[cause.code]
+    if (code === undefined) throw cause
+    ctx.state.refused(cause)
+    answerError(ctx, cause.status, code, cause.message)
+  }
+}
+
+const CODES: Readonly<Record<string, number>> = { invalid_json: -32_700, foreign_origin: -32_000 }
+
+/** Without an id: it is not known, or the message was not accepted. */
+function answerError(ctx: RequestContext, status: number, code: number, message: string): void {
+  ctx.status = status
+  ctx.set('Cache-Control', 'no-store')
+  ctx.set('Content-Type', 'application/json; charset=utf-8')
+  ctx.body = JSON.stringify({ jsonrpc: '2.0', error: { code, message } })
+}
+
+const requireMessage: Step = function requireMessage(ctx, next) {
+  const { body } = ctx.state
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return next()
+  answerError(ctx, 400, -32_600, 'Send one message.')
+  return undefined
+}
+
+function answer(options: ProtocolOptions): Step {
+  const select = createSelector(toolsOf(options.families))
+  const charge = createReadCharge(options)
+  const calls = new WeakMap<Request, McpCall>()
+  const { fetch: serve } = createMcpHandler(({ requestInfo }) => {
+    const call = requestInfo && calls.get(requestInfo)
+    if (call === undefined) throw new TypeError('no request')
+    return createServer(call)
+  })
+  const url = `${options.platform.baseUrl}/mcp`
+  return async function answer(ctx) {
+    const selection = select(ctx.query)
+    const request = requestOf(ctx, url)
+    calls.set(request, { ctx, options, selection, charge: () => charge(ctx) })
+    const response = await serve(request, { parsedBody: ctx.state.body })
+    ctx.status = response.status
+    ctx.set('Cache-Control', 'no-store')
+    const type = response.headers.get('content-type')
+    if (type !== null) ctx.set('Content-Type', type)
+    ctx.body = await response.text()
+  }
+}
+
+/**
+ * What the library reads of a request whose body is given: a real one costs more than most reads. Its body
+ * may not be read, and no credential is among its headers.
+ */
+function requestOf(ctx: RequestContext, url: string): Request {
+  const headers = new Map(HEADERS.map((name) => [name, ctx.get(name) || null]))
+  const given = {
+    method: 'POST',
+    url,
+    headers: {
+      get: (name: string) => headers.get(name.toLowerCase() as (typeof HEADERS)[number]) ?? null,
+    },
+  }
+  return given as unknown as Request
+}

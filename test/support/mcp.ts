@@ -1,0 +1,135 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+
+/** What a test needs of any client. */
+export interface McpClient {
+  listTools(): Promise<{ readonly tools: readonly ListedTool[] }>
+  callTool(name: string, args?: Record<string, unknown>): Promise<CalledTool>
+  close(): Promise<void>
+}
+
+export interface ListedTool {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  readonly inputSchema: { readonly properties?: object | undefined }
+  readonly outputSchema?: unknown
+  readonly annotations?: unknown
+}
+
+export interface CalledTool {
+  readonly isError: boolean
+  /** Texts of the blocks. */
+  readonly texts: readonly string[]
+  readonly structured: Readonly<Record<string, unknown>> | undefined
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+interface Served {
+  readonly baseUrl: string
+}
+
+type Connect = (world: Served, key: string, query?: string) => Promise<McpClient>
+
+const INFO = { name: 'a test', version: '1.0.0' }
+
+/** A client of the official library at its newest revision, or as one of 2025. */
+function second(mode: 'auto' | 'legacy'): Connect {
+  return async ({ baseUrl }, key, query = '') => {
+    const client = new Client(INFO, { versionNegotiation: { mode } })
+    const requestInit = { headers: { authorization: `Bearer ${key}` } }
+    const url = new URL(`${baseUrl}/mcp${query}`)
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+    return {
+      listTools: () => client.listTools(),
+      callTool: async (name, args = {}) =>
+        toCalled(await client.callTool({ name, arguments: args })),
+      close: () => client.close(),
+    }
+  }
+}
+
+/** A client of the first library. */
+const first: Connect = async ({ baseUrl }, key, query = '') => {
+  const client = new FirstClient(INFO)
+  const requestInit = { headers: { authorization: `Bearer ${key}` } }
+  const transport = new FirstTransport(new URL(`${baseUrl}/mcp${query}`), { requestInit })
+  await client.connect(transport as Parameters<FirstClient['connect']>[0])
+  return {
+    listTools: () => client.listTools(),
+    callTool: async (name, args = {}) => toCalled(await client.callTool({ name, arguments: args })),
+    close: () => client.close(),
+  }
+}
+
+function toCalled(result: Readonly<Record<string, unknown>>): CalledTool {
+  const { content, structuredContent, isError, _meta } = result
+  return {
+    isError: isError === true,
+    texts: (content as readonly { readonly text?: string }[]).map(({ text = '' }) => text),
+    structured: structuredContent as CalledTool['structured'],
+    meta: (_meta ?? {}) as CalledTool['meta'],
+  }
+}
+
+/** The clients that people use, by name. */
+export const MCP_CLIENTS: Readonly<Record<string, Connect>> = {
+  'the client of 2026': second('auto'),
+  'the client of 2026 as one of 2025': second('legacy'),
+  'the client of 2025': first,
+}
+
+export const connectMcp: Connect = second('auto')
+
+/** Sends one message as it is. */
+export async function sendMcp(
+  { baseUrl }: Served,
+  key: string | null,
+  body: unknown,
+  { headers = {}, method = 'POST', query = '' }: SentMcp = {},
+): Promise<{ readonly status: number; readonly headers: Headers; readonly text: string }> {
+  const response = await fetch(`${baseUrl}/mcp${query}`, {
+    method,
+    headers: {
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...headers,
+    },
+    ...(method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
+  })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+export interface SentMcp {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: string
+  readonly query?: string
+}
+
+/** A message of the newest revision, with the headers that repeat it. */
+export function message(method: string, params: Readonly<Record<string, unknown>> = {}) {
+  const name = params['name'] ?? params['uri']
+  return {
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: {
+        ...params,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': INFO,
+          'io.modelcontextprotocol/clientCapabilities': {},
+          ...(params['_meta'] as object | undefined),
+        },
+      },
+    },
+    headers: {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(typeof name === 'string' ? { 'mcp-name': name } : {}),
+    },
+  }
+}
