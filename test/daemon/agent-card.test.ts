@@ -105,7 +105,11 @@ await t.test('services that are unavailable say why', async (t) => {
   const { mintKey, request } = await open(t)
   const { key } = await mintKey({ scopes: ['discovery:read'] })
   const { body } = await request('GET', '/v1/discovery/services', { as: key })
-  const services = body['data'] as readonly { name: string; available: boolean; reason: unknown }[]
+  const services = body['services'] as readonly {
+    name: string
+    available: boolean
+    reason: unknown
+  }[]
   t.same(
     services.map(({ name, available }) => [name, available]),
     [

@@ -50,7 +50,7 @@ export const listServices = operation({
   output: z
     .strictObject({
       ...headFields,
-      data: z.array(
+      services: z.array(
         z.strictObject({
           name: z.enum(NAMES),
           available: z.boolean(),
@@ -66,7 +66,7 @@ export const listServices = operation({
   example: {
     response: {
       ...exampleHead,
-      data: [
+      services: [
         { name: 'apps', available: true, reason: null },
         { name: 'editor', available: false, reason: SERVICES.editor.without },
       ],
@@ -74,10 +74,10 @@ export const listServices = operation({
   },
   command: 'discovery services',
   run({ platform }) {
-    const data = NAMES.map((name) => {
+    const services = NAMES.map((name) => {
       const available = SERVICES[name].isThere(platform)
       return { name, available, reason: available ? null : SERVICES[name].without }
     })
-    return Promise.resolve({ ...headOf(platform), data })
+    return Promise.resolve({ ...headOf(platform), services })
   },
 })
