@@ -76,6 +76,7 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
     deployments: ENDED_FOR,
     left_aliases: 0,
     removed_files: 0,
+    agent_tasks: ENDED_FOR,
   }
 }
 

@@ -29,7 +29,8 @@ export type PlatformTx = StoreTx & PlatformWrites
  * that failed or were canceled expire, with their lines, but never the last one of their app; aliases that
  * were given up expire when they are no longer reserved. A line of a clock that was ahead, whose instant
  * the newest line has not reached, is deleted before those that were added after it. Passages and vectors of
- * deleted files expire whatever the instant: no search finds them any more.
+ * deleted files expire whatever the instant: no search finds them any more. Tasks of agents expire with their
+ * messages, except while their work is under way.
  */
 export const PLATFORM_PURGE_KINDS = [
   'access_lines',
@@ -39,6 +40,7 @@ export const PLATFORM_PURGE_KINDS = [
   'deployments',
   'left_aliases',
   'removed_files',
+  'agent_tasks',
 ] as const
 
 export type PlatformPurgeKind = (typeof PLATFORM_PURGE_KINDS)[number]

@@ -25,6 +25,7 @@ import { errorGroupCases } from './error-groups.ts'
 import { secretCases } from './secrets.ts'
 import { siteLookupCases } from './site-lookups.ts'
 import { siteCases } from './sites.ts'
+import { taskCases } from './tasks.ts'
 
 /** Every case of the platform's nouns, each on an empty store of its own. */
 export const platformCases: readonly PlatformCase[] = [
@@ -54,4 +55,5 @@ export const platformCases: readonly PlatformCase[] = [
   ...ledgerClawbackCases,
   ...ledgerBudgetCases,
   ...paymentCases,
+  ...taskCases,
 ]

@@ -40,4 +40,12 @@ export const platformPurgesOf = (
     by: 'instant',
     order: 'kept_until',
   },
+  agent_tasks: {
+    table: t.agent_tasks,
+    key: 'id',
+    old: `state NOT IN ('submitted', 'working') AND state_at < $1`,
+    by: 'instant',
+    order: 'state_at, id',
+    along: { table: t.agent_messages, by: 'task_id' },
+  },
 })
