@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ByteRange } from '../../plugins/apps/contract.ts'
 import type { Access } from '../authority/admission.ts'
+import type { AgentUse } from './agent.ts'
 import type {
   Call,
   OperationInput,
@@ -74,6 +75,8 @@ export interface Declaration<
   /** `/v1/keys/{key_id}` */
   readonly path: string
   readonly access: Access
+  /** How agents use it, or why none is offered it. */
+  readonly agent: AgentUse
   /** Families whose data it returns: in its response, an error, an event or a prompt. */
   readonly emits: readonly Emission[]
   readonly input: Input

@@ -131,6 +131,7 @@ const leaking = operation({
   method: 'GET',
   path: '/v1/leaks',
   access: { scope: 'leaks:read', pinned: 'allowed' },
+  agent: { toolset: 'leaks' },
   emits: ['leaks'],
   input: {},
   output: z.unknown(),

@@ -10,7 +10,13 @@ import { operation } from '../../daemon/operations/operation.ts'
 import { defineErrors } from '../../lib/errors.ts'
 
 const never = (): Promise<never> => Promise.reject(new Error('a stub runs nothing'))
-const shared = { access: 'operator', emits: ['pots'], output: z.any(), errors: [] } as const
+const shared = {
+  access: 'operator',
+  agent: { omit: 'A stub that runs nothing.' },
+  emits: ['pots'],
+  output: z.any(),
+  errors: [],
+} as const
 
 const createPot = operation({
   effect: 'write',

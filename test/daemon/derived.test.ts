@@ -27,6 +27,7 @@ const boilPot = operation({
   method: 'POST',
   path: '/v1/pots/{pot_id}/boil-over',
   access: { scope: 'pots:write', pinned: 'allowed' },
+  agent: { toolset: 'pots' },
   emits: ['pots'],
   input: {
     params: z.strictObject({ pot_id: z.string().max(20) }),

@@ -55,6 +55,7 @@ async function createTellingWorld(t: Parameters<typeof createWorld>[0]) {
     method: 'GET',
     path: '/v1/tales/{tale_id}/events',
     access: { scope: 'observe:read', pinned: 'refused' },
+    agent: { toolset: 'tales' },
     emits: ['observe'],
     input: { params: z.strictObject({ tale_id: z.string() }) },
     output: z.strictObject({ text: z.string() }),

@@ -37,6 +37,7 @@ export function createBoxes(limits: { readonly file?: number; readonly most?: nu
     method: 'POST',
     path: '/v1/boxes/{box_id}/fill',
     access: { scope: 'boxes:write', pinned: 'allowed' },
+    agent: { toolset: 'boxes' },
     emits: ['boxes'],
     input: {
       params: z.strictObject({ box_id: z.string().max(20) }),

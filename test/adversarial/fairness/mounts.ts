@@ -21,6 +21,7 @@ const wait = operation({
   method: 'GET',
   path: '/v1/waiting',
   access: { scope: 'waiting:read', pinned: 'refused' },
+  agent: { toolset: 'waiting' },
   emits: ['waiting'],
   input: {},
   output: z.strictObject({ text: z.string() }),

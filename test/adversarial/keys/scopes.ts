@@ -22,6 +22,7 @@ const zebras: Family = {
       method: 'GET',
       path: '/v1/zebras',
       access: { scope: 'zebra:read', pinned: 'allowed' },
+      agent: { toolset: 'zebras' },
       emits: ['zebra'],
       input: {},
       output: z.strictObject({ count: z.int() }),

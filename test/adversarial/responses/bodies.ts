@@ -56,6 +56,7 @@ function slowFamily() {
     method: 'POST',
     path: '/v1/slow',
     access: { scope: 'observe:read', pinned: 'refused' },
+    agent: { toolset: 'slow' },
     emits: ['observe'],
     input: { body: z.strictObject({ text: z.string() }) },
     output: z.strictObject({ size: z.int() }),

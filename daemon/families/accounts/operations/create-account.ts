@@ -11,6 +11,7 @@ export const createAccount = operation({
   method: 'POST',
   path: '/v1/accounts',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['accounts'],
   input: { body: accountCreation },
   output: accountRecord,

@@ -12,6 +12,7 @@ export function createUser(passwords: Passwords) {
     method: 'POST',
     path: '/v1/users',
     access: 'operator',
+    agent: { omit: "The operator's; a key cannot call it." },
     emits: ['accounts'],
     input: { body: userCreation },
     output: userRecord,

@@ -12,6 +12,7 @@ export function resetPassword(passwords: Passwords) {
     method: 'POST',
     path: '/v1/users/reset-password',
     access: 'operator',
+    agent: { omit: "The operator's; a key cannot call it." },
     emits: ['accounts'],
     input: { body: credentials },
     output: userRecord,

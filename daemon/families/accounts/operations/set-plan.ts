@@ -11,6 +11,7 @@ export const setPlan = operation({
   method: 'POST',
   path: '/v1/users/plan',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['accounts'],
   input: { body: planChange },
   output: accountRecord,

@@ -23,6 +23,7 @@ export function signIn(passwords: Passwords, guesses: Guesses) {
     method: 'POST',
     path: '/v1/session',
     access: 'public',
+    agent: { omit: "A person's sign-in, which no key has." },
     emits: ['accounts'],
     input: { body: signInBody },
     output: sessionRecord,

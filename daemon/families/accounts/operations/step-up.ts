@@ -20,6 +20,7 @@ export function stepUp(passwords: Passwords, guesses: Guesses) {
     method: 'POST',
     path: '/v1/session/step-up',
     access: 'user',
+    agent: { omit: "A person's sign-in, which no key has." },
     emits: ['accounts'],
     input: { body: stepUpBody },
     output: sessionRecord,

@@ -25,6 +25,7 @@ function declare<const Verb extends 'suspend' | 'resume'>(
     method: 'POST',
     path: `/v1/accounts/{account_id}/${verb}`,
     access: 'operator',
+    agent: { omit: "The operator's; a key cannot call it." },
     emits: ['accounts'],
     input: { params: accountParams },
     output: accountRecord,

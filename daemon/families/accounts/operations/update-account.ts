@@ -16,6 +16,7 @@ export const updateAccount = operation({
   method: 'PATCH',
   path: '/v1/accounts/{account_id}',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['accounts'],
   input: { params: accountParams, body: accountChanges },
   output: accountRecord,

@@ -16,6 +16,7 @@ export const archiveApp = operation({
   method: 'DELETE',
   path: '/v1/apps/{app_id}',
   access: { scope: 'apps:write', pinned: 'allowed' },
+  agent: { toolset: 'apps' },
   emits: ['apps'],
   input: { params: appParams },
   output: appRecord,

@@ -16,6 +16,7 @@ export const cloneApp = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/clone',
   access: { scope: 'apps:write', pinned: 'refused' },
+  agent: { toolset: 'apps' },
   emits: ['apps'],
   input,
   output: appRecord,

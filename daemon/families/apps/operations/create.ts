@@ -22,6 +22,7 @@ import { waitUntil } from '../../wait.ts'
 import { wait } from '../../wire.ts'
 import { digestOf } from '../../../trees/tree.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
+import { PREVIEW } from '../artifacts.ts'
 
 const input = { query: z.strictObject({ wait }), body: appCreation, form: creationForm }
 
@@ -38,6 +39,18 @@ export const createApp = operation({
   method: 'POST',
   path: '/v1/apps',
   access: { scope: 'apps:write', pinned: 'refused' },
+  agent: {
+    toolset: 'apps',
+    default: true,
+    openWorld: true,
+    skill: {
+      name: 'Build an app',
+      tags: ['app', 'create', 'website'],
+      examples: ['Build a landing page for a bakery with opening hours and a contact form.'],
+      text: 'prompt',
+      artifacts: [PREVIEW],
+    },
+  },
   emits: ['apps'],
   input,
   output: createdApp,

@@ -30,6 +30,7 @@ export const getContent = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/content',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  agent: { toolset: 'apps', default: true, resource: true },
   emits: ['apps'],
   input: {
     params: appParams,

@@ -63,6 +63,7 @@ export const getHostingUsage = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/hosting-usage',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  agent: { toolset: 'apps' },
   emits: ['apps'],
   input: {
     params: appParams,

@@ -28,6 +28,7 @@ export const getTree = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/tree',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  agent: { toolset: 'apps', default: true, resource: true },
   emits: ['apps'],
   input: { params: appParams, query: z.strictObject({ revision: givenRevision }) },
   output: tree,

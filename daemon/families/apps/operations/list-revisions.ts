@@ -12,6 +12,7 @@ export const listRevisions = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/revisions',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  agent: { toolset: 'apps', resource: true },
   emits: [
     'apps',
     { family: 'edits', because: 'A revision has the message of the edit that made it.' },

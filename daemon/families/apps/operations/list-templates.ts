@@ -19,6 +19,7 @@ export const listTemplates = operation({
   method: 'GET',
   path: '/v1/templates',
   access: { scope: 'apps:read', pinned: 'allowed' },
+  agent: { toolset: 'apps', default: true, resource: true },
   emits: ['apps'],
   input: {},
   output: z.strictObject({ data: z.array(template) }),

@@ -13,6 +13,7 @@ export const restoreApp = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/restore',
   access: { scope: 'apps:write', pinned: 'allowed' },
+  agent: { toolset: 'apps' },
   emits: ['apps'],
   input: { params: appParams, body: z.strictObject({}).optional() },
   output: appRecord,

@@ -10,6 +10,7 @@ export const updateApp = operation({
   method: 'PATCH',
   path: '/v1/apps/{app_id}',
   access: { scope: 'apps:write', pinned: 'allowed' },
+  agent: { toolset: 'apps', default: true },
   emits: ['apps'],
   input: { params: appParams, body: appChanges },
   output: appRecord,

@@ -14,6 +14,7 @@ export const listAudit = operation({
   method: 'GET',
   path: '/v1/audit-log',
   access: 'owner',
+  agent: { omit: "The owners' record of what their keys did." },
   emits: ['audit'],
   input: {
     query: z.strictObject({

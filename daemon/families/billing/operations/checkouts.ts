@@ -32,6 +32,7 @@ export const topUp = operation({
   method: 'POST',
   path: '/v1/billing/topup',
   access: 'owner',
+  agent: { omit: 'A signed-in owner pays; a key cannot.' },
   emits: ['billing'],
   input: { body: withAmount(z.strictObject({ ...givenAmount, return_url: returnTo })) },
   output: z
@@ -74,6 +75,7 @@ export const subscribe = operation({
   method: 'POST',
   path: '/v1/billing/subscribe',
   access: 'owner',
+  agent: { omit: 'A signed-in owner pays; a key cannot.' },
   emits: ['billing'],
   input: {
     body: z.strictObject({
@@ -119,6 +121,7 @@ export const changePaymentMethod = operation({
   method: 'POST',
   path: '/v1/billing/payment-method',
   access: 'owner',
+  agent: { omit: 'A signed-in owner pays; a key cannot.' },
   emits: ['billing'],
   input: { body: z.strictObject({ return_url: returnTo }) },
   output: z

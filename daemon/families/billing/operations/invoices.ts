@@ -70,6 +70,7 @@ export const listInvoices = operation({
   method: 'GET',
   path: '/v1/billing/invoices',
   access,
+  agent: { toolset: 'billing' },
   emits: ['billing'],
   input: {
     query: z.strictObject({
@@ -96,6 +97,7 @@ export const getInvoice = operation({
   method: 'GET',
   path: '/v1/billing/invoices/{invoice_id}',
   access,
+  agent: { toolset: 'billing' },
   emits: ['billing'],
   input: { params: z.strictObject({ invoice_id: plainText }) },
   output: invoiceRecord,

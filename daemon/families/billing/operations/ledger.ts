@@ -15,6 +15,7 @@ export const listLedger = operation({
   method: 'GET',
   path: '/v1/billing/ledger',
   access: { scope: 'billing:read', pinned: 'refused' },
+  agent: { toolset: 'billing' },
   emits: ['billing'],
   input: {
     query: z.strictObject({
@@ -98,6 +99,7 @@ export const verifyLedger = operation({
   method: 'GET',
   path: '/v1/billing/ledger/verify',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['billing'],
   input: {},
   output: verification,

@@ -17,6 +17,7 @@ export const getLimits = operation({
   method: 'GET',
   path: '/v1/billing/limits',
   access: { scope: 'billing:read', pinned: 'refused' },
+  agent: { toolset: 'billing' },
   emits: ['billing'],
   input: {},
   output: limitList,

@@ -18,6 +18,7 @@ export const getPricing = operation({
   method: 'GET',
   path: '/v1/billing/pricing',
   access: 'public',
+  agent: { toolset: 'billing', resource: true },
   emits: ['billing'],
   input: {},
   output: pricing,

@@ -40,6 +40,7 @@ export const cancelSubscription = operation({
   method: 'DELETE',
   path: '/v1/billing/subscription',
   access: 'owner',
+  agent: { omit: 'A signed-in owner pays; a key cannot.' },
   emits: ['billing'],
   input: {},
   output: subscriptionRecord,
@@ -96,6 +97,7 @@ export const openPortal = operation({
   method: 'POST',
   path: '/v1/billing/portal',
   access: 'owner',
+  agent: { omit: 'A signed-in owner pays; a key cannot.' },
   emits: ['billing'],
   input: {
     body: z.strictObject({

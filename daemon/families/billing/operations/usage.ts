@@ -34,6 +34,7 @@ export const getUsage = operation({
   method: 'GET',
   path: '/v1/billing/usage',
   access: { scope: 'billing:read', pinned: 'refused' },
+  agent: { toolset: 'billing' },
   emits: ['billing'],
   input: { query: z.strictObject({ ...pageQuery, ...usageQuery }) },
   output: usagePage,

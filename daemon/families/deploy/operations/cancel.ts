@@ -22,6 +22,7 @@ export const cancelDeployment = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/cancel',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  agent: { toolset: 'deploy', destructive: true },
   emits: ['deploy'],
   input: { params: deploymentParams, body: z.strictObject({}).optional() },
   output: deploymentRecord,

@@ -20,6 +20,7 @@ export const followDeployment = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/events',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  agent: { omit: 'Followed by the tools that begin the work, which report its progress.' },
   emits: ['deploy'],
   input: { params: deploymentParams },
   output: deploymentStreamData,

@@ -13,6 +13,7 @@ export const getDeployment = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  agent: { toolset: 'deploy', default: true, resource: true },
   emits: ['deploy'],
   input: { params: deploymentParams, query: z.strictObject({ wait }) },
   output: deploymentRecord,

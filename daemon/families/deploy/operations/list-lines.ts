@@ -12,6 +12,7 @@ export const listDeploymentLines = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments/{deployment_id}/logs',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  agent: { toolset: 'deploy', resource: true },
   emits: ['deploy'],
   input: { params: deploymentParams, query: z.strictObject(pageQuery) },
   output: linePage,

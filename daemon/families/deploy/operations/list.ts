@@ -48,6 +48,7 @@ export const listDeployments = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deployments',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  agent: { toolset: 'deploy', default: true, resource: true },
   emits: ['deploy'],
   input: { params: appParams, query },
   output: deploymentPage,

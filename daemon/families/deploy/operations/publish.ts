@@ -47,6 +47,24 @@ export const publishApp = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/publish',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  agent: {
+    toolset: 'deploy',
+    default: true,
+    openWorld: true,
+    skill: {
+      name: 'Publish an app',
+      tags: ['app', 'publish', 'deploy'],
+      examples: ['Publish the shop.'],
+      text: 'message',
+      artifacts: [
+        {
+          name: 'release',
+          operation: 'deploy.get',
+          ask: ({ app_id, id }) => ({ app_id: String(app_id), deployment_id: String(id) }),
+        },
+      ],
+    },
+  },
   emits: ['deploy'],
   input,
   output: deploymentAnswer,

@@ -57,6 +57,7 @@ export const rollBackApp = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/rollback',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  agent: { toolset: 'deploy', default: true, destructive: true },
   emits: ['deploy'],
   input,
   output: deploymentAnswer,

@@ -12,6 +12,7 @@ export const getDeployStatus = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/deploy/status',
   access: { scope: 'deploy:read', pinned: 'allowed' },
+  agent: { toolset: 'deploy', default: true },
   emits: ['deploy'],
   input: { params: appParams },
   output: deployStatus,

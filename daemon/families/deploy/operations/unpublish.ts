@@ -26,6 +26,7 @@ export const unpublishApp = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/deploy/unpublish',
   access: { scope: 'deploy:write', pinned: 'allowed' },
+  agent: { toolset: 'deploy', destructive: true },
   emits: ['deploy'],
   input: {
     params: appParams,

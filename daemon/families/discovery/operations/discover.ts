@@ -47,6 +47,7 @@ export const discover = operation({
   method: 'GET',
   path: '/v1/discovery',
   access: { scope: 'discovery:read', pinned: 'allowed' },
+  agent: { toolset: 'discovery', default: true, resource: true },
   emits: ['discovery'],
   input: {},
   output: answer,

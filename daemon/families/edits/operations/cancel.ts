@@ -28,6 +28,7 @@ export const cancelEdit = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits/{edit_id}/cancel',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  agent: { toolset: 'edits', default: true, destructive: true },
   emits: ['edits'],
   input: { params: editParams, body: z.strictObject({}).optional() },
   output: editRecord,

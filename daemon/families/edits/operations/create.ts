@@ -24,6 +24,7 @@ import { hasEnded, positionOf, requireCurrent, waitForEnd } from '../service.ts'
 import type { MadeTree } from '../structured.ts'
 import { completeAtOnce, requireMade } from '../structured.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
+import { PREVIEW } from '../../apps/artifacts.ts'
 
 const input = {
   params: appParams,
@@ -38,6 +39,18 @@ export const createEdit = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  agent: {
+    toolset: 'edits',
+    default: true,
+    openWorld: true,
+    skill: {
+      name: 'Change an app',
+      tags: ['app', 'edit', 'code'],
+      examples: ['Make the headline of the shop green.', 'Add an imprint to every page.'],
+      text: 'prompt',
+      artifacts: [PREVIEW],
+    },
+  },
   emits: ['edits'],
   input,
   output: editRecord,

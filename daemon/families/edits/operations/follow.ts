@@ -13,6 +13,7 @@ export const followEdit = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/events',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  agent: { omit: 'Followed by the tools that begin the work, which report its progress.' },
   emits: ['edits'],
   input: { params: editParams },
   output: editStreamData,

@@ -11,6 +11,7 @@ export const getEditStatus = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/status',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  agent: { toolset: 'edits' },
   emits: ['edits'],
   input: { params: editParams, query: z.strictObject({ wait }) },
   output: editState,

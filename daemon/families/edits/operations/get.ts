@@ -9,6 +9,7 @@ export const getEdit = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  agent: { toolset: 'edits', default: true, resource: true },
   emits: ['edits'],
   input: { params: editParams },
   output: editRecord,

@@ -12,6 +12,7 @@ export const listEditLines = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits/{edit_id}/logs',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  agent: { toolset: 'edits', resource: true },
   emits: ['edits'],
   input: { params: editParams, query: z.strictObject(pageQuery) },
   output: linePage,

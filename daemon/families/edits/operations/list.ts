@@ -24,6 +24,7 @@ export const listEdits = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/edits',
   access: { scope: 'edits:read', pinned: 'allowed' },
+  agent: { toolset: 'edits', default: true },
   emits: ['edits'],
   input: { params: appParams, query },
   output: editPage,

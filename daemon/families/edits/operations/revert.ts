@@ -24,6 +24,7 @@ export const revertEdit = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/edits/{edit_id}/revert',
   access: { scope: 'edits:write', pinned: 'allowed' },
+  agent: { toolset: 'edits', default: true, destructive: true },
   emits: ['edits'],
   input,
   output: editRecord,

@@ -18,6 +18,7 @@ export const publishEvents = operation({
   method: 'POST',
   path: '/v1/events',
   access: { scope: 'events:write', pinned: 'allowed' },
+  agent: { toolset: 'events' },
   emits: ['events'],
   input: { body: z.union([publishedEvent, publishedBatch]) },
   output: publishAnswer,

@@ -17,6 +17,7 @@ export const listEvents = operation({
   method: 'GET',
   path: '/v1/events',
   access: { scope: 'events:read', pinned: 'allowed' },
+  agent: { toolset: 'events' },
   emits: ['events'],
   input: {
     query: z
@@ -84,6 +85,7 @@ export const getEvent = operation({
   method: 'GET',
   path: '/v1/events/{event_id}',
   access: { scope: 'events:read', pinned: 'allowed' },
+  agent: { toolset: 'events' },
   emits: ['events'],
   input: { params: z.strictObject({ event_id: plainText }) },
   output: eventRecord,

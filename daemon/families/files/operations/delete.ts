@@ -10,6 +10,7 @@ export const deleteFile = operation({
   method: 'DELETE',
   path: '/v1/apps/{app_id}/files/{file_id}',
   access: { scope: 'files:write', pinned: 'allowed' },
+  agent: { toolset: 'files' },
   emits: ['files'],
   input: { params: fileParams },
   output: fileRecord,

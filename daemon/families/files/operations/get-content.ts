@@ -12,6 +12,7 @@ export const getFileContent = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}/content',
   access: { scope: 'files:read', pinned: 'allowed' },
+  agent: { omit: 'A download of up to 25 MiB; files_search reads its text.' },
   emits: ['files'],
   input: { params: fileParams },
   output: z.instanceof(Blob),

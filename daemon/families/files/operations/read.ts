@@ -15,6 +15,7 @@ export const listFiles = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:read', pinned: 'allowed' },
+  agent: { toolset: 'files', default: true },
   emits: ['files'],
   input: {
     params: appParams,
@@ -49,6 +50,7 @@ export const getFile = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/files/{file_id}',
   access: { scope: 'files:read', pinned: 'allowed' },
+  agent: { toolset: 'files' },
   emits: ['files'],
   input: { params: fileParams },
   output: fileRecord,

@@ -15,6 +15,7 @@ export const retryFile = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/files/{file_id}/retry',
   access: { scope: 'files:write', pinned: 'allowed' },
+  agent: { toolset: 'files' },
   emits: ['files'],
   input,
   output: fileRecord,

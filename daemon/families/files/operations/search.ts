@@ -33,6 +33,16 @@ export const searchFiles = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/files/search',
   access: { scope: 'files:read', pinned: 'allowed' },
+  agent: {
+    toolset: 'files',
+    default: true,
+    skill: {
+      name: "Answer from an app's knowledge",
+      tags: ['knowledge', 'files', 'search'],
+      examples: ['When is the shop open on Saturdays?'],
+      text: 'query',
+    },
+  },
   emits: ['files'],
   input: {
     params: appParams,

@@ -59,6 +59,7 @@ export const uploadFiles = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/files',
   access: { scope: 'files:write', pinned: 'allowed' },
+  agent: { toolset: 'files', default: true },
   emits: ['files'],
   input,
   output: z.strictObject({

@@ -24,6 +24,7 @@ export const createKey = operation({
   method: 'POST',
   path: '/v1/keys',
   access: { scope: 'keys:write', pinned: 'allowed' },
+  agent: { toolset: 'keys' },
   emits: ['keys'],
   input: { body: keyCreation },
   output: createdKey,

@@ -11,6 +11,7 @@ export const endPreviousValue = operation({
   method: 'DELETE',
   path: '/v1/keys/{key_id}/previous',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  agent: { toolset: 'keys' },
   emits: ['keys'],
   input: { params: keyParams },
   output: keyRecord,

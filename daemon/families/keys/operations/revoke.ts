@@ -12,6 +12,7 @@ export const revokeKey = operation({
   method: 'DELETE',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  agent: { toolset: 'keys' },
   emits: ['keys'],
   input: {
     params: keyParams,

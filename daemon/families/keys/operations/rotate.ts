@@ -14,6 +14,7 @@ export const rotateKey = operation({
   method: 'POST',
   path: '/v1/keys/{key_id}/rotate',
   access: { scope: 'keys:write', pinned: 'allowed', self: 'key_id' },
+  agent: { toolset: 'keys', destructive: true },
   emits: ['keys'],
   input: { params: keyParams, body: keyRotation },
   output: createdKey,

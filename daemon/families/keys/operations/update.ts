@@ -26,6 +26,7 @@ export const updateKey = operation({
   method: 'PATCH',
   path: '/v1/keys/{key_id}',
   access: { scope: 'keys:write', pinned: 'allowed' },
+  agent: { toolset: 'keys' },
   emits: ['keys'],
   input: {
     params: keyParams,

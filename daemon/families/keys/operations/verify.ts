@@ -15,6 +15,7 @@ export const verifyKeys = operation({
   method: 'POST',
   path: '/v1/keys/verify',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['keys'],
   input: { body: verifyBody },
   output: verifyAnswer,

@@ -31,6 +31,7 @@ export const followLogs = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/logs/follow',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  agent: { omit: 'An endless stream; observe_logs reads the same lines in pages.' },
   emits: ['observe'],
   input: { params: appParams, query: z.strictObject({ env: env.optional() }) },
   output: logLine,

@@ -42,6 +42,16 @@ export const getHealth = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/health',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  agent: {
+    toolset: 'observe',
+    default: true,
+    resource: true,
+    skill: {
+      name: "Watch an app's health",
+      tags: ['health', 'availability', 'errors'],
+      examples: ['Is the shop healthy?'],
+    },
+  },
   emits: ['observe'],
   input: {
     params: appParams,

@@ -30,6 +30,7 @@ export const listLogs = operation({
   method: 'GET',
   path: '/v1/apps/{app_id}/logs',
   access: { scope: 'observe:read', pinned: 'allowed' },
+  agent: { toolset: 'observe', default: true, resource: true },
   emits: ['observe'],
   input: { params: appParams, query },
   output: logPage,

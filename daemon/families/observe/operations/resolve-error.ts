@@ -14,6 +14,7 @@ export const resolveAppError = operation({
   path: '/v1/apps/{app_id}/errors/{error_id}/resolve',
   // Observations are read-only; resolving one changes the app.
   access: { scope: 'apps:write', pinned: 'allowed' },
+  agent: { toolset: 'observe' },
   emits: ['apps'],
   input: { params: errorParams, body: z.strictObject({}).optional() },
   output: resolvedError,

@@ -25,6 +25,7 @@ export const masterKeyStatus = operation({
   method: 'GET',
   path: '/v1/master-keys',
   access: 'operator',
+  agent: { omit: "The operator's; a key cannot call it." },
   emits: ['seals'],
   input: {},
   output: z.strictObject({ data: z.array(masterKey) }),

@@ -28,6 +28,7 @@ export const createDomain = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/settings/domains',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  agent: { toolset: 'settings' },
   emits: ['settings'],
   input: { params: appParams, body: domainCreation },
   output: domainRecord,

@@ -22,6 +22,7 @@ export const putService = operation({
   method: 'PUT',
   path: '/v1/apps/{app_id}/settings/services/{service}',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  agent: { toolset: 'settings' },
   emits: ['settings'],
   input: { params: namedService, body: serviceSetting },
   output: serviceRecord,

@@ -20,6 +20,7 @@ export const verifyDomain = operation({
   method: 'POST',
   path: '/v1/apps/{app_id}/settings/domains/{domain_id}/verify',
   access: { scope: 'settings:write', pinned: 'allowed' },
+  agent: { toolset: 'settings' },
   emits: ['settings'],
   input: { params: domainParams, body: z.strictObject({}).optional() },
   output: domainRecord,

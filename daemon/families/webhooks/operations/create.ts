@@ -29,6 +29,7 @@ export const createWebhook = operation({
   method: 'POST',
   path: '/v1/webhooks',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { body: webhookCreation },
   output: createdWebhook,

@@ -9,6 +9,7 @@ export const deleteWebhook = operation({
   method: 'DELETE',
   path: '/v1/webhooks/{webhook_id}',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams },
   output: webhookRecord,

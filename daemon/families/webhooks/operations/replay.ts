@@ -34,6 +34,7 @@ export const replayEvents = operation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/replay',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: replayBody },
   output: sentAgain,

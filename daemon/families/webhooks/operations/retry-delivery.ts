@@ -19,6 +19,7 @@ export const retryDelivery = operation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks', openWorld: true },
   emits: ['webhooks'],
   input: { params: deliveryParams, body: z.strictObject({}).optional() },
   output: deliveryRecord,

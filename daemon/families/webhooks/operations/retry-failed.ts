@@ -29,6 +29,7 @@ export const retryFailed = operation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/retry-failed',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: retryFailedBody },
   output: sentAgain,

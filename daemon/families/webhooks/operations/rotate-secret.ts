@@ -22,6 +22,7 @@ export const rotateSecret = operation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/rotate-secret',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks', destructive: true },
   emits: ['webhooks'],
   input: { params: webhookParams, body: secretRotation },
   output: createdWebhook,

@@ -24,6 +24,7 @@ export const testWebhook = operation({
   method: 'POST',
   path: '/v1/webhooks/{webhook_id}/test',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: z.strictObject({}).optional() },
   output: deliveryRecord,

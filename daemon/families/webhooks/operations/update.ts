@@ -32,6 +32,7 @@ export const updateWebhook = operation({
   method: 'PATCH',
   path: '/v1/webhooks/{webhook_id}',
   access: { scope: 'webhooks:write', pinned: 'allowed' },
+  agent: { toolset: 'webhooks' },
   emits: ['webhooks'],
   input: { params: webhookParams, body: webhookChanges },
   output: webhookRecord,

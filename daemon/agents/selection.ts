@@ -1,0 +1,98 @@
+import { httpError } from '../operations/errors.ts'
+import { refusedNames } from '../operations/faults.ts'
+import type { FieldError } from '../../lib/errors.ts'
+import type { GivenArguments } from './arguments.ts'
+import type { ToolSpec } from './tools.ts'
+import { withoutArgument } from './tools.ts'
+
+/** The tools that a client chose by the address that it calls. */
+export interface Selection {
+  readonly tools: ReadonlyMap<string, ToolSpec>
+  /** Whether the tools that reach every operation were chosen. */
+  readonly api: boolean
+  readonly readOnly: boolean
+  /** Arguments of every tool that takes them. */
+  readonly fixed: GivenArguments
+}
+
+const DEFAULT = 'default'
+const ALL = 'all'
+const API = 'api'
+const PARAMETERS = ['toolsets', 'read_only', 'app']
+const APP_ID = /^[A-Za-z0-9_-]{1,64}$/
+
+type Query = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/**
+ * Reads which tools a client wants: `toolsets` (names, `default`, `all`, `api`), `read_only` and `app`, whose
+ * tools need no `app_id` then.
+ *
+ * @returns a function that throws KeyhookError `invalid_request` for an unknown name
+ */
+export function createSelector(tools: readonly ToolSpec[]): (query: Query) => Selection {
+  const toolsets = [...new Set(tools.map(({ use }) => use.toolset))]
+  const allowed: readonly string[] = [DEFAULT, ALL, API, ...toolsets]
+  const ofOneApp = new Map(tools.flatMap((tool) => forOneApp(tool)))
+  return (query) => {
+    const { names, readOnly, app } = readQuery(query, allowed)
+    const selected = tools
+      .filter((tool) => isChosen(tool, names))
+      .filter(({ listed }) => !readOnly || listed.annotations.readOnlyHint)
+      .flatMap((tool) => (app === undefined ? [tool] : (ofOneApp.get(tool.name) ?? [])))
+    return {
+      tools: new Map(selected.map((tool) => [tool.name, tool])),
+      api: names.includes(API),
+      readOnly,
+      fixed: app === undefined ? {} : { app_id: app },
+    }
+  }
+}
+
+function isChosen({ use }: ToolSpec, names: readonly string[]): boolean {
+  const isDefault = names.includes(DEFAULT) && use.default === true
+  return isDefault || names.includes(ALL) || names.includes(use.toolset)
+}
+
+/** Tools of another app, or of no app, are left out. */
+function forOneApp(tool: ToolSpec): readonly (readonly [string, ToolSpec])[] {
+  const isOfApp = tool.args.some(({ name, place }) => name === 'app_id' && place === 'path')
+  if (isOfApp) return [[tool.name, withoutArgument(tool, 'app_id')]]
+  return tool.use.toolset === 'discovery' ? [[tool.name, tool]] : []
+}
+
+interface Chosen {
+  readonly names: readonly string[]
+  readonly readOnly: boolean
+  readonly app: string | undefined
+}
+
+function readQuery(query: Query, allowed: readonly string[]): Chosen {
+  const unknown = Object.keys(query).filter((name) => !PARAMETERS.includes(name))
+  const { toolsets = DEFAULT, read_only = 'false', app } = query
+  const names = String(toolsets).split(',')
+  const faults = [
+    ...refusedNames('query', unknown, PARAMETERS),
+    ...names.filter((name) => !allowed.includes(name)).map(() => oneOf('toolsets', allowed)),
+    ...(read_only === 'true' || read_only === 'false' ? [] : [oneOf('read_only', BOOLEANS)]),
+    ...(app === undefined || isAppId(app) ? [] : [NOT_AN_APP]),
+  ]
+  if (faults.length > 0) throw httpError('invalid_request', { errors: faults })
+  return { names, readOnly: read_only === 'true', app: app === undefined ? undefined : String(app) }
+}
+
+const BOOLEANS = ['true', 'false']
+
+function oneOf(name: string, allowed: readonly string[]): FieldError {
+  const message = `Allowed: ${allowed.join(', ')}.`
+  return { location: `query.${name}`, code: 'invalid_value', message }
+}
+
+function isAppId(app: unknown): boolean {
+  return typeof app === 'string' && APP_ID.test(app)
+}
+
+const NOT_AN_APP: FieldError = {
+  location: 'query.app',
+  code: 'invalid_format',
+  message: 'Name one app by its id.',
+}

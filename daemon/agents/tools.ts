@@ -1,0 +1,108 @@
+import { TOOLSETS, isTool, toolName } from '../operations/agent.ts'
+import type { AgentTool } from '../operations/agent.ts'
+import type { Family } from '../operations/family.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { ToolHints } from './hints.ts'
+import { hintsOf } from './hints.ts'
+import type { ToolArgument } from './input-schema.ts'
+import { argumentsOf, inputSchemaOf, outputSchemaOf, takesKey } from './input-schema.ts'
+import type { ObjectSchema } from './json-schema.ts'
+
+/** Maximum tools of a client that chooses none. */
+export const MAX_DEFAULT_TOOLS = 25
+
+/** A tool as a protocol lists it. */
+export interface ListedTool {
+  /** `apps_create` */
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly inputSchema: ObjectSchema
+  readonly outputSchema: ObjectSchema
+  readonly annotations: ToolHints
+}
+
+/** An operation as a tool. */
+export interface ToolSpec {
+  readonly name: string
+  readonly operation: Operation
+  readonly use: AgentTool
+  readonly args: readonly ToolArgument[]
+  readonly listed: ListedTool
+  /** `listed` as JSON. */
+  readonly text: string
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+/**
+ * The tools of all operations that agents use, in the order of toolsets and families.
+ *
+ * @throws TypeError for a name that is not unique or not of a tool, for a schema that is no object, and for
+ *   more default tools than a client takes
+ */
+export function toolsOf(families: readonly Family[]): readonly ToolSpec[] {
+  const tools = families
+    .flatMap((family) => family.operations)
+    .flatMap((operation) => (isTool(operation.agent) ? [toolOf(operation, operation.agent)] : []))
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
+  const names = new Set<string>()
+  for (const { name } of tools) {
+    if (!NAME.test(name) || names.has(name)) throw new TypeError(`not the name of a tool: ${name}`)
+    names.add(name)
+  }
+  const chosen = tools.filter(({ use }) => use.default === true).length
+  if (chosen > MAX_DEFAULT_TOOLS) throw new TypeError(`${chosen} default tools are too many`)
+  return tools
+}
+
+/** The other toolsets come after those of this service. */
+function rankOf({ use: { toolset } }: ToolSpec): number {
+  const rank = (TOOLSETS as readonly string[]).indexOf(toolset)
+  return rank === -1 ? TOOLSETS.length : rank
+}
+
+function toolOf(operation: Operation, use: AgentTool): ToolSpec {
+  const args = argumentsOf(operation)
+  return specOf(operation, use, args, {
+    name: toolName(operation.id),
+    title: titleOf(operation),
+    description: describe(operation),
+    inputSchema: inputSchemaOf(args),
+    outputSchema: outputSchemaOf(operation),
+    annotations: hintsOf(operation, use),
+  })
+}
+
+function specOf(
+  operation: Operation,
+  use: AgentTool,
+  args: readonly ToolArgument[],
+  listed: ListedTool,
+): ToolSpec {
+  return { name: listed.name, operation, use, args, listed, text: JSON.stringify(listed) }
+}
+
+/** The same tool without an argument that is given elsewhere. */
+export function withoutArgument(tool: ToolSpec, name: string): ToolSpec {
+  const args = tool.args.filter((one) => one.name !== name)
+  const listed = { ...tool.listed, inputSchema: inputSchemaOf(args) }
+  return specOf(tool.operation, tool.use, args, listed)
+}
+
+/** The summary up to its first colon, semicolon or comma. */
+function titleOf({ summary }: Operation): string {
+  return summary.split(/[:;,]/, 1)[0] ?? summary
+}
+
+function describe(operation: Operation): string {
+  const { summary, access, quote } = operation
+  return [
+    `${summary}.`,
+    ...(typeof access === 'object' ? [`Needs ${access.scope}.`] : []),
+    ...(quote === undefined ? [] : ['With dry_run only its price.']),
+    ...(takesKey(operation)
+      ? ['A call repeated with its idempotency_key has its effect once.']
+      : []),
+  ].join(' ')
+}
