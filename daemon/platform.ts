@@ -13,6 +13,7 @@ import type { Embedder } from '../plugins/embeddings/contract.ts'
 import type { FileProcessor } from '../plugins/files/contract.ts'
 import type { PlatformStore, PlatformTx } from '../plugins/platform/contract.ts'
 import type { JobKindName } from '../plugins/platform/contract/jobs.ts'
+import type { Access } from './authority/admission.ts'
 import type { AppDirectory } from './authority/app-directory.ts'
 import type { Billing } from './billing/billing.ts'
 import type { EventPositions } from './events/positions.ts'
@@ -33,9 +34,22 @@ export interface Catalogue {
       readonly id: string
       readonly method: string
       readonly path: string
+      readonly access: Access
       readonly scope: string | null
+      /** Null where agents are offered none. */
+      readonly tool: CatalogueTool | null
     }[]
   }[]
+}
+
+/** An operation as agents know it. */
+export interface CatalogueTool {
+  readonly name: string
+  readonly toolset: string
+  /** Whether a client that chooses no tools gets it. */
+  readonly default: boolean
+  /** Name of its skill; null without one. */
+  readonly skill: string | null
 }
 
 /** Notifies the workers of this process that work is available. */

@@ -98,7 +98,7 @@ function asValue(argument: ToolArgument): ToolArgument {
   if (typeof pattern === 'string' && isDigits(new RegExp(pattern))) {
     return { ...argument, schema: { ...schema, type: 'integer' } }
   }
-  if (Array.isArray(choices) && [...choices].sort().join() === 'false,true') {
+  if (Array.isArray(choices) && choices.join() === 'true,false') {
     const { default: unset, ...rest } = schema
     const byDefault = unset === undefined ? {} : { default: unset === 'true' }
     return { ...argument, schema: { ...rest, type: 'boolean', ...byDefault } }

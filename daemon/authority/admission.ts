@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../../lib/engine/ports.ts'
 import type { Verifier } from '../../lib/engine/verifier.ts'
-import { kernelError } from '../../lib/errors.ts'
+import { KeyhookError, kernelError } from '../../lib/errors.ts'
 import { effectiveAuthority, holdsApp } from '../../lib/grant/authority.ts'
 import { endOfChain, secretStatus } from '../../lib/key/lifecycle.ts'
 import type { Creator, KeyRecord } from '../../lib/key/record.ts'
@@ -67,7 +67,7 @@ export function admissionTo(
   { access, stepUp = false }: { readonly access: Access; readonly stepUp?: boolean | undefined },
   { universe, clock }: { readonly universe: ScopeUniverse; readonly clock: Pick<Clock, 'now'> },
 ): Admission {
-  const check = typeof access === 'object' ? scopedCheck(access, universe) : CHECKS[access]
+  const check = checkOf(access, universe)
   // An operation on the key itself needs no scope.
   const held =
     typeof access === 'object' && access.self === undefined
@@ -86,6 +86,26 @@ export function admissionTo(
       }
     },
   }
+}
+
+/**
+ * Whether a caller may call an operation at all: on what exists, the operation decides. A key may call those
+ * on itself.
+ */
+export function mayCall(principal: Principal, access: Access, universe: ScopeUniverse): boolean {
+  const self = typeof access === 'object' ? access.self : undefined
+  const params = self === undefined || principal.type !== 'key' ? {} : { [self]: principal.key.id }
+  try {
+    checkOf(access, universe)(principal, params)
+    return true
+  } catch (cause) {
+    if (cause instanceof KeyhookError) return false
+    throw cause
+  }
+}
+
+function checkOf(access: Access, universe: ScopeUniverse): Check {
+  return typeof access === 'object' ? scopedCheck(access, universe) : CHECKS[access]
 }
 
 type Check = (principal: Principal, params: Params) => void

@@ -4,12 +4,15 @@ import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import t from 'tap'
 import { z } from 'zod'
+import { skillsOf } from '../../daemon/agents/skills.ts'
+import { toolsOf } from '../../daemon/agents/tools.ts'
 import type { Answer } from '../../daemon/cli/ask.ts'
 import { runCli } from '../../daemon/cli/program.ts'
 import type { CommandRequest } from '../../daemon/cli/request.ts'
 import { createClient, ROUTES, routesOf } from '../../daemon/client/index.ts'
 import { apiMarkdown } from '../../daemon/docs/reference.ts'
 import { IDENTIFIERS, defineEvents } from '../../daemon/events/types.ts'
+import { discoveryFamily } from '../../daemon/families/discovery/family.ts'
 import { FAMILIES, errorRows } from '../../daemon/families/index.ts'
 import { defineFamily } from '../../daemon/operations/family.ts'
 import { operation } from '../../daemon/operations/operation.ts'
@@ -17,7 +20,13 @@ import { documents } from '../../daemon/http/documents.ts'
 import type { RequestState } from '../../daemon/http/state.ts'
 import { apiPages } from '../../daemon/openapi/pages.ts'
 import { defineErrors } from '../../lib/errors.ts'
+import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
+
+interface Discovered extends AnyBody {
+  readonly tools: readonly { readonly name: string }[]
+  readonly toolsets: readonly string[]
+}
 
 /** The one declaration: everything below is derived from it. */
 const boilPot = operation({
@@ -27,7 +36,11 @@ const boilPot = operation({
   method: 'POST',
   path: '/v1/pots/{pot_id}/boil-over',
   access: { scope: 'pots:write', pinned: 'allowed' },
-  agent: { toolset: 'pots' },
+  agent: {
+    toolset: 'pots',
+    destructive: true,
+    skill: { name: 'Boil over', tags: ['pots'], examples: ['Boil p1 over.'] },
+  },
   emits: ['pots'],
   input: {
     params: z.strictObject({ pot_id: z.string().max(20) }),
@@ -100,6 +113,50 @@ await t.test('it is a method of the client, beside those of the service', async 
   await t.rejects(client.pots.boilOver({ pot_id: 'p1', degrees: 110 }), { code: 'pot_cracked' })
   // @ts-expect-error: the compiler knows the operation
   await t.rejects(client.pots.boilOver({ pot_id: 'p1' }), { code: 'invalid_request' })
+})
+
+await t.test('it is a tool and a skill, and discovery lists both', async (t) => {
+  const tools = toolsOf(families)
+  t.match(
+    tools.find(({ name }) => name === 'pots_boil_over'),
+    {
+      listed: {
+        title: 'Boil a pot over',
+        description:
+          'Boil a pot over. Needs pots:write. A call repeated with its idempotency_key has its effect once.',
+        inputSchema: {
+          type: 'object',
+          properties: {
+            pot_id: { type: 'string' },
+            lid: { type: 'string', enum: ['on', 'off'] },
+            degrees: { type: 'integer', description: 'As hot as this.' },
+            idempotency_key: { type: 'string' },
+          },
+          required: ['pot_id', 'degrees'],
+          additionalProperties: false,
+        },
+        outputSchema: { type: 'object', required: ['id', 'degrees', 'lid'] },
+        annotations: {
+          readOnlyHint: false,
+          destructiveHint: true,
+          idempotentHint: false,
+          openWorldHint: false,
+        },
+      },
+    },
+  )
+  t.match(
+    skillsOf(tools).find(({ id }) => id === 'pots_boil_over'),
+    { skill: { name: 'Boil over' }, scopes: ['pots:write'] },
+  )
+  const { request, mintKey } = await createWorld(t, { families: [discoveryFamily, potsFamily] })
+  const { key } = await mintKey({ scopes: ['discovery:read'] })
+  const { body } = await request<Discovered>('GET', '/v1/discovery', { as: key })
+  t.ok(body.toolsets.includes('pots'))
+  t.match(
+    body.tools.find(({ name }) => name === 'pots_boil_over'),
+    { operation: 'pots.boil_over', toolset: 'pots', skill: 'Boil over', allowed: false },
+  )
 })
 
 await t.test('it is a command', async (t) => {

@@ -8,7 +8,14 @@ interface Listed extends AnyBody {
   readonly scope: string | null
 }
 
+interface Tool {
+  readonly name: string
+  readonly operation: string
+  readonly allowed: boolean
+}
+
 interface Discovery extends AnyBody {
+  readonly tools: readonly Tool[]
   readonly families: readonly { readonly name: string; readonly operations: readonly Listed[] }[]
   readonly scopes: readonly string[]
 }
@@ -23,11 +30,12 @@ await t.test('discovery shows what the service offers, and where', async (t) => 
   const world = await open(t)
   const { status, body } = await discover(world)
   t.equal(status, 200)
-  const { families, scopes, version, ...rest } = body
+  const { families, scopes, version, tools, ...rest } = body
   t.match(version, /^\d+\.\d+\.\d+/)
   t.same(rest, {
     service: 'service',
     api_version: 'v1',
+    toolsets: ['keys', 'webhooks', 'discovery'],
     your_scopes: ['*:*'],
     your_apps: null,
     event_types: ['app.deployed', 'webhook.disabled', 'webhook.failing', 'webhook.test'],
@@ -57,9 +65,42 @@ await t.test('discovery shows what the service offers, and where', async (t) => 
       method: 'POST',
       path: '/v1/webhooks/{webhook_id}/rotate-secret',
       scope: 'webhooks:write',
+      tool: 'webhooks_rotate_secret',
     },
   )
-  t.equal(known.find(({ id }) => id === 'keys.verify')?.scope, null)
+  t.match(
+    known.find(({ id }) => id === 'keys.verify'),
+    { scope: null, tool: null },
+  )
+  t.same(
+    tools.map(({ operation }) => operation),
+    known.filter(({ tool }) => tool !== null).map(({ id }) => id),
+  )
+  t.match(
+    tools.find(({ name }) => name === 'discovery_show'),
+    { toolset: 'discovery', default: true, skill: null },
+  )
+})
+
+await t.test('a key is told which tools it may call', async (t) => {
+  const world = await open(t)
+  const { key } = await world.mintKey({ scopes: ['discovery:read', 'webhooks:read'] })
+  const allowed = (await discover(world, key)).body.tools.filter((tool) => tool.allowed)
+  t.same(
+    allowed.map(({ name }) => name),
+    [
+      'keys_self',
+      // A key may always rotate and revoke itself.
+      'keys_rotate',
+      'keys_end_previous',
+      'keys_revoke',
+      'webhooks_list',
+      'webhooks_get',
+      'webhooks_list_deliveries',
+      'webhooks_get_delivery',
+      'discovery_show',
+    ],
+  )
 })
 
 await t.test('a key is told what it may do right now, narrowed by those above it', async (t) => {

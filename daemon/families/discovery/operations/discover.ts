@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { scopesOf } from '../../../../lib/scope/syntax.ts'
 import { MAX_EVENT_BYTES } from '../../../../lib/webhook/event.ts'
+import { mayCall } from '../../../authority/admission.ts'
+import type { Principal } from '../../../authority/principal.ts'
 import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
 
@@ -21,10 +23,29 @@ const answer = z
               .string()
               .nullable()
               .meta({ description: 'Required scope; null where none is.' }),
+            tool: z
+              .string()
+              .nullable()
+              .meta({ description: 'Its tool; null where agents are offered none.' }),
           }),
         ),
       }),
     ),
+    tools: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          operation: z.string(),
+          toolset: z.string(),
+          default: z
+            .boolean()
+            .meta({ description: 'Whether a client that chooses no toolsets gets it.' }),
+          skill: z.string().nullable().meta({ description: 'Its skill; null without one.' }),
+          allowed: z.boolean().meta({ description: 'Whether you may call it.' }),
+        }),
+      )
+      .meta({ description: 'Tools of agents, each an operation.' }),
+    toolsets: z.array(z.string()).meta({ description: 'Toolsets that a client may choose.' }),
     scopes: z.array(z.string()).meta({ description: 'All scopes of this service.' }),
     your_scopes: z.array(z.string()).meta({ description: 'Your effective scopes.' }),
     your_apps: z
@@ -60,9 +81,28 @@ export const discover = operation({
       families: [
         {
           name: 'keys',
-          operations: [{ id: 'keys.list', method: 'GET', path: '/v1/keys', scope: 'keys:read' }],
+          operations: [
+            {
+              id: 'keys.list',
+              method: 'GET',
+              path: '/v1/keys',
+              scope: 'keys:read',
+              tool: 'keys_list',
+            },
+          ],
         },
       ],
+      tools: [
+        {
+          name: 'keys_list',
+          operation: 'keys.list',
+          toolset: 'keys',
+          default: false,
+          skill: null,
+          allowed: true,
+        },
+      ],
+      toolsets: ['keys'],
       scopes: ['keys:read', 'keys:write'],
       your_scopes: ['*:read'],
       your_apps: null,
@@ -79,12 +119,23 @@ export const discover = operation({
   command: 'discovery show',
   async run({ platform, principal }) {
     const { scopes, pins } = principal.authority
+    const { service, version, families } = platform.catalogue
+    const tools = toolsFor(platform, principal)
     return {
-      ...platform.catalogue,
-      families: platform.catalogue.families.map(({ name, operations }) => ({
+      service,
+      version,
+      families: families.map(({ name, operations }) => ({
         name,
-        operations: operations.map((operation) => ({ ...operation })),
+        operations: operations.map(({ id, method, path, scope, tool }) => ({
+          id,
+          method,
+          path,
+          scope,
+          tool: tool?.name ?? null,
+        })),
       })),
+      tools,
+      toolsets: [...new Set(tools.map(({ toolset }) => toolset))],
       api_version: 'v1' as const,
       scopes: scopesOf(platform.universe, 'one action each').toSorted(),
       your_scopes: [...scopes],
@@ -96,6 +147,19 @@ export const discover = operation({
     }
   },
 })
+
+function toolsFor(
+  { catalogue: { families }, universe }: Platform,
+  principal: Principal,
+): z.input<typeof answer>['tools'] {
+  return families
+    .flatMap((family) => family.operations)
+    .flatMap(({ id, access, tool }) =>
+      tool === null
+        ? []
+        : [{ ...tool, operation: id, allowed: mayCall(principal, access, universe) }],
+    )
+}
 
 function interfacesOf({ baseUrl }: Platform): z.input<typeof answer>['interfaces'] {
   return {
