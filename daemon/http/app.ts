@@ -13,6 +13,7 @@ import { logRequests, requestId } from './middleware/request-log.ts'
 import { mount } from './mount.ts'
 import type { IsOperator } from './resolve.ts'
 import { operatorCheck } from './resolve.ts'
+import type { Protocol } from './protocol-steps.ts'
 import { probes } from './probes.ts'
 import type { RateLimits } from './rates.ts'
 import type { PrincipalResolver, RequestState, Step } from './state.ts'
@@ -31,6 +32,8 @@ export interface AppOptions {
   /** Accepted values of `Host`; undefined accepts any, as on the control socket. */
   readonly hosts: ReadonlySet<string> | undefined
   readonly operatorToken: string | undefined
+  /** Other protocols over the same operations. Default: none. */
+  readonly protocols?: readonly Protocol[]
   /** Steps that serve documents, pages and Studio. */
   readonly pages: readonly Step[]
   readonly log: Log
@@ -65,6 +68,8 @@ export function createApp(options: AppOptions): Koa<RequestState> {
     trustedProxies,
     traffic,
     before: checks,
+    protocols: options.protocols ?? [],
+    hosts: options.hosts,
   })
   app.use(operations.fixed)
   app.use(probes(platform, options.leaving))

@@ -6,12 +6,24 @@ import type { Principal } from '../authority/principal.ts'
 import type { AnyCall } from './perform.ts'
 import { abandonedBy, onResponseEnd } from './response-end.ts'
 import type { AdmissionSteps } from './middleware/admit.ts'
-import type { RequestContext } from './state.ts'
+import type { CallContext } from './call-context.ts'
 import { tooManyBytes } from './traffic.ts'
+
+/** Characters of a client's name that are kept. */
+const MAX_CLIENT = 100
+
+/** The client's name for itself: untrusted. */
+export function clientOf(name: string): string | null {
+  const kept = name
+    .replaceAll(/[^\x20-\x7e]/g, '')
+    .trim()
+    .slice(0, MAX_CLIENT)
+  return kept === '' ? null : kept
+}
 
 /** Builds the call of an admitted request for its operation. */
 export function toCall(
-  ctx: RequestContext,
+  ctx: CallContext,
   platform: Platform,
   { stillAdmits, confirm }: Pick<AdmissionSteps, 'stillAdmits' | 'confirm'>,
 ): AnyCall {
@@ -25,6 +37,8 @@ export function toCall(
     bodyText,
     parts,
     prepared: undefined,
+    via: ctx.state.via ?? { protocol: 'rest', client: clientOf(ctx.get('user-agent')) },
+    alsoCommit: ctx.state.alsoCommit,
     hasLeft: () => ctx.req.socket?.destroyed === true,
     report,
     now: platform.clock.now(),
@@ -56,7 +70,7 @@ export function toCall(
 }
 
 function setCookie(
-  { cookies }: RequestContext,
+  { cookies }: CallContext,
   { name, ...options }: ResponseCookie,
   value: string | null,
   expires?: Date,
@@ -67,7 +81,7 @@ function setCookie(
 }
 
 /** The body's lease may be evicted until the work begins; either event aborts the same signal. */
-function waitingOf({ req, res, state }: RequestContext): Waiting {
+function waitingOf({ req, res, state }: CallContext): Waiting {
   const ended = new AbortController()
   onResponseEnd(req, res, () => {
     ended.abort(httpError('request_abandoned'))

@@ -1,6 +1,6 @@
 import type { Csv, Operation } from '../operations/operation.ts'
 import { printCsv } from '../operations/print-csv.ts'
-import type { RequestContext } from './state.ts'
+import type { CallContext } from './call-context.ts'
 
 /** One page of a list, as far as it becomes a table. */
 interface Listed {
@@ -14,7 +14,7 @@ export function csvOf({ csv }: Pick<Operation, 'csv'>, query: unknown): Csv | un
 }
 
 /** Responds with a page as CSV, a file to save. A `Link` header leads to the next page. */
-export function sendCsv(ctx: RequestContext, { columns, row }: Csv, page: unknown): void {
+export function sendCsv(ctx: CallContext, { columns, row }: Csv, page: unknown): void {
   const { data, next_cursor } = page as Listed
   ctx.status = 200
   ctx.set('Content-Type', 'text/csv; charset=utf-8; header=present')
@@ -26,7 +26,7 @@ export function sendCsv(ctx: RequestContext, { columns, row }: Csv, page: unknow
 }
 
 /** Relative to the request, which may come through a proxy under another address. */
-function nextPage({ querystring }: RequestContext, cursor: string): string {
+function nextPage({ querystring }: CallContext, cursor: string): string {
   const query = new URLSearchParams(querystring)
   query.set('cursor', cursor)
   return `?${query.toString()}`

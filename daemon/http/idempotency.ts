@@ -9,12 +9,12 @@ import { httpError } from '../operations/errors.ts'
 import type { Platform } from '../platform.ts'
 import type { Principal } from '../authority/principal.ts'
 import { writeBegun, writeInTurn } from '../queues/writes.ts'
+import type { CallContext } from './call-context.ts'
 import { LEASE, giveBack, keepClaim } from './claim.ts'
 import { fingerprintParts } from './fingerprint-parts.ts'
 import type { AnyCall, Answer, Answered, UnitOperation } from './perform.ts'
 import type { PreparedUnit } from './perform.ts'
 import { answerCommitted, firstAnswer, perform, prepareUnit } from './perform.ts'
-import type { RequestContext } from './state.ts'
 
 /** How long an `Idempotency-Key` is kept. */
 const REMEMBERED = 24 * HOUR
@@ -191,7 +191,7 @@ function withoutSecrets({ secret = [] }: Answered, body: string): string {
 
 /** A public operation has no caller with keys of its own, so it ignores the header. */
 export function idempotencyOf(
-  ctx: RequestContext,
+  ctx: CallContext,
   { method, access, effect, idempotency }: Answered,
   { keyring }: Platform,
 ): Idempotency | undefined {

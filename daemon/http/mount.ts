@@ -4,39 +4,33 @@ import type { Cidr } from '../../lib/egress/address.ts'
 import type { KeyhookError } from '../../lib/errors.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
-import type { Platform } from '../platform.ts'
 import { httpError } from '../operations/errors.ts'
 import { clientAddress } from './client-address.ts'
 import { intake, intakePath } from './intake.ts'
 import { answer } from './middleware/answer.ts'
-import type { AdmissionSteps } from './middleware/admit.ts'
-import { admissionSteps } from './middleware/admit.ts'
 import { csrf } from './middleware/security.ts'
 import { serverSentEvents } from './middleware/server-sent-events.ts'
 import { download } from './middleware/download.ts'
 import { holdAnswer } from './middleware/hold-responses.ts'
-import { createRateLimit } from './middleware/rate-limit.ts'
 import { readBody, closeUnread } from './middleware/read-body.ts'
 import { readForm } from './middleware/read-form.ts'
 import { readParts } from './middleware/read-parts.ts'
-import { createRefusalLimit } from './middleware/refusal-limit.ts'
-import { validate } from './middleware/validate.ts'
-import type { RateLimits } from './rates.ts'
-import type { PrincipalResolver, RequestState, Step } from './state.ts'
-import type { Traffic } from './traffic.ts'
+import { createInnerCalls } from './inner-call.ts'
+import type { Protocol } from './protocol-steps.ts'
+import type { StepOptions, Way } from './operation-steps.ts'
+import { createStepsOf } from './operation-steps.ts'
+import type { RequestState, Step } from './state.ts'
 
-export interface MountOptions {
-  readonly platform: Platform
+export interface MountOptions extends StepOptions {
   readonly families: readonly Family[]
   /** Known families that are not served here. Default: none. */
   readonly absent?: readonly Family[]
-  /** Finds the caller: the daemon's way, or the embedder's. */
-  readonly resolve: PrincipalResolver
-  readonly rateLimits: RateLimits
   /** Steps before every operation. */
   readonly before: readonly Step[]
-  /** Shared by the requests of this process: the same for every mount of a process. */
-  readonly traffic: Traffic
+  /** Other protocols over the same operations. Default: none. */
+  readonly protocols?: readonly Protocol[]
+  /** Accepted values of `Host`. Default: any. */
+  readonly hosts?: ReadonlySet<string> | undefined
   /** Proxies whose `X-Forwarded-For` is trusted. Default: none. */
   readonly trustedProxies?: readonly Cidr[]
 }
@@ -53,19 +47,16 @@ export interface Mounted {
 }
 
 export function mount(options: MountOptions): Mounted {
-  const { platform, families, absent = [], rateLimits, traffic } = options
+  const { platform, families, absent = [], protocols = [], hosts, traffic } = options
   const before = [closeUnread(), ...options.before, addressOf(options.trustedProxies ?? [])]
   const operations = families.flatMap((family) => family.operations)
-  const counting = { limits: rateLimits, clock: platform.clock, buckets: traffic.rates }
-  const rateLimit = createRateLimit(counting)
-  const refusalLimit = createRefusalLimit(counting)
+  const calls = createInnerCalls(options)
+  const stepsOf = createStepsOf(options, ownRequests(options))
   const router = new Router<RequestState>()
   const fixed = new Map<string, Step>()
   const refuse = noRoute(operations, absent)
   for (const operation of operations.toSorted(byLiterals)) {
-    const isCountedRefused = operation.unmetered === 'unless_refused'
-    const limits = [rateLimit(operation), ...(isCountedRefused ? [refusalLimit] : [])]
-    const steps = stepsOf(operation, options, limits)
+    const steps = stepsOf(operation)
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else fixed.set(`${operation.method} ${operation.path}`, compose([...before, ...steps]))
@@ -79,6 +70,7 @@ export function mount(options: MountOptions): Mounted {
     fixed: fixedRoutes(fixed),
     others: compose([
       ...before,
+      ...protocols.map((protocol) => protocol({ ...options, operations, calls, hosts })),
       literalFirst(operations, refuse),
       router.routes() as unknown as Step,
       refuse,
@@ -86,54 +78,30 @@ export function mount(options: MountOptions): Mounted {
   }
 }
 
-function stepsOf(operation: Operation, options: MountOptions, limits: readonly Step[]): Step[] {
-  const { platform, resolve, traffic } = options
-  const admission = admissionSteps(operation, platform, resolve)
-  // A body may take long: its caller may have been revoked since the admission. Units of work check
-  // by themselves.
-  const isUnguarded = operation.effect === 'publish' || operation.effect === 'own'
-  const again = isUnguarded ? [admission.admitAgain] : []
-  return [
-    nameOperation(operation),
-    admission.admit,
-    csrf(new URL(platform.baseUrl).origin),
-    ...limits,
-    ...readingOf(operation, traffic, again),
-    holdAnswer(operation, traffic),
-    answerOf(operation, platform, traffic, admission),
-  ]
-}
-
-/** Adds the operation's id to the log of requests. */
-function nameOperation({ id }: Operation): Step {
-  return function nameOperation(ctx, next) {
-    ctx.state.operation = id
-    return next()
+/** How a request of its own calls an operation. */
+function ownRequests({ platform, traffic }: MountOptions): Way<Step> {
+  const { streams, transfers } = traffic
+  return {
+    checks: [csrf(new URL(platform.baseUrl).origin)],
+    /** An operation reads its parts as they arrive; any other body is read before it. */
+    reading(operation, validating) {
+      const { parts, form } = operation.input
+      if (parts !== undefined) return [...validating, readParts(parts, traffic)]
+      const body = readBody(operation, traffic)
+      return [form === undefined ? body : readForm(form, traffic, body), ...validating]
+    },
+    hold: (operation) => holdAnswer(operation, traffic),
+    answer(operation, admission) {
+      if (operation.effect === 'stream')
+        return serverSentEvents(operation, platform, streams, admission)
+      if (operation.effect === 'bytes') return download(operation, platform, transfers, admission)
+      return answer(operation, platform, admission)
+    },
   }
 }
 
-/** An operation reads its parts as they arrive; any other body is read before it. */
-function readingOf(operation: Operation, traffic: Traffic, again: readonly Step[]): Step[] {
-  const { parts, form } = operation.input
-  if (parts !== undefined) return [validate(operation), readParts(parts, traffic)]
-  const body = readBody(operation, traffic)
-  const either = form === undefined ? body : readForm(form, traffic, body)
-  return [either, ...again, validate(operation)]
-}
-
-function answerOf(
-  operation: Operation,
-  platform: Platform,
-  { streams, transfers }: Traffic,
-  admission: AdmissionSteps,
-): Step {
-  if (operation.effect === 'stream')
-    return serverSentEvents(operation, platform, streams, admission)
-  if (operation.effect === 'bytes') return download(operation, platform, transfers, admission)
-  return answer(operation, platform, admission)
-}
-
-function addressOf(trusted: readonly Cidr[]): Step {
+/** Finds the address of the client. */
+export function addressOf(trusted: readonly Cidr[]): Step {
   return function address(ctx, next) {
     ctx.state.address = clientAddress(ctx.req, trusted)
     return next()

@@ -15,6 +15,13 @@ export interface Answer {
   readonly replayed: boolean
 }
 
+/**
+ * Adds to the unit of work of an operation, after it and before the commit; not for a replay.
+ *
+ * @param answer the operation's response
+ */
+export type CommitsAlso = (tx: PlatformTx, answer: Answer) => Promise<void>
+
 /** Each operation checks the type of its own input; here it is only passed on. */
 export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
   readonly params: never
@@ -27,6 +34,8 @@ export type AnyCall = Omit<Call, 'params' | 'query' | 'body' | 'prepared'> & {
    * @throws KeyhookError
    */
   readonly confirm: (tx: PlatformTx, now: Instant) => Promise<void>
+  /** Undefined: nothing more is committed. */
+  readonly alsoCommit: CommitsAlso | undefined
   /** Parts of a multipart body. */
   readonly parts: AsyncIterable<GivenPart> | undefined
   /** Whether the connection for the response is gone. */
@@ -123,6 +132,7 @@ export async function prepareUnit(operation: UnitOperation, call: AnyCall): Prom
       requirePresent(call)
       await call.confirm(tx, call.now)
       const result = await work(tx)
+      await call.alsoCommit?.(tx, firstAnswer(operation, result))
       hasRun = true
       return result
     },

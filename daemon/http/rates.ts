@@ -4,7 +4,8 @@ import { MINUTE, SECOND } from '../../lib/time.ts'
 import type { Bucket, Buckets } from '../limits/buckets.ts'
 import { httpError } from '../operations/errors.ts'
 import { callerOf, memberAccountOf } from '../authority/principal.ts'
-import type { RequestContext } from './state.ts'
+import type { CallContext } from './call-context.ts'
+import type { RequestState } from './state.ts'
 
 /** Requests per minute by class; 0 means no limit. */
 export interface RateLimits {
@@ -21,13 +22,13 @@ export interface RateLimits {
  */
 export interface Rate {
   /** The buckets of a caller; none without a limit. */
-  find(state: RequestContext['state']): readonly Bucket[]
+  find(state: RequestState): readonly Bucket[]
   /**
    * Sets the headers of draft-ietf-httpapi-ratelimit-headers-11.
    *
    * @returns seconds until the bucket has these tokens
    */
-  show(ctx: RequestContext, bucket: Bucket, tokens: number): number
+  show(ctx: Pick<CallContext, 'set'>, bucket: Bucket, tokens: number): number
 }
 
 /** State in which requests are counted. */

@@ -32,12 +32,18 @@ export function onResponseEnd(
   if (response.socket === null) whenClosed(socket, end)
 }
 
+/** One signal for each response, because several calls may be made for it. */
+const signals = new WeakMap<ServerResponse, AbortSignal>()
+
 /** A signal that aborts with `request_abandoned` once nobody waits for the response. */
 export function abandonedBy(
   request: Pick<IncomingMessage, 'socket'>,
   response: ServerResponse,
 ): AbortSignal {
+  const known = signals.get(response)
+  if (known !== undefined) return known
   const left = new AbortController()
+  signals.set(response, left.signal)
   onResponseEnd(request, response, () => {
     left.abort(httpError('request_abandoned'))
   })

@@ -1,8 +1,10 @@
 import type { Context, Middleware, ParameterizedContext } from 'koa'
 import type { KeyhookError } from '../../lib/errors.ts'
+import type { Via } from '../operations/call.ts'
 import type { GivenPart } from '../operations/parts.ts'
 import type { Admitted } from '../authority/admission.ts'
 import type { Principal } from '../authority/principal.ts'
+import type { CommitsAlso } from './perform.ts'
 
 /** Bytes that a response holds in this process until its socket accepted all of it or closed. */
 export interface Hold {
@@ -50,6 +52,12 @@ export interface RequestState {
   countRefusal: (() => void) | undefined
   /** Logs a failure beside the response. */
   report: (cause: unknown) => void
+  /** Counts a refusal inside a response of another protocol, and logs a defect. */
+  refused: (error: KeyhookError) => void
+  /** How the call came; undefined: as a request of its own. */
+  via: Via | undefined
+  /** Undefined: nothing more is committed. */
+  alsoCommit: CommitsAlso | undefined
   /** Exact text of the body; empty without a body. */
   bodyText: string
   body: unknown

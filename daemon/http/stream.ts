@@ -5,46 +5,62 @@ import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
 import { httpError } from '../operations/errors.ts'
-import type { StreamEvent } from '../operations/operation.ts'
 import { createFairPool } from '../limits/fair-pool.ts'
 
 /** Interval after which an idle stream sends a comment, and its caller is admitted again. */
 const BEAT: Millis = 5 * SECOND
-/** Delay before a client reconnects. */
-const COME_BACK: Millis = SECOND
 /** Maximum open streams of one caller, and of all accounts of the process together. */
 const PER_CALLER = 20
 const IN_ALL = 2000
 
-export interface StreamSource {
-  readonly events: AsyncIterable<StreamEvent>
+/** Who reads a stream. */
+export interface StreamReader {
   /** Name that it is counted under, such as a key. */
   readonly caller: string
   /** The caller's account, whose share of the process's streams it uses. */
   readonly holder: string
+}
+
+export interface StreamSource {
+  /** Sent at once, before the first piece. Default: nothing. */
+  readonly opening?: string
+  /** Printed events. */
+  readonly pieces: AsyncIterable<string>
+  /** Returns the last piece of a stream that a refusal ends. */
+  refused(refusal: KeyhookError): string
   /** Called with each piece before it is passed on; an error ends the stream. */
   prints?(bytes: number): void
   /** Rejects when the caller may no longer read it. */
   admit(): Promise<unknown>
   /**
-   * Called once or more as soon as nobody reads the events any more: a waiting generator does not return
+   * Called once or more as soon as nobody reads the pieces any more: a waiting generator does not return
    * before it continues.
    */
   leave?(): void
 }
 
+/** A stream that may be opened. */
+export interface ReservedStream {
+  /**
+   * Opens it; called at most once. Its caller is admitted again before each piece, and at once after any
+   * change that could end its authority. A caller that is not admitted reads the reason and nothing else.
+   */
+  open(source: StreamSource): Readable
+  /** Gives it up; without effect on an open one. */
+  release(): void
+}
+
 /** The open server-sent event streams of one process. */
 export interface Streams {
   /**
-   * Opens a stream. When the process has its maximum, the account with most streams loses its newest, which
-   * ends with an error event; its client resumes later.
-   *
-   * Its caller is admitted again before each piece, and at once after any change that could end its
-   * authority. A caller that is not admitted reads the reason and nothing else.
+   * Reserves a stream before its work begins. When the process has its maximum, the account with most
+   * streams loses its newest, which ends with a refusal; its client resumes later.
    *
    * @throws KeyhookError `too_many_streams`
    */
-  open(source: StreamSource): Readable
+  reserve(reader: StreamReader): ReservedStream
+  /** Opens a stream at once. */
+  open(source: StreamSource & StreamReader): Readable
 }
 
 /**
@@ -68,7 +84,7 @@ export function createStreams(options: {
   leaving.addEventListener('abort', raiseAll)
 
   /** Returns the pulse of a stream, and what releases its leases. */
-  function begin({ caller, holder }: StreamSource): { pulse: Pulse; end: () => void } {
+  function begin({ caller, holder }: StreamReader): { pulse: Pulse; end: () => void } {
     const pulse = createPulse(clock)
     const own = perCaller.take(caller, 1, () => undefined)
     const share = own && shared.take(holder, 1, pulse.evict)
@@ -89,19 +105,19 @@ export function createStreams(options: {
   }
 
   async function* print(
-    { events, admit, prints, leave }: StreamSource,
+    { opening, pieces, refused, admit, prints, leave }: StreamSource,
     pulse: Pulse,
   ): AsyncGenerator<string> {
-    const source = events[Symbol.asyncIterator]()
+    const source = pieces[Symbol.asyncIterator]()
     let refusal: KeyhookError | undefined
-    const pull = (): Promise<IteratorResult<StreamEvent>> => {
+    const pull = (): Promise<IteratorResult<string>> => {
       const next = source.next()
       // It is awaited later; until then nobody else handles its rejection.
       next.catch(() => undefined)
       return next
     }
     try {
-      yield `retry: ${COME_BACK}\n\n`
+      if (opening !== undefined) yield opening
       for (let next = pull(); !leaving.aborted;) {
         const came = await Promise.race([next, pulse.beat()])
         if (pulse.isEvicted()) throw httpError('too_many_streams')
@@ -109,9 +125,8 @@ export function createStreams(options: {
         if (came === undefined) yield ':\n\n'
         else if (came.done === true) return
         else {
-          const piece = printEvent(came.value)
-          prints?.(Buffer.byteLength(piece))
-          yield piece
+          prints?.(Buffer.byteLength(came.value))
+          yield came.value
           next = pull()
         }
       }
@@ -122,31 +137,44 @@ export function createStreams(options: {
       leave?.()
       void source.return?.().catch(() => undefined)
     }
-    if (refusal !== undefined) {
-      const { code, message } = refusal
-      yield printEvent({ event: 'error', data: { code, message } })
+    if (refusal !== undefined) yield refused(refusal)
+  }
+
+  function readable(
+    source: StreamSource,
+    { pulse, end }: { pulse: Pulse; end: () => void },
+  ): Readable {
+    const pieces = print(source, pulse)
+    const iterator: AsyncIterator<string> = {
+      next: () => pieces.next(),
+      // Called when the stream is destroyed. The generator itself may wait for a piece until the next
+      // beat.
+      return(value) {
+        end()
+        source.leave?.()
+        return pieces.return(value)
+      },
+    }
+    // At most one piece is prepared before it is read.
+    const options = { objectMode: false, highWaterMark: 1 }
+    return Readable.from({ [Symbol.asyncIterator]: () => iterator }, options)
+  }
+
+  function reserve(reader: StreamReader): ReservedStream {
+    const begun = begin(reader)
+    let isOpen = false
+    return {
+      open(source) {
+        isOpen = true
+        return readable(source, begun)
+      },
+      release() {
+        if (!isOpen) begun.end()
+      },
     }
   }
 
-  return {
-    open(source) {
-      const { pulse, end } = begin(source)
-      const pieces = print(source, pulse)
-      const iterator: AsyncIterator<string> = {
-        next: () => pieces.next(),
-        // Called when the stream is destroyed. The generator itself may wait for an event until the
-        // next beat.
-        return(value) {
-          end()
-          source.leave?.()
-          return pieces.return(value)
-        },
-      }
-      // At most one piece is prepared before it is read.
-      const options = { objectMode: false, highWaterMark: 1 }
-      return Readable.from({ [Symbol.asyncIterator]: () => iterator }, options)
-    },
-  }
+  return { reserve, open: (source) => reserve(source).open(source) }
 }
 
 /** Signal that resumes a waiting stream. */
@@ -188,10 +216,4 @@ function createPulse(clock: Pick<Clock, 'after'>): Pulse {
       })
     },
   }
-}
-
-/** WHATWG HTML, 9.2.6. JSON contains no line break. */
-function printEvent({ id, event, data }: StreamEvent): string {
-  const idLine = id === undefined ? '' : `id: ${id}\n`
-  return `${idLine}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }

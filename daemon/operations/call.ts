@@ -18,6 +18,13 @@ export interface OperationInput {
 
 type Part<Schema> = Schema extends z.ZodType ? z.output<Schema> : Readonly<Record<string, never>>
 
+/** Protocol and client of a call. */
+export interface Via {
+  readonly protocol: 'rest' | 'mcp' | 'a2a'
+  /** Its name for itself: untrusted, printable ASCII of at most 100 characters; null without one. */
+  readonly client: string | null
+}
+
 /** Argument of `run`. */
 export interface Call<Input extends OperationInput = OperationInput, Prepared = undefined> {
   readonly platform: Platform
@@ -30,6 +37,7 @@ export interface Call<Input extends OperationInput = OperationInput, Prepared = 
   readonly prepared: Prepared
   readonly now: Instant
   readonly requestId: string
+  readonly via: Via
   /** `Idempotency-Key` of the request; undefined without one, and where it is ignored. */
   readonly idempotencyKey: string | undefined
   /** Address of the caller, only for throttling. */

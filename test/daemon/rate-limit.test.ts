@@ -16,7 +16,7 @@ function reader() {
     buckets: createBuckets(),
   })(getWebhook as unknown as Operation)
   const ctx = {
-    req: { headers: {} },
+    get: () => '',
     state: { principal: undefined, address: '192.0.2.1' },
     set: () => undefined,
   }

@@ -178,7 +178,10 @@ for (const [what, end, code] of ENDS) {
 }
 
 await t.test('a stream in which nothing happens', async (t) => {
-  const source = () => createTeller().read(0)
+  const refused = ({ code }: { readonly code: string }): string => `refused: ${code}`
+  async function* source(): AsyncGenerator<string> {
+    for await (const { data } of createTeller().read(0)) yield data.text
+  }
 
   await t.test('shows that it lives, and looks at its caller each time', async (t) => {
     const clock = createClock(0)
@@ -186,7 +189,9 @@ await t.test('a stream in which nothing happens', async (t) => {
     const streams = createStreams({ changes: createChanges(), clock, leaving })
     let admitted = 0
     const stream = streams.open({
-      events: source(),
+      opening: 'opened',
+      pieces: source(),
+      refused,
       caller: 'a',
       holder: 'a',
       async admit() {
@@ -196,7 +201,7 @@ await t.test('a stream in which nothing happens', async (t) => {
     let text = ''
     stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
     for (let beats = 0; beats < 3; beats += 1) await clock.advance(5 * SECOND)
-    t.equal(text, 'retry: 1000\n\n:\n\n:\n\n:\n\n')
+    t.equal(text, 'opened:\n\n:\n\n:\n\n')
     t.equal(admitted, 3)
     stream.destroy()
   })
@@ -208,7 +213,8 @@ await t.test('a stream in which nothing happens', async (t) => {
     let isEnded = false
     const opened = ['a', 'b'].map((caller) => {
       const stream = streams.open({
-        events: source(),
+        pieces: source(),
+        refused,
         caller,
         holder: caller,
         async admit() {
@@ -230,7 +236,7 @@ await t.test('a stream in which nothing happens', async (t) => {
     )
     changes.emit({ kind: 'key', id: 'a' })
     await clock.advance(0)
-    t.match(opened[0], { text: /event: error/, ended: true })
+    t.match(opened[0], { text: 'refused: app_archived', ended: true })
     t.equal(opened[1]?.ended, false)
     leaving.abort()
     await clock.advance(0)
@@ -243,16 +249,34 @@ await t.test('a stream in which nothing happens', async (t) => {
     const streams = createStreams({ changes: createChanges(), clock, leaving })
     const admit = async (): Promise<void> => undefined
     const opened = Array.from({ length: 20 }, () =>
-      streams.open({ events: source(), caller: 'a', holder: 'a', admit }),
+      streams.open({ pieces: source(), refused, caller: 'a', holder: 'a', admit }),
     )
-    t.throws(() => streams.open({ events: source(), caller: 'a', holder: 'a', admit }), {
+    t.throws(() => streams.open({ pieces: source(), refused, caller: 'a', holder: 'a', admit }), {
       code: 'too_many_streams',
       status: 429,
     })
-    opened.push(streams.open({ events: source(), caller: 'b', holder: 'b', admit }))
+    opened.push(streams.open({ pieces: source(), refused, caller: 'b', holder: 'b', admit }))
     opened[0]?.destroy()
     await clock.advance(0)
-    opened.push(streams.open({ events: source(), caller: 'a', holder: 'a', admit }))
+    opened.push(streams.open({ pieces: source(), refused, caller: 'a', holder: 'a', admit }))
     for (const stream of opened) stream.destroy()
+  })
+  await t.test('is reserved before its work begins', async (t) => {
+    const clock = createClock(0)
+    const { signal: leaving } = new AbortController()
+    const streams = createStreams({ changes: createChanges(), clock, leaving })
+    const reader = { caller: 'a', holder: 'a' }
+    const reserved = Array.from({ length: 20 }, () => streams.reserve(reader))
+    t.throws(() => streams.reserve(reader), { code: 'too_many_streams' })
+    reserved[0]?.release()
+    reserved[0]?.release()
+    const again = streams.reserve(reader)
+    t.throws(() => streams.reserve(reader), { code: 'too_many_streams' })
+    const opened = again.open({ pieces: source(), refused, admit: async () => undefined })
+    again.release()
+    t.throws(() => streams.reserve(reader), { code: 'too_many_streams' }, 'it is open')
+    opened.destroy()
+    streams.reserve(reader).release()
+    t.equal(clock.timers, 0)
   })
 })

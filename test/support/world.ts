@@ -7,6 +7,7 @@ import type { Opened } from '../../daemon/composition/open.ts'
 import { keysFamily } from '../../daemon/families/keys/family.ts'
 import type { Family } from '../../daemon/operations/family.ts'
 import { mountAlone } from './mounted.ts'
+import type { Protocol } from '../../daemon/http/protocol-steps.ts'
 import type { RateLimits } from '../../daemon/http/rates.ts'
 import type { PrincipalResolver, RequestState } from '../../daemon/http/state.ts'
 import { fetchFrom } from '../../daemon/embed/in-process.ts'
@@ -38,6 +39,8 @@ export interface WorldOptions extends PlatformOptions {
   readonly trustedProxies?: readonly Cidr[]
   /** Default none. */
   readonly rateLimits?: RateLimits
+  /** Other protocols that are served. Default none. */
+  readonly protocols?: readonly Protocol[]
   /** Replaces how callers are told from each other; undefined leaves the request to the world. */
   readonly resolve?: (platform: Platform) => PrincipalResolver
 }
@@ -174,12 +177,17 @@ function apiOf(
   families: readonly Family[],
   principals: ReadonlyMap<string, Principal>,
   defects: Map<string, unknown>,
-  given: Pick<WorldOptions, 'rateLimits' | 'resolve' | 'trustedProxies'> & {
+  given: Pick<WorldOptions, 'rateLimits' | 'resolve' | 'trustedProxies' | 'protocols'> & {
     readonly traffic: Traffic
   },
 ): RequestListener {
   const app = new Koa<RequestState>()
-  const { traffic, trustedProxies = [], rateLimits = { reads: 0, writes: 0 } } = given
+  const {
+    traffic,
+    trustedProxies = [],
+    protocols = [],
+    rateLimits = { reads: 0, writes: 0 },
+  } = given
   const own = resolverOf(platform, principals)
   const resolve = given.resolve?.(platform)
   app.use(
@@ -189,6 +197,7 @@ function apiOf(
       resolve: async (ctx) => (await resolve?.(ctx)) ?? own(ctx),
       rateLimits,
       trustedProxies,
+      protocols,
       traffic,
       onError: (error, request) => {
         if (error.code === 'internal_error') defects.set(request.id, error.cause)

@@ -4,16 +4,17 @@ import { admissionTo, isUnchanged } from '../../authority/admission.ts'
 import type { Principal } from '../../authority/principal.ts'
 import type { Operation } from '../../operations/operation.ts'
 import type { Platform } from '../../platform.ts'
-import type { PrincipalResolver, RequestContext, Step } from '../state.ts'
+import type { CallContext, CallStep } from '../call-context.ts'
+import type { PrincipalResolver } from '../state.ts'
 
 /** Steps that check whether a caller may use an operation. */
 export interface AdmissionSteps extends Pick<Admission, 'confirm'> {
   /** Finds the caller, and refuses one without authority. */
-  readonly admit: Step
+  readonly admit: CallStep
   /** Admits again, unless nothing can have changed since. */
-  readonly admitAgain: Step
+  readonly admitAgain: CallStep
   /** Admits again while the operation waits or its response is being sent. */
-  stillAdmits(ctx: RequestContext): Promise<void>
+  stillAdmits(ctx: CallContext): Promise<void>
 }
 
 /** A public operation admits callers without credentials, or with invalid ones. */
@@ -25,21 +26,21 @@ export function admissionSteps(
   const { check, confirm } = admissionTo(operation, platform)
   const { verifier, clock } = platform
 
-  const admit: Step = function admit(ctx, next) {
+  const admit: CallStep = function admit(ctx, next) {
     // Read before the key is verified: the verification includes every earlier change.
     const admitted = { version: verifier.cacheVersion(), at: clock.now() }
     const letIn = (principal: Principal | undefined): ReturnType<typeof next> => {
       if (principal === undefined) throw kernelError('missing_credentials')
       ctx.state.principal = principal
-      check(principal, ctx['params'] as Readonly<Record<string, string>>)
+      check(principal, ctx.params ?? {})
       ctx.state.admitted = admitted
       return next()
     }
-    const found = resolve(ctx)
+    const found = resolve(ctx.request.ctx)
     return found instanceof Promise ? found.then(letIn) : letIn(found)
   }
 
-  const anyone: Step = function anyone(_ctx, next) {
+  const anyone: CallStep = function anyone(_ctx, next) {
     return next()
   }
 

@@ -1,4 +1,5 @@
 import type { Platform } from '../../platform.ts'
+import type { CallContext, CallStep } from '../call-context.ts'
 import { toCall } from '../call.ts'
 import { etagOf, isUnchanged } from '../conditions.ts'
 import { csvOf, sendCsv } from '../csv.ts'
@@ -6,13 +7,16 @@ import type { AdmissionSteps } from './admit.ts'
 import { idempotencyOf, performOnce } from '../idempotency.ts'
 import type { AnyCall, Answer, Answered } from '../perform.ts'
 import { isDryRun, perform, performQuote } from '../perform.ts'
-import type { RequestContext, Step } from '../state.ts'
 
 /** Seconds until accepted work may have progressed. */
 const COME_BACK = 2
 
 /** Runs the operation, once per `Idempotency-Key`, and responds after its commit. */
-export function answer(operation: Answered, platform: Platform, admission: AdmissionSteps): Step {
+export function answer(
+  operation: Answered,
+  platform: Platform,
+  admission: AdmissionSteps,
+): CallStep {
   requirePublicCache(operation)
   // The path prefix of the service.
   const root = new URL(platform.baseUrl).pathname.replace(/\/$/, '')
@@ -26,7 +30,7 @@ export function answer(operation: Answered, platform: Platform, admission: Admis
     const { status, body, replayed } = await answerTo(ctx, operation, platform, call)
     ctx.status = status
     ctx.set('Content-Type', 'application/json; charset=utf-8')
-    if (!ctx.res.hasHeader('cache-control')) ctx.set('Cache-Control', 'no-store')
+    if (!ctx.response.get('cache-control')) ctx.set('Cache-Control', 'no-store')
     if (replayed) ctx.set('Idempotency-Replayed', 'true')
     if (status === 202) setLocation(ctx, operation, root, body)
     ctx.body = body
@@ -35,7 +39,7 @@ export function answer(operation: Answered, platform: Platform, admission: Admis
 }
 
 function answerTo(
-  ctx: RequestContext,
+  ctx: CallContext,
   operation: Answered,
   platform: Platform,
   call: AnyCall,
@@ -53,7 +57,7 @@ function requirePublicCache({ id, access, effect, cache }: Answered): void {
   throw new TypeError(`${id}: only a public read may be cached`)
 }
 
-function letCache(ctx: RequestContext, seconds: number, body: string): void {
+function letCache(ctx: CallContext, seconds: number, body: string): void {
   const etag = etagOf(body)
   ctx.set('ETag', etag)
   ctx.set('Cache-Control', `public, max-age=${seconds}`)
@@ -63,7 +67,7 @@ function letCache(ctx: RequestContext, seconds: number, body: string): void {
 }
 
 /** Sets where and when to look again. A replay sets it from its stored body. */
-function setLocation(ctx: RequestContext, operation: Answered, root: string, body: string): void {
+function setLocation(ctx: CallContext, operation: Answered, root: string, body: string): void {
   const path = operation.watch?.(JSON.parse(body) as unknown)
   if (path === undefined) return
   ctx.set('Location', root + path)

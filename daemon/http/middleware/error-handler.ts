@@ -18,6 +18,7 @@ export function errorHandler(baseUrl: string, onError: ErrorListener): Step {
     const report = (error: KeyhookError): void => {
       onError(error, { id: ctx.state.requestId, method: ctx.method, path: ctx.path })
     }
+    ctx.state.refused = report
     ctx.state.report = (cause) => {
       report(httpError('internal_error', { cause, internal: 'This failed beside the response.' }))
     }

@@ -7,6 +7,7 @@ import { RESERVED_RESPONSE_BYTES } from '../../limits/amounts.ts'
 import { holderOf } from '../../authority/principal.ts'
 import { clientAddress } from '../client-address.ts'
 import { cutResponse, watchReader } from '../slow-readers.ts'
+import type { CallContext, CallStep } from '../call-context.ts'
 import type { Hold, RequestContext, Step } from '../state.ts'
 import type { Traffic } from '../traffic.ts'
 import { onResponseEnd } from '../response-end.ts'
@@ -29,6 +30,30 @@ export function holdAnswer({ effect }: Operation, traffic: Traffic): Step {
     } catch (refusal) {
       if (isRead) throw refusal
       drop(ctx)
+    }
+  }
+}
+
+/**
+ * The same for the answer of a call inside a request of another protocol. Its bytes are released when it has
+ * ended, or when nobody reads its events any more: the response that it becomes part of is counted itself.
+ */
+export function holdInner({ effect }: Operation, traffic: Traffic): CallStep {
+  const isRead = READS.has(effect)
+  return async function holdInner(ctx, next) {
+    const hold = takeHold(ctx, traffic)
+    ctx.state.hold = hold
+    let isOpen = false
+    try {
+      await next()
+      isOpen = effect === 'stream'
+      if (isOpen) onResponseEnd(ctx.req, ctx.res, hold.end)
+      else if (typeof ctx.body === 'string') hold.reserve(Buffer.byteLength(ctx.body))
+    } catch (refusal) {
+      if (isRead || ctx.body === undefined) throw refusal
+      cutResponse(ctx)
+    } finally {
+      if (!isOpen) hold.end()
     }
   }
 }
@@ -78,12 +103,19 @@ function drop(ctx: RequestContext): void {
   cutResponse(ctx)
 }
 
+/** Reserves a response until it was sent, or can no longer be sent. */
+function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
+  const hold = takeHold(ctx, traffic)
+  onResponseEnd(ctx.req, ctx.res, hold.end)
+  return hold
+}
+
 /**
  * Reserves a response before it is created.
  *
  * @throws KeyhookError `too_many_bytes`
  */
-function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
+function takeHold(ctx: CallContext, traffic: Traffic): Hold & { readonly end: () => void } {
   const { socket } = ctx.req
   const { principal, address } = ctx.state
   const { moving, clock } = traffic
@@ -100,12 +132,12 @@ function holdResponse(ctx: RequestContext, traffic: Traffic): Hold {
   const reader = { look: () => watchWaiting(socket, clock) }
   let hasEnded = false
   let unwatch = (): void => undefined
-  onResponseEnd(ctx.req, ctx.res, () => {
-    hasEnded = true
-    lease.release()
-    unwatch()
-  })
   return {
+    end() {
+      hasEnded = true
+      lease.release()
+      unwatch()
+    },
     reserve(bytes) {
       if (bytes <= (isEvicted ? RESERVED_RESPONSE_BYTES : held)) return
       if (!lease.add(bytes - held)) throw tooManyBytes()

@@ -5,7 +5,10 @@ import { DEFAULT_BODY_LIMIT, TOKEN_BYTES } from '../../limits/amounts.ts'
 import { mostBytes } from '../../operations/parts.ts'
 import type { Counting } from '../rates.ts'
 import { createRate, leastOf, rateLimited, slowestOf } from '../rates.ts'
-import type { RequestContext, Step } from '../state.ts'
+import type { CallContext, CallStep } from '../call-context.ts'
+
+/** What the price of a request depends on. */
+export type Metered = Pick<Operation, 'effect' | 'input' | 'bodyLimit' | 'unmetered'>
 
 /**
  * Counts requests per class. A request costs one token, plus one for each started MiB of its body after the
@@ -17,7 +20,7 @@ import type { RequestContext, Step } from '../state.ts'
  *
  * Headers describe the bucket with the fewest tokens, or the one that the request has to wait for.
  */
-export function createRateLimit(counting: Counting): (operation: Operation) => Step {
+export function createRateLimit(counting: Counting): (operation: Metered) => CallStep {
   return (operation) => {
     const kind = READS.has(operation.effect) ? 'reads' : 'writes'
     const { find, show } = createRate(kind, kind, counting)
@@ -25,7 +28,7 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
     const least = priceOf.of(0)
 
     return function rateLimit(ctx, next) {
-      const { tokens, isOpen } = priceOf.announced(ctx.req)
+      const { tokens, isOpen } = priceOf.announced(ctx)
       if (tokens > 0) {
         const counted = find(ctx.state)
         const [first] = counted
@@ -45,10 +48,7 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
     }
 
     /** Takes tokens for bytes that arrive later. A refusal keeps the taken tokens: those bytes were read. */
-    function charge(
-      ctx: RequestContext,
-      already: number,
-    ): (size: number) => KeyhookError | undefined {
+    function charge(ctx: CallContext, already: number): (size: number) => KeyhookError | undefined {
       let paid = already
       return (size) => {
         const price = priceOf.of(size)
@@ -73,12 +73,12 @@ export function createRateLimit(counting: Counting): (operation: Operation) => S
 
 interface Pricing {
   /** Tokens to take before a body is read, and whether its length is unknown. */
-  announced(request: RequestContext['req']): { readonly tokens: number; readonly isOpen: boolean }
+  announced(ctx: Pick<CallContext, 'get'>): { readonly tokens: number; readonly isOpen: boolean }
   /** Tokens for a body of this size. */
   of(size: number): number
 }
 
-function pricing(operation: Operation): Pricing {
+function pricing(operation: Metered): Pricing {
   const least = operation.unmetered === undefined ? 1 : 0
   const { parts, form } = operation.input
   const ofJson = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
@@ -88,10 +88,10 @@ function pricing(operation: Operation): Pricing {
   const of = (size: number): number => least + Math.max(0, Math.ceil(size / TOKEN_BYTES) - 1)
   return {
     of,
-    announced({ headers }) {
+    announced(ctx) {
       if (parts !== undefined) return none
-      const length = headers['content-length']
-      if (length === undefined) return headers['transfer-encoding'] === undefined ? none : open
+      const length = ctx.get('content-length')
+      if (length === '') return ctx.get('transfer-encoding') === '' ? none : open
       const size = Number(length)
       // A body beyond the limit is refused unread.
       return size <= TOKEN_BYTES || size > limit ? none : { tokens: of(size), isOpen: false }

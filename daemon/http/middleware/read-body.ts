@@ -23,7 +23,10 @@ const NOTHING = Buffer.alloc(0)
  * Reads the body as exact bytes and parses it once; the validated value is the stored one. Its bytes are
  * counted until the operation has ended.
  */
-export function readBody(operation: Operation, traffic: Traffic): Step {
+export function readBody(
+  operation: Pick<Operation, 'bodyLimit' | 'input'>,
+  traffic: Traffic,
+): Step {
   const limit = operation.bodyLimit ?? DEFAULT_BODY_LIMIT
   const takesBody = operation.input.body !== undefined
 

@@ -1,7 +1,7 @@
 import { KeyhookError } from '../../../lib/errors.ts'
 import type { Counting } from '../rates.ts'
 import { createRate, leastOf, rateLimited, slowestOf } from '../rates.ts'
-import type { RequestContext, Step } from '../state.ts'
+import type { CallContext, CallStep } from '../call-context.ts'
 
 const MESSAGE =
   'Too many requests of this caller or its account were refused, as a whole or in part. Wait as long as Retry-After says.'
@@ -15,10 +15,10 @@ const REPEATABLE: ReadonlySet<number> = new Set([408, 429])
  * They pay afterwards. A caller in debt is refused unread until the debt is paid. The bucket is not that of
  * writes: a write bucket in debt, such as after a large clone, would refuse valid events.
  */
-export function createRefusalLimit(counting: Counting): Step {
+export function createRefusalLimit(counting: Counting): CallStep {
   const rate = createRate('refusals', 'writes', counting)
 
-  function count(ctx: RequestContext): void {
+  function count(ctx: CallContext): void {
     const counted = rate.find(ctx.state)
     const [first] = counted
     if (first === undefined) return

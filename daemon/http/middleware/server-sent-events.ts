@@ -1,5 +1,7 @@
 import { httpError } from '../../operations/errors.ts'
-import type { Operation } from '../../operations/operation.ts'
+import type { Millis } from '../../../lib/time.ts'
+import { SECOND } from '../../../lib/time.ts'
+import type { Operation, StreamEvent } from '../../operations/operation.ts'
 import type { Platform } from '../../platform.ts'
 import { callerOf, holderOf } from '../../authority/principal.ts'
 import { toCall } from '../call.ts'
@@ -7,6 +9,9 @@ import type { AdmissionSteps } from './admit.ts'
 import { onResponseEnd } from '../response-end.ts'
 import type { Step } from '../state.ts'
 import type { Streams } from '../stream.ts'
+
+/** Delay before a client reconnects. */
+const COME_BACK: Millis = SECOND
 
 /** Responds to an operation with server-sent events. */
 export function serverSentEvents(
@@ -30,7 +35,9 @@ export function serverSentEvents(
     // A proxy that buffers responses would deliver nothing until the stream ends.
     ctx.set('X-Accel-Buffering', 'no')
     const stream = streams.open({
-      events,
+      opening: `retry: ${COME_BACK}\n\n`,
+      pieces: printEach(events),
+      refused: ({ code, message }) => printEvent({ event: 'error', data: { code, message } }),
       caller: callerOf(principal, address),
       holder: holderOf(principal, address),
       admit: call.admit,
@@ -46,4 +53,14 @@ export function serverSentEvents(
     })
     ctx.body = stream
   }
+}
+
+async function* printEach(events: AsyncIterable<StreamEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield printEvent(event)
+}
+
+/** WHATWG HTML, 9.2.6. JSON contains no line break. */
+function printEvent({ id, event, data }: StreamEvent): string {
+  const idLine = id === undefined ? '' : `id: ${id}\n`
+  return `${idLine}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 }

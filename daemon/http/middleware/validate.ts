@@ -8,10 +8,11 @@ import { querySchema } from '../../operations/query.ts'
 import { refusedNames } from '../../operations/faults.ts'
 import type { ReadInput } from '../../operations/read-input.ts'
 import { createInputReader } from '../../operations/read-input.ts'
-import type { RequestState, Step } from '../state.ts'
+import type { CallStep } from '../call-context.ts'
+import type { RequestState } from '../state.ts'
 
 /** Checks every part of the input, and refuses undeclared fields and parameters. */
-export function validate(operation: Operation): Step {
+export function validate(operation: Operation): CallStep {
   const { path, input } = operation
   const query = querySchema(operation)
   const readPath = input.params === undefined ? readNone : createInputReader(input.params)
@@ -21,7 +22,7 @@ export function validate(operation: Operation): Step {
     const broken = brokenTexts(path, ctx.path, ctx.querystring)
     if (broken.length > 0) throw httpError('invalid_request', { errors: broken })
     const read = {
-      params: readPath(ctx['params'], 'path'),
+      params: readPath(ctx.params, 'path'),
       query: readQuery(ctx.querystring === '' ? {} : { ...ctx.query }, 'query'),
       body: readBody(ctx.state.body, 'body'),
     }

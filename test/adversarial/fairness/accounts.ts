@@ -50,7 +50,13 @@ function openStreams() {
     [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }),
   }
   return (caller: string, holder: string) =>
-    streams.open({ events, caller, holder, admit: async () => undefined })
+    streams.open({
+      pieces: events,
+      refused: ({ code }) => code,
+      caller,
+      holder,
+      admit: async () => undefined,
+    })
 }
 
 function settle(): Promise<unknown> {
