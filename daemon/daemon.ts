@@ -16,6 +16,7 @@ import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
+import { cardPages } from './http/card-pages.ts'
 import { DONE_PAGE } from './http/done-page.ts'
 import { documents } from './http/documents.ts'
 import { frontPage } from './http/front-page.ts'
@@ -108,7 +109,11 @@ async function serve(
   const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
   const pages = [
     frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
-    documents({ ...apiPages(families, errorRows(families), baseUrl), ...DONE_PAGE }),
+    documents({
+      ...apiPages(families, errorRows(families), baseUrl),
+      ...DONE_PAGE,
+      ...cardPages(platform),
+    }),
     servePages(),
   ]
   const app = createApp({
@@ -225,6 +230,7 @@ export async function openLocal(
       },
       appsHosting: appsHostingOf(config, appsPort),
       baseUrl,
+      agentProtocols: true,
       ownHosts,
       leaving,
     })

@@ -138,6 +138,12 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     body: 'optional',
   },
   {
+    id: 'edits.diff',
+    method: 'GET',
+    path: '/v1/apps/{app_id}/edits/{edit_id}/diff',
+    query: ['path'],
+  },
+  {
     id: 'files.list',
     method: 'GET',
     path: '/v1/apps/{app_id}/files',
@@ -431,5 +437,7 @@ export const ROUTES: readonly RouteOf<Served>[] = [
     list: true,
   },
   { id: 'discovery.show', method: 'GET', path: '/v1/discovery' },
+  { id: 'discovery.services', method: 'GET', path: '/v1/discovery/services' },
+  { id: 'discovery.agent_card', method: 'GET', path: '/v1/discovery/agent-card' },
   { id: 'seals.status', method: 'GET', path: '/v1/master-keys' },
 ]

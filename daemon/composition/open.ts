@@ -62,6 +62,8 @@ export interface Opening {
   /** Addresses of apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
+  /** Whether MCP and A2A are served below it. Default false. */
+  readonly agentProtocols?: boolean | undefined
   /** Addresses of this process, which webhooks must not reach. */
   readonly ownHosts: readonly string[]
   /** Aborts when the process stops. Default: never. */
@@ -185,12 +187,14 @@ function createQueues(store: PlatformStore): Queues {
   }
 }
 
-function serviceOf({ config, families, appsHosting, baseUrl }: Opening): Service {
+function serviceOf(opening: Opening): Service {
+  const { config, families, appsHosting, baseUrl, agentProtocols = false } = opening
   // Without the apps family, this service has no apps of its own.
   const appIds = families.some(({ name }) => name === 'apps') ? config.appIds : 'any'
   return {
     catalogue: catalogueOf(config.brand, families),
     baseUrl,
+    agentProtocols,
     keyLimit: config.keyLimit,
     rates: rateLimitsOf(config),
     standardHeaders: config.webhookStandardHeaders === 'on',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Call, WriteCall } from '../../../operations/call.ts'
+import type { SkillArtifact } from '../../../operations/agent.ts'
 import { operation } from '../../../operations/operation.ts'
 import { dryRun } from '../../../billing/dry-run.ts'
 import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
@@ -26,6 +27,17 @@ import { completeAtOnce, requireMade } from '../structured.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
 import { PREVIEW } from '../../apps/artifacts.ts'
 
+/** What an edit changed, once it is completed. */
+const DIFF: SkillArtifact = {
+  name: 'diff',
+  operation: 'edits.diff',
+  ask: ({ app_id, id }) => ({ app_id: String(app_id), edit_id: String(id) }),
+  as: 'text',
+  mediaType: 'text/x-diff',
+  filename: 'changes.diff',
+  show: ({ diff }) => (typeof diff === 'string' && diff !== '' ? diff : undefined),
+}
+
 const input = {
   params: appParams,
   query: z.strictObject({ wait }),
@@ -48,7 +60,7 @@ export const createEdit = operation({
       tags: ['app', 'edit', 'code'],
       examples: ['Make the headline of the shop green.', 'Add an imprint to every page.'],
       text: 'prompt',
-      artifacts: [PREVIEW],
+      artifacts: [DIFF, PREVIEW],
     },
   },
   emits: ['edits'],
