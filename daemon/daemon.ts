@@ -16,6 +16,7 @@ import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
+import type { Protocol } from './http/protocol-steps.ts'
 import { cardPages } from './http/card-pages.ts'
 import { DONE_PAGE } from './http/done-page.ts'
 import { documents } from './http/documents.ts'
@@ -125,6 +126,7 @@ async function serve(
     trustedProxies: config.trustedProxies,
     hosts: acceptedHosts(baseUrl, address.port),
     operatorToken: config.operatorToken,
+    protocols: api ? await agentProtocols(families) : [],
     pages: api ? pages : [],
     log,
     metrics,
@@ -263,6 +265,12 @@ function openFolder(
     closers.push(() => appBytes.close())
     return { store, appBytes, masterKeyFile, migrated }
   })
+}
+
+/** Loaded where they are served alone: an embedder needs no other protocol. */
+async function agentProtocols(families: readonly Family[]): Promise<readonly Protocol[]> {
+  const { a2aProtocol } = await import('./a2a/endpoint.ts')
+  return [a2aProtocol(families)]
 }
 
 function openControl(

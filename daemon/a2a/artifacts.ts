@@ -17,7 +17,12 @@ export async function artifactsOf(
   task: TaskRecord,
 ): Promise<readonly WireArtifact[]> {
   if (task.state !== 'completed') return []
-  if (task.answer !== null) return [dataArtifact('answer', JSON.parse(task.answer))]
+  if (task.answer !== null) {
+    const operation = call.agent.operations.find(({ id }) => id === task.skill)
+    // The key may have been narrowed since it was answered.
+    const mayRead = operation !== undefined && call.allows(operation)
+    return mayRead ? [dataArtifact('answer', JSON.parse(task.answer))] : []
+  }
   const record = await readRecord(call, task)
   if (record === undefined) return []
   const skill = call.agent.skills.find(({ tool }) => tool.operation.id === task.skill)?.skill

@@ -1,39 +1,12 @@
-import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { FindWork } from '../agents/follow.ts'
 import type { SkillSpec } from '../agents/skills.ts'
 import type { KeyPrincipal } from '../authority/principal.ts'
-import type { Operation, StreamEvent } from '../operations/operation.ts'
+import type { InnerAnswer, InnerRequest } from '../http/inner-context.ts'
+import type { Operation } from '../operations/operation.ts'
 import type { Platform } from '../platform.ts'
 
 /** A call of an operation inside a request of the protocol. */
-export interface InnerRequest {
-  readonly operation: Operation
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string>>
-  readonly body?: { readonly value: unknown; readonly text: string } | undefined
-  readonly idempotencyKey?: string | undefined
-  readonly after?: string | undefined
-  readonly alsoCommit?:
-    | ((
-        tx: PlatformTx,
-        answer: { readonly status: number; readonly body: string },
-      ) => Promise<void>)
-    | undefined
-}
-
-export type InnerAnswer =
-  | {
-      readonly kind: 'json'
-      readonly status: number
-      readonly text: string
-      readonly replayed: boolean
-    }
-  | {
-      readonly kind: 'events'
-      readonly events: AsyncIterable<StreamEvent>
-      admit(): Promise<void>
-      leave(): void
-    }
+export type Ask = Omit<InnerRequest, 'via'>
 
 /** What this service offers over the protocol; the same for every caller. */
 export interface Agent {
@@ -51,7 +24,7 @@ export interface A2aCall {
   /** Aborts once nobody waits for the response. */
   readonly left: AbortSignal
   /** @throws KeyhookError as a request of its own would be refused */
-  run(request: InnerRequest): Promise<InnerAnswer>
+  run(request: Ask): Promise<InnerAnswer>
   /** Whether the key may call an operation at all. */
   allows(operation: Operation): boolean
   /** Rejects when the caller may no longer read what it waits for. */
@@ -69,7 +42,7 @@ export const skillsFor = ({ agent, allows }: A2aCall): readonly SkillSpec[] =>
  */
 export async function readJson(
   call: Pick<A2aCall, 'run'>,
-  request: InnerRequest,
+  request: Ask,
 ): Promise<Readonly<Record<string, unknown>>> {
   const answer = await call.run(request)
   if (answer.kind !== 'json') throw new TypeError(`${request.operation.id} is no read`)

@@ -64,11 +64,16 @@ const ROWS: Readonly<Record<number, Row>> = {
   404: INVALID,
   401: { rpc: -32010, http: 401, status: 'UNAUTHENTICATED' },
   403: { rpc: -32010, http: 403, status: 'PERMISSION_DENIED' },
+  405: { rpc: -32601, http: 405, status: 'UNIMPLEMENTED' },
   408: { rpc: LATER, http: 408, status: 'CANCELLED' },
   413: { rpc: -32602, http: 413, status: 'INVALID_ARGUMENT' },
   429: { rpc: LATER, http: 429, status: 'RESOURCE_EXHAUSTED' },
   500: { rpc: -32603, http: 500, status: 'INTERNAL' },
   503: { rpc: LATER, http: 503, status: 'UNAVAILABLE' },
+}
+
+const BY_CODE: Readonly<Record<string, Row>> = {
+  route_not_found: { rpc: -32601, http: 404, status: 'NOT_FOUND' },
 }
 
 /** Any cause as an error of the protocol; one that nobody expected says nothing of itself. */
@@ -96,7 +101,8 @@ function ours(error: KeyhookError, { baseUrl, requestId }: ErrorContext): Printe
   const metadata = { code, requestId, docUrl: `${baseUrl}/docs/errors#${code}`, ...texts(details) }
   const info = { '@type': ERROR_INFO_TYPE, reason: code.toUpperCase(), domain: host, metadata }
   return {
-    ...(ROWS[status] ?? { ...INVALID, http: status, status: 'FAILED_PRECONDITION' }),
+    ...(BY_CODE[code] ??
+      ROWS[status] ?? { ...INVALID, http: status, status: 'FAILED_PRECONDITION' }),
     message,
     details: errors.length === 0 ? [info] : [info, badRequest(errors)],
     retryAfter: typeof wait === 'number' ? wait : status === 503 ? 1 : undefined,

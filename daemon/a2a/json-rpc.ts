@@ -1,6 +1,5 @@
 import type { A2aCall } from './call.ts'
-import type { ErrorContext, PrintedError } from './errors.ts'
-import { printError } from './errors.ts'
+import type { PrintedError } from './errors.ts'
 import type { Method } from './methods.ts'
 import { METHODS } from './methods.ts'
 
@@ -53,19 +52,8 @@ export function readRpc(message: unknown): RpcRequest | RpcResponse {
 
 export const isRefused = (read: RpcRequest | RpcResponse): read is RpcResponse => 'jsonrpc' in read
 
-export async function runRpc(
-  call: A2aCall,
-  { id, method, params }: RpcRequest,
-  context: ErrorContext,
-): Promise<{ readonly response: RpcResponse; readonly error: PrintedError | undefined }> {
-  try {
-    const result = await method.run(call, params)
-    return { response: { jsonrpc: '2.0', id, result: result ?? null }, error: undefined }
-  } catch (cause) {
-    const error = printError(cause, context)
-    return { response: rpcError(id, error), error }
-  }
-}
+export const runRpc = (call: A2aCall, { method, params }: RpcRequest): Promise<unknown> =>
+  method.run(call, params)
 
 export function rpcError(
   id: RpcResponse['id'],

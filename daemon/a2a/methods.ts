@@ -3,15 +3,12 @@
  *
  * @module
  */
-import {
-  ExtendedAgentCardNotConfiguredError,
-  PushNotificationNotSupportedError,
-  UnsupportedOperationError,
-} from '@a2a-js/sdk/errors'
+import { PushNotificationNotSupportedError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import type { z } from 'zod'
 import { httpError } from '../operations/errors.ts'
 import { toFaults } from '../operations/faults.ts'
 import type { A2aCall } from './call.ts'
+import { readJson } from './call.ts'
 import { send } from './send.ts'
 import { awaitEnd, cancelTask, listTasks, printTask, requireTask } from './tasks.ts'
 import {
@@ -110,9 +107,17 @@ export const METHODS = {
     [{ verb: 'DELETE', path: `${CONFIGS}/{id}`, status: 204 }],
     noPush,
   ),
-  GetExtendedAgentCard: method(cardRequest, [{ verb: 'GET', path: '/extendedAgentCard' }], () => {
-    throw new ExtendedAgentCardNotConfiguredError()
-  }),
+  GetExtendedAgentCard: method(
+    cardRequest,
+    [{ verb: 'GET', path: '/extendedAgentCard' }],
+    async (call) => {
+      const operation = call.agent.operations.find(({ id }) => id === 'discovery.agent_card')
+      if (operation === undefined) {
+        throw new UnsupportedOperationError({ message: 'This agent has no extended card.' })
+      }
+      return (await readJson(call, { operation }))['card']
+    },
+  ),
 } as const satisfies Readonly<Record<string, Method>>
 
 function noStream(): never {

@@ -103,7 +103,8 @@ async function callSkill(
       idempotencyKey: `a2a:${fingerprint}`,
       async alsoCommit(tx: PlatformTx, { body: text, status }: { body: string; status: number }) {
         const record = JSON.parse(text) as Readonly<Record<string, unknown>>
-        const next = progress(place, skill, asked, { ...own, ...workOf(skill, record, status) })
+        const work = record['id'] === null ? { answer: text } : workOf(skill, record, status)
+        const next = progress(place, skill, asked, { ...own, ...work })
         if (!(await keep(tx, place, next, true))) throw a2aError('message_id_reused')
         isMade = true
       },

@@ -46,5 +46,7 @@ export const STATE_OF_STATUS: Readonly<Record<string, TaskState>> = {
  */
 export function stateOf({ status }: WireRecord, isAccepted: boolean): TaskState {
   const known = typeof status === 'string' ? STATE_OF_STATUS[status] : undefined
-  return known ?? (isAccepted ? 'submitted' : 'completed')
+  if (isAccepted) return known ?? 'submitted'
+  // A price shows the record that would be made.
+  return known === undefined || isUnderWay(known) ? 'completed' : known
 }

@@ -41,6 +41,7 @@ await t.test('every status of an edit, a deployment and an app is a state', asyn
   t.equal(stateOf({}, false), 'completed')
   t.equal(stateOf({ status: 'boiling' }, true), 'submitted')
   t.equal(stateOf({ status: 'failed' }, false), 'failed')
+  t.equal(stateOf({ status: 'queued' }, false), 'completed', 'what would be made')
 })
 
 await t.test('errors of the protocol have its codes and the statuses of 1.0.1', async (t) => {
