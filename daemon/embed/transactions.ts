@@ -1,12 +1,10 @@
 import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { SequelizeLike } from '../../plugins/registry.ts'
-import { isSequelize, untilAged } from '../../plugins/registry.ts'
+import type { SequelizeLike, Turns } from '../../plugins/registry.ts'
+import { createTurns, isSequelize, untilAged } from '../../plugins/registry.ts'
 import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
 import type { JoinedUnit } from '../../plugins/store/contract.ts'
-import type { Turns } from '../../plugins/store/turns.ts'
-import { createTurns } from '../../plugins/store/turns.ts'
 
 /** Transactions in which rows of the embedder, events and charges of Keyhook commit together. */
 export interface Transactions {

@@ -81,6 +81,7 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
     processor_events: PAYMENTS_TOLD_FOR,
     checkouts: PAYMENTS_TOLD_FOR,
     removed_files: 0,
+    agent_tasks: ENDED_FOR,
   }
 }
 

@@ -36,7 +36,8 @@ export interface PlatformTx extends StoreTx, PlatformWrites {
  * were given up expire when they are no longer reserved. A line of a clock that was ahead, whose instant
  * the newest line has not reached, is deleted before those that were added after it. Events of a payment
  * processor expire once they were applied or left; checkouts unless they were completed. Passages and vectors
- * of deleted files expire whatever the instant: no search finds them any more.
+ * of deleted files expire whatever the instant: no search finds them any more. Tasks of agents expire with
+ * their messages, except while their work is under way.
  */
 export const PLATFORM_PURGE_KINDS = [
   'access_lines',
@@ -48,6 +49,7 @@ export const PLATFORM_PURGE_KINDS = [
   'processor_events',
   'checkouts',
   'removed_files',
+  'agent_tasks',
 ] as const
 
 export type PlatformPurgeKind = (typeof PLATFORM_PURGE_KINDS)[number]

@@ -13,6 +13,7 @@ import { ledger } from './migrations/ledger.ts'
 import { observations } from './migrations/observations.ts'
 import { payments } from './migrations/payments.ts'
 import { settings } from './migrations/settings.ts'
+import { tasks } from './migrations/tasks.ts'
 import { appReads, appWrites } from './sql/apps.ts'
 import { deploymentReads, deploymentWrites } from './sql/deployments.ts'
 import { domainReads, domainWrites } from './sql/domains.ts'
@@ -24,6 +25,7 @@ import type { ReadScope, WriteScope } from './sql/scope.ts'
 import { serviceReads, serviceWrites } from './sql/services.ts'
 import { signInReads, signInWrites } from './sql/sign-in.ts'
 import type { PlatformTables } from './sql/tables.ts'
+import { taskReads, taskWrites } from './sql/tasks.ts'
 
 /** A noun of the platform store. */
 export interface Noun {
@@ -49,6 +51,7 @@ export const NOUNS = {
   ledger: { migrations: ledger, reads: ledgerReads, writes: ledgerWrites },
   payments: { migrations: payments, reads: paymentReads, writes: paymentWrites },
   hosting: { migrations: hosting, reads: hostingReads, writes: hostingWrites },
+  tasks: { migrations: tasks, reads: taskReads, writes: taskWrites },
 } as const satisfies Readonly<Record<string, Noun>>
 
 /** In the order in which they were released, after all of the core's. */

@@ -28,6 +28,7 @@ import { errorGroupCases } from './error-groups.ts'
 import { secretCases } from './secrets.ts'
 import { siteLookupCases } from './site-lookups.ts'
 import { siteCases } from './sites.ts'
+import { taskCases } from './tasks.ts'
 
 /** Every case of the platform's nouns, each on an empty store of its own. */
 export const platformCases: readonly PlatformCase[] = [
@@ -60,4 +61,5 @@ export const platformCases: readonly PlatformCase[] = [
   ...ledgerBudgetCases,
   ...paymentCases,
   ...hostingCases,
+  ...taskCases,
 ]

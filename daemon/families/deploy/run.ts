@@ -4,6 +4,7 @@ import type { DeploymentRecord } from '../../../plugins/platform/contract/deploy
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
 import type { StepTools } from './steps.ts'
@@ -24,6 +25,7 @@ export function createDeployHandler(platform: Platform, warn: Warn): JobHandler<
     stages: STEPS,
     async begin(tx, job, now) {
       const subject = await tx.deployments.begin(job, now)
+      await moveTask(tx, job.id, { state: 'working', at: now })
       // The process that switched visitors to it ended before it published the event.
       return subject && { subject, isBound: subject.status === 'live' }
     },

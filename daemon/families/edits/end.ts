@@ -2,6 +2,7 @@ import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Instant } from '../../../lib/time.ts'
 import type { Leased } from '../../jobs/handler.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
 import { editEvents } from './events.ts'
 
@@ -60,6 +61,12 @@ export async function publishEnd(
   const type = isCompleted ? 'edit.completed' : 'edit.failed'
   const event = editEvents.newEvent(engine, account_id, type, data, finished_at, app_id)
   await engine.publishIn(tx, [event])
+  await moveTask(tx, edit_id, {
+    state: status,
+    at: finished_at,
+    error: end.error,
+    charged_micros,
+  })
   if (isCompleted) {
     const isReady = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
     if (!isReady) await tx.apps.move(app_id, 'failed', 'ready', finished_at)

@@ -7,6 +7,7 @@ import type { LeasedJob } from '../../../plugins/platform/contract/jobs.ts'
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import { unlessAborted } from '../../jobs/handler.ts'
 import { ConflictError } from './base.ts'
 import { completeClaimed } from './complete.ts'
@@ -32,6 +33,7 @@ export function createEditHandler(platform: Platform, warn: Warn): JobHandler<Ed
     stages: STAGES,
     async begin(tx, job, now) {
       const subject = await tx.edits.begin(job, now)
+      await moveTask(tx, job.id, { state: 'working', at: now })
       return subject && { subject, refusal: await refusalOf(platform, tx, subject, job, now) }
     },
     run: (leased, heartbeat, signal) => perform(platform, leased, heartbeat, signal),

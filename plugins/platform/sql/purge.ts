@@ -57,4 +57,12 @@ export const platformPurgesOf = (
     order: 'expires_at, id',
     only: `status <> 'complete'`,
   },
+  agent_tasks: {
+    table: t.agent_tasks,
+    key: 'id',
+    old: `state NOT IN ('submitted', 'working') AND state_at < $1`,
+    by: 'instant',
+    order: 'state_at, id',
+    along: { table: t.agent_messages, by: 'task_id' },
+  },
 })
