@@ -16,6 +16,8 @@ import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
 import { FAMILIES, errorRows } from './families/index.ts'
 import { createApp } from './http/app.ts'
+import type { Protocol } from './http/protocol-steps.ts'
+import { cardPages } from './http/card-pages.ts'
 import { DONE_PAGE } from './http/done-page.ts'
 import { documents } from './http/documents.ts'
 import { frontPage } from './http/front-page.ts'
@@ -109,7 +111,11 @@ async function serve(
   const setupLink = api ? await ensureFirstUser(platform, owner) : undefined
   const pages = [
     frontPage(platform.catalogue, () => platform.store.accounts.anyUser()),
-    documents({ ...apiPages(families, errorRows(families), baseUrl), ...DONE_PAGE }),
+    documents({
+      ...apiPages(families, errorRows(families), baseUrl),
+      ...DONE_PAGE,
+      ...cardPages(platform),
+    }),
     servePages(),
   ]
   const app = createApp({
@@ -121,7 +127,7 @@ async function serve(
     trustedProxies: config.trustedProxies,
     hosts: acceptedHosts(baseUrl, address.port),
     operatorToken: config.operatorToken,
-    protocols: api ? await loadProtocols() : [],
+    protocols: api ? await loadProtocols(families) : [],
     pages: api ? pages : [],
     log,
     metrics,
@@ -156,9 +162,12 @@ async function serve(
 }
 
 /** Loads the other protocols, whose libraries nothing else needs. */
-async function loadProtocols(): Promise<readonly Protocol[]> {
-  const { mcp } = await import('./mcp/endpoint.ts')
-  return [mcp]
+async function loadProtocols(families: readonly Family[]): Promise<readonly Protocol[]> {
+  const [{ mcp }, { a2aProtocol }] = await Promise.all([
+    import('./mcp/endpoint.ts'),
+    import('./a2a/endpoint.ts'),
+  ])
+  return [mcp, a2aProtocol(families)]
 }
 
 function openApiListener(config: Config): Promise<Listener> {
@@ -233,6 +242,7 @@ export async function openLocal(
       },
       appsHosting: appsHostingOf(config, appsPort),
       baseUrl,
+      agentProtocols: true,
       ownHosts,
       leaving,
     })

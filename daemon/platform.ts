@@ -40,6 +40,22 @@ export interface Catalogue {
       readonly tool: CatalogueTool | null
     }[]
   }[]
+  readonly skills: readonly CatalogueSkill[]
+}
+
+/** Work that another agent may ask for. */
+export interface CatalogueSkill {
+  /** Name of its tool. */
+  readonly id: string
+  readonly operation: string
+  /** `Change an app` */
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly examples: readonly string[]
+  readonly access: Access
+  /** Scopes with which it returns everything. */
+  readonly scopes: readonly string[]
 }
 
 /** An operation as agents know it. */
@@ -135,6 +151,8 @@ export interface Service {
   readonly catalogue: Catalogue
   /** Address that clients see, without a trailing slash. */
   readonly baseUrl: string
+  /** Whether MCP and A2A are served below it. */
+  readonly agentProtocols: boolean
   /** Maximum live keys of an account without its own limit. */
   readonly keyLimit: number
   /** Requests per minute of one caller; 0 for no limit. */

@@ -22,6 +22,8 @@ import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
 export { untilAged } from './store/hold.ts'
+export { createTurns } from './store/turns.ts'
+export type { Turns } from './store/turns.ts'
 export type { OpenOptions, StoredFacts } from './store/open.ts'
 export { isPostgresUrl, isSequelize } from './store/sequelize.ts'
 export type { SequelizeLike } from './store/sequelize.ts'

@@ -1,14 +1,18 @@
 /**
- * `npm test`, once everything is compiled: all suites, one file more at a time than there are cores since many wait
- * for a process that they started, and beside them the checks of the source. Given folders of test/, only the suites in them, and no checks. A file that needs PostgreSQL starts a
- * server of its own: the feed waits for every transaction of its server, those of other files included.
+ * `npm test`, once everything is compiled: all suites, one process more at a time than there are cores since many
+ * wait for a process that they started, and beside them the checks of the source. Given folders of test/, only the
+ * suites in them, and no checks. A file that needs PostgreSQL starts a server of its own: the feed waits for every
+ * transaction of its server, those of other files included.
  *
- * A suite is run as `node` runs it. tap's own runner loads hooks into it and into every process that it starts,
+ * Ten suites share a process where they can: to load the modules of a daemon takes a second, which is a third of what
+ * most of them take. `node dist/test/daemon/keys.test.js` runs one of them alone.
+ *
+ * A process is run as `node` runs it. tap's own runner loads hooks into it and into every process that it starts,
  * daemons included, which look at each module: up to a third of the time went there.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, sep } from 'node:path'
 import type { Millis } from '../lib/time.ts'
@@ -19,6 +23,14 @@ const JOBS = availableParallelism() + 1
 
 /** Folders whose suites take longest begin first: at the end no job waits for the other. */
 const FIRST = ['soak', 'e2e', 'adversarial', 'plugins']
+
+const SHARE_PROCESS = 10
+
+/** Folders whose suites do not share a process: they take minutes, or mount the daemon in a way of their own. */
+const ALONE = ['e2e', 'mounted', 'soak']
+
+/** What a suite does with its process that others in it would notice. */
+const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage/m
 
 /** A suite that says nothing else ends after 240 seconds, and one that skips anything fails. */
 const TAP = { TAP_TIMEOUT: '240', TAP_FAIL_SKIP: '1' }
@@ -31,6 +43,9 @@ const CHECKS: readonly (readonly [program: string, ...flags: string[]])[] = [
   ['oxlint', '--type-aware', '--deny-warnings'],
   ['knip'],
 ]
+
+/** Suites that are run in one process. */
+type Group = readonly string[]
 
 interface Ended {
   readonly code: number
@@ -49,10 +64,36 @@ function suites(folders: readonly string[]): readonly string[] {
     .map((file) => join('dist/test', file))
 }
 
-async function run(program: string, flags: readonly string[], timeout?: Millis): Promise<Ended> {
+const folderOf = (file: string): string => file.split('/')[2] ?? ''
+
+function groupsOf(files: readonly string[]): readonly Group[] {
+  const groups: string[][] = []
+  const lastOf = new Map<string, string[]>()
+  for (const file of files) {
+    const folder = folderOf(file)
+    const isAlone =
+      ALONE.includes(folder) || OWNS_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'))
+    const last = isAlone ? undefined : lastOf.get(folder)
+    if (last !== undefined && last.length < SHARE_PROCESS) {
+      last.push(file)
+    } else {
+      const group = [file]
+      groups.push(group)
+      if (!isAlone) lastOf.set(folder, group)
+    }
+  }
+  return groups
+}
+
+/** Runs a program; `env` adds to this process's. */
+async function run(
+  program: string,
+  flags: readonly string[],
+  { timeout, env = {} }: { timeout?: Millis; env?: Readonly<Record<string, string>> } = {},
+): Promise<Ended> {
   const child = spawn(program, flags, {
     cwd: ROOT,
-    env: { ...process.env, ...TAP },
+    env: { ...process.env, ...TAP, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout,
     killSignal: 'SIGKILL',
@@ -91,32 +132,54 @@ function remarksOf(output: string): string {
   return remarks.map(([, remark]) => `    # ${remark}\n`).join('')
 }
 
+/** Of several suites in one process, what those said that failed, and the one in which it ended. */
+function failuresOf(output: string): string {
+  const parts = output.split(/(?<=^# dist\/\S+ time=\d+ms\n)/m)
+  return parts
+    .filter((part, index) => index === parts.length - 1 || /^ *not ok/m.test(part))
+    .join('')
+}
+
+function runGroup(name: string, files: Group): Promise<Ended> {
+  return files.length === 1
+    ? run(process.execPath, [name], { timeout: LONGEST })
+    : run(process.execPath, ['dist/test/together.js', name], {
+        timeout: LONGEST,
+        env: { SUITES: files.join(' ') },
+      })
+}
+
 /** Prints all that a failed suite said; resolves with whether all of them passed. */
 async function runSuites(files: readonly string[]): Promise<boolean> {
-  const queue = [...files]
+  const groups = groupsOf(files)
+  const queue = groups.map((group, index) => {
+    const [file = ''] = group
+    return { name: group.length === 1 ? file : `${folderOf(file)}-${index + 1}`, group }
+  })
   const failed: string[] = []
   const sum = { total: 0, pass: 0 }
   let ended = 0
 
   async function work(): Promise<void> {
-    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { name, group } = next
       const begun = performance.now()
-      const { code, output } = await run(process.execPath, [file], LONGEST)
+      const { code, output } = await runGroup(name, group)
       const { total, pass } = countedIn(output)
       const isWell = code === 0 && total > 0
-      if (!isWell) failed.push(file)
+      if (!isWell) failed.push(name)
       sum.pass += pass
       // One that ended before it counted has failed all the same.
       sum.total += Math.max(total, pass + (isWell ? 0 : 1))
       const took = `time=${Math.round(performance.now() - begun)}ms`
-      process.stdout.write(isWell ? remarksOf(output) : indented(`${output}\n`))
-      process.stdout.write(`${isWell ? 'ok' : 'not ok'} ${(ended += 1)} - ${file} # ${took}\n`)
+      process.stdout.write(isWell ? remarksOf(output) : indented(`${failuresOf(output)}\n`))
+      process.stdout.write(`${isWell ? 'ok' : 'not ok'} ${(ended += 1)} - ${name} # ${took}\n`)
     }
   }
 
   await Promise.all(Array.from({ length: JOBS }, work))
-  process.stdout.write(`1..${files.length}\n`)
-  for (const file of failed) process.stdout.write(`# failed: ${file}\n`)
+  process.stdout.write(`1..${groups.length}\n`)
+  for (const name of failed) process.stdout.write(`# failed: ${name}\n`)
   const { total, pass } = sum
   const fail = total > pass ? `, fail: ${total - pass}` : ''
   process.stdout.write(`# { total: ${total}, pass: ${pass}${fail} }\n`)

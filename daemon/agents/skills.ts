@@ -1,6 +1,5 @@
-import { isTool } from '../operations/agent.ts'
 import type { AgentSkill } from '../operations/agent.ts'
-import type { Operation } from '../operations/operation.ts'
+import { skillScopes } from '../operations/catalogue.ts'
 import type { ToolSpec } from './tools.ts'
 
 /** An operation that is asked for by a message. */
@@ -15,21 +14,10 @@ export interface SkillSpec {
 
 /** The skills among tools, in their order. */
 export function skillsOf(tools: readonly ToolSpec[]): readonly SkillSpec[] {
-  const operations = new Map(tools.map(({ operation }) => [operation.id, operation]))
+  const operations = tools.map(({ operation }) => operation)
   return tools.flatMap((tool) => {
     const { skill } = tool.use
     if (skill === undefined) return []
-    const reads = (skill.artifacts ?? []).map(({ operation }) => operations.get(operation))
-    const scopes = [tool.operation, ...reads].flatMap(scopeOf)
-    return [{ id: tool.name, skill, tool, scopes: [...new Set(scopes)] }]
+    return [{ id: tool.name, skill, tool, scopes: skillScopes(tool.operation, skill, operations) }]
   })
-}
-
-function scopeOf(operation: Operation | undefined): readonly string[] {
-  return typeof operation?.access === 'object' ? [operation.access.scope] : []
-}
-
-/** Whether an operation is also a skill. */
-export function isSkill({ agent }: Pick<Operation, 'agent'>): boolean {
-  return isTool(agent) && agent.skill !== undefined
 }

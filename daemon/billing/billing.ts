@@ -7,15 +7,21 @@ import type { PaymentProcessor } from '../../plugins/billing/contract.ts'
 import type { PaymentReads } from '../../plugins/platform/contract/payments.ts'
 import type { PlatformReads, PlatformTx } from '../../plugins/platform/contract.ts'
 import type { LeasedJob } from '../../plugins/platform/contract/jobs.ts'
-import type { LedgerWork, Micros, NewHold } from '../../plugins/platform/contract/ledger.ts'
+import type {
+  HoldRecord,
+  LedgerWork,
+  Micros,
+  NewHold,
+} from '../../plugins/platform/contract/ledger.ts'
+import { MAX_MICROS, refusing, tightest } from '../../plugins/platform/contract/ledger.ts'
 import type { AccountReads, Plan } from '../../plugins/store/contract/accounts.ts'
 import type { KeyReads } from '../../plugins/store/contract/keys.ts'
 import { planBySubscriptions } from './plan.ts'
 import { insufficientBalance } from './errors.ts'
 import { publishLow } from './events.ts'
-import { budgetsOf, limitsOf, tightest } from './limits.ts'
+import { budgetsOf } from './budgets.ts'
 import type { PricedOperation, Prices } from './prices.ts'
-import { MAX_MICROS, costOf } from './prices.ts'
+import { costOf } from './prices.ts'
 import type { Estimate } from './quote.ts'
 
 /** `none`, `internal`, or the name of the payment processor. */
@@ -91,7 +97,10 @@ export interface Billing {
   capture(tx: PlatformTx, work: LedgerWork, quantity?: number): Promise<Micros>
   /** Releases the hold for failed work. Captured payment stays captured. */
   release(tx: PlatformTx, work: LedgerWork): Promise<void>
-  /** Before work begins: makes its hold last until then. False when the hold has expired. */
+  /**
+   * Before work begins: makes its hold last until then. False when the hold has expired, unless the work costs
+   * nothing any more.
+   */
   extend(tx: PlatformTx, work: LedgerWork, until: Instant): Promise<boolean>
   /** The plan of an account now. */
   planOf(reads: PlanReads, accountId: string, now: Instant): Promise<Plan>
@@ -101,7 +110,9 @@ export interface Billing {
 function priceOf(prices: Prices, operation: string, now: Instant) {
   const version = prices.at(now)
   const price: PricedOperation | undefined = version.operations[operation]
-  if (price === undefined) throw new TypeError(`there is no price of ${operation}`)
+  // A name such as `constructor` is that of every object.
+  if (price === undefined || !Object.hasOwn(version.operations, operation))
+    throw new TypeError(`there is no price of ${operation}`)
   return { version: version.version, price }
 }
 
@@ -131,10 +142,8 @@ export function createNoBilling(prices: Prices): Billing {
 }
 
 /** With a payment processor the plan is what is paid for, to the instant. */
-const paidPlanOf: Billing['planOf'] = async ({ accounts, payments }, accountId, now) =>
-  (await accounts.get(accountId)) === undefined
-    ? 'pro'
-    : planBySubscriptions(await payments.subscriptions(accountId), now)
+const paidPlanOf: Billing['planOf'] = async ({ payments }, accountId, now) =>
+  planBySubscriptions(await payments.subscriptions(accountId), now)
 
 interface Ports {
   readonly mode: BillingMode
@@ -172,6 +181,12 @@ export function createBilling(ports: Ports): Billing {
       .filter(({ amount }) => amount > 0)
   }
 
+  /** Work that was accepted again once it cost nothing has no other hold. */
+  function isFree({ operation, quantity }: HoldRecord, now: Instant): boolean {
+    const price = prices.at(now).operations[operation]
+    return price !== undefined && costOf(price, quantity) === 0
+  }
+
   return {
     mode,
     metered: true,
@@ -183,18 +198,18 @@ export function createBilling(ports: Ports): Billing {
       const { version, price } = priceOf(prices, operation, now)
       const required = sum(quantities.map((quantity) => costOf(price, quantity)))
       const budgets = await budgetsOf(reads.keys, account_id, by)
-      const least = tightest(await limitsOf(reads.ledger, account_id, budgets, now))
-      const isRefused = required > least.available
+      const limits = await reads.ledger.limits(account_id, budgets, now)
+      const refusal = refusing(limits, required)
       return {
         operation,
         meter: price.meter,
         quantity: sum(quantities),
         price_version: version,
         required,
-        available: least.available,
+        available: tightest(limits).available,
         currency,
-        source: isRefused ? least.source : null,
-        key_id: isRefused ? least.key_id : null,
+        source: refusal?.source ?? null,
+        key_id: refusal?.key_id ?? null,
       }
     },
     async hold(tx, asked) {
@@ -225,7 +240,8 @@ export function createBilling(ports: Ports): Billing {
     },
     async extend(tx, work, until) {
       if (await tx.ledger.extend(work, until)) return true
-      return (await tx.ledger.getHold(work))?.state !== 'expired'
+      const hold = await tx.ledger.getHold(work)
+      return hold?.state !== 'expired' || isFree(hold, clock.now())
     },
     planOf: processing === undefined ? planOf : paidPlanOf,
   }

@@ -19,6 +19,10 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   'apps.create': 'app by prompt',
   'edits.create': 'prompt edit',
   'files.upload': 'file processing',
+  'hosting.requests': 'requests to an app',
+  'hosting.errors': 'failed requests to an app',
+  'hosting.not_found': 'requests to an app for nothing',
+  'hosting.egress_bytes': 'bytes that an app sent',
 }
 
 /**
@@ -32,6 +36,7 @@ export function describe({
   operation,
   note,
 }: Pick<LedgerTransaction, 'kind' | 'operation' | 'note'>): string {
-  const about = operation === null ? note : (OPERATIONS[operation] ?? operation)
-  return about === null ? KINDS[kind] : `${KINDS[kind]}: ${about}`
+  const about = operation === null ? null : (OPERATIONS[operation] ?? operation)
+  const said = [about, note].filter((part) => part !== null).join(', ')
+  return said === '' ? KINDS[kind] : `${KINDS[kind]}: ${said}`
 }

@@ -18,7 +18,7 @@ interface Priced {
  */
 export function dryRun<Input extends OperationInput>(
   ask: (call: QuoteCall<Input>) => Promise<Priced>,
-): Quote<Input> {
+): Quote<Input, typeof priceQuote> {
   return {
     output: priceQuote,
     example: exampleQuote,

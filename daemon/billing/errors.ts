@@ -1,24 +1,16 @@
 import type { KeyhookError } from '../../lib/errors.ts'
-import type { Instant } from '../../lib/time.ts'
 import { toIso } from '../../lib/time.ts'
-import type { Micros } from '../../plugins/platform/contract/ledger.ts'
+import type { Micros, SpendingLimit } from '../../plugins/platform/contract/ledger.ts'
 import { httpError } from '../operations/errors.ts'
 
-/** Whose limit refuses: the balance, a debt of the account, or the monthly budget of a key. */
-export type LimitSource = 'wallet' | 'account' | 'key'
-
-interface Shortage {
+interface Shortage extends SpendingLimit {
   readonly operation: string
   readonly required: Micros
-  readonly available: Micros
   readonly currency: string
-  readonly source: LimitSource
-  readonly key_id: string | null
   readonly debt: Micros
-  readonly resets_at: Instant | null
 }
 
-const MESSAGES: Readonly<Record<LimitSource, string | undefined>> = {
+const MESSAGES: Readonly<Record<SpendingLimit['source'], string | undefined>> = {
   wallet: undefined,
   account: 'The account has a debt, which the next credit pays. Nothing can be spent until then.',
   key: 'The monthly budget of the key is too low for this, or that of a key above it.',

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { MAX_MICROS } from './prices.ts'
-import { exactlyOne } from '../families/wire.ts'
-import { fault } from '../operations/faults.ts'
+import { MAX_MICROS } from '../../plugins/platform/contract/ledger.ts'
+import { exactlyOne, fault } from '../operations/faults.ts'
 
 /** Decimals of an amount in micros. */
 const DECIMALS = 6

@@ -20,6 +20,22 @@ export function paysForPlan(subscription: SubscriptionRecord, now: Instant): boo
   return status === 'active' || (until !== null && until > now)
 }
 
+/** The subscription that decides the plan: one that pays for it, else the newest. */
+export function decidingSubscription(
+  subscriptions: readonly SubscriptionRecord[],
+  now: Instant,
+): SubscriptionRecord | undefined {
+  const ofPlan = subscriptions.filter(({ is_plan }) => is_plan)
+  return ofPlan.find((one) => paysForPlan(one, now)) ?? ofPlan[0]
+}
+
+/** When a subscription is paid for again, and brings the credit of a month; null when it no longer is. */
+export function renewsAt(subscription: SubscriptionRecord, now: Instant): Instant | null {
+  const { current_period_end: end, cancel_at } = subscription
+  if (end === null || !paysForPlan(subscription, now)) return null
+  return cancel_at === null || end < cancel_at ? end : null
+}
+
 export function planBySubscriptions(
   subscriptions: readonly SubscriptionRecord[],
   now: Instant,

@@ -4,14 +4,12 @@ import { parseJson } from '../../lib/internal/json.ts'
 import type { Instant } from '../../lib/time.ts'
 import { DAY } from '../../lib/time.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
+import type { Micros } from '../../plugins/platform/contract/ledger.ts'
+import { MAX_MICROS } from '../../plugins/platform/contract/ledger.ts'
+import { METERS } from '../../plugins/platform/contract/observations.ts'
+import { givenInstant } from '../operations/instants.ts'
+import { METERS } from '../../plugins/platform/contract/observations.ts'
 import { createInputReader } from '../operations/read-input.ts'
-import { givenInstant } from '../families/wire.ts'
-
-/** Money in millionths of the currency's unit. */
-type Micros = number
-
-/** Largest amount: integers above it are not exact. */
-export const MAX_MICROS: Micros = Number.MAX_SAFE_INTEGER
 
 /** Price of a quantity: `price_micros` for every `per` units, at least `minimum_micros`. */
 export interface Price {
@@ -50,29 +48,24 @@ export interface Prices {
   at(now: Instant): PriceVersion
 }
 
-/** Operations that Keyhook charges for itself: every version prices them, if only with 0. */
-const OWN_OPERATIONS = ['apps.create', 'edits.create', 'files.upload'] as const
+/** Begins the operations that price what apps serve, each named by its meter; without a price it is free. */
+export const HOSTING = 'hosting.'
+
+/** Operations that Keyhook charges for itself: where it serves them, every version prices them, if only with 0. */
+export const OWN_OPERATIONS = ['apps.create', 'edits.create', 'files.upload'] as const
 
 const amount = z.int().min(0).max(MAX_MICROS)
 const count = z.int().min(1).max(MAX_MICROS)
 
-const operations = z
-  .record(
-    z.string().regex(/^[a-z0-9_]{1,40}(\.[a-z0-9_]{1,40}){1,3}$/, 'An operation is dotted words.'),
-    z.strictObject({
-      meter: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'A meter is one lower-case word.'),
-      price_micros: amount,
-      per: count,
-      minimum_micros: amount.default(0),
-    }),
-  )
-  .superRefine((priced, ctx) => {
-    for (const own of OWN_OPERATIONS) {
-      if (priced[own] === undefined) {
-        ctx.addIssue({ code: 'custom', path: [own], message: 'Has no price; 0 makes it free.' })
-      }
-    }
-  })
+const operations = z.record(
+  z.string().regex(/^[a-z0-9_]{1,40}(\.[a-z0-9_]{1,40}){1,3}$/, 'An operation is dotted words.'),
+  z.strictObject({
+    meter: z.string().regex(/^[a-z][a-z0-9_]{0,39}$/, 'A meter is one lower-case word.'),
+    price_micros: amount,
+    per: count,
+    minimum_micros: amount.default(0),
+  }),
+)
 
 const priceVersion = z.strictObject({
   version: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, dots, _ or -.'),
@@ -99,15 +92,28 @@ const readFile = createInputReader(priceFile)
 /**
  * Reads a price file.
  *
+ * @param needed operations that every version must price
  * @throws Error naming the version and the field
  */
-export function readPrices(text: string): Prices {
+export function readPrices(text: string, needed: readonly string[] = OWN_OPERATIONS): Prices {
   const { value, faults } = readFile(parseJson(text), 'prices')
   if (value === undefined) {
     const [first] = faults ?? []
     throw new Error(`${first?.location ?? ''}: ${first?.message ?? ''}`)
   }
-  for (const [at, { effective_at, version }] of value.versions.entries()) {
+  for (const [at, { effective_at, version, operations }] of value.versions.entries()) {
+    const unknown = Object.keys(operations).find(
+      (name) => name.startsWith(HOSTING) && !METERS.some((meter) => name === HOSTING + meter),
+    )
+    if (unknown !== undefined) {
+      throw new Error(
+        `versions[${at}].operations.${unknown}: Hosting has the meters ${METERS.join(', ')}.`,
+      )
+    }
+    const missing = needed.find((operation) => !Object.hasOwn(operations, operation))
+    if (missing !== undefined) {
+      throw new Error(`versions[${at}].operations.${missing}: Has no price; 0 makes it free.`)
+    }
     const before = value.versions[at - 1]
     if (before !== undefined && before.effective_at >= effective_at) {
       throw new Error(`versions[${at}]: ${version} must begin after ${before.version}`)

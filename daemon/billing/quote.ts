@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Micros } from '../../plugins/platform/contract/ledger.ts'
-import type { LimitSource } from './errors.ts'
+import type { Micros, SpendingLimit } from '../../plugins/platform/contract/ledger.ts'
 import { decimal, printMicros } from './money.ts'
 
 /** What work would cost now, and whether it could be paid for. */
@@ -14,7 +13,7 @@ export interface Estimate {
   readonly available: Micros | null
   readonly currency: string | null
   /** Whose limit would refuse it; null when none would. */
-  readonly source: LimitSource | null
+  readonly source: SpendingLimit['source'] | null
   readonly key_id: string | null
 }
 
@@ -41,7 +40,10 @@ export const priceQuote = z
   })
   .meta({ id: 'PriceQuote' })
 
-export function toWireQuote(estimate: Estimate): z.input<typeof priceQuote> {
+/** What `dry_run` answers, and `quote` of an embedded Keyhook. */
+export type PriceQuote = z.input<typeof priceQuote>
+
+export function toWireQuote(estimate: Estimate): PriceQuote {
   const { required, available, source, ...others } = estimate
   return {
     dry_run: true,

@@ -1,11 +1,14 @@
 import type { Instant, Millis } from '../../lib/time.ts'
-import { MINUTE } from '../../lib/time.ts'
+import { HOUR, MINUTE } from '../../lib/time.ts'
 import type { LowBalance } from '../../plugins/platform/contract/ledger.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import { ClaimLost } from '../jobs/handler.ts'
 import type { JobHandler, Warn } from '../jobs/handler.ts'
 import type { Platform } from '../platform.ts'
 import { publishLow } from './events.ts'
+import { sweepHosting } from './hosting.ts'
+import type { PaymentCounts } from './payments/counts.ts'
+import { sweepHosting } from './hosting.ts'
 import { sweepPayments } from './payments/sweep.ts'
 import { keepPrices } from './prices.ts'
 
@@ -13,6 +16,9 @@ import { keepPrices } from './prices.ts'
 const SWEEP = 'billing_sweep'
 
 const EVERY: Millis = MINUTE
+
+/** Days end seldom, and looking for what was counted in one reads many rows. */
+const HOSTING_EVERY: Millis = HOUR
 
 /** Accounts or holds of one unit, so that other units need not wait long. */
 const AT_ONCE = 100
@@ -37,15 +43,26 @@ export async function enqueueSweep({
   )
 }
 
-/** Ends holds whose work was lost, and posts credit that has expired, every minute. */
-export function createSweepHandler(platform: Platform, warn: Warn): JobHandler<null> {
+/** Ends holds whose work was lost, and posts credit that has expired, every minute; hosting is charged hourly. */
+export function createSweepHandler(
+  platform: Platform,
+  warn: Warn,
+  counts: Pick<PaymentCounts, 'swept'>,
+): JobHandler<null> {
+  let hostingAt: Instant | undefined
   return {
     kind: 'billing_sweep',
     begin: async () => ({ subject: null }),
     async run({ job: { id, claim } }, _, signal) {
       await sweep(platform, signal)
-      await sweepPayments(platform, signal)
+      await sweepPayments(platform, signal, counts)
       const { store, clock } = platform
+      // A sweep ahead of the clock was noted by one that was wrong.
+      const now = clock.now()
+      if (hostingAt === undefined || hostingAt + HOSTING_EVERY <= now || hostingAt > now) {
+        await sweepHosting(platform, signal)
+        hostingAt = now
+      }
       const isHeld = await store.write((tx) => tx.jobs.reschedule(id, claim, clock.now() + EVERY))
       if (!isHeld) throw new ClaimLost()
     },

@@ -8,11 +8,15 @@ import type { StoredFacts } from '../../plugins/registry.ts'
 import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { loadPrices } from '../composition/billing.ts'
+import { hasProcessor } from '../composition/processor.ts'
+import { reachProcessor } from '../composition/reach-processor.ts'
 import { requireBrand } from '../composition/brand.ts'
 import { readConfig, databaseFile, usesPostgres } from '../config/config.ts'
 import { openLocal } from '../daemon.ts'
 import type { DataFolder } from '../machine/data-folder.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
+import { getProcessor } from '../families/billing/operations/processor.ts'
+import { FAMILIES } from '../families/index.ts'
 import { masterKeyStatus } from '../families/seals/operations/status.ts'
 import { appsPortOf, requireTwoPorts } from '../hosting/apps-hosting.ts'
 import { tryListening } from '../listener/listen.ts'
@@ -40,16 +44,23 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
     ...(await checkFolder(config)),
     ...(await checkModel(config)),
     ...(await checkPrices(config)),
+    ...(await checkProcessor(config)),
   ]
 }
 
 async function checkPrices(config: Config): Promise<readonly Check[]> {
   if (config.prices === undefined) return []
   const { check } = await attempt('prices', async () => {
-    const { version } = (await loadPrices(config)).at(Date.now())
+    const { version } = (await loadPrices(config, FAMILIES)).at(Date.now())
     return { detail: `version ${version} is in effect` }
   })
   return [check]
+}
+
+/** Whether the payment processor answers, and sells the plan at our price. */
+async function checkProcessor(config: Config): Promise<readonly Check[]> {
+  if (!hasProcessor(config)) return []
+  return [(await attempt('payment processor', () => reachProcessor(config, FAMILIES))).check]
 }
 
 async function checkModel({ llmBaseUrl }: Config): Promise<readonly Check[]> {
@@ -104,6 +115,7 @@ async function checkFolder(config: Config): Promise<readonly Check[]> {
     running.check,
     { name: 'database', ok, detail: database },
     (await attempt('master key', () => askKeys(config))).check,
+    ...(await askPayments(config)),
   ]
 }
 
@@ -129,7 +141,8 @@ async function checkIdle(config: Config): Promise<readonly Check[]> {
     const { stored } = database.found
     if (stored !== undefined) return [taken.check, ...ports, database.check, ...stored]
     const key = await attempt('master key', () => openOnce(config, folder))
-    return [taken.check, ...ports, database.check, key.check]
+    const payments = key.found?.payments ?? []
+    return [taken.check, ...ports, database.check, key.check, ...payments]
   } finally {
     await folder.release()
   }
@@ -292,10 +305,13 @@ function quickCheck(file: string): Promise<{ readonly detail: string }> {
 }
 
 /** Opening proves the master keys with an encrypted check value. */
-async function openOnce(config: Config, folder: DataFolder): Promise<{ readonly detail: string }> {
+async function openOnce(
+  config: Config,
+  folder: DataFolder,
+): Promise<{ readonly detail: string; readonly payments: readonly Check[] }> {
   const local = await openLocal(config, createLog('silent'), folder, 'http://localhost')
   try {
-    return await askKeys(config)
+    return { ...(await askKeys(config)), payments: await askPayments(config) }
   } finally {
     await local.close()
   }
@@ -309,6 +325,32 @@ async function askKeys(config: Config): Promise<{ readonly detail: string }> {
     throw new Error('the daemon does not report the status of its master keys: see its log')
   const { data } = masterKeyStatus.output.parse(JSON.parse(answer.text))
   return { detail: data.map((key) => WORDS[key.status](key)).join('; ') }
+}
+
+/** What needs an operator's attention of payments; nothing is said where nobody takes money and nobody pays. */
+async function askPayments(config: Config): Promise<readonly Check[]> {
+  const looked = await attempt('payments', async () => {
+    const request = { method: getProcessor.method, path: getProcessor.path, body: undefined }
+    const answer = await askSocket(config, request)
+    // A service may be without the billing family.
+    if (answer?.status === 404) return { detail: '', status: undefined }
+    if (answer?.status !== 200)
+      throw new Error('the daemon does not report on payments: see its log')
+    return { detail: '', status: getProcessor.output.parse(JSON.parse(answer.text)) }
+  })
+  if (looked.found === undefined) return [looked.check]
+  const { status } = looked.found
+  if (status === undefined || (status.processor === null && status.elsewhere === 0)) return []
+  const { waiting, failed, other_plans, elsewhere } = status
+  const found = [
+    [waiting, 'events wait'],
+    [failed, 'objects could not be applied: see the log'],
+    [other_plans, 'accounts have another plan than they pay for'],
+    [elsewhere, 'subscriptions go on at a processor that is not configured'],
+  ] as const
+  const told = found.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+  const ok = failed === 0 && elsewhere === 0
+  return [{ name: 'payments', ok, detail: told.length === 0 ? 'nothing waits' : told.join('; ') }]
 }
 
 type KeyStatus = z.infer<typeof masterKeyStatus.output>['data'][number]

@@ -4,6 +4,7 @@ import { ConfigError, readConfig } from '../config/config.ts'
 import { ownVersion } from '../operations/catalogue.ts'
 import type { Family } from '../operations/family.ts'
 import { createLog } from '../telemetry/log.ts'
+import { addAgent } from './agent.ts'
 import { printChecks } from './check.ts'
 import type { CommandSpec } from './command.ts'
 import { commandsOf, groupsOf } from './command.ts'
@@ -77,6 +78,7 @@ function createProgram(families: readonly Family[], ports: CommandPorts): Comman
     })
   addServing(program, terminal)
   addDoctor(program, ports)
+  addAgent(program, ports)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   const specs = commandsOf(families)
   addGroups(program, specs, ports)

@@ -72,7 +72,7 @@ const UNITS: Readonly<Record<string, Millis>> = {
  *
  * @throws InvalidArgumentError for any other text, and for an instant in the past
  */
-function readExpiry(text: string, now: Instant): string {
+export function readExpiry(text: string, now: Instant): string {
   const duration = readDuration(text)
   const at = duration === undefined ? readInstant(text) : now + duration
   if (at <= now) throw new InvalidArgumentError(`Must be in the future, and ${text} is not.`)

@@ -57,8 +57,8 @@ export function routesOf<const Op extends Operation>(
 ): readonly RouteOf<Known<Op>>[] {
   const [operations] = readOperations(args) as typeof args
   return operations.filter(isAnswered).map((operation) => {
-    const { id, method, path, access, input, output } = operation
-    const query = fieldsOf(input.query)
+    const { id, method, path, access, input, output, quote } = operation
+    const query = [...fieldsOf(input.query), ...(quote === undefined ? [] : ['dry_run'])]
     const parts = Object.keys(input.parts ?? {})
     refuseDuplicates(id, [...paramsIn(path), ...query, ...fieldsOf(input.body), ...parts])
     return {

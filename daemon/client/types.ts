@@ -35,10 +35,18 @@ type Camel<Text extends string> = Text extends `${infer Head}_${infer Tail}`
   : Text
 
 /** A list also has `all`, which iterates over its pages. */
-type Method<One extends Operation> = Call<One['input'], z.input<One['output']>> &
+type Method<One extends Operation> = Called<One> &
   (z.input<One['output']> extends Page<infer Entry>
     ? { readonly all: Walk<One['input'], Entry> }
     : unknown)
+
+/** A dry run of an operation with a price returns the price. */
+type Called<One extends Operation> = One extends {
+  readonly quote: { readonly output: infer Price extends z.ZodType }
+}
+  ? Call<One['input'], z.input<Price>, { readonly dry_run: 'true' }> &
+      Call<One['input'], z.input<One['output']>, { readonly dry_run?: 'false' }>
+  : Call<One['input'], z.input<One['output']>>
 
 interface Page<Entry> {
   readonly data: readonly Entry[]
@@ -46,10 +54,10 @@ interface Page<Entry> {
 }
 
 /** The argument is optional when no field is required. */
-type Call<Input extends OperationInput, Answer> =
-  Record<never, never> extends Given<Input>
-    ? (given?: Given<Input>, options?: CallOptions) => Promise<Answer>
-    : (given: Given<Input>, options?: CallOptions) => Promise<Answer>
+type Call<Input extends OperationInput, Answer, More = unknown> =
+  Record<never, never> extends Flat<Given<Input> & More>
+    ? (given?: Flat<Given<Input> & More>, options?: CallOptions) => Promise<Answer>
+    : (given: Flat<Given<Input> & More>, options?: CallOptions) => Promise<Answer>
 
 type Walk<Input extends OperationInput, Entry> =
   Record<never, never> extends Given<Input>

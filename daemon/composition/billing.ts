@@ -5,20 +5,28 @@ import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { Billing, Processing } from '../billing/billing.ts'
 import { createBilling, createNoBilling } from '../billing/billing.ts'
 import type { Prices } from '../billing/prices.ts'
-import { DEFAULT_PRICES, keepPrices, readPrices } from '../billing/prices.ts'
+import { DEFAULT_PRICES, OWN_OPERATIONS, keepPrices, readPrices } from '../billing/prices.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/config.ts'
+import type { Family } from '../operations/family.ts'
 import type { Machine } from '../platform.ts'
 
 /**
  * Reads the prices that the operator configured.
  *
+ * @param families those that are served: their operations need a price
  * @throws ConfigError
  */
-export async function loadPrices({ prices: file }: Pick<Config, 'prices'>): Promise<Prices> {
+export async function loadPrices(
+  { prices: file }: Pick<Config, 'prices'>,
+  families: readonly Pick<Family, 'name'>[],
+): Promise<Prices> {
   if (file === undefined) return DEFAULT_PRICES
   try {
-    return readPrices(await readFile(resolve(file), 'utf8'))
+    const needed = OWN_OPERATIONS.filter((own) =>
+      families.some(({ name }) => own.startsWith(`${name}.`)),
+    )
+    return readPrices(await readFile(resolve(file), 'utf8'), needed)
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new ConfigError(`KEYHOOK_PRICES is ${file}, which cannot be used: ${reason}`, { cause })

@@ -62,6 +62,8 @@ export interface Opening {
   /** Addresses of apps; undefined when apps are not served. */
   readonly appsHosting?: AppsHosting | undefined
   readonly baseUrl: string
+  /** Whether MCP and A2A are served below it. Default false. */
+  readonly agentProtocols?: boolean | undefined
   /** Addresses of this process, which webhooks must not reach. */
   readonly ownHosts: readonly string[]
   /** Aborts when the process stops. Default: never. */
@@ -100,7 +102,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   requireNeeded(families)
   requireOwnTypes(config.eventTypes, families)
   const fileProcessor = await openNamed(config, given, closers)
-  const prices = opening.prices ?? (await loadPrices(config))
+  const prices = opening.prices ?? (await loadPrices(config, families))
   const { store, appBytes, masterKeyFile } = await openStorage(opening, closers)
   await keepBrand(store, config.brand)
   const machine = machineOf(opening.clock ?? clockOf(store))
@@ -144,6 +146,7 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
   const { clock } = machine
   const { changes } = store
   const traffic = createTraffic({ clock, changes, leaving: opening.leaving }, opening.traffic)
+  watchBilling(platform, metrics)
   metrics.watchBytes(() => bytesInProgress(traffic))
   return {
     platform,
@@ -155,6 +158,15 @@ async function open(opening: Opening, closers: Closers): Promise<Omit<Opened, 'c
       return work
     },
   }
+}
+
+function watchBilling({ billing, store }: Platform, metrics: Metrics): void {
+  if (!billing.metered) return
+  const { processing } = billing
+  metrics.watchBilling(async () => ({
+    holds: await store.ledger.countOpenHolds(),
+    events: processing && (await store.payments.countWaiting(processing.name)),
+  }))
 }
 
 async function openStorage(
@@ -185,12 +197,14 @@ function createQueues(store: PlatformStore): Queues {
   }
 }
 
-function serviceOf({ config, families, appsHosting, baseUrl }: Opening): Service {
+function serviceOf(opening: Opening): Service {
+  const { config, families, appsHosting, baseUrl, agentProtocols = false } = opening
   // Without the apps family, this service has no apps of its own.
   const appIds = families.some(({ name }) => name === 'apps') ? config.appIds : 'any'
   return {
     catalogue: catalogueOf(config.brand, families),
     baseUrl,
+    agentProtocols,
     keyLimit: config.keyLimit,
     rates: rateLimitsOf(config),
     standardHeaders: config.webhookStandardHeaders === 'on',

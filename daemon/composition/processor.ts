@@ -1,6 +1,11 @@
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { PaymentProcessorPlugin, ProcessorSettings } from '../../plugins/billing/contract.ts'
+import type {
+  PaymentProcessor,
+  PaymentProcessorPlugin,
+  ProcessorSetting,
+  ProcessorSettings,
+} from '../../plugins/billing/contract.ts'
 import { ProcessorError } from '../../plugins/billing/contract.ts'
 import { PROCESSORS } from '../../plugins/registry.ts'
 import type { Processing } from '../billing/billing.ts'
@@ -29,7 +34,7 @@ export async function openProcessing(
   { clock, ownHosts }: Pick<Machine, 'clock'> & { readonly ownHosts: readonly string[] },
   closers: Closers,
 ): Promise<Processing | undefined> {
-  if (WITHOUT.has(billing)) return undefined
+  if (!hasProcessor({ billing })) return undefined
   const plugin = await loadProcessor(billing)
   const settings = settingsOf(plugin, variable)
   try {
@@ -39,14 +44,32 @@ export async function openProcessing(
       answer: MAX_ANSWER,
     })
     closers.push(() => outbound.close())
-    const processor = await plugin.open({ settings, fetch: outbound.fetch, clock, currency })
+    const processor: unknown = await plugin.open({
+      settings,
+      fetch: outbound.fetch,
+      clock,
+      currency,
+    })
+    if (!isProcessor(processor)) {
+      throw new ConfigError(`KEYHOOK_BILLING is ${billing}, which opens no payment processor`)
+    }
     closers.push(() => processor.close?.())
     return { name: plugin.name, processor }
   } catch (cause) {
-    if (!(cause instanceof ProcessorError) || cause.code !== 'misconfigured') throw cause
-    throw new ConfigError(cause.internal ?? cause.message, { cause })
+    if (cause instanceof ConfigError) throw cause
+    if (cause instanceof ProcessorError && cause.code === 'misconfigured') {
+      throw new ConfigError(cause.internal ?? cause.message, { cause })
+    }
+    throw new ConfigError(
+      `KEYHOOK_BILLING is ${billing}, which cannot be opened: ${reasonOf(cause)}`,
+      {
+        cause,
+      },
+    )
   }
 }
+
+export const hasProcessor = ({ billing }: Pick<Config, 'billing'>): boolean => !WITHOUT.has(billing)
 
 /** @throws ConfigError */
 export async function loadProcessor(named: string): Promise<PaymentProcessorPlugin> {
@@ -71,17 +94,51 @@ async function loadModule(named: string): Promise<{ readonly paymentProcessor?: 
       readonly paymentProcessor?: unknown
     }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigError(`KEYHOOK_BILLING is ${named}, which cannot be loaded: ${reason}`, {
-      cause,
-    })
+    throw new ConfigError(
+      `KEYHOOK_BILLING is ${named}, which cannot be loaded: ${reasonOf(cause)}`,
+      {
+        cause,
+      },
+    )
   }
+}
+
+/** The first line: an operator reads it in one line of the start. */
+function reasonOf(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  return text.split('\n')[0] ?? ''
 }
 
 function isPlugin(plugin: unknown): plugin is PaymentProcessorPlugin {
   const { name, settings, origins, open } = (plugin ?? {}) as Partial<PaymentProcessorPlugin>
-  const hasForm = typeof name === 'string' && Array.isArray(settings)
+  const hasForm = typeof name === 'string' && Array.isArray(settings) && settings.every(isSetting)
   return hasForm && typeof origins === 'function' && typeof open === 'function'
+}
+
+function isSetting(setting: unknown): boolean {
+  const { name, required } = (setting ?? {}) as Partial<ProcessorSetting>
+  return typeof name === 'string' && typeof required === 'boolean'
+}
+
+const METHODS = [
+  'createCustomer',
+  'createCheckout',
+  'expireCheckout',
+  'usePaymentMethod',
+  'cancelSubscription',
+  'openPortal',
+  'receive',
+  'fetchFacts',
+  'changedSince',
+  'check',
+] as const satisfies readonly (keyof PaymentProcessor)[]
+
+function isProcessor(opened: unknown): opened is PaymentProcessor {
+  const given = (opened ?? {}) as Partial<PaymentProcessor>
+  const { subscriptions, portal, paymentMethods } = given.capabilities ?? {}
+  const flags = [subscriptions, portal, paymentMethods]
+  const areTold = flags.every((flag) => typeof flag === 'boolean')
+  return areTold && METHODS.every((method) => typeof given[method] === 'function')
 }
 
 /** @throws ConfigError for one that is required and missing */

@@ -26,6 +26,8 @@ const SWEEP_LOOK_EVERY = 15 * SECOND
 /** The part of a process in the work on a store: without `dispatch`, other processes send and run jobs. */
 export interface Roles {
   readonly dispatch: boolean
+  /** Whether it ends holds and fetches from the payment processor. Default: as `dispatch`. */
+  readonly billing?: boolean
 }
 
 /** Background work: deliveries, jobs, uses of keys, observations, retention. */
@@ -75,14 +77,17 @@ function timesOf({ workLease }: Config): FamilyJobTimes {
 }
 
 /** Holds have deadlines, whichever families are served. */
-async function startBilling({ platform, log }: Given): Promise<readonly Stoppable[]> {
+async function startBilling({ platform, log, metrics }: Given): Promise<readonly Stoppable[]> {
   if (!platform.billing.metered) return []
   await enqueueSweep(platform)
-  const sweeping = runJobs(platform, log, createSweepHandler, {}, SWEEP_LOOK_EVERY)
+  const { payments } = metrics
+  const createSweep: CreateHandler<null, never> = (of, warn) =>
+    createSweepHandler(of, warn, payments)
+  const sweeping = runJobs(platform, log, createSweep, {}, SWEEP_LOOK_EVERY)
   const { processing } = platform.billing
   if (processing === undefined) return [sweeping]
   const createHandler: CreateHandler<ProcessorEvent, never> = (of, warn) =>
-    createEventHandler(of, warn, processing)
+    createEventHandler(of, warn, processing, payments)
   return [sweeping, runJobs(platform, log, createHandler, {}, LOOK_EVERY)]
 }
 
@@ -98,7 +103,8 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     throw cause
   }
   const working = [
-    ...(roles.dispatch ? [...startJobs(given), ...(await startBilling(given))] : []),
+    ...(roles.dispatch ? startJobs(given) : []),
+    ...((roles.billing ?? roles.dispatch) ? await startBilling(given) : []),
     ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
   ]
   const observing = startObserving(platform, log, metrics.dropped)

@@ -1,6 +1,8 @@
 import { toHex } from '../../lib/internal/bytes.ts'
 import { FULL_AUTHORITY } from '../../lib/grant/authority.ts'
-import { insertAccount } from '../families/accounts/service.ts'
+import type { Plan } from '../../plugins/store/contract/accounts.ts'
+import { accountError } from '../families/accounts/errors.ts'
+import { insertAccount } from '../authority/accounts.ts'
 import { audit } from '../families/audit/note.ts'
 import type { Platform } from '../platform.ts'
 import type { OperatorPrincipal } from '../authority/principal.ts'
@@ -11,36 +13,56 @@ export interface AccountSettings {
   readonly id: string
   /** Maximum live keys; null uses `keyLimit` of `createKeyhook`. */
   readonly key_limit: number | null
+  /** On `free` no keys can be created; those that exist keep working. */
+  readonly plan: Plan
 }
 
-export type UpdateAccount = (
-  accountId: string,
-  changes: Pick<AccountSettings, 'key_limit'>,
-) => Promise<AccountSettings>
+/** At least one of them. */
+export type AccountChanges = Partial<Omit<AccountSettings, 'id'>>
+
+export type UpdateAccount = (accountId: string, changes: AccountChanges) => Promise<AccountSettings>
 
 const REQUEST_ID_BYTES = 12
 
 /** Changes settings of an embedder's account. Keyhook creates its row with the first setting. */
 export function createUpdateAccount(platform: Platform): UpdateAccount {
-  const { store, clock, random } = platform
+  const { store, clock, random, billing } = platform
   return async (...args) => {
-    const [id, { key_limit }] = readAccountChanges(args) as unknown as typeof args
+    const [id, changes = {}] = readAccountChanges(args) as [string, AccountChanges?]
+    const { key_limit, plan } = changes
+    if (key_limit === undefined && plan === undefined) throw nothingChanged()
+    if (plan !== undefined && billing.processing !== undefined) throw accountError('plan_managed')
     const principal: OperatorPrincipal = {
       type: 'operator',
       account_id: id,
       authority: FULL_AUTHORITY,
     }
-    await store.write(async (tx) => {
+    const requestId = `req_${toHex(random(REQUEST_ID_BYTES))}`
+    return store.write(async (tx) => {
       const now = clock.now()
-      if (!(await tx.accounts.setKeyLimit(id, key_limit, now))) {
-        await insertAccount(tx, platform, { id, name: id, key_limit }, now)
+      const change = { tx, platform, principal, now, requestId, ip: '' }
+      const note = (action: string): Promise<void> =>
+        audit(change, { account_id: id, action, target_type: 'account', target_id: id })
+      if ((await tx.accounts.get(id)) === undefined) {
+        // A setting of its own changes nothing else of an account.
+        const had = await billing.planOf(tx, id, now)
+        await insertAccount(tx, platform, { id, name: id, plan: had }, now)
       }
-      const requestId = `req_${toHex(random(REQUEST_ID_BYTES))}`
-      await audit(
-        { tx, platform, principal, now, requestId, ip: '' },
-        { account_id: id, action: 'account.updated', target_type: 'account', target_id: id },
-      )
+      if (key_limit !== undefined) {
+        await tx.accounts.setKeyLimit(id, key_limit, now)
+        await note('account.updated')
+      }
+      if (plan !== undefined) {
+        await tx.accounts.setPlan(id, plan, now)
+        await note('account.plan_changed')
+      }
+      const account = await tx.accounts.get(id)
+      const limit = account?.key_limit ?? null
+      return { id, key_limit: limit, plan: await billing.planOf(tx, id, now) }
     })
-    return { id, key_limit }
   }
+}
+
+function nothingChanged(): TypeError {
+  return new TypeError('accounts.update: changes must name key_limit or plan')
 }

@@ -6,9 +6,11 @@
 import type { Kind, Kinds, ReadArguments } from '../../lib/internal/arguments.ts'
 import {
   BOOLEAN,
+  COUNT,
   FUNCTION,
   NAME,
   OBJECT,
+  POSITIVE,
   TEXT,
   declareArguments,
   isObject,
@@ -16,6 +18,7 @@ import {
   listOf,
   mapOf,
   nullable,
+  oneOf,
   optional,
   optionsOf,
   readOptions,
@@ -88,6 +91,33 @@ export const readPublish: ReadArguments = declareArguments('webhooks.publish', {
   options: optionsOf({ transaction: given(OBJECT) }),
 })
 
+const OPERATION_ID: Kind = {
+  allowed: 'an id of 1 to 128 printable ASCII characters, without spaces',
+  accepts: (value) => typeof value === 'string' && /^[!-~]{1,128}$/.test(value),
+}
+
+const LIFETIME: Kind = {
+  allowed: 'a whole number of seconds, from 60 to 604800',
+  accepts: (value) => POSITIVE.accepts(value) && Number(value) >= 60 && Number(value) <= 604_800,
+}
+
+/** Undefined is refused: a variable that got lost would charge for one unit, or to no key. */
+const PRICED: Kinds = { operation: NAME, quantity: given(POSITIVE), key_id: given(NAME) }
+
+const OWN_WORK: Kinds = { account_id: ACCOUNT_ID, operation_id: OPERATION_ID }
+
+function readCharge(name: string, work: Kinds): ReadArguments {
+  const options = optionsOf({ transaction: given(OBJECT) })
+  return declareArguments(`billing.${name}`, { work: optionsOf(work), options })
+}
+
+export const readBilling = {
+  quote: readCharge('quote', { account_id: ACCOUNT_ID, ...PRICED }),
+  hold: readCharge('hold', { ...OWN_WORK, ...PRICED, lifetime_seconds: given(LIFETIME) }),
+  capture: readCharge('capture', { ...OWN_WORK, quantity: given(COUNT) }),
+  release: readCharge('release', OWN_WORK),
+}
+
 const RESOLVE = optional(FUNCTION)
 
 const ROUTE_OPTIONS = optionsOf({ prefix: optional(TEXT), resolve: RESOLVE })
@@ -121,7 +151,7 @@ const KEY_LIMIT: Kind = {
 
 export const readAccountChanges: ReadArguments = declareArguments('accounts.update', {
   account_id: ACCOUNT_ID,
-  changes: optionsOf({ key_limit: KEY_LIMIT }),
+  changes: optionsOf({ key_limit: given(KEY_LIMIT), plan: given(oneOf('free', 'pro')) }),
 })
 
 export const readWork: ReadArguments = declareArguments('transaction', { work: FUNCTION })

@@ -18,6 +18,7 @@ import { apiPages } from '../openapi/pages.ts'
 import type { Log } from '../telemetry/log.ts'
 import { createLog } from '../telemetry/log.ts'
 import { createUpdateAccount } from './accounts.ts'
+import { createEmbeddedBilling } from './billing.ts'
 import { createNeeds } from './need.ts'
 import { fetchFrom } from './in-process.ts'
 import {
@@ -38,7 +39,16 @@ import { callbackOf, fastifyOf, koaOf, toPrincipal } from './routes.ts'
 import { createTransactions } from './transactions.ts'
 
 export { ConfigError } from '../config/config.ts'
-export type { AccountSettings } from './accounts.ts'
+export type { AccountChanges, AccountSettings } from './accounts.ts'
+export type {
+  EmbeddedBilling,
+  InTransaction,
+  OwnWork,
+  WorkToCapture,
+  WorkToHold,
+  WorkToQuote,
+} from './billing.ts'
+export type { PriceQuote } from '../billing/quote.ts'
 export type { Requirement } from '../families/keys/need.ts'
 export type { Keyhook, KeyhookOptions } from './keyhook.ts'
 export type { EventToPublish, Published } from './publish.ts'
@@ -97,7 +107,7 @@ async function open(options: KeyhookOptions): Promise<Keyhook> {
     ownHosts: [],
   })
   try {
-    await opened.start({ dispatch })
+    await opened.start({ dispatch, billing: true })
   } catch (cause) {
     await opened.close()
     throw cause
@@ -117,6 +127,7 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
   const { verifier, universe, engine, store } = platform
   const toNeed = createNeeds(universe)
   const transactions = createTransactions(store, database)
+  const billing = createEmbeddedBilling(platform, transactions)
   const pages = documents({
     ...apiPages(served, errorRows(served), platform.baseUrl),
     ...DONE_PAGE,
@@ -207,6 +218,12 @@ function assemble(opened: Opened, { config, log, served, database }: Setting): K
     },
     accounts: { update: untilStopped(createUpdateAccount(platform)) },
     webhooks: { publish: untilStopped(createPublish(platform, transactions)) },
+    billing: {
+      quote: untilStopped(billing.quote),
+      hold: untilStopped(billing.hold),
+      capture: untilStopped(billing.capture),
+      release: untilStopped(billing.release),
+    },
     as(...args: readonly [accountId: string]) {
       readAccount(args)
       const [account] = args

@@ -4,6 +4,7 @@ import type { Requirement } from '../families/keys/need.ts'
 import type { Family } from '../operations/family.ts'
 import type { Platform } from '../platform.ts'
 import type { UpdateAccount } from './accounts.ts'
+import type { EmbeddedBilling } from './billing.ts'
 import type { GivenSettings } from './options.ts'
 import type { Publish } from './publish.ts'
 import type { Callback, RouteOptions, fastifyOf, koaOf } from './routes.ts'
@@ -41,9 +42,10 @@ export interface Keyhook {
   readonly accounts: {
     /**
      * Changes settings of one of your accounts, regardless of what its users may do: `key_limit`, the
-     * maximum number of live keys.
+     * maximum number of live keys, and `plan`.
      *
-     * @throws TypeError for a missing, unknown or impossible change
+     * @throws TypeError for a missing, unknown or impossible change; KeyhookError `plan_managed` for a plan
+     *   that a payment processor sells
      */
     update: UpdateAccount
   }
@@ -61,13 +63,47 @@ export interface Keyhook {
     publish: Publish
   }
   /**
+   * Charges for operations of your own, which the price file names, to the credit of accounts. Without
+   * `billing` everything is free.
+   *
+   * With a `transaction`, as of `publish`, each commits and rolls back with it.
+   */
+  readonly billing: {
+    /**
+     * Returns what work would cost now, and whether it could be paid for.
+     *
+     * @throws KeyhookError `key_not_found`; TypeError for an operation without a price, and as `publish`
+     */
+    quote: EmbeddedBilling['quote']
+    /**
+     * Sets the price of work aside. Work that is held or captured already is not held again.
+     *
+     * @throws KeyhookError `insufficient_balance`, having held nothing, `key_not_found`, `unavailable`;
+     *   TypeError for an operation without a price, and as `publish`
+     */
+    hold: EmbeddedBilling['hold']
+    /**
+     * Charges completed work at the price at which it was held, and returns the rest of its hold. Work without
+     * an open hold is not charged; work that was captured returns what it was charged then.
+     *
+     * @throws KeyhookError `unavailable`; TypeError as `publish`
+     */
+    capture: EmbeddedBilling['capture']
+    /**
+     * Returns the hold of failed work. What was captured stays so.
+     *
+     * @throws KeyhookError `unavailable`; TypeError as `publish`
+     */
+    release: EmbeddedBilling['release']
+  }
+  /**
    * Every operation of the API for one of your accounts, called in this process.
    *
    * @throws TypeError for an id other than 1 to 64 letters, digits, `_` or `-`
    */
   as(accountId: string): Client<Served>
   /**
-   * Runs `work` in a transaction of your database, in which `publish` may take part.
+   * Runs `work` in a transaction of your database, in which `publish` and `billing` may take part.
    *
    * On SQLite it holds the only writer of the file: all other writes of Keyhook wait, at most ten seconds.
    */

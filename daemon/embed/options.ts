@@ -12,7 +12,6 @@ const LISTENS = 'your own server listens'
 const USERS = 'its users are those of your product'
 const APPS = 'apps are served by the daemon alone'
 const WORK = 'edits and files of apps are worked on by the daemon alone'
-const BILLING = 'it charges for work on apps, and only the daemon does that work'
 
 /** Settings without effect in an embedded Keyhook, with the reason. */
 export const DAEMON_ONLY = {
@@ -42,13 +41,6 @@ export const DAEMON_ONLY = {
   embeddingsModel: WORK,
   embeddingsBaseUrl: WORK,
   embeddingsApiKey: WORK,
-  billing: BILLING,
-  currency: BILLING,
-  prices: BILLING,
-  stripeApiKey: BILLING,
-  stripeWebhookSecret: BILLING,
-  stripePricePro: BILLING,
-  stripeBaseUrl: BILLING,
 } as const satisfies Partial<Record<SettingName, string>>
 
 /** The settings of docs/config.md that an embedded Keyhook has: `KEYHOOK_MASTER_KEY` is `masterKey`. */

@@ -50,10 +50,11 @@ export function createPublish(platform: Platform, transactions: Transactions): P
       const [outcome] = await engine.outbox.publish([event])
       return toPublished(event, outcome)
     }
-    const tx = transactions.unitOf(transaction)
-    const event = toEvent(platform, given, await typesIn(tx, platform, given.account_id))
-    const [outcome] = await engine.publishIn(tx, [event])
-    return toPublished(event, outcome)
+    return transactions.inside(transaction, async (tx) => {
+      const event = toEvent(platform, given, await typesIn(tx, platform, given.account_id))
+      const [outcome] = await engine.publishIn(tx, [event])
+      return toPublished(event, outcome)
+    })
   }
 }
 

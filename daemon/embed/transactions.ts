@@ -1,11 +1,12 @@
 import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { SequelizeLike } from '../../plugins/registry.ts'
-import { isSequelize, untilAged } from '../../plugins/registry.ts'
-import type { JoinedUnit, Store, StoreTx } from '../../plugins/store/contract.ts'
+import type { SequelizeLike, Turns } from '../../plugins/registry.ts'
+import { createTurns, isSequelize, untilAged } from '../../plugins/registry.ts'
+import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
+import type { JoinedUnit } from '../../plugins/store/contract.ts'
 
-/** Transactions in which rows of the embedder and events of Keyhook commit together. */
+/** Transactions in which rows of the embedder, events and charges of Keyhook commit together. */
 export interface Transactions {
   /**
    * Runs `work` in a transaction and commits it, or rolls back when it rejects.
@@ -15,13 +16,15 @@ export interface Transactions {
    */
   run<T>(work: (transaction: never) => Promise<T>): Promise<T>
   /**
-   * The unit of work inside a transaction.
+   * Runs a call in a transaction, after those that were made in it before: their statements must not mix.
    *
    * @throws TypeError for anything but an open transaction of this database, and over SQLite for one that
    *   `run` did not open
    */
-  unitOf(transaction: unknown): StoreTx
+  inside<T>(transaction: unknown, call: (tx: PlatformTx) => Promise<T>): Promise<T>
 }
+
+type Unit = JoinedUnit<PlatformTx>
 
 /** The part of a pg pool that is used. */
 interface PoolLike {
@@ -42,25 +45,36 @@ const MAX_AGE: Millis = 10 * SECOND
 /**
  * @param database the embedder's database: a Sequelize instance, a pg pool, or an address
  */
-export function createTransactions(store: Store, database: unknown): Transactions {
+export function createTransactions(store: PlatformStore, database: unknown): Transactions {
   /** Units of transactions begun here: they notify workers after the commit. */
-  const units = new WeakMap<object, JoinedUnit>()
+  const units = new WeakMap<object, Unit>()
+  const turns = new WeakMap<object, Turns>()
 
-  function join(transaction: object): JoinedUnit {
+  function join(transaction: object): Unit {
     if (store.join === undefined) throw new TypeError('this store joins no transactions')
     return store.join(transaction)
   }
 
-  /** A pool reuses its clients: a joined unit ends with the work. */
+  function turnsOf(transaction: object): Turns {
+    const own = turns.get(transaction) ?? createTurns()
+    turns.set(transaction, own)
+    return own
+  }
+
+  /**
+   * A pool reuses its clients: a joined unit ends with the work. Calls that the work did not await end before
+   * the transaction does.
+   */
   async function within<T>(
     transaction: object,
-    unit: JoinedUnit,
+    unit: Unit,
     work: (transaction: object) => Promise<T>,
   ): Promise<T> {
     units.set(transaction, unit)
     try {
       return await work(transaction)
     } finally {
+      await turnsOf(transaction).idle()
       units.delete(transaction)
     }
   }
@@ -69,7 +83,7 @@ export function createTransactions(store: Store, database: unknown): Transaction
     sequelize: SequelizeLike,
     work: (transaction: object) => Promise<T>,
   ): Promise<T> {
-    let unit: JoinedUnit | undefined
+    let unit: Unit | undefined
     const result = await sequelize.transaction({ type: 'IMMEDIATE' }, async (transaction) => {
       unit = join(transaction)
       return within(transaction, unit, work)
@@ -122,19 +136,23 @@ export function createTransactions(store: Store, database: unknown): Transaction
     )
   }
 
+  function unitOf(transaction: object): PlatformTx {
+    const opened = units.get(transaction)
+    if (opened !== undefined) return opened.tx
+    // Without notifications of the store, no other process learns of the commit.
+    if (store.watch === undefined) {
+      throw new TypeError('over SQLite, transaction must be one of keyhook.transaction()')
+    }
+    return join(transaction).tx
+  }
+
   return {
     run: run as Transactions['run'],
-    unitOf(transaction) {
+    async inside(transaction, call) {
       if (typeof transaction !== 'object' || transaction === null) {
         throw new TypeError('transaction must be a transaction that is open')
       }
-      const opened = units.get(transaction)
-      if (opened !== undefined) return opened.tx
-      // Without notifications of the store, no other process learns of the commit.
-      if (store.watch === undefined) {
-        throw new TypeError('over SQLite, publish in a transaction of keyhook.transaction()')
-      }
-      return join(transaction).tx
+      return turnsOf(transaction).take(async () => call(unitOf(transaction)))
     },
   }
 }

@@ -4,13 +4,12 @@
  * @module
  */
 import { z } from 'zod'
-import type { Instant } from '../../lib/time.ts'
-import { toIso } from '../../lib/time.ts'
-import { fault } from '../operations/faults.ts'
+import { exactlyOne, fault } from '../operations/faults.ts'
+import { givenInstant, instant, isoOrNull } from '../operations/instants.ts'
 import { BLANK, MODEL_NAME, NUL, anyText, text } from '../operations/text.ts'
 import { MOST_LOOKED_AT } from '../../plugins/store/contract/page.ts'
 
-export { BLANK, NUL, anyText, text }
+export { BLANK, NUL, anyText, exactlyOne, givenInstant, instant, isoOrNull, text }
 
 /** An object with at least one member. */
 export function changesOf<Shape extends z.ZodRawShape>(
@@ -37,16 +36,6 @@ export function namesOf<Name extends z.ZodString, Value extends z.ZodType>(
     .meta({ maxProperties: max })
 }
 
-/** Constraint of a value to exactly one of these members, as JSON Schema expresses it. */
-export function exactlyOne(...names: readonly string[]): { readonly oneOf: readonly object[] } {
-  return {
-    oneOf: names.map((name) => ({
-      required: [name],
-      properties: Object.fromEntries(names.map((one) => [one, one === name])),
-    })),
-  }
-}
-
 /**
  * A text in a path or query that is compared with stored values. What is not found is not found, whatever it
  * contains. In a JSON body use `anyText`: there U+0000 is refused before any schema.
@@ -62,38 +51,6 @@ export const plainText: z.ZodString = z
 export const appId: z.ZodString = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'An app id is 1 to 64 letters, digits, _ or -.')
-
-/** An instant on the wire. */
-export const instant: z.ZodString = z.string().meta({ format: 'date-time' })
-
-const RFC_3339 =
-  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-
-/** Date.parse takes 30 February for 2 March: a day that does not exist is not an instant. */
-function parseInstant(text: string): number {
-  const [, year, month, day] = RFC_3339.exec(text) ?? []
-  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
-  const exists = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
-  return exists ? Date.parse(text) : NaN
-}
-
-/** An instant as a caller writes it: RFC 3339 with a time zone. Parsed to milliseconds. */
-export const givenInstant: z.ZodType<Instant, string> = z
-  .string()
-  .meta({ format: 'date-time' })
-  .transform((value, ctx) => {
-    const at = parseInstant(value)
-    if (!Number.isNaN(at)) return at
-    ctx.addIssue({
-      code: 'custom',
-      ...fault('invalid_format', 'Must be RFC 3339, such as 2030-01-31T12:00:00Z.'),
-    })
-    return z.NEVER
-  })
-
-export function isoOrNull(at: Instant | null): string | null {
-  return at === null ? null : toIso(at)
-}
 
 /** Creator of a record. */
 export const creator: z.ZodObject = z.strictObject({

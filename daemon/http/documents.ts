@@ -11,15 +11,16 @@ export interface Page {
 
 /** Serves fixed public pages by path, such as the API's description. */
 export function documents(pages: Readonly<Record<string, Page>>): Step {
-  const tagged = new Map(
-    Object.entries(pages).map(([path, page]) => [path, { ...page, etag: etagOf(page.body) }]),
-  )
+  const byPath = new Map(Object.entries(pages))
+  const etags = new Map<Page, string>()
   return function documents(ctx, next) {
-    const page = ctx.method === 'GET' ? tagged.get(ctx.path) : undefined
+    const page = ctx.method === 'GET' ? byPath.get(ctx.path) : undefined
     if (page === undefined) return next()
+    const etag = etags.get(page) ?? etagOf(page.body)
+    etags.set(page, etag)
     ctx.status = 200
     ctx.type = page.type
-    ctx.set('ETag', page.etag)
+    ctx.set('ETag', etag)
     ctx.set('Cache-Control', 'public, max-age=60')
     ctx.set('Content-Security-Policy', page.policy ?? "default-src 'none'; frame-ancestors 'none'")
     ctx.set('X-Content-Type-Options', 'nosniff')

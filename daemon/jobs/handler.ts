@@ -10,10 +10,15 @@ export class ClaimLost extends Error {
   override readonly name = 'ClaimLost'
 }
 
-/** A job that this process runs, and its subject. */
-export interface Leased<Subject> {
-  readonly job: LeasedJob
+/** The subject of a job that is claimed, and the claim, which guards each change of it. */
+export interface Claimed<Subject> {
+  readonly job: Pick<LeasedJob, 'claim'>
   readonly subject: Subject
+}
+
+/** A job that this process runs, and its subject. */
+export interface Leased<Subject> extends Claimed<Subject> {
+  readonly job: LeasedJob
 }
 
 /** Why a job is ended before it is done, whatever its kind. */

@@ -18,20 +18,42 @@ export interface ApiPage {
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The API's documents: its description, its reference, and the target of every `doc_url`. */
+/** The API's documents: its description, its reference, and the target of every `doc_url`, each built when first read. */
 export function apiPages(
   families: readonly Family[],
   rows: Readonly<Record<string, ErrorRow>>,
   baseUrl: string,
 ): Readonly<Record<string, ApiPage>> {
-  const description = JSON.stringify(describeApi(families, rows, baseUrl))
+  const description = once(() => JSON.stringify(describeApi(families, rows, baseUrl)))
   // The reference is built from the served description.
-  const document = JSON.parse(description) as ApiDocument
+  const reference = once(() => referencePage(JSON.parse(description()) as ApiDocument))
+  const errors = once(() => errorsPage(rows))
+  const html = { type: 'text/html; charset=utf-8', policy: POLICY }
   return {
-    '/v1/openapi.json': { type: 'application/json; charset=utf-8', body: description },
-    '/docs': { type: 'text/html; charset=utf-8', body: referencePage(document), policy: POLICY },
-    '/docs/errors': { type: 'text/html; charset=utf-8', body: errorsPage(rows), policy: POLICY },
+    '/v1/openapi.json': {
+      type: 'application/json; charset=utf-8',
+      get body() {
+        return description()
+      },
+    },
+    '/docs': {
+      ...html,
+      get body() {
+        return reference()
+      },
+    },
+    '/docs/errors': {
+      ...html,
+      get body() {
+        return errors()
+      },
+    },
     '/docs/reference.css': { type: 'text/css; charset=utf-8', body: STYLE },
     '/docs/reference.js': { type: 'text/javascript; charset=utf-8', body: SCRIPT },
   }
+}
+
+function once(build: () => string): () => string {
+  let built: string | undefined
+  return () => (built ??= build())
 }

@@ -124,3 +124,13 @@ function refusedName(location: string, name: string, message: string): FieldErro
 function printStep(step: PropertyKey): string {
   return typeof step === 'number' ? `[${step}]` : `.${String(step)}`
 }
+
+/** Constraint of a value to exactly one of these members, as JSON Schema expresses it. */
+export function exactlyOne(...names: readonly string[]): { readonly oneOf: readonly object[] } {
+  return {
+    oneOf: names.map((name) => ({
+      required: [name],
+      properties: Object.fromEntries(names.map((one) => [one, one === name])),
+    })),
+  }
+}

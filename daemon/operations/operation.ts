@@ -43,8 +43,11 @@ export interface CommandWarning {
 }
 
 /** The price of an operation, without its effect. */
-export interface Quote<Input extends OperationInput = OperationInput> {
-  readonly output: z.ZodType
+export interface Quote<
+  Input extends OperationInput = OperationInput,
+  Price extends z.ZodType = z.ZodType,
+> {
+  readonly output: Price
   readonly example: unknown
   /** Changes nothing. */
   run(call: QuoteCall<Input>): Promise<unknown>
@@ -211,6 +214,11 @@ export type Operation<
     Effects<Input, Output, Prepared>[Its]
 }[One]
 
+/** An operation with a price. */
+export interface Priced<Input extends OperationInput, Price extends z.ZodType> {
+  readonly quote: Quote<Input, Price>
+}
+
 /** Effects that change nothing. */
 export const READS: ReadonlySet<Effect> = new Set<Effect>(['read', 'bytes', 'stream'])
 
@@ -220,7 +228,28 @@ export const READS: ReadonlySet<Effect> = new Set<Effect>(['read', 'bytes', 'str
  * @example
  * export const boilPot = operation({ effect: 'write', id: 'pots.boil', …, async run({ tx, params }) { … } })
  */
-// Two signatures: the result of `prepare` is inferred only where the effect is known.
+// Several signatures: the result of `prepare` is inferred only where the effect is known, and a price only
+// where there is one.
+export function operation<
+  const Id extends string,
+  const Code extends string,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Price extends z.ZodType,
+  Prepared = undefined,
+>(
+  declared: Operation<'write', Input, Output, Prepared, Id, Code> & Priced<Input, Price>,
+): Operation<'write', Input, Output, Prepared, Id, Code> & Priced<Input, Price>
+export function operation<
+  const Id extends string,
+  const Code extends string,
+  One extends Exclude<Effect, 'write'>,
+  Input extends OperationInput,
+  Output extends z.ZodType,
+  Price extends z.ZodType,
+>(
+  declared: Operation<One, Input, Output, undefined, Id, Code> & Priced<Input, Price>,
+): Operation<One, Input, Output, undefined, Id, Code> & Priced<Input, Price>
 export function operation<
   const Id extends string,
   const Code extends string,

@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import type { PaymentCounts } from '../billing/payments/counts.ts'
+import { createPaymentCounts } from '../billing/payments/counts.ts'
 import type { EngineEvents } from '../../lib/engine/ports.ts'
 import type { VerifierCounts } from '../../lib/engine/verifier.ts'
 
@@ -29,6 +31,10 @@ export interface Metrics {
   readonly clients: ConnectionCounts
   /** Incremented by the endpoints of browser reports, and read with the metrics. */
   readonly reports: Counts<'too_many' | 'at_once' | 'too_slow' | 'too_large'>
+  /** Incremented by the work on payments, and read with the metrics. */
+  readonly payments: PaymentCounts
+  /** Registers the source of what billing has in progress, in the whole installation. */
+  watchBilling(read: () => Promise<BillingInProgress>): void
   /** Counts one change that other processes did not acknowledge in time. */
   unacknowledged(): void
   /** Registers the source of the bytes that requests and responses hold. */
@@ -43,6 +49,12 @@ export interface Metrics {
 export type BytesInProgress = Counts<
   'bodies' | 'responses' | 'anonymous_bodies' | 'anonymous_responses'
 >
+
+/** Holds of works in progress; events of the processor that wait, where there is one. */
+export interface BillingInProgress {
+  readonly holds: number
+  readonly events: number | undefined
+}
 
 const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -141,7 +153,41 @@ export function createMetrics(): Metrics {
       reports,
     ),
   )
+  const payments = createPaymentCounts()
+  registry.registerMetric(
+    counted(
+      'keyhook_processor_events_total',
+      'Events of the payment processor, by what became of them here.',
+      'result',
+      payments.events,
+    ),
+  )
+  registry.registerMetric(
+    counted(
+      'keyhook_processor_swept_total',
+      'Objects of the payment processor that only a sweep found, and sweeps that failed.',
+      'what',
+      payments.swept,
+    ),
+  )
   return {
+    payments,
+    watchBilling(read) {
+      registry.registerMetric(
+        new Gauge({
+          name: 'keyhook_billing_in_progress',
+          help: 'Open holds, and events of the payment processor that wait, of all processes.',
+          labelNames: ['what'],
+          registers: [],
+          async collect() {
+            // Without an answer of the store there is no value; the other metrics are shown.
+            const { holds, events } = await read().catch(() => ({ holds: NaN, events: NaN }))
+            this.set({ what: 'holds' }, holds)
+            if (events !== undefined) this.set({ what: 'events' }, events)
+          },
+        }),
+      )
+    },
     verifications,
     dropped,
     visitors,

@@ -29,6 +29,9 @@ const UNSEEN_FOR: Millis = 30 * DAY
 /** Retention of observers: one that is silent for so long no longer retries a batch. */
 const SILENT_FOR: Millis = 30 * DAY
 
+/** Retention of what a payment processor told, and of checkouts that nobody completed. Payments stay. */
+const PAYMENTS_TOLD_FOR: Millis = 90 * DAY
+
 /**
  * Deletes expired rows, chunk by chunk, and returns their number by kind.
  *
@@ -75,7 +78,10 @@ function spansOf({ events, audit, access }: Retention): Readonly<Record<Kind, Mi
     observers: SILENT_FOR,
     deployments: ENDED_FOR,
     left_aliases: 0,
+    processor_events: PAYMENTS_TOLD_FOR,
+    checkouts: PAYMENTS_TOLD_FOR,
     removed_files: 0,
+    agent_tasks: ENDED_FOR,
   }
 }
 

@@ -54,7 +54,13 @@ const readError = declareArguments('ProcessorError', {
   extras: optionsOf({ internal: optional(TEXT), cause: optional(ANY) }),
 })
 
-/** A failed call; any other error is a defect. */
+/** Marks errors of every copy of the package. */
+const MARK = Symbol.for('keyhook.ProcessorError')
+
+/**
+ * A failed call; any other error is a defect. `instanceof` also accepts one of another copy of the package: a
+ * module that is named by its path finds its own.
+ */
 export class ProcessorError extends KeyhookError<ProcessorErrorCode> {
   readonly retryable: boolean
 
@@ -64,5 +70,10 @@ export class ProcessorError extends KeyhookError<ProcessorErrorCode> {
     const row = PROCESSOR_ERRORS[code]
     super(code, row, extras)
     this.retryable = row.retryable
+    Object.defineProperty(this, MARK, { value: true })
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && MARK in value
   }
 }

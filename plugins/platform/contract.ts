@@ -7,7 +7,7 @@
  * @module
  */
 import type { Instant } from '../../lib/time.ts'
-import type { PurgeKind, Store, StoreTx } from '../store/contract.ts'
+import type { JoinedUnit, PurgeKind, Store, StoreTx } from '../store/contract.ts'
 import { PURGE_KINDS } from '../store/contract.ts'
 import type { NOUNS } from './nouns.ts'
 
@@ -20,7 +20,13 @@ export type PlatformReads = { readonly [Name in keyof Nouns]: ReturnType<Nouns[N
 export type PlatformWrites = { readonly [Name in keyof Nouns]: ReturnType<Nouns[Name]['writes']> }
 
 /** One unit of work over the core and the platform. */
-export type PlatformTx = StoreTx & PlatformWrites
+export interface PlatformTx extends StoreTx, PlatformWrites {
+  /**
+   * Runs a part of the unit: what it did is undone when it fails, and the unit may go on. A refusal, such as
+   * `insufficient_balance`, undoes nothing.
+   */
+  atomically<T>(work: () => Promise<T>): Promise<T>
+}
 
 /**
  * Rows of the platform that expire, in the order in which they must be deleted.
@@ -28,8 +34,10 @@ export type PlatformTx = StoreTx & PlatformWrites
  * Error groups count from when they were last seen, observers from their last write. Of deployments those
  * that failed or were canceled expire, with their lines, but never the last one of their app; aliases that
  * were given up expire when they are no longer reserved. A line of a clock that was ahead, whose instant
- * the newest line has not reached, is deleted before those that were added after it. Passages and vectors of
- * deleted files expire whatever the instant: no search finds them any more.
+ * the newest line has not reached, is deleted before those that were added after it. Events of a payment
+ * processor expire once they were applied or left; checkouts unless they were completed. Passages and vectors
+ * of deleted files expire whatever the instant: no search finds them any more. Tasks of agents expire with
+ * their messages, except while their work is under way.
  */
 export const PLATFORM_PURGE_KINDS = [
   'access_lines',
@@ -38,7 +46,10 @@ export const PLATFORM_PURGE_KINDS = [
   'observers',
   'deployments',
   'left_aliases',
+  'processor_events',
+  'checkouts',
   'removed_files',
+  'agent_tasks',
 ] as const
 
 export type PlatformPurgeKind = (typeof PLATFORM_PURGE_KINDS)[number]
@@ -48,9 +59,11 @@ export const ALL_PURGE_KINDS: readonly (PurgeKind | PlatformPurgeKind)[] = [
   ...PLATFORM_PURGE_KINDS,
 ]
 
-export interface PlatformStore extends Omit<Store, 'write' | 'purge'>, PlatformReads {
+export interface PlatformStore extends Omit<Store, 'write' | 'purge' | 'join'>, PlatformReads {
   /** As the core's, with the platform's nouns in the same unit. */
   write<T>(work: (tx: PlatformTx) => Promise<T>): Promise<T>
   /** As the core's. */
   purge(kind: PurgeKind | PlatformPurgeKind, before: Instant, limit: number): Promise<number>
+  /** As the core's, with the platform's nouns in the same unit. */
+  join?(transaction: unknown): JoinedUnit<PlatformTx>
 }

@@ -4,6 +4,7 @@ import { DOMAINS } from './models/domains.ts'
 import { EDITS } from './models/edits.ts'
 import { ERROR_GROUPS } from './models/error-groups.ts'
 import { FILES } from './models/files.ts'
+import { HOSTING_CHARGES } from './models/hosting.ts'
 import { JOBS, JOB_LINES } from './models/jobs.ts'
 import {
   HOLDS,
@@ -36,6 +37,7 @@ import {
 import { SERVICES, SERVICE_SECRETS } from './models/services.ts'
 import { SIGN_IN } from './models/sign-in.ts'
 import { SITES } from './models/sites.ts'
+import { AGENT_MESSAGES, AGENT_TASKS } from './models/tasks.ts'
 
 /** Models whose rows are deleted with their app. */
 export const OF_APP = [
@@ -65,6 +67,7 @@ export const MODELS = [
   OBSERVERS,
   HOLDS,
   HOLD_LOTS,
+  HOSTING_CHARGES,
   KEY_SPENDING,
   LEDGER_ENTRIES,
   LEDGER_TRANSACTIONS,
@@ -80,4 +83,6 @@ export const MODELS = [
   PROCESSOR_EVENTS,
   PROCESSOR_SWEEPS,
   SUBSCRIPTIONS,
+  AGENT_MESSAGES,
+  AGENT_TASKS,
 ] as const

@@ -1,16 +1,19 @@
 import type { Migration } from '../store/sql/migrations/migration.ts'
 import { jobReads } from './jobs/jobs.ts'
+import { hostingReads, hostingWrites } from './ledger/hosting.ts'
 import { ledgerReads, ledgerWrites } from './ledger/ledger.ts'
 import { apps } from './migrations/apps.ts'
 import { bytes } from './migrations/bytes.ts'
 import { deployments } from './migrations/deployments.ts'
 import { edits } from './migrations/edits.ts'
 import { files } from './migrations/files.ts'
+import { hosting } from './migrations/hosting.ts'
 import { jobs } from './migrations/jobs.ts'
 import { ledger } from './migrations/ledger.ts'
 import { observations } from './migrations/observations.ts'
 import { payments } from './migrations/payments.ts'
 import { settings } from './migrations/settings.ts'
+import { tasks } from './migrations/tasks.ts'
 import { appReads, appWrites } from './sql/apps.ts'
 import { deploymentReads, deploymentWrites } from './sql/deployments.ts'
 import { domainReads, domainWrites } from './sql/domains.ts'
@@ -22,6 +25,7 @@ import type { ReadScope, WriteScope } from './sql/scope.ts'
 import { serviceReads, serviceWrites } from './sql/services.ts'
 import { signInReads, signInWrites } from './sql/sign-in.ts'
 import type { PlatformTables } from './sql/tables.ts'
+import { taskReads, taskWrites } from './sql/tasks.ts'
 
 /** A noun of the platform store. */
 export interface Noun {
@@ -46,6 +50,8 @@ export const NOUNS = {
   jobs: { migrations: jobs, reads: jobReads, writes: ({ jobs }: WriteScope) => jobs },
   ledger: { migrations: ledger, reads: ledgerReads, writes: ledgerWrites },
   payments: { migrations: payments, reads: paymentReads, writes: paymentWrites },
+  hosting: { migrations: hosting, reads: hostingReads, writes: hostingWrites },
+  tasks: { migrations: tasks, reads: taskReads, writes: taskWrites },
 } as const satisfies Readonly<Record<string, Noun>>
 
 /** In the order in which they were released, after all of the core's. */

@@ -51,8 +51,8 @@ export interface StoreTx extends EngineTx {
 }
 
 /** A unit of work inside a transaction that the embedder began and will end. */
-export interface JoinedUnit {
-  readonly tx: StoreTx
+export interface JoinedUnit<Tx = StoreTx> {
+  readonly tx: Tx
   /**
    * Runs the `afterCommit` functions. Call it right after the commit, which the store cannot observe.
    * Otherwise only `watch` reports the commit.

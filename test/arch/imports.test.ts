@@ -101,7 +101,7 @@ await t.test('families know contracts and the kernel, not what carries them', as
 })
 
 await t.test('what families build on imports no family', async (t) => {
-  const below = /^daemon\/(authority|config|events|jobs|limits|operations|queues|trees)\//
+  const below = /^daemon\/(authority|billing|config|events|jobs|limits|operations|queues|trees)\//
   const files = daemon.filter(({ path }) => below.test(path))
   t.same(
     offenders(files, (file) => own(file).filter((name) => name.startsWith('daemon/families/'))),

@@ -36,7 +36,7 @@ await Promise.all(
     (path) => import(built(path)),
   ),
 )
-await Promise.all(['sequelize', 'umzug'].map((name) => import(name)))
+await import('sequelize')
 const go = JSON.parse(waitForLine()) as Go
 if (go.clock !== undefined) followClock(go.clock)
 watchDrivers(createWatcher(go))

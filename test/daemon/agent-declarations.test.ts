@@ -178,6 +178,7 @@ const HINTS: Readonly<Record<string, string>> = {
   edits_logs: 'RI',
   edits_cancel: 'D',
   edits_revert: 'D',
+  edits_diff: 'RI',
   files_list: 'RI',
   files_upload: 'W',
   files_search: 'RI',
@@ -242,6 +243,8 @@ const HINTS: Readonly<Record<string, string>> = {
   billing_invoices: 'RI',
   billing_invoice: 'RI',
   discovery_show: 'RI',
+  discovery_services: 'RI',
+  discovery_agent_card: 'RI',
 }
 
 await t.test('hints are those that a person wrote down', async (t) => {

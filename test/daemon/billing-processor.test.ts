@@ -96,11 +96,20 @@ await t.test('Pro begins with its subscription, and its credit with a paid invoi
   const { request, post, deliver, wallet, mintKey } = shop
   const mint = () => request('POST', '/v1/keys', { body: { name: 'k', scopes: ['keys:read'] } })
   t.match(await mint(), { status: 403, body: { error: { code: 'dev_api_not_enabled' } } })
+  const none = { plan: 'free', monthly_credit: null, subscription: null }
+  t.match((await request('GET', '/v1/billing/wallet')).body, none)
   await shop.payPro()
   await deliver({ copies: 2, order: 'random', seed: 'seven' })
   t.same(await wallet(), { balance: PRO, held: 0 })
   await mintKey({ scopes: ['billing:read'] })
-  t.match((await request('GET', '/v1/billing/wallet')).body, { plan: 'pro', mode: 'memory' })
+  const [live] = await shop.platform.store.payments.subscriptions(shop.account.id)
+  const next_at = toIso(live?.current_period_end ?? 0)
+  t.match((await request('GET', '/v1/billing/wallet')).body, {
+    plan: 'pro',
+    mode: 'memory',
+    monthly_credit: { amount_micros: PRO, amount: '25.00', next_at },
+    subscription: { status: 'active', current_period_end: next_at, cancel_at: null },
+  })
   t.match(await post('subscribe', { plan: 'pro' }), {
     status: 409,
     body: { error: { code: 'already_subscribed' } },
@@ -161,7 +170,12 @@ await t.test('a canceled subscription goes on to the end of its period', async (
   await work()
   const again = await request('DELETE', '/v1/billing/subscription')
   t.same(again.body, canceled.body)
-  t.match((await request('GET', '/v1/billing/wallet')).body, { plan: 'pro' })
+  const { cancel_at } = canceled.body
+  t.match((await request('GET', '/v1/billing/wallet')).body, {
+    plan: 'pro',
+    monthly_credit: null,
+    subscription: { status: 'active', cancel_at },
+  })
   clock.set(Date.parse(String(canceled.body['cancel_at'])) - clock.now())
   t.match((await request('GET', '/v1/billing/wallet')).body, { plan: 'free' })
   await shop.sweep()

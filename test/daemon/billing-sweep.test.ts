@@ -55,7 +55,7 @@ await t.test(
   async (t) => {
     const shop = await openShop(t)
     await shop.payTopup(10_000_000, 'order-1')
-    const { processor, clock, till, send, work, platform } = shop
+    const { processor, clock, till, send, work } = shop
     const { fetchFacts } = processor
     for (const delivery of await till.take()) await send(delivery)
     const away = () => Promise.reject(new Error('away'))
@@ -72,12 +72,40 @@ await t.test(
     for (const delivery of await till.take()) await send(delivery)
     Object.assign(processor, { fetchFacts: away })
     await work()
+    const status = async () =>
+      (await shop.request('GET', '/v1/billing/processor', { as: shop.operator })).body
+    t.match(await status(), { processor: 'memory', waiting: 1, failed: 0, swept_at: null })
+    t.equal(shop.counts.events.failed, 0)
     clock.set(72 * HOUR)
     await work()
-    t.ok((await platform.store.payments.countFailed('memory')) > 0)
+    t.match(await status(), { waiting: 0, failed: 1 })
+    t.equal(shop.counts.events.failed, 1)
+    t.ok(shop.counts.events.retried >= 2)
     Object.assign(processor, { fetchFacts })
     await shop.findChanged()
     await work()
     t.same(await shop.wallet(), { balance: 20_000_000, held: 0 }, 'the sweep found it')
+    t.match(await status(), { waiting: 0, failed: 0, swept_at: /Z$/ }, 'it is up to date')
   },
 )
+
+await t.test('an operator sees plans that nobody pays for, and who pays elsewhere', async (t) => {
+  const shop = await openShop(t)
+  const { request, operator, platform, account } = shop
+  const status = async () => (await request('GET', '/v1/billing/processor', { as: operator })).body
+  await shop.payPro()
+  await shop.deliver()
+  t.match(await status(), { other_plans: 0, elsewhere: 0, waiting: 0 })
+  const setPlan = (id: string, plan: 'free' | 'pro') =>
+    platform.store.write((tx) => tx.accounts.setPlan(id, plan, shop.clock.now()))
+  const other = await shop.addAccount()
+  await setPlan(other.id, 'pro')
+  await setPlan(account.id, 'free')
+  t.match(await status(), { other_plans: 2 }, 'as after a change of the mode')
+  await shop.sweep()
+  t.match(await status(), { other_plans: 1 }, 'it ends those that nobody pays for')
+  Object.assign(platform.billing, { processing: undefined })
+  t.match(await status(), { processor: null, other_plans: 0, elsewhere: 1 })
+  const theirs = await request('GET', '/v1/billing/processor')
+  t.match(theirs, { status: 403, body: { error: { code: 'operator_required' } } })
+})

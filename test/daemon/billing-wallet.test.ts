@@ -11,12 +11,14 @@ import { createClock } from '../support/clock.ts'
 import type { Edit } from '../support/edits.ts'
 import {
   ask,
+  at,
   createApp,
   eventsOf,
   operationsOf,
   startWorker,
   untilEnded,
 } from '../support/edits.ts'
+import { until } from '../support/processing.ts'
 import type { AnyBody, World, WorldOptions } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -251,6 +253,28 @@ await t.test('the balance falls below its threshold once', async (t) => {
     t.equal(refused.status, 400, String(low_balance_micros))
   }
 })
+
+for (const end of ['capture', 'release'] as const) {
+  await t.test(`a second ${end} tells of the low balance that it finds`, async (t) => {
+    const clock = createClock(START)
+    const world = await openWorld(t, { clock })
+    const { request, grant, app, platform, account } = world
+    await grant(1000, START + DAY)
+    await request('PATCH', '/v1/billing/wallet', { body: { low_balance_micros: 500 } })
+    startWorker(t, world)
+    const { body } = await ask(world, app, 'hello')
+    await until(async () => (await request('GET', at(body))).body['status'] === 'completed')
+    clock.set(DAY)
+    const low = async (): Promise<readonly unknown[]> =>
+      (await eventsOf(world)).filter(({ type }) => type === 'billing.balance_low')
+    t.same(await low(), [])
+    const work = { account_id: account.id, operation_id: body.id }
+    await platform.store.write(async (tx) => {
+      await platform.billing[end](tx, work)
+    })
+    t.match(await low(), [{ data: { available_micros: 0, low_balance_micros: 500 } }])
+  })
+}
 
 await t.test('prices are public, and the ones that are charged', async (t) => {
   const { request, baseUrl } = await openWorld(t)

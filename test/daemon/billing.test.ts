@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createBilling } from '../../daemon/billing/billing.ts'
 import { sweep } from '../../daemon/billing/sweep-job.ts'
+import type { Prices } from '../../daemon/billing/prices.ts'
 import { loadPrices, openBilling } from '../../daemon/composition/billing.ts'
 import { ConfigError, readConfig } from '../../daemon/config/config.ts'
 import { appsFamily } from '../../daemon/families/apps/family.ts'
 import { editsFamily } from '../../daemon/families/edits/family.ts'
+import { FAMILIES } from '../../daemon/families/index.ts'
 import { createFileHandler } from '../../daemon/families/files/process.ts'
 import { filesFamily } from '../../daemon/families/files/family.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
@@ -100,6 +102,12 @@ function asked(world: World, app: string) {
         .map(({ type, data }) => `${type} ${String(data['charged_micros'])}`)
     },
   }
+}
+
+/** Has everything from here on charged at other prices. */
+function priceAnew(platform: World['platform'], prices: Prices): void {
+  const ports = { mode: 'internal', currency: 'USD', prices, ...platform }
+  Object.assign(platform, { billing: createBilling(ports) })
 }
 
 const refused = (operation: string, required_micros: number, available_micros: number) => ({
@@ -292,13 +300,7 @@ await t.test('a price version applies to what was held at it', async (t) => {
   const { app, platform, account, grant, wallet, work } = world
   await grant(1000)
   const edit = (await ask(world, app, 'hello')).body
-  const dearer = createBilling({
-    mode: 'internal',
-    currency: 'USD',
-    prices: pricesOf({ ...PRICES, 'edits.create': 700 }),
-    ...platform,
-  })
-  Object.assign(platform, { billing: dearer })
+  priceAnew(platform, pricesOf({ ...PRICES, 'edits.create': 700 }))
   work()
   t.match(await untilEnded(world, edit), { status: 'completed' })
   t.same(await wallet(), { balance: 900, held: 0 })
@@ -337,6 +339,24 @@ await t.test('work whose hold has expired is not carried out, and not charged', 
   await until(async () => (await request('GET', path)).body['status'] === 'failed')
   t.match((await request('GET', path)).body, { error: { code: 'hold_expired' } })
   t.same(await charged(), ['edit.failed 0'])
+  t.same(await wallet(), { balance: 1000, held: 0 })
+  t.same(await verified(), [])
+})
+
+await t.test('a file whose hold has expired is free when its price has become 0', async (t) => {
+  const clock = createClock(START)
+  const world = await openWorld(t, { clock })
+  const { app, request, platform, upload, grant, wallet, verified, fileEnded } = world
+  await grant(1000)
+  const file = String((await upload([['a.md', 'x'.repeat(20)]])).body.data[0]?.['id'])
+  clock.set(DAY)
+  await sweep(platform)
+  world.work()
+  t.equal(await fileEnded(file), 'failed')
+  const retry = () => request('POST', `/v1/apps/${app}/files/${file}/retry`)
+  priceAnew(platform, pricesOf(PRICES, { ...PRICES, 'files.upload': 0 }))
+  t.match(await retry(), { status: 202 })
+  t.equal(await fileEnded(file), 'processed')
   t.same(await wallet(), { balance: 1000, held: 0 })
   t.same(await verified(), [])
 })
@@ -430,9 +450,11 @@ await t.test('a price file is read by its path', async (t) => {
     effective_at: new Date(one.effective_at).toISOString(),
   }))
   writeFileSync(file, JSON.stringify({ versions: printed }))
-  t.same((await loadPrices({ prices: file })).versions, versions)
+  t.same((await loadPrices({ prices: file }, FAMILIES)).versions, versions)
   writeFileSync(file, '{"versions":[]}')
-  await t.rejects(loadPrices({ prices: file }), { message: /^KEYHOOK_PRICES is .*prices\.json/ })
-  await t.rejects(loadPrices({ prices: `${file}x` }), ConfigError)
-  t.equal((await loadPrices({ prices: undefined })).at(0).version, 'default-1')
+  await t.rejects(loadPrices({ prices: file }, FAMILIES), {
+    message: /^KEYHOOK_PRICES is .*prices\.json/,
+  })
+  await t.rejects(loadPrices({ prices: `${file}x` }, FAMILIES), ConfigError)
+  t.equal((await loadPrices({ prices: undefined }, FAMILIES)).at(0).version, 'default-1')
 })

@@ -10,10 +10,15 @@ import type { Served } from '../../daemon/client/routes.ts'
 import { ROUTES } from '../../daemon/client/routes.ts'
 import type { SendPorts } from '../../daemon/client/send.ts'
 import { SOURCES } from '../../daemon/docs/write.ts'
+import { appsFamily } from '../../daemon/families/apps/family.ts'
+import { editsFamily } from '../../daemon/families/edits/family.ts'
 import { eventsFamily } from '../../daemon/families/events/family.ts'
+import { filesFamily } from '../../daemon/families/files/family.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { codeOf, ROOT, sourcesIn } from '../arch/source.ts'
+import { createMemoryEditor } from '../../plugins/edits/memory.ts'
+import { pricesOf } from '../support/billing.ts'
 import type { World } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -156,6 +161,36 @@ await t.test('the compiler refuses what the operation does not declare', async (
   // @ts-expect-error: no such operation
   t.equal(client.keys.brew, undefined)
 })
+
+await t.test(
+  'a dry run of an operation with a price returns the price, and does nothing',
+  async (t) => {
+    const world = await createWorld(t, {
+      families: [appsFamily, editsFamily, filesFamily],
+      editor: createMemoryEditor({ script: () => [] }),
+      prices: pricesOf({ 'apps.create': 500, 'edits.create': 100, 'files.upload': 2 }),
+    })
+    const { key } = await world.mintKey({ scopes: ['apps:*', 'edits:*', 'files:*'] })
+    const { apps, edits, files } = createClient({ baseUrl: world.baseUrl, key })
+    const app = await apps.create({ template_id: 'blank', dry_run: 'false' })
+    const app_id: string = app.id
+    const priced = await apps.create({ prompt: 'A shop', dry_run: 'true' })
+    const required: number = priced.required_micros
+    t.equal(required, 500)
+    const edit = await edits.create({ app_id, prompt: 'Add hours.', dry_run: 'true' })
+    t.match(edit, { dry_run: true, operation: 'edits.create', required_micros: 100 })
+    const file = new File(['hours'], 'hours.md', { type: 'text/markdown' })
+    const upload = await files.upload({ app_id, file: [file], dry_run: 'true' })
+    t.match(upload, { operation: 'files.upload', quantity: 5, required_micros: 10 })
+    t.equal((await apps.list()).data.length, 1)
+    t.same((await edits.list({ app_id })).data, [])
+    t.same((await files.list({ app_id })).data, [])
+    // @ts-expect-error: a price is no app
+    t.equal(priced.alias, undefined)
+    // @ts-expect-error: an app is no price
+    t.equal(app.required_micros, undefined)
+  },
+)
 
 await t.test('a lost answer is asked for again, and what was asked is done once', async (t) => {
   let lost = 0

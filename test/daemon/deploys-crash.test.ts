@@ -41,24 +41,24 @@ const DEATHS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   'before it began': async () => undefined,
   'once it had claimed': async (world) => void (await claimAndDie(world)),
   'once the release was made': async (world) => {
-    const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    await build(world.platform, held, STEP_TOOLS)
+    const claimed = { job: { claim: CLAIM }, subject: await claimAndDie(world) }
+    await build(world.platform, claimed, STEP_TOOLS)
   },
   'once all of it was found': async (world) => {
-    const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    const artifact = await build(world.platform, held, STEP_TOOLS)
-    await activate(world.platform, held, artifact, STEP_TOOLS)
+    const claimed = { job: { claim: CLAIM }, subject: await claimAndDie(world) }
+    const artifact = await build(world.platform, claimed, STEP_TOOLS)
+    await activate(world.platform, claimed, artifact, STEP_TOOLS)
   },
   'once all were about to be led to it': async (world) => {
-    const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    await build(world.platform, held, STEP_TOOLS)
-    await prepareSwitch(world.platform, held)
+    const claimed = { job: { claim: CLAIM }, subject: await claimAndDie(world) }
+    await build(world.platform, claimed, STEP_TOOLS)
+    await prepareSwitch(world.platform, claimed)
   },
   'once it was live and not told of': async (world) => {
-    const held = { deployment: await claimAndDie(world), claim: CLAIM }
-    await build(world.platform, held, STEP_TOOLS)
-    await prepareSwitch(world.platform, held)
-    await goLive(world.platform, held)
+    const claimed = { job: { claim: CLAIM }, subject: await claimAndDie(world) }
+    await build(world.platform, claimed, STEP_TOOLS)
+    await prepareSwitch(world.platform, claimed)
+    await goLive(world.platform, claimed)
   },
 }
 
@@ -109,13 +109,13 @@ await t.test('whoever was given up on changes nothing any more', async (t) => {
   const world = await deployWorld(t)
   const { id: app } = await createApp(world)
   const { body } = await publish(world, app)
-  const held = { deployment: await claimAndDie(world), claim: CLAIM }
+  const claimed = { job: { claim: CLAIM }, subject: await claimAndDie(world) }
   const worker = startDeployer(t, world)
   await untilTold(world, body.id)
   await worker.stop()
-  await t.rejects(build(world.platform, held, STEP_TOOLS), { name: 'ClaimLost' })
-  await t.rejects(prepareSwitch(world.platform, held), { name: 'ClaimLost' })
-  await t.rejects(goLive(world.platform, held), { name: 'ClaimLost' })
+  await t.rejects(build(world.platform, claimed, STEP_TOOLS), { name: 'ClaimLost' })
+  await t.rejects(prepareSwitch(world.platform, claimed), { name: 'ClaimLost' })
+  await t.rejects(goLive(world.platform, claimed), { name: 'ClaimLost' })
   t.same(await toldOf(world, app), [`app.deployed ${body.id}`])
 })
 
@@ -149,10 +149,10 @@ await t.test('what is live and untold of is told of before another takes its pla
   const queued = await beginDeployment(store, asked)
   t.equal(queued?.id, second.body.id)
   if (queued !== undefined) {
-    const held = { deployment: queued, claim: CLAIM }
-    await build(world.platform, held, STEP_TOOLS)
-    await prepareSwitch(world.platform, held)
-    await goLive(world.platform, held)
+    const claimed = { job: { claim: CLAIM }, subject: queued }
+    await build(world.platform, claimed, STEP_TOOLS)
+    await prepareSwitch(world.platform, claimed)
+    await goLive(world.platform, claimed)
   }
   const worker = startDeployer(t, world)
   await untilTold(world, second.body.id)
@@ -167,11 +167,11 @@ await t.test('what is archived in the last moment does not go live', async (t) =
   const world = await deployWorld(t)
   const { id: app } = await createApp(world)
   const { body } = await publish(world, app)
-  const held = { deployment: await claimAndDie(world), claim: CLAIM }
-  await build(world.platform, held, STEP_TOOLS)
-  await prepareSwitch(world.platform, held)
+  const claimed = { job: { claim: CLAIM }, subject: await claimAndDie(world) }
+  await build(world.platform, claimed, STEP_TOOLS)
+  await prepareSwitch(world.platform, claimed)
   await world.request('DELETE', `/v1/apps/${app}`)
-  await t.rejects(goLive(world.platform, held), { name: 'NotWanted', message: 'canceled' })
+  await t.rejects(goLive(world.platform, claimed), { name: 'NotWanted', message: 'canceled' })
   startDeployer(t, world)
   await untilTold(world, body.id)
   t.match(await read(world, app, body.id), { status: 'canceled', error: { code: 'canceled' } })

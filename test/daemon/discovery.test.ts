@@ -36,6 +36,7 @@ await t.test('discovery shows what the service offers, and where', async (t) => 
     service: 'service',
     api_version: 'v1',
     toolsets: ['keys', 'webhooks', 'discovery'],
+    skills: [],
     your_scopes: ['*:*'],
     your_apps: null,
     event_types: ['app.deployed', 'webhook.disabled', 'webhook.failing', 'webhook.test'],
@@ -45,6 +46,9 @@ await t.test('discovery shows what the service offers, and where', async (t) => 
       rest: `${world.baseUrl}/v1`,
       openapi: `${world.baseUrl}/v1/openapi.json`,
       docs: `${world.baseUrl}/docs`,
+      mcp: `${world.baseUrl}/mcp`,
+      a2a: `${world.baseUrl}/a2a`,
+      agent_card: `${world.baseUrl}/.well-known/agent-card.json`,
     },
   })
   t.same(
@@ -99,6 +103,8 @@ await t.test('a key is told which tools it may call', async (t) => {
       'webhooks_list_deliveries',
       'webhooks_get_delivery',
       'discovery_show',
+      'discovery_services',
+      'discovery_agent_card',
     ],
   )
 })

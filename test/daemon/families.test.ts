@@ -4,6 +4,7 @@ import { readConfig } from '../../daemon/config/config.ts'
 import { startDaemon } from '../../daemon/daemon.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import type { Family } from '../../daemon/operations/family.ts'
+import { isTool, toolName } from '../../daemon/operations/agent.ts'
 import type { Operation } from '../../daemon/operations/operation.ts'
 import { createLog } from '../../daemon/telemetry/log.ts'
 import { sourcesIn } from '../arch/source.ts'
@@ -93,6 +94,10 @@ function isSimpleRead({ effect, method, access, path }: Operation): boolean {
   )
 }
 
+function isSkill({ agent }: Operation): boolean {
+  return isTool(agent) && agent.skill !== undefined
+}
+
 function pathOf({ path, example }: Operation, app: unknown): string {
   const query = new URLSearchParams(example.query).toString()
   const filled = path.replace('{app_id}', String(app))
@@ -119,6 +124,12 @@ for (const family of PLATFORM) {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
     )
     t.same(described.sort(), served.map(({ method, path }) => `${method} ${path}`).sort())
+    const card = await ask('GET', '/.well-known/agent-card.json')
+    t.same(
+      (card.body['skills'] as readonly { readonly id: string }[]).map(({ id }) => id),
+      served.filter(isSkill).map(({ id }) => toolName(id)),
+      'its card has the skills that it serves',
+    )
     const removed = gone.flatMap(({ operations }) => operations)
     for (const { id, method, path } of removed.filter((one) => one.method === 'GET')) {
       if (served.some((one) => one.path === path)) continue

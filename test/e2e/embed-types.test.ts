@@ -60,11 +60,40 @@ await keyhook.transaction((transaction) => keyhook.webhooks.publish(event, { tra
 // @ts-expect-error an event has data
 await keyhook.webhooks.publish({ account_id: account, type: 'order.paid' })
 
+const work = { account_id: account, operation_id: 'report_1' }
+const quote = await keyhook.billing.quote({ account_id: account, operation: 'reports.create' })
+const price: number = quote.required_micros
+await keyhook.transaction((transaction) =>
+  keyhook.billing.hold({ ...work, operation: 'reports.create', quantity: 2 }, { transaction }),
+)
+// @ts-expect-error a hold has an operation
+await keyhook.billing.hold(work)
+// @ts-expect-error a key that may be undefined may be one that got lost
+await keyhook.billing.hold({ ...work, operation: 'reports.create', key_id: undefined })
+// @ts-expect-error the amount follows from the prices
+await keyhook.billing.hold({ ...work, operation: 'reports.create', amount_micros: price })
+const { captured_micros }: { captured_micros: number } = await keyhook.billing.capture(work)
+await keyhook.billing.release(work)
+const { plan }: { plan: 'free' | 'pro' } = await keyhook.accounts.update(account, { plan: 'free' })
+// @ts-expect-error there is no such plan
+await keyhook.accounts.update(account, { plan: 'gold' })
+console.log(captured_micros, plan)
+
 createServer(keyhook.callback({ prefix: '/developer', resolve: async () => undefined }))
 mount(keyhook, { resolve: async () => ({ account_id: account, user_id: 'user_1' }) })
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:8420', key: value ?? '' })
 for await (const { url } of client.webhooks.list.all()) console.log(url.length)
+const edit = { app_id: 'k3v9q2m7x4ta', prompt: 'Add opening hours.' }
+const { required_micros }: { required_micros: number } = await client.edits.create({ ...edit, dry_run: 'true' })
+const { status }: { status: string } = await client.edits.create(edit)
+const made = await client.edits.create({ ...edit, dry_run: 'false' })
+// @ts-expect-error only a dry run returns a price
+console.log(required_micros, status, made.required_micros)
+// @ts-expect-error nothing is done in a dry run
+console.log((await client.apps.create({ prompt: 'A shop', dry_run: 'true' })).alias)
+// @ts-expect-error an operation without a price has no dry run
+await client.webhooks.create({ url: 'https://example.com', events: ['*'], dry_run: 'true' })
 // @ts-expect-error a webhook has events
 await client.webhooks.create({ url: 'https://example.com' })
 

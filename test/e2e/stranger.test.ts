@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
+import type { Test } from 'tap'
 import t from 'tap'
 import { MINUTE } from '../../lib/time.ts'
+import type { MemoryTill } from '../../plugins/billing/memory.ts'
 import { filesCases } from '../../plugins/files/conformance.ts'
 import { ROOT } from '../arch/source.ts'
 import type { DaemonProcess } from '../support/daemon.ts'
@@ -21,9 +24,12 @@ const PAGE = blocksOf('plugins.md')
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
 const folder = await packed.install([])
-await installPlugin('text-files', 'index.mjs', onPage('index.mjs'))
-await installPlugin('careless-files', 'careless.mjs', await source('careless.mjs'))
+await installPlugin(folder, 'text-files', 'index.mjs', onPage('index.mjs'))
+await installPlugin(folder, 'careless-files', 'careless.mjs', await source('careless.mjs'))
+await installPlugin(folder, 'paddle', 'paddle.mjs', onPage('paddle.mjs'))
 await writeFile(join(folder, 'suite.mjs'), onPage('suite.mjs'))
+await writeFile(join(folder, 'paddle-suite.mjs'), onPage('paddle-suite.mjs'))
+await writeFile(join(folder, 'fake-paddle.mjs'), await source('fake-paddle.mjs'))
 
 /** A file as docs/plugins.md has it. */
 function onPage(name: string): string {
@@ -37,8 +43,13 @@ function source(name: string): Promise<string> {
 }
 
 /** A package of one module, beside the published one. */
-async function installPlugin(name: string, module: string, text: string): Promise<void> {
-  const place = join(folder, 'node_modules', name)
+async function installPlugin(
+  home: string,
+  name: string,
+  module: string,
+  text: string,
+): Promise<void> {
+  const place = join(home, 'node_modules', name)
   await mkdir(place)
   await writeFile(join(place, module), text)
   const manifest = { name, version: '1.0.0', type: 'module', exports: `./${module}` }
@@ -62,8 +73,9 @@ await t.test('the commands of the page print what it says', async (t) => {
   const shell = openShell(folder, process.env)
   t.teardown(() => shell.close())
   const isRun = (kind: string): boolean => kind === 'sh' || kind === 'text'
-  // The last one starts a daemon, as the last test does.
-  await walk(t, PAGE.filter(({ kind }) => isRun(kind)).slice(0, -1), shell)
+  // Some start a daemon, as the last tests do.
+  const blocks = PAGE.filter(({ kind, text }) => isRun(kind) && !text.includes('keyhook serve'))
+  await walk(t, blocks, shell)
 })
 
 await t.test('a stranger’s file processor passes the published suite', async (t) => {
@@ -147,4 +159,76 @@ await t.test('named by its package, it reads the files of the packed daemon', as
   t.match(await processed('blank.txt', ' \n '), { status: 'failed', error: { code: 'no_text' } })
   t.match(await upload('notes.md', '# No'), { error: { code: 'unsupported_media_type' } })
   t.equal(await daemon.end('SIGTERM'), 0)
+})
+
+interface FakePaddle {
+  readonly settings: Readonly<Record<string, string>>
+  readonly till: MemoryTill
+  close(): Promise<void>
+}
+
+interface Selling {
+  readonly checkout_url: string
+  readonly error?: { readonly code: string }
+}
+
+async function sellCredit(t: Test, named: string): Promise<void> {
+  const { startFakePaddle } = (await import(
+    pathToFileURL(join(folder, 'fake-paddle.mjs')).href
+  )) as { startFakePaddle(): Promise<FakePaddle> }
+  const fake = await startFakePaddle()
+  t.teardown(() => fake.close())
+  const env = {
+    KEYHOOK_DATA_DIR: t.testdir(),
+    KEYHOOK_OPERATOR_TOKEN: TOKEN,
+    KEYHOOK_BILLING: named,
+    ...fake.settings,
+  }
+  const daemon = await startDaemonProcess(env, join(folder, 'node_modules', 'keyhook'))
+  t.teardown(() => daemon.end('SIGKILL').then(() => undefined))
+  const bearer = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+  async function ask<Body>(path: string, headers: object, body?: object): Promise<Body> {
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const answer = await fetch(daemon.url + path, { ...sent, headers: { ...bearer, ...headers } })
+    return (await answer.json()) as Body
+  }
+  const account = await ask<{ id: string }>('/v1/accounts', {}, { name: 'Stranger' })
+  const of = { 'keyhook-account': account.id }
+  const asked = { ...of, 'idempotency-key': 'order-1' }
+  const topup = await ask<Selling>('/v1/billing/topup', asked, { amount: '10.00' })
+  t.match(topup, { status: 'open', checkout_url: /^https:/ })
+  await fake.till.pay(topup.checkout_url.split('/').at(-1) ?? '')
+
+  async function send(body: Uint8Array, headers: Readonly<Record<string, string>>) {
+    const answer = await fetch(`${daemon.url}/hooks/billing/paddle`, {
+      method: 'POST',
+      headers,
+      body: Buffer.from(body),
+    })
+    return { status: answer.status, body: (await answer.json()) as Selling }
+  }
+  const events = await fake.till.take({ copies: 2 })
+  const [{ body } = { body: new Uint8Array() }] = events
+  const forged = fake.till.forge(body, Date.now())
+  t.match(await send(forged.body, forged.headers), {
+    status: 400,
+    body: { error: { code: 'invalid_signature' } },
+  })
+  for (const one of events) t.equal((await send(one.body, one.headers)).status, 200)
+  const wallet = () => ask<{ balance: string }>('/v1/billing/wallet', of)
+  await until('the credit is there', async () => (await wallet()).balance !== '0.00')
+  t.match(await wallet(), { mode: 'paddle', balance: '10.00', plan: 'free' })
+  const pages = await ask<{ data: readonly object[] }>('/v1/billing/ledger', of)
+  t.equal(pages.data.length, 1, 'once')
+  t.equal(await daemon.end('SIGTERM'), 0)
+}
+
+await t.test('a payment processor that is a package sells credit', async (t) => {
+  await sellCredit(t, 'paddle')
+})
+
+await t.test('one that is named by its path, with a keyhook of its own, does too', async (t) => {
+  const elsewhere = await packed.install([])
+  await installPlugin(elsewhere, 'paddle', 'paddle.mjs', onPage('paddle.mjs'))
+  await sellCredit(t, join(elsewhere, 'node_modules', 'paddle', 'paddle.mjs'))
 })

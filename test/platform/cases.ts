@@ -13,9 +13,12 @@ import { fileSearchCases } from './file-search.ts'
 import { fileVectorCases } from './file-vectors.ts'
 import { fileCases } from './files.ts'
 import type { PlatformCase } from './harness.ts'
+import { hostingCases } from './hosting.ts'
 import { jobCases } from './jobs.ts'
 import { ledgerBudgetCases } from './ledger-budgets.ts'
 import { ledgerClawbackCases } from './ledger-clawback.ts'
+import { ledgerExpiryCases } from './ledger-expiry.ts'
+import { ledgerListCases } from './ledger-lists.ts'
 import { ledgerCases } from './ledger.ts'
 import { lookedAtCases } from './looked-at.ts'
 import { observationCases } from './observations.ts'
@@ -25,6 +28,7 @@ import { errorGroupCases } from './error-groups.ts'
 import { secretCases } from './secrets.ts'
 import { siteLookupCases } from './site-lookups.ts'
 import { siteCases } from './sites.ts'
+import { taskCases } from './tasks.ts'
 
 /** Every case of the platform's nouns, each on an empty store of its own. */
 export const platformCases: readonly PlatformCase[] = [
@@ -51,7 +55,11 @@ export const platformCases: readonly PlatformCase[] = [
   ...errorGroupCases,
   ...lookedAtCases,
   ...ledgerCases,
+  ...ledgerExpiryCases,
+  ...ledgerListCases,
   ...ledgerClawbackCases,
   ...ledgerBudgetCases,
   ...paymentCases,
+  ...hostingCases,
+  ...taskCases,
 ]

@@ -8,6 +8,7 @@ import type { PlatformCase } from './harness.ts'
 import { openRacers } from './harness.ts'
 import {
   NOW,
+  OPERATOR,
   assertVerified,
   balances,
   capture,
@@ -21,8 +22,6 @@ import {
   sampleHold,
   sampleTopup,
 } from './ledger-samples.ts'
-
-const OPERATOR = { type: 'operator', id: null } as const
 
 const reconcile = (store: PlatformStore, charge: ChargeState, now = NOW) =>
   on(store, (ledger) => ledger.reconcile(charge, now))

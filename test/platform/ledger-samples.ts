@@ -18,7 +18,7 @@ export const NOW = BORN
 /** The first instant of December. */
 export const DECEMBER = Date.UTC(2023, 11, 1)
 
-const OPERATOR = { type: 'operator', id: null } as const
+export const OPERATOR = { type: 'operator', id: null } as const
 
 /** A grant that does not expire. */
 export function sampleCredit(origin_id: string, changes: Partial<Credit> = {}): Credit {
@@ -139,6 +139,15 @@ export async function balances(
   assert.equal(balance, paid + granted + held)
   const all = Object.entries({ paid, granted, held, debt, available })
   return Object.fromEntries(all.filter(([, amount]) => amount !== 0))
+}
+
+/** What is left, held, spent and expired of each credit. */
+export async function lotsOf(store: PlatformStore, ...ids: readonly string[]) {
+  const credits = await Promise.all(ids.map((id) => store.ledger.getCredit(ACCOUNT, id)))
+  return credits.map((credit) => {
+    const { remaining = -1, held = -1, spent = -1, expired = -1 } = credit ?? {}
+    return [remaining, held, spent, expired]
+  })
 }
 
 /** Kinds and amounts of all transactions of an account, oldest first. */

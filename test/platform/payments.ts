@@ -237,6 +237,12 @@ const recordCases: readonly PlatformCase[] = [
       assert.deepEqual(await store.payments.event('e2'), { ...others[0], ...end })
       assert.equal(await store.payments.countFailed('stripe'), 1)
       assert.equal(await store.payments.countFailed('paddle'), 0)
+      assert.equal(await store.payments.countWaiting('paddle'), 1)
+      const later = sampleEvent('e7', { event_id: null, ref_id: 'in_2' })
+      await store.write((tx) => tx.payments.addEvent(later))
+      assert.equal(await store.payments.countFailed('stripe'), 1, 'it waits again')
+      await store.write((tx) => tx.payments.endEvent('e7', { ...end, status: 'done' }))
+      assert.equal(await store.payments.countFailed('stripe'), 0)
     },
   },
   {
@@ -249,6 +255,43 @@ const recordCases: readonly PlatformCase[] = [
         await store.write((tx) => tx.payments.putSweep(sweep))
         assert.deepEqual(await store.payments.sweep('stripe'), sweep)
       }
+    },
+  },
+]
+
+const purgeCases: readonly PlatformCase[] = [
+  {
+    name: 'payments: events that were applied and checkouts that nobody completed expire, the oldest first',
+    async run({ open }) {
+      const store = await open()
+      const left = async (ids: readonly string[], read: (id: string) => Promise<unknown>) => {
+        const found = await Promise.all(ids.map(read))
+        return ids.filter((_, at) => found[at] !== undefined)
+      }
+      await store.write(async (tx) => {
+        for (const [at, status] of (['done', 'pending', 'ignored', 'failed'] as const).entries()) {
+          const event = { event_id: null, status, received_at: BORN + at }
+          await tx.payments.addEvent(sampleEvent(`e${at}`, event))
+        }
+        const statuses = ['created', 'open', 'complete', 'expired', 'failed'] as const
+        for (const [at, status] of statuses.entries()) {
+          const checkout = { status, expires_at: BORN + at }
+          await tx.payments.beginCheckout(sampleCheckout(`c${at}`, checkout))
+        }
+      })
+      const events = () => left(['e0', 'e1', 'e2', 'e3'], (id) => store.payments.event(id))
+      assert.equal(await store.purge('processor_events', BORN, 9), 0, 'not at its instant')
+      assert.equal(await store.purge('processor_events', BORN + 9, 2), 2)
+      assert.deepEqual(await events(), ['e1', 'e3'])
+      assert.equal(await store.purge('processor_events', BORN + 9, 9), 1)
+      assert.deepEqual(await events(), ['e1'], 'a job works on it')
+      const checkouts = () =>
+        left(['c0', 'c1', 'c2', 'c3', 'c4'], (id) => store.payments.checkout(id))
+      assert.equal(await store.purge('checkouts', BORN, 9), 0, 'not at its instant')
+      assert.equal(await store.purge('checkouts', BORN + 4, 2), 2)
+      assert.deepEqual(await checkouts(), ['c2', 'c3', 'c4'])
+      assert.equal(await store.purge('checkouts', BORN + 4, 9), 1)
+      assert.deepEqual(await checkouts(), ['c2', 'c4'])
     },
   },
 ]
@@ -291,6 +334,13 @@ const planCases: readonly PlatformCase[] = [
       const found = await store.payments.endedPlans(NOW, GRACE, 100)
       assert.deepEqual(found, [...ended, 'acc_none'].toSorted())
       assert.equal((await store.payments.endedPlans(NOW, GRACE, 2)).length, 2)
+      assert.equal(await store.payments.countOtherPlans(NOW, GRACE), found.length)
+      await store.write((tx) => tx.accounts.setPlan('acc_0', 'free', NOW))
+      assert.equal(await store.payments.countOtherPlans(NOW, GRACE), found.length + 1)
+      const live = PLANS.filter(([{ status = 'active' }]) => /^(active|past_due)$/.test(status))
+      assert.equal(await store.payments.countElsewhere('stripe'), 0)
+      assert.equal(await store.payments.countElsewhere('paddle'), live.length)
+      assert.equal(await store.payments.countElsewhere(null), live.length)
       const [known] = await store.payments.subscriptions('acc_0')
       assert.deepEqual(known, sampleSubscription('sub_0', { account_id: 'acc_0' }))
     },
@@ -300,5 +350,6 @@ const planCases: readonly PlatformCase[] = [
 export const paymentCases: readonly PlatformCase[] = [
   ...checkoutCases,
   ...recordCases,
+  ...purgeCases,
   ...planCases,
 ]

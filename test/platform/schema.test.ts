@@ -121,7 +121,7 @@ await t.test(
     const others = MODELS.filter((model) => !OF_APP.some((one) => one === model))
     t.same(
       others.filter(({ schema }) => schema.has('app_id')).map(({ table }) => table),
-      ['files', 'holds', 'ledger_transactions', 'usage_days'],
+      ['files', 'holds', 'hosting_charges', 'ledger_transactions', 'usage_days', 'agent_tasks'],
     )
   },
 )

@@ -133,7 +133,7 @@ await t.test('over SQLite, a transaction that Keyhook did not begin is refused',
   `)
   t.equal(
     printed.trim(),
-    'TypeError over SQLite, publish in a transaction of keyhook.transaction()',
+    'TypeError over SQLite, transaction must be one of keyhook.transaction()',
   )
 })
 

@@ -78,6 +78,11 @@ await t.test('every command of docs/apps.md does what the page says', async (t) 
   t.match(asked[1], RETURNS, 'the passage reaches the model')
 })
 
+await t.test('every command of docs/agents.md does what the page says', async (t) => {
+  const at = join(folder, 'sub-agent.json')
+  await walkPage(t, 'agents.md', join(folder, 'agents'), { 'sub-agent.json': at })
+})
+
 async function walkPublish(t: Test): Promise<void> {
   const sites = await freePort()
   await walkPage(t, 'publish.md', data, { ...receiver, 8421: sites })

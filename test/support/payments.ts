@@ -1,3 +1,4 @@
+import { createPaymentCounts } from '../../daemon/billing/payments/counts.ts'
 import { createEventHandler } from '../../daemon/billing/payments/events-job.ts'
 import { findChanged, sweepPayments } from '../../daemon/billing/payments/sweep.ts'
 import { auditFamily } from '../../daemon/families/audit/family.ts'
@@ -52,7 +53,8 @@ export async function openShop(t: Scope, options: WorldOptions = {}) {
   const { till } = memory
   const warnings: unknown[] = []
   const warn = (what: string, _: string, cause: unknown): void => void warnings.push([what, cause])
-  const handler = createEventHandler(platform, warn, { name: 'memory', processor })
+  const counts = createPaymentCounts()
+  const handler = createEventHandler(platform, warn, { name: 'memory', processor }, counts)
   const runner = createRunner(platform, handler, jobTimes('billing_event'), warn)
 
   /** Sends an event as the processor does. */
@@ -109,7 +111,8 @@ export async function openShop(t: Scope, options: WorldOptions = {}) {
     deliver,
     post,
     sessionOf,
-    sweep: () => sweepPayments(platform, NEVER),
+    counts,
+    sweep: () => sweepPayments(platform, NEVER, counts),
     findChanged: () => findChanged(platform, { name: 'memory', processor }, NEVER),
     /** A paid top-up that nothing was told of yet; the charge. */
     async payTopup(micros: number, key: string): Promise<string> {

@@ -106,6 +106,7 @@ export async function createPlatform(
     },
     appsHosting: { domain, urlOf: (name) => `https://${name}.${domain}` },
     baseUrl,
+    agentProtocols: true,
     ownHosts,
     plugins: {
       egress: createEgressClient({

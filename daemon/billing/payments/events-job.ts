@@ -10,6 +10,7 @@ import type { Processing } from '../billing.ts'
 import type { Outcome } from './applying.ts'
 import { IGNORED, failed } from './applying.ts'
 import { applyFact } from './apply.ts'
+import type { PaymentCounts } from './counts.ts'
 
 const FIRST_DELAY: Millis = 5 * SECOND
 const LONGEST_DELAY: Millis = HOUR
@@ -21,6 +22,7 @@ export function createEventHandler(
   platform: Platform,
   warn: Warn,
   { name, processor }: Processing,
+  { events: counts }: Pick<PaymentCounts, 'events'>,
 ): JobHandler<ProcessorEvent> {
   const { store, clock, billing, workAvailable } = platform
 
@@ -30,7 +32,7 @@ export function createEventHandler(
     facts: readonly Fact[],
     given: Outcome = IGNORED,
   ): Promise<void> {
-    await store.write(async (tx) => {
+    const ended = await store.write(async (tx) => {
       if (!(await tx.jobs.complete(id, claim))) throw new ClaimLost()
       const now = clock.now()
       const currency = billing.currency ?? ''
@@ -39,7 +41,9 @@ export function createEventHandler(
       for (const fact of facts) outcome = await applyFact(applying, fact)
       await tx.payments.endEvent(event.id, { ...outcome, done_at: now })
       if (outcome.status === 'failed') warn('an event of the processor failed', id, outcome.error)
+      return outcome.status
     })
+    if (ended !== 'pending') counts[ended] += 1
     // What follows from it.
     workAvailable.jobs('billing_event')
   }
@@ -62,7 +66,10 @@ export function createEventHandler(
     async fail(leased, cause) {
       const { job, subject } = leased
       warn('an event of the processor could not be applied yet', job.id, cause)
-      if (clock.now() - subject.received_at < GIVEN_UP) return delayOf(job.attempts)
+      if (clock.now() - subject.received_at < GIVEN_UP) {
+        counts.retried += 1
+        return delayOf(job.attempts)
+      }
       await end(leased, [], failed(cause instanceof ProcessorError ? cause.code : 'defect'))
       return undefined
     },

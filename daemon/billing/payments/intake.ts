@@ -1,3 +1,4 @@
+import { ProcessorError } from '../../../plugins/billing/contract.ts'
 import type { Platform } from '../../platform.ts'
 import type { Processing } from '../billing.ts'
 import { enqueueObject, noteUnknown } from './enqueue.ts'
@@ -21,11 +22,18 @@ export async function receiveEvent(
 ): Promise<void> {
   const { store, clock, workAvailable } = platform
   const now = clock.now()
-  const { id, type, refs } = await processor.receive({ headers, body, now })
+  const { id, type, refs } = await processor.receive({ headers, body, now }).catch(ofThisCopy)
   const occasion = { processor: name, source: 'intake', event_id: id, type, now } as const
   await store.write(async (tx) => {
     if (refs.length === 0) await noteUnknown(platform, tx, occasion)
     for (const ref of refs) await enqueueObject(platform, tx, ref, occasion)
   })
   workAvailable.jobs('billing_event')
+}
+
+/** A processor that is named by its path throws errors of its own copy of the package. */
+function ofThisCopy(cause: unknown): never {
+  if (!(cause instanceof ProcessorError)) throw cause
+  const { code, internal } = cause
+  throw new ProcessorError(code, { cause, ...(internal === undefined ? {} : { internal }) })
 }

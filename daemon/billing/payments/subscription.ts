@@ -1,8 +1,9 @@
-import { toIso } from '../../../lib/time.ts'
 import type { SubscriptionFact } from '../../../plugins/billing/contract.ts'
 import type { SubscriptionRecord } from '../../../plugins/platform/contract/payments.ts'
+import { isoOrNull } from '../../operations/instants.ts'
+import { insertAccount } from '../../authority/accounts.ts'
 import { billingEvents } from '../events.ts'
-import { pastDueUntil, planBySubscriptions } from '../plan.ts'
+import { decidingSubscription, pastDueUntil, planBySubscriptions } from '../plan.ts'
 import type { Applying, Outcome } from './applying.ts'
 import { DONE, IGNORED, accountOfCustomer, auditProcessor } from './applying.ts'
 
@@ -46,8 +47,10 @@ export async function settlePlan(
   changed: SubscriptionRecord | undefined,
 ): Promise<void> {
   const { platform, tx, now } = applying
-  const account = await tx.accounts.get(account_id)
-  if (account === undefined) return
+  const account =
+    (await tx.accounts.get(account_id)) ??
+    // An embedder's account has no row before it has a setting.
+    (await insertAccount(tx, platform, { id: account_id, name: account_id, plan: 'free' }, now))
   const subscriptions = await tx.payments.subscriptions(account_id)
   const plan = planBySubscriptions(subscriptions, now)
   const isOther = plan !== account.plan
@@ -60,7 +63,7 @@ export async function settlePlan(
       target_id: account_id,
     })
   }
-  const shown = changed ?? subscriptions[0]
+  const shown = changed ?? decidingSubscription(subscriptions, now)
   if (!isOther && changed === undefined) return
   const data = {
     plan,
@@ -75,5 +78,3 @@ export async function settlePlan(
   const event = billingEvents.newEvent(engine, account_id, type, data, now, null)
   await engine.publishIn(tx, [event])
 }
-
-const isoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at))

@@ -5,6 +5,7 @@ import type { PaymentReads } from '../../../plugins/platform/contract/payments.t
 import type { Platform } from '../../platform.ts'
 import type { Processing } from '../billing.ts'
 import { GRACE } from '../plan.ts'
+import type { PaymentCounts } from './counts.ts'
 import { enqueueObject } from './enqueue.ts'
 import { settlePlan } from './subscription.ts'
 
@@ -19,7 +20,11 @@ const AT_ONCE = 100
 type Sweeping = Pick<Platform, 'store' | 'clock' | 'engine' | 'billing' | 'newId' | 'workAvailable'>
 
 /** Ends plans that nothing pays for any more, and every hour finds what never reached the intake. */
-export async function sweepPayments(platform: Sweeping, signal: AbortSignal): Promise<void> {
+export async function sweepPayments(
+  platform: Sweeping,
+  signal: AbortSignal,
+  { swept: counts }: Pick<PaymentCounts, 'swept'>,
+): Promise<void> {
   const { processing } = platform.billing
   if (processing === undefined) return
   await endPlans(platform, processing, signal)
@@ -28,7 +33,13 @@ export async function sweepPayments(platform: Sweeping, signal: AbortSignal): Pr
   const now = clock.now()
   // A sweep ahead of the clock was noted by one that was wrong.
   const isDue = last === undefined || last.swept_at + EVERY <= now || last.swept_at > now
-  if (isDue) await findChanged(platform, processing, signal)
+  if (!isDue) return
+  try {
+    counts.found += await findChanged(platform, processing, signal)
+  } catch (cause) {
+    if (!signal.aborted) counts.failed += 1
+    throw cause
+  }
 }
 
 /** At the end of the grace or of a canceled period nothing is told: time alone ends the plan. */

@@ -5,7 +5,8 @@ import type { Platform } from '../../platform.ts'
 import type { Passwords } from './password.ts'
 import { createPasswords } from './password.ts'
 import { credentials } from './schema.ts'
-import { insertAccount, insertUser } from './service.ts'
+import { insertAccount } from '../../authority/accounts.ts'
+import { insertUser } from './service.ts'
 import { hashSecret, mintSecret } from './session.ts'
 
 const LINK_LIFE: Millis = 60 * MINUTE

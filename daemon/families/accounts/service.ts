@@ -9,25 +9,6 @@ import type { Platform } from '../../platform.ts'
 import { httpError } from '../../operations/errors.ts'
 import { accountError } from './errors.ts'
 
-/** Creates an account: on the plan with all features where nothing is charged. */
-export async function insertAccount(
-  tx: StoreTx,
-  { billing }: Pick<Platform, 'billing'>,
-  account: Pick<AccountRecord, 'id' | 'name'> & Partial<Pick<AccountRecord, 'key_limit'>>,
-  now: Instant,
-): Promise<AccountRecord> {
-  const record: AccountRecord = {
-    key_limit: null,
-    ...account,
-    plan: billing.metered ? 'free' : 'pro',
-    suspended_at: null,
-    created_at: now,
-    updated_at: now,
-  }
-  await tx.accounts.insert(record)
-  return record
-}
-
 /** A user to create; the password is already hashed, because hashing takes long. */
 export interface NewUser {
   readonly email: string

@@ -1,8 +1,16 @@
 const ACCOUNT = '01890a5d-ac96-774b-bcce-b302099a8001'
 
+export const exampleSubscription = {
+  id: 'sub_1a2b',
+  status: 'active',
+  current_period_end: '2026-12-24T09:00:00.000Z',
+  cancel_at: null,
+  past_due_until: null,
+} as const
+
 export const exampleWallet = {
   account_id: ACCOUNT,
-  mode: 'internal',
+  mode: 'stripe',
   currency: 'USD',
   plan: 'pro',
   balance_micros: 34_900_000,
@@ -16,6 +24,12 @@ export const exampleWallet = {
   low_balance_micros: 5_000_000,
   is_low: false,
   expiring: [],
+  monthly_credit: {
+    amount_micros: 25_000_000,
+    amount: '25.00',
+    next_at: exampleSubscription.current_period_end,
+  },
+  subscription: exampleSubscription,
   updated_at: '2026-11-24T10:00:00.000Z',
 } as const
 

@@ -8,6 +8,7 @@ import { getInvoice, listInvoices } from './operations/invoices.ts'
 import { cancelSubscription, openPortal } from './operations/subscription.ts'
 import { getLimits } from './operations/limits.ts'
 import { getPricing } from './operations/pricing.ts'
+import { getProcessor } from './operations/processor.ts'
 import { getUsage } from './operations/usage.ts'
 import { getWallet, updateWallet } from './operations/wallet.ts'
 
@@ -34,5 +35,6 @@ export const billingFamily = defineFamily({
     openPortal,
     listInvoices,
     getInvoice,
+    getProcessor,
   ],
 })

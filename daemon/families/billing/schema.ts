@@ -15,6 +15,20 @@ const mode = z
   .meta({ description: 'none, internal, or the name of the payment processor.', example: 'none' })
 const currency = z.string().nullable().meta({ description: 'Null where nothing is charged.' })
 
+export const subscriptionRecord = z
+  .strictObject({
+    id: z.string(),
+    status: z.enum(['incomplete', 'active', 'past_due', 'canceled']),
+    current_period_end: instant.nullable().meta({
+      description: 'Until when it is paid for: it renews then, unless it ends.',
+    }),
+    cancel_at: instant.nullable().meta({ description: 'When it ends; null while it goes on.' }),
+    past_due_until: instant
+      .nullable()
+      .meta({ description: 'When Pro ends unless the open invoice is paid; null: none is due.' }),
+  })
+  .meta({ id: 'Subscription' })
+
 export const wallet = z
   .strictObject({
     account_id: z.string(),
@@ -41,6 +55,15 @@ export const wallet = z
       .array(z.strictObject({ amount_micros: micros, expires_at: instant }))
       .max(10)
       .meta({ description: 'Credit that expires, soonest first.' }),
+    monthly_credit: z
+      .strictObject({ amount_micros: micros, amount: decimal, next_at: instant })
+      .nullable()
+      .meta({
+        description: 'Credit of the next month, granted when its invoice is paid; null for none.',
+      }),
+    subscription: subscriptionRecord.nullable().meta({
+      description: 'The subscription that decides the plan; null where none was bought.',
+    }),
     updated_at: instant.nullable(),
   })
   .meta({ id: 'Wallet' })

@@ -6,18 +6,46 @@ import type {
   LedgerReads,
   LedgerTransaction,
 } from '../../../plugins/platform/contract/ledger.ts'
+import type { SubscriptionRecord } from '../../../plugins/platform/contract/payments.ts'
 import type { PlanReads } from '../../billing/billing.ts'
 import { describe } from '../../billing/describe.ts'
 import { printMicros } from '../../billing/money.ts'
+import { decidingSubscription, pastDueUntil, renewsAt } from '../../billing/plan.ts'
+import type { Prices } from '../../billing/prices.ts'
 import type { Platform } from '../../platform.ts'
 import { isoOrNull } from '../wire.ts'
-import type { creditRecord, ledgerLine, wallet } from './schema.ts'
+import type { creditRecord, ledgerLine, subscriptionRecord, wallet } from './schema.ts'
 
 /** Expiries that a wallet lists. */
 const EXPIRING = 10
 
 interface WalletReads extends PlanReads {
   readonly ledger: Pick<LedgerReads, 'wallet' | 'expiring'>
+}
+
+export function toWireSubscription(
+  subscription: SubscriptionRecord,
+): z.input<typeof subscriptionRecord> {
+  const { id, status, current_period_end, cancel_at } = subscription
+  return {
+    id,
+    status,
+    current_period_end: isoOrNull(current_period_end),
+    cancel_at: isoOrNull(cancel_at),
+    past_due_until: isoOrNull(pastDueUntil(subscription)),
+  }
+}
+
+/** The credit that the next paid month brings. */
+function monthlyCredit(
+  subscription: SubscriptionRecord | undefined,
+  prices: Prices,
+  now: Instant,
+): z.input<typeof wallet>['monthly_credit'] {
+  const next = subscription === undefined ? null : renewsAt(subscription, now)
+  const amount = next === null ? 0 : prices.at(next).plans.pro.monthly_credit_micros
+  if (next === null || amount === 0) return null
+  return { amount_micros: amount, amount: printMicros(amount), next_at: toIso(next) }
 }
 
 /** The wallet of an account; one without credit so far has nothing. */
@@ -28,11 +56,14 @@ export async function showWallet(
   now: Instant,
 ): Promise<z.input<typeof wallet>> {
   const { ledger } = reads
-  const { mode, metered, currency } = billing
+  const { mode, metered, currency, prices, processing } = billing
   const found = metered ? await ledger.wallet(account_id, now) : undefined
   const expiring = metered ? await ledger.expiring(account_id, now, EXPIRING) : []
   const { balance = 0, held = 0, available = 0, paid = 0, granted = 0, debt = 0 } = found ?? {}
   const low = found?.low_balance ?? null
+  const subscriptions =
+    processing === undefined ? [] : await reads.payments.subscriptions(account_id)
+  const subscription = decidingSubscription(subscriptions, now)
   return {
     account_id,
     mode,
@@ -52,6 +83,8 @@ export async function showWallet(
       amount_micros: amount,
       expires_at: toIso(expires_at),
     })),
+    monthly_credit: monthlyCredit(subscription, prices, now),
+    subscription: subscription === undefined ? null : toWireSubscription(subscription),
     updated_at: isoOrNull(found?.updated_at ?? null),
   }
 }

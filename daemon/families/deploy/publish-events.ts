@@ -5,6 +5,7 @@ import type {
 } from '../../../plugins/platform/contract/deployments.ts'
 import type { Instant } from '../../../lib/time.ts'
 import { productionUrl } from '../../hosting/address.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
 import { deployEvents } from './events.ts'
 
@@ -34,6 +35,7 @@ export async function publishLive(
   const type = isRollback ? 'app.rolled_back' : 'app.deployed'
   const event = deployEvents.newEvent(engine, account_id, type, data, now, app_id)
   await engine.publishIn(tx, [event])
+  await moveTask(tx, id, { state: 'completed', at: now })
   await tx.jobs.log(id, [{ at: now, stage: null, message: `Release ${release} is live.` }])
 }
 
@@ -46,7 +48,7 @@ export async function publishFailed(
   { engine }: Publishing,
   tx: PlatformTx,
   { id, app_id, account_id, release, kind }: DeploymentRecord,
-  { error, ended_at }: DeploymentEnd,
+  { status, error, ended_at }: DeploymentEnd,
 ): Promise<void> {
   const { code, class: whose, message, step } = error
   const data = {
@@ -59,5 +61,6 @@ export async function publishFailed(
   const type = 'app.deploy_failed'
   const event = deployEvents.newEvent(engine, account_id, type, data, ended_at, app_id)
   await engine.publishIn(tx, [event])
+  await moveTask(tx, id, { state: status, at: ended_at, error })
   await tx.jobs.log(id, [{ at: ended_at, stage: null, message }])
 }

@@ -4,9 +4,10 @@ import type { DeploymentRecord } from '../../../plugins/platform/contract/deploy
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import type { Failure } from './failures.ts'
 import { FAILURES, failureOf } from './failures.ts'
-import type { Held, StepTools } from './steps.ts'
+import type { StepTools } from './steps.ts'
 import { NotWanted, activate, build, goLive, prepareSwitch } from './steps.ts'
 import { publishFailed, publishLive } from './publish-events.ts'
 
@@ -24,31 +25,26 @@ export function createDeployHandler(platform: Platform, warn: Warn): JobHandler<
     stages: STEPS,
     async begin(tx, job, now) {
       const subject = await tx.deployments.begin(job, now)
+      await moveTask(tx, job.id, { state: 'working', at: now })
       // The process that switched visitors to it ended before it published the event.
       return subject && { subject, isBound: subject.status === 'live' }
     },
     async run(leased, heartbeat, signal) {
-      const { deployment, claim } = heldOf(leased)
-      const live =
-        deployment.status === 'live'
-          ? deployment
-          : await makeLive(platform, { deployment, claim }, heartbeat, signal)
+      const { subject } = leased
+      const isLive = subject.status === 'live'
+      const live = isLive ? subject : await makeLive(platform, leased, heartbeat, signal)
       await platform.store.write((tx) => publishLive(platform, tx, live, platform.clock.now()))
     },
-    end: (leased, why, step) => end(platform, heldOf(leased), FAILURES[why], step),
+    end: (leased, why, step) => end(platform, leased, FAILURES[why], step),
     async fail(leased, error, step) {
       const failure = error instanceof NotWanted ? FAILURES[error.why] : judge(error)
       if (failure.class !== 'code' && !(error instanceof NotWanted)) {
         warn('a deployment failed', leased.job.id, error)
       }
-      await end(platform, heldOf(leased), failure, step)
+      await end(platform, leased, failure, step)
       return undefined
     },
   }
-}
-
-function heldOf({ job: { claim }, subject: deployment }: Leased<DeploymentRecord>): Held {
-  return { deployment, claim }
 }
 
 /** @throws an error after which the outcome is unknown: the next attempt continues from the stored state */
@@ -63,11 +59,11 @@ function judge(error: unknown): Failure {
  */
 async function makeLive(
   platform: Platform,
-  held: Held,
+  leased: Leased<DeploymentRecord>,
   heartbeat: Heartbeat,
   signal: AbortSignal,
 ): Promise<DeploymentRecord> {
-  const { deployment } = held
+  const { subject: deployment } = leased
   const begin = (step: Step): StepTools => {
     heartbeat.report({ stage: step, done: 0, total: null })
     return {
@@ -80,18 +76,18 @@ async function makeLive(
   if (artifact === null || deployment.status === 'building') {
     // The release of a rollback was built before.
     const stepTools = begin(artifact === null ? 'building' : 'activating')
-    artifact = await orAborted(build(platform, held, stepTools), signal)
+    artifact = await orAborted(build(platform, leased, stepTools), signal)
   }
-  await orAborted(activate(platform, held, artifact, begin('activating')), signal)
-  await orAborted(prepareSwitch(platform, held), signal)
+  await orAborted(activate(platform, leased, artifact, begin('activating')), signal)
+  await orAborted(prepareSwitch(platform, leased), signal)
   await heartbeat.stop()
   signal.throwIfAborted()
-  return goLive(platform, held)
+  return goLive(platform, leased)
 }
 
 async function end(
   platform: Platform,
-  { deployment, claim }: Held,
+  { job: { claim }, subject: deployment }: Leased<DeploymentRecord>,
   failure: Failure,
   step: string | null,
 ): Promise<void> {

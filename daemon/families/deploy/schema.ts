@@ -242,3 +242,11 @@ export const exampleOffline = {
   reason: 'request',
   available_actions: [],
 } as const
+
+/** Path of a deployment's record. */
+export function pathOfDeployment({
+  app_id,
+  id,
+}: Pick<z.input<typeof deploymentAnswer>, 'app_id' | 'id'>): string {
+  return `/v1/apps/${app_id}/deployments/${id ?? ''}`
+}

@@ -2,6 +2,7 @@ import type { DeployTask, DeployTools, Deployer } from '../../../plugins/deploy/
 import { DeployError, printManifest } from '../../../plugins/deploy/contract.ts'
 import type { DeploymentRecord } from '../../../plugins/platform/contract/deployments.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
+import type { Claimed } from '../../jobs/handler.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import { bytesOf, loadTree } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
@@ -9,12 +10,6 @@ import { httpError } from '../../operations/errors.ts'
 import type { Platform } from '../../platform.ts'
 import { loadManifest } from '../../trees/releases.ts'
 import { publishLive } from './publish-events.ts'
-
-/** A running deployment and its claim. */
-export interface Held {
-  readonly deployment: DeploymentRecord
-  readonly claim: string
-}
 
 /** What a deployer is given besides access to bytes. */
 export type StepTools = Pick<DeployTools, 'signal' | 'log' | 'progress'>
@@ -33,7 +28,7 @@ export class NotWanted extends Error {
 /** Builds and stores a release, or takes the stored one; returns its digest. */
 export async function build(
   platform: Platform,
-  { deployment, claim }: Held,
+  { job: { claim }, subject: deployment }: Claimed<DeploymentRecord>,
   stepTools: StepTools,
 ): Promise<string> {
   const { id } = deployment
@@ -86,7 +81,7 @@ async function formsBefore(platform: Platform, app_id: string): Promise<DeployTa
 /** Checks that all files of a release can be served. */
 export async function activate(
   platform: Platform,
-  { deployment: { id: deployment_id, app_id } }: Held,
+  { subject: { id: deployment_id, app_id } }: Claimed<DeploymentRecord>,
   artifact: string,
   stepTools: StepTools,
 ): Promise<void> {
@@ -101,7 +96,7 @@ export async function activate(
  */
 export async function prepareSwitch(
   platform: Platform,
-  { deployment, claim }: Held,
+  { job: { claim }, subject: deployment }: Claimed<DeploymentRecord>,
 ): Promise<void> {
   const isHeld = await platform.store.write((tx) =>
     tx.deployments.prepareSwitch(deployment.id, claim),
@@ -115,7 +110,7 @@ export async function prepareSwitch(
  */
 export async function goLive(
   platform: Platform,
-  { deployment, claim }: Held,
+  { job: { claim }, subject: deployment }: Claimed<DeploymentRecord>,
 ): Promise<DeploymentRecord> {
   const { store, clock } = platform
   const { id, app_id } = deployment

@@ -1,6 +1,8 @@
 import { defineErrors } from '../../../lib/errors.ts'
 import { defineFamily } from '../../operations/family.ts'
+import { getAgentCard } from './operations/agent-card.ts'
 import { discover } from './operations/discover.ts'
+import { listServices } from './operations/services.ts'
 
 /** Discovery: the features of this service, and those that the caller may use. */
 export const discoveryFamily = defineFamily({
@@ -8,5 +10,5 @@ export const discoveryFamily = defineFamily({
   scopes: { discovery: ['read'] },
   events: [],
   errors: defineErrors({}),
-  operations: [discover],
+  operations: [discover, listServices, getAgentCard],
 })

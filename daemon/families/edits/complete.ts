@@ -1,7 +1,8 @@
 import type { EditOutcome } from '../../../plugins/edits/contract.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
-import type { EditEnd } from '../../../plugins/platform/contract/edits.ts'
+import type { EditEnd, EditRecord } from '../../../plugins/platform/contract/edits.ts'
+import type { Leased } from '../../jobs/handler.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import { findRevision } from '../apps/service.ts'
 import { keepMade, loadTree, readKept } from '../../trees/keep.ts'
@@ -10,8 +11,8 @@ import { turnOfWorker } from '../../trees/applying-queue.ts'
 import type { Platform } from '../../platform.ts'
 import type { AppliedEdit } from '../../trees/apply.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
-import type { Base, Held } from './claimed.ts'
-import { ConflictError } from './claimed.ts'
+import type { Base } from './base.ts'
+import { ConflictError } from './base.ts'
 import { cleanCount, cleanText } from '../clean.ts'
 import { endClaimed } from './end.ts'
 import { repeatChanges } from '../../trees/repeat.ts'
@@ -33,24 +34,24 @@ const MAX_MODEL = 100
  */
 export async function completeClaimed(
   platform: Platform,
-  held: Held,
+  leased: Leased<EditRecord>,
   base: Base,
   outcome: EditOutcome,
   signal: AbortSignal,
 ): Promise<void> {
-  const turn = turnOfWorker(held.edit, signal)
-  await platform.queues.applying(turn, () => complete(platform, held, base, outcome, signal))
+  const turn = turnOfWorker(leased.subject, signal)
+  await platform.queues.applying(turn, () => complete(platform, leased, base, outcome, signal))
 }
 
 async function complete(
   platform: Platform,
-  held: Held,
+  leased: Leased<EditRecord>,
   base: Base,
   outcome: EditOutcome,
   signal: AbortSignal,
 ): Promise<void> {
   const { store } = platform
-  const { account_id, app_id } = held.edit
+  const { account_id, app_id } = leased.subject
   const read = readKept(base.bytes, app_id)
   const applied = await applyOperations(base.tree, outcome.operations, read, signal)
   if (!('tree' in applied)) throw new EditError('patch_not_applied')
@@ -66,7 +67,7 @@ async function complete(
         : await repeatOn(await loadTree(base.bytes, revision), base, applied, touched, signal)
     const kept = await keepMade(base.bytes, app_id, { tree, fresh: applied.fresh })
     const made = { number: number + 1, kept, applied, outcome }
-    if (await store.write((tx) => advance(platform, tx, held, made))) return
+    if (await store.write((tx) => advance(platform, tx, leased, made))) return
   }
   throw new ConflictError('the app moves on faster than the edit is applied')
 }
@@ -90,7 +91,7 @@ async function repeatOn(
 async function advance(
   platform: Platform,
   tx: PlatformTx,
-  { edit, claim }: Held,
+  leased: Leased<EditRecord>,
   made: {
     readonly number: number
     readonly kept: KeptTree
@@ -99,6 +100,10 @@ async function advance(
   },
 ): Promise<boolean> {
   const { number, kept, applied, outcome } = made
+  const {
+    job: { claim },
+    subject: edit,
+  } = leased
   const { id, app_id, created_by } = edit
   if ((await tx.jobs.hold(id, claim)) === 'cancel') throw new EditError('canceled')
   const now = platform.clock.now()
@@ -124,7 +129,7 @@ async function advance(
   }
   const model = cleanText(outcome.model, MAX_MODEL)
   if (model !== '') await tx.edits.found(id, claim, { model })
-  if (!(await endClaimed(platform, tx, { edit, claim }, end))) throw new ClaimLost()
+  if (!(await endClaimed(platform, tx, leased, end))) throw new ClaimLost()
   await tx.jobs.log(id, [{ at: now, stage: null, message: `Revision ${number} is made.` }])
   return true
 }

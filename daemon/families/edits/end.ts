@@ -1,13 +1,14 @@
 import type { PlatformTx } from '../../../plugins/platform/contract.ts'
 import type { EditEnd, EditFailure, EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Instant } from '../../../lib/time.ts'
+import type { Leased } from '../../jobs/handler.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
-import type { Held } from './claimed.ts'
 import { editEvents } from './events.ts'
 
 type Publishing = Pick<Platform, 'engine' | 'billing'>
 
-/** An end that changed nothing. */
+/** The end of an edit that created no revision. */
 export function endWithout(
   status: 'failed' | 'canceled',
   error: EditFailure,
@@ -33,7 +34,7 @@ export async function endQueued(
 export async function endClaimed(
   platform: Publishing,
   tx: PlatformTx,
-  { edit, claim }: Held,
+  { job: { claim }, subject: edit }: Leased<EditRecord>,
   end: EditEnd,
 ): Promise<boolean> {
   if (!(await tx.edits.finish(edit.id, claim, end))) return false
@@ -41,10 +42,7 @@ export async function endClaimed(
   return true
 }
 
-/**
- * Tells of an end in the unit of work that brought it about, settles what it costs, and moves the app that
- * depends on it.
- */
+/** In the unit of work of an edit's end: publishes its event, settles its cost, and updates the app's status. */
 export async function publishEnd(
   { engine, billing }: Publishing,
   tx: PlatformTx,
@@ -63,9 +61,15 @@ export async function publishEnd(
   const type = isCompleted ? 'edit.completed' : 'edit.failed'
   const event = editEvents.newEvent(engine, account_id, type, data, finished_at, app_id)
   await engine.publishIn(tx, [event])
+  await moveTask(tx, edit_id, {
+    state: status,
+    at: finished_at,
+    error: end.error,
+    charged_micros,
+  })
   if (isCompleted) {
-    const isMade = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
-    if (!isMade) await tx.apps.move(app_id, 'failed', 'ready', finished_at)
+    const isReady = await tx.apps.move(app_id, 'creating', 'ready', finished_at)
+    if (!isReady) await tx.apps.move(app_id, 'failed', 'ready', finished_at)
   } else if (initial) await tx.apps.move(app_id, 'creating', 'failed', finished_at)
 }
 

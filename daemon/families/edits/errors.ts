@@ -16,7 +16,7 @@ export const editError = defineErrors({
   },
   edit_not_completed: {
     status: 409,
-    text: 'The edit made no revision, so there is nothing to revert.',
+    text: 'The edit made no revision, so there is nothing to show or revert.',
   },
   edit_finished: { status: 409, text: 'The edit has ended already.' },
   edit_queue_full: {

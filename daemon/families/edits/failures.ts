@@ -1,7 +1,7 @@
 import { EDIT_ERRORS, EditError } from '../../../plugins/edits/contract.ts'
 import type { EditFailure } from '../../../plugins/platform/contract/edits.ts'
 
-/** Why an edit ends that its editor did not end. */
+/** Failures of edits that do not come from the editor. */
 export const FAILURES = {
   canceled: {
     code: 'canceled',
@@ -18,13 +18,13 @@ export const FAILURES = {
   worker_lost: {
     code: 'worker_lost',
     class: 'internal',
-    message: 'Whoever carried out the edit went away, again and again. Ask for it anew.',
+    message: 'The worker of the edit stopped responding on every attempt. Create the edit again.',
     retryable: true,
   },
   authority_ended: {
     code: 'authority_ended',
     class: 'policy',
-    message: 'The key that asked for the edit, or its account, may not do so any more.',
+    message: 'The key that created the edit, or its account, lost the authority to do so.',
     retryable: false,
   },
   model_not_allowed: {
@@ -36,24 +36,24 @@ export const FAILURES = {
   hold_expired: {
     code: 'hold_expired',
     class: 'request',
-    message: 'The edit waited so long that the money held for it was returned. Ask for it anew.',
+    message: 'The hold of the price expired while the edit was queued. Create the edit again.',
     retryable: true,
   },
   revision_conflict: {
     code: 'revision_conflict',
     class: 'request',
-    message: 'The files that the edit changes were changed meanwhile. Ask for it anew.',
+    message: 'Another revision changed files of the edit. Create the edit again.',
     retryable: true,
   },
   internal_error: {
     code: 'internal_error',
     class: 'internal',
-    message: 'Something went wrong on our side. Ask for the edit anew.',
+    message: 'Internal error. Create the edit again.',
     retryable: true,
   },
 } as const satisfies Readonly<Record<string, EditFailure>>
 
-/** What an editor's error is to the owner of the edit; whatever else was thrown is a defect. */
+/** The failure that the owner of the edit sees for an error; any other than an editor's is a defect. */
 export function failureOf(error: unknown): EditFailure {
   if (!(error instanceof EditError)) return FAILURES.internal_error
   if (error.code === 'deadline') return FAILURES.timed_out

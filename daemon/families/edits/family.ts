@@ -6,6 +6,7 @@ import { cancelAll, enqueue, requireEditor } from './queue.ts'
 import { cancelEdit } from './operations/cancel.ts'
 import { followEdit } from './operations/follow.ts'
 import { createEdit } from './operations/create.ts'
+import { diffEdit } from './operations/diff.ts'
 import { getEdit } from './operations/get.ts'
 import { getEditStatus } from './operations/get-status.ts'
 import { listEditLines } from './operations/list-lines.ts'
@@ -29,6 +30,7 @@ export const editsFamily = defineFamily({
     followEdit,
     cancelEdit,
     revertEdit,
+    diffEdit,
   ],
   jobs: [{ createHandler: createEditHandler }],
   extendsApps: {

@@ -10,19 +10,21 @@ import { editError } from './errors.ts'
 import { FAILURES } from './failures.ts'
 import { noteEdit } from './service.ts'
 
-/** Edits of one app that wait, the one that is running not counted. */
+/** Maximum queued edits of one app. */
 const MAX_QUEUED = 10
 
-/** What is asked for in words. */
-export interface Wish {
+/** An edit by prompt, as requested. */
+export interface PromptRequest {
   readonly prompt: string
   readonly model: string | null
   readonly message: string | null
 }
 
 /**
- * @param model the one that the caller names; undefined for the default
- * @throws KeyhookError `model_not_configured` where nothing carries out prompts, `model_not_allowed`
+ * Checks that prompts are served, with the model that the caller names.
+ *
+ * @param model undefined for the default
+ * @throws KeyhookError `model_not_configured`, `model_not_allowed`
  */
 export function requireEditor(
   { plugins: { editor }, models }: Pick<Platform, 'plugins' | 'models'>,
@@ -37,24 +39,22 @@ export function requireEditor(
   })
 }
 
-/** What is asked for money, and under which id, where that is not an edit of its own. */
-export interface Asking {
+/** Operation that is charged for a prompt, and the id of its edit. */
+export interface ChargedAs {
   readonly operation: 'apps.create' | 'edits.create'
-  /** Of the edit, which was told of already. */
   readonly id: string
 }
 
 /**
- * Puts a prompt at the end of the app's queue, and holds what it will cost. One for an app whose making failed
- * makes it anew.
+ * Enqueues a prompt and holds its price. A prompt for an app whose creation failed creates it again.
  *
  * @throws KeyhookError `insufficient_balance`, `edit_queue_full`
  */
 export async function enqueue(
   call: Change,
   app: AppRecord,
-  wish: Wish,
-  { operation, id }: Asking = { operation: 'edits.create', id: call.platform.newId() },
+  request: PromptRequest,
+  { operation, id }: ChargedAs = { operation: 'edits.create', id: call.platform.newId() },
 ): Promise<EditRecord> {
   const { platform, tx, now } = call
   const waiting = await tx.edits.waiting(app.id)
@@ -65,7 +65,7 @@ export async function enqueue(
   const initial = isNew || (await tx.apps.move(app.id, 'failed', 'creating', now))
   const knowledge = mayReadKnowledge(call) ? 'allowed' : 'withheld'
   const edit = newEdit(call, app, {
-    ...wish,
+    ...request,
     id,
     kind: 'prompt',
     initial,
@@ -91,7 +91,7 @@ function mayReadKnowledge({ platform, principal }: Change): boolean {
   return allows(principal.authority.scopes, requiredScope(KNOWLEDGE_SCOPE, platform.universe))
 }
 
-/** An edit as it is made; nothing of it is done. */
+/** A new edit that was not started. */
 export function newEdit(
   { principal, now }: Change,
   { id: app_id, account_id }: AppRecord,
@@ -124,8 +124,8 @@ export function newEdit(
 }
 
 /**
- * Ends every edit of an app that waits; the one that is running is asked to stop. Of an app that is about
- * to be archived, which nothing moves any more: its making has failed by this.
+ * Cancels the edits of an app that is about to be archived: queued ones end, a running one is requested to stop.
+ * If the app was being created, its creation has failed.
  */
 export async function cancelAll(
   { platform, tx, now }: Pick<Change, 'platform' | 'tx' | 'now'>,

@@ -7,9 +7,9 @@ import type { LeasedJob } from '../../../plugins/platform/contract/jobs.ts'
 import type { Platform } from '../../platform.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Heartbeat } from '../../jobs/heartbeat.ts'
+import { moveTask } from '../../jobs/move-task.ts'
 import { unlessAborted } from '../../jobs/handler.ts'
-import type { Held } from './claimed.ts'
-import { ConflictError } from './claimed.ts'
+import { ConflictError } from './base.ts'
 import { completeClaimed } from './complete.ts'
 import { endClaimed, endWithout } from './end.ts'
 import { FAILURES, failureOf } from './failures.ts'
@@ -33,24 +33,20 @@ export function createEditHandler(platform: Platform, warn: Warn): JobHandler<Ed
     stages: STAGES,
     async begin(tx, job, now) {
       const subject = await tx.edits.begin(job, now)
+      await moveTask(tx, job.id, { state: 'working', at: now })
       return subject && { subject, refusal: await refusalOf(platform, tx, subject, job, now) }
     },
-    run: (leased, heartbeat, signal) => perform(platform, heldOf(leased), heartbeat, signal),
-    end: (leased, why) => end(platform, heldOf(leased), FAILURES[why]),
+    run: (leased, heartbeat, signal) => perform(platform, leased, heartbeat, signal),
+    end: (leased, why) => end(platform, leased, FAILURES[why]),
     async fail(leased, error) {
-      const held = heldOf(leased)
       const failure = error instanceof ConflictError ? FAILURES.revision_conflict : judge(error)
       if (failure.class !== 'request' && !(error instanceof ConflictError)) {
-        warn('an edit failed', held.edit.id, error)
+        warn('an edit failed', leased.subject.id, error)
       }
-      await end(platform, held, failure)
+      await end(platform, leased, failure)
       return undefined
     },
   }
-}
-
-function heldOf({ job: { claim }, subject: edit }: Leased<EditRecord>): Held {
-  return { edit, claim }
 }
 
 /** Why an accepted edit must not run any more; undefined: it may. */
@@ -80,14 +76,14 @@ function judge(error: unknown): EditFailure {
 
 async function perform(
   platform: Platform,
-  { edit, claim }: Held,
+  leased: Leased<EditRecord>,
   heartbeat: Heartbeat,
   signal: AbortSignal,
 ): Promise<void> {
   const listeners = { signal, progress: heartbeat.report }
-  const opened = openTools(platform, { edit, claim }, listeners)
+  const opened = openTools(platform, leased, listeners)
   const { tools, base } = await unlessAborted(signal, opened, abortError)
-  const { id: edit_id, app_id, prompt, model, initial } = edit
+  const { id: edit_id, app_id, prompt, model, initial } = leased.subject
   const files = [...base.tree.files.values()].map(({ path, size }) => ({ path, size }))
   const task = { edit_id, app_id, prompt: prompt ?? '', model, initial, files }
   const work = platform.plugins.editor.carryOut(task, tools)
@@ -95,14 +91,18 @@ async function perform(
   // Storing the result may take longer than a lease: the heartbeat continues.
   await heartbeat.flush()
   if (signal.aborted) throw abortError(signal)
-  await completeClaimed(platform, { edit, claim }, base, outcome, signal)
+  await completeClaimed(platform, leased, base, outcome, signal)
 }
 
-async function end(platform: Platform, { edit, claim }: Held, failure: EditFailure): Promise<void> {
+async function end(
+  platform: Platform,
+  leased: Leased<EditRecord>,
+  failure: EditFailure,
+): Promise<void> {
   const status = failure.code === 'canceled' ? 'canceled' : 'failed'
   await platform.store.write(async (tx) => {
     const now = platform.clock.now()
-    if (!(await endClaimed(platform, tx, { edit, claim }, endWithout(status, failure, now)))) return
-    await tx.jobs.log(edit.id, [{ at: now, stage: null, message: failure.message }])
+    if (!(await endClaimed(platform, tx, leased, endWithout(status, failure, now)))) return
+    await tx.jobs.log(leased.subject.id, [{ at: now, stage: null, message: failure.message }])
   })
 }

@@ -1,5 +1,7 @@
 import type { EditOperation, EditTools, OperationFault } from '../../../plugins/edits/contract.ts'
+import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import { EditError } from '../../../plugins/edits/contract.ts'
+import type { Leased } from '../../jobs/handler.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import { bytesOf, loadTree, readKept } from '../../trees/keep.ts'
 import { findRevision } from '../apps/service.ts'
@@ -8,7 +10,7 @@ import type { Platform } from '../../platform.ts'
 import type { OperationRefusal } from '../../trees/apply.ts'
 import { isStillAllowed } from '../../authority/admission.ts'
 import { applyOperations, pathsOf } from '../../trees/apply.ts'
-import type { Base, Held } from './claimed.ts'
+import type { Base } from './base.ts'
 import { KNOWLEDGE_SCOPE } from './queue.ts'
 import { turnOfWorker } from '../../trees/applying-queue.ts'
 
@@ -19,10 +21,14 @@ import { turnOfWorker } from '../../trees/applying-queue.ts'
  */
 export async function openTools(
   platform: Platform,
-  { edit, claim }: Held,
+  leased: Leased<EditRecord>,
   listeners: Pick<EditTools, 'signal' | 'progress'>,
 ): Promise<{ readonly base: Base; readonly tools: EditTools }> {
   const { store } = platform
+  const {
+    job: { claim },
+    subject: edit,
+  } = leased
   const app = await store.apps.get(edit.account_id, edit.app_id)
   if (app === undefined || app.archived_at !== null) throw new EditError('canceled')
   const revision = await findRevision(store.apps, app, undefined)
@@ -40,7 +46,7 @@ export async function openTools(
       return file && (await read(file.sha256))
     },
     async passages(query, limit) {
-      if (!(await mayReadKnowledge(platform, { edit, claim }))) return []
+      if (!(await mayReadKnowledge(platform, leased))) return []
       const search = { app_id: app.id, query, limit, files: null }
       // The edit was accepted, so its turn is never refused; the workers limit how many there are.
       const turn = { holder: app.account_id, signal: listeners.signal, kept: true }
@@ -62,7 +68,10 @@ export async function openTools(
  * Whether the model may see knowledge: only when the caller could read it at the request, and can now. If not,
  * the edit's record and log say so.
  */
-async function mayReadKnowledge(platform: Platform, { edit, claim }: Held): Promise<boolean> {
+async function mayReadKnowledge(
+  platform: Platform,
+  { job: { claim }, subject: edit }: Leased<EditRecord>,
+): Promise<boolean> {
   const { store, clock } = platform
   const now = clock.now()
   const isAllowed =

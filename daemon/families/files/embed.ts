@@ -5,10 +5,10 @@ import type { Millis } from '../../../lib/time.ts'
 import { MINUTE } from '../../../lib/time.ts'
 import type { Embedder } from '../../../plugins/embeddings/contract.ts'
 import { EmbeddingError, MAX_TEXTS } from '../../../plugins/embeddings/contract.ts'
-import type { FileChunk } from '../../../plugins/platform/contract/files.ts'
+import type { FileChunk, FileRecord } from '../../../plugins/platform/contract/files.ts'
 import type { Platform } from '../../platform.ts'
+import type { Leased } from '../../jobs/handler.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
-import type { Held } from './claim.ts'
 
 /** Maximum retries of texts when the model does not answer. */
 const RETRIES = 3
@@ -24,7 +24,7 @@ const MAX_WAIT: Millis = MINUTE
  */
 export async function embedFile(
   { store, plugins: { embedder }, clock }: Pick<Platform, 'store' | 'plugins' | 'clock'>,
-  { file: { id }, claim }: Held,
+  { job: { claim }, subject: { id } }: Leased<FileRecord>,
   chunks: number,
   report: (stage: string, done: number, total: number | null) => void,
   signal: AbortSignal,

@@ -1,23 +1,23 @@
-import type { FileEnd } from '../../../plugins/platform/contract/files.ts'
+import type { FileEnd, FileRecord } from '../../../plugins/platform/contract/files.ts'
+import type { Leased } from '../../jobs/handler.ts'
 import type { Platform } from '../../platform.ts'
-import type { Held } from './claim.ts'
 import { clearChunks } from './claim.ts'
 import { fileEvents } from './events.ts'
 
 /**
- * Ends a claimed file, settles what it costs and tells of it, all or nothing: whose claim is lost tells nothing.
- * Passages of one that failed are deleted before.
+ * Ends a claimed file, settles its cost and publishes its event, in one unit of work. Does nothing when the claim is
+ * lost. Passages of a failed file are deleted first.
  */
 export async function endFile(
   platform: Pick<Platform, 'store' | 'engine' | 'billing' | 'clock'>,
-  held: Held,
+  leased: Leased<FileRecord>,
   end: FileEnd,
 ): Promise<void> {
   const { store, engine, billing, clock } = platform
-  const { file, claim } = held
-  const { id: file_id, app_id, account_id } = file
+  const { claim } = leased.job
+  const { id: file_id, app_id, account_id } = leased.subject
   const isProcessed = end.status === 'processed'
-  if (!isProcessed && !(await clearChunks(platform, held))) return
+  if (!isProcessed && !(await clearChunks(platform, leased))) return
   const type = isProcessed ? 'file.processed' : 'file.failed'
   const work = { account_id, operation_id: file_id }
   await store.write(async (tx) => {

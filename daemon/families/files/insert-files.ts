@@ -7,17 +7,17 @@ import type { KeptFile } from './keep.ts'
 import { MAX_ALL_BYTES, MAX_FILES } from './quota.ts'
 import { holdFor, noteFile } from './service.ts'
 
-/** What an app's knowledge is made of. */
+/** The app of a knowledge file, and its account. */
 interface FileOwner {
   readonly app_id: string
   readonly account_id: string
 }
 
 /**
- * Makes records of what is kept, each in its place; undefined where the app has no room left. The same
- * bytes are one file, however often they come.
+ * Inserts records of received files, in their order; undefined for a file beyond the quota. Returns the existing
+ * record for bytes that the app has already.
  *
- * @throws KeyhookError `insufficient_balance` where not all of them can be paid for
+ * @throws KeyhookError `insufficient_balance` when the balance is not enough for all of them
  */
 export async function insertFiles(
   call: Omit<Change, 'tx' | 'now'>,
@@ -27,8 +27,8 @@ export async function insertFiles(
 ): Promise<readonly (FileRecord | undefined)[]> {
   const { platform } = call
   const now = platform.clock.now()
-  const held = await tx.files.sum(owner.app_id)
-  let { files, bytes } = held
+  const used = await tx.files.sum(owner.app_id)
+  let { files, bytes } = used
   const taken: (FileRecord | undefined)[] = []
   const made: FileRecord[] = []
   for (const one of kept) {
@@ -45,7 +45,7 @@ export async function insertFiles(
     } else taken.push(known)
   }
   if (made.length > 0) await holdFor({ ...call, tx, now }, owner, made)
-  if (files > held.files) tx.afterCommit(() => platform.workAvailable.jobs('file'))
+  if (files > used.files) tx.afterCommit(() => platform.workAvailable.jobs('file'))
   return taken
 }
 

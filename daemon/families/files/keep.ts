@@ -3,11 +3,11 @@ import type { FileProcessor } from '../../../plugins/files/contract.ts'
 import { HEAD_BYTES, fileError } from '../../../plugins/files/contract.ts'
 import type { FilePart } from '../../operations/parts.ts'
 import { knowledgeError } from './errors.ts'
-import type { FileQuota, Taken } from './quota.ts'
+import type { FileQuota, Received } from './quota.ts'
 import { MAX_FILE_BYTES } from './service.ts'
 
 /** A received file: its bytes are stored if the quota allows, and not referenced yet. */
-export interface KeptFile extends Taken {
+export interface KeptFile extends Received {
   readonly name: string
   readonly content_type: string
 }

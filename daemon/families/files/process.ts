@@ -14,7 +14,6 @@ import { ClaimLost } from '../../jobs/handler.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import { holdUntil } from '../../billing/billing.ts'
 import { bytesOf } from '../../trees/keep.ts'
-import type { Held } from './claim.ts'
 import { clearChunks } from './claim.ts'
 import { embedFile } from './embed.ts'
 import { endFile } from './end.ts'
@@ -25,13 +24,13 @@ const RETRY_AFTER: Millis = 10 * SECOND
 
 const WORKER_LOST: FileFailure = {
   code: 'worker_lost',
-  message: 'Whoever processed the file went away each time. Retry, or split it.',
+  message: 'The worker of the file stopped responding on every attempt. Retry, or split the file.',
 }
 
 const ENDS: Readonly<Record<string, FileFailure>> = {
   hold_expired: {
     code: 'hold_expired',
-    message: 'The file waited so long that the money held for it was returned. Retry.',
+    message: 'The hold of the price expired while the file was queued. Retry.',
   },
 }
 
@@ -41,7 +40,6 @@ export function createFileHandler(
   warn: Warn,
   retryAfter: Millis = RETRY_AFTER,
 ): JobHandler<FileRecord, 'hold_expired'> {
-  const heldOf = ({ job: { claim }, subject: file }: Leased<FileRecord>): Held => ({ file, claim })
   return {
     kind: 'file',
     async begin(tx, job, now) {
@@ -52,24 +50,23 @@ export function createFileHandler(
       return { subject, refusal: isHeld ? undefined : 'hold_expired' }
     },
     async run(leased, heartbeat, signal) {
-      const held = heldOf(leased)
       const report = (stage: string, done: number, total: number | null): void =>
         heartbeat.report({ stage, done, total })
-      if (!(await clearChunks(platform, held))) return
-      const processed = await read(platform, held, report, signal)
-      await embedFile(platform, held, processed.chunks, report, signal)
+      if (!(await clearChunks(platform, leased))) return
+      const processed = await read(platform, leased, report, signal)
+      await embedFile(platform, leased, processed.chunks, report, signal)
       await heartbeat.stop()
-      await endFile(platform, held, { status: 'processed', ...processed })
+      await endFile(platform, leased, { status: 'processed', ...processed })
     },
     end(leased, why) {
       // The processing of a file cannot be canceled.
       const error = why === 'timed_out' ? failureOf(why) : (ENDS[why] ?? WORKER_LOST)
-      return endFile(platform, heldOf(leased), { status: 'failed', error })
+      return endFile(platform, leased, { status: 'failed', error })
     },
     async fail(leased, cause) {
       const end = endOf(leased.job, cause)
       if (end !== undefined) {
-        await endFile(platform, heldOf(leased), end)
+        await endFile(platform, leased, end)
         return undefined
       }
       warn('a file could not be processed; retrying', leased.job.id, cause)
@@ -81,7 +78,7 @@ export function createFileHandler(
 /** Reads the file and adds its passages as they come; searches find them when it has ended. */
 async function read(
   platform: Platform,
-  { file, claim }: Held,
+  { job: { claim }, subject: file }: Leased<FileRecord>,
   report: (stage: string, done: number, total: number | null) => void,
   signal: AbortSignal,
 ): Promise<Processed> {

@@ -3,48 +3,48 @@ import { KeyhookError } from '../../../lib/errors.ts'
 import type { AppBytes, Kept } from '../../../plugins/apps/contract.ts'
 import type { FileReads } from '../../../plugins/platform/contract/files.ts'
 
-/** Files that one app may have, and their bytes in all. */
+/** Maximum files of one app, and maximum bytes of all of them. */
 export const MAX_FILES = 1000
 export const MAX_ALL_BYTES = 1_073_741_824
 
-/** Bytes by their digest; those that there was no room for are not kept. */
-export interface Taken extends Kept {
+/** Digest and size of received bytes, and whether they were stored: bytes beyond the quota are not. */
+export interface Received extends Kept {
   readonly isKept: boolean
 }
 
-/** What an app may still take, as one request sees it. */
+/** The rest of an app's quota during one request. */
 export interface FileQuota {
-  /** Keeps bytes as far as there is room, and tells in any case what they are. */
-  put(source: AsyncIterator<Uint8Array>): Promise<Taken>
+  /** Stores bytes within the quota; returns their digest and size in any case. */
+  put(source: AsyncIterator<Uint8Array>): Promise<Received>
 }
 
 /**
- * The limits hold before bytes are kept: what is beyond them is read, and never on the disk. The unit of
- * work that makes the records judges again.
+ * Reads what an app's quota has left. Bytes beyond it are read and never written to the disk. The unit of work that
+ * inserts the records checks the quota again.
  */
 export async function readQuota(
   files: Pick<FileReads, 'sum' | 'bySha256'>,
   bytes: Pick<AppBytes, 'put'>,
   appId: string,
 ): Promise<FileQuota> {
-  const held = await files.sum(appId)
-  let filesLeft = MAX_FILES - held.files
-  let left = MAX_ALL_BYTES - held.bytes
+  const used = await files.sum(appId)
+  let filesLeft = MAX_FILES - used.files
+  let left = MAX_ALL_BYTES - used.bytes
   return {
     async put(source) {
-      const taken = await putWithin(source, filesLeft > 0 ? left : 0, (chunks, limit) =>
+      const received = await putWithin(source, filesLeft > 0 ? left : 0, (chunks, limit) =>
         bytes.put(appId, chunks, { limit }),
       )
-      if (taken.isKept && (await files.bySha256(appId, taken.sha256)) === undefined) {
+      if (received.isKept && (await files.bySha256(appId, received.sha256)) === undefined) {
         filesLeft -= 1
-        left -= taken.size
+        left -= received.size
       }
-      return taken
+      return received
     },
   }
 }
 
-/** Keeps nothing, and tells what the bytes are. */
+/** Stores nothing; returns digest and size of the bytes. */
 export const MEASURED: FileQuota = {
   put: (source) => putWithin(source, 0, () => Promise.resolve()),
 }
@@ -53,7 +53,7 @@ async function putWithin(
   source: AsyncIterator<Uint8Array>,
   limit: number,
   put: (chunks: AsyncIterable<Uint8Array>, limit: number) => Promise<unknown>,
-): Promise<Taken> {
+): Promise<Received> {
   const hash = createHash('sha256')
   let size = 0
 

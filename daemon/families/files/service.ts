@@ -9,7 +9,7 @@ import { knowledgeError } from './errors.ts'
 
 export const MAX_FILE_BYTES = 25 * 1_048_576
 
-/** What reads files. @throws KeyhookError `capability_unavailable` where nothing does */
+/** The file processor. @throws KeyhookError `capability_unavailable` without one */
 export function processorOf({ plugins: { fileProcessor } }: Platform): FileProcessor {
   if (fileProcessor === undefined) throw httpError('capability_unavailable')
   return fileProcessor
@@ -25,7 +25,7 @@ export async function findFile(
   return file
 }
 
-/** Holds what processing files will cost, for all of them or none. */
+/** Holds the price of processing files: all of them or none. */
 export async function holdFor(
   { platform, tx, principal, now }: Pick<Change, 'platform' | 'tx' | 'principal' | 'now'>,
   { account_id, app_id }: Pick<FileRecord, 'account_id' | 'app_id'>,
@@ -37,7 +37,7 @@ export async function holdFor(
   await platform.billing.hold(tx, { account_id, operation, app_id, by, works, now })
 }
 
-/** Notes a change of an app's knowledge for the account's owners. */
+/** Records a change of a knowledge file in the audit log. */
 export async function noteFile(
   call: Change,
   { id, app_id }: Pick<FileRecord, 'id' | 'app_id'>,

@@ -174,6 +174,8 @@ export interface LedgerReads {
   getCredit(accountId: string, id: string): Promise<CreditRecord | undefined>
   /** The last hold of work; undefined when there was none. */
   getHold(work: LedgerWork): Promise<HoldRecord | undefined>
+  /** Works in progress that are held for, of all accounts. */
+  countOpenHolds(): Promise<number>
   /** Newest first. */
   transactions(query: TransactionListQuery): Promise<Page<LedgerTransaction>>
   transaction(accountId: string, id: string): Promise<LedgerTransaction | undefined>
@@ -182,6 +184,8 @@ export interface LedgerReads {
   usageTotals(query: Pick<UsageQuery, 'account_id' | 'from' | 'to'>): Promise<UsageTotals>
   /** What these keys hold and have spent in the month of an instant; keys that did neither are left out. */
   keySpending(keyIds: readonly string[], now: Instant): Promise<readonly KeySpending[]>
+  /** What limits the spending of a caller with these budgets, as `hold` judges it. */
+  limits(accountId: string, budgets: readonly KeyBudget[], now: Instant): Promise<SpendingLimits>
   priceVersions(): Promise<readonly PriceVersion[]>
   /** Folds all entries, of one account or of all, and compares them with what is stored. */
   verify(accountId: string | null): Promise<LedgerVerification>
@@ -250,26 +254,41 @@ export interface NewHold {
   readonly now: Instant
 }
 
-/**
- * `source` is whose limit it is: the balance (`wallet`), a debt (`account`), or the budget of a key. Of several
- * it is the one with the least available.
- */
+/** One limit of what can be spent, and what is left of it. */
+export interface SpendingLimit {
+  /** Whose limit it is: the balance (`wallet`), a debt (`account`), or the budget of a key. */
+  readonly source: 'wallet' | 'account' | 'key'
+  /** Set where the source is a key. */
+  readonly key_id: string | null
+  readonly available: Micros
+  /** When the budget of the key begins again. */
+  readonly resets_at: Instant | null
+}
+
+/** The balance first, then each budget. */
+export type SpendingLimits = readonly [SpendingLimit, ...SpendingLimit[]]
+
+/** The limit with the least available; of equal ones the first. */
+export function tightest(limits: SpendingLimits): SpendingLimit {
+  return limits.reduce((least, one) => (one.available < least.available ? one : least))
+}
+
+/** The limit that refuses an amount: the tightest, unless it suffices. */
+export function refusing(limits: SpendingLimits, required: Micros): SpendingLimit | undefined {
+  const least = tightest(limits)
+  return least.available < required ? least : undefined
+}
+
 export type HoldOutcome =
   | { readonly held: true; readonly required: Micros; readonly low: LowBalance | null }
-  | {
+  | (SpendingLimit & {
       readonly held: false
-      readonly source: 'wallet' | 'account' | 'key'
-      /** Set where the source is a key. */
-      readonly key_id: string | null
       readonly required: Micros
-      readonly available: Micros
       /** The debt of the account, as a positive amount. */
       readonly debt: Micros
-      /** When the budget of the key begins again. */
-      readonly resets_at: Instant | null
       /** Where credit expired that was due. */
       readonly low: LowBalance | null
-    }
+    })
 
 /** How a hold ended, by this call or by an earlier one. */
 export interface HoldEnd {
@@ -302,6 +321,8 @@ export interface UsageCharge {
   /** Positive. */
   readonly amount: Micros
   readonly price_version: string
+  /** Told with it, such as the day of the use. */
+  readonly note?: string
   readonly now: Instant
 }
 

@@ -64,8 +64,14 @@ export interface PaymentReads {
   event(id: string): Promise<ProcessorEvent | undefined>
   /** Whether an event of the object waits to be applied. */
   isAwaited(object: ProcessorObject): Promise<boolean>
-  /** Events that could not be applied. */
+  /** Events that wait to be applied. */
+  countWaiting(processor: string): Promise<number>
+  /** Objects that an event told of and that could not be applied, nor were by a later event. */
   countFailed(processor: string): Promise<number>
+  /** Accounts whose stored plan is not the one that is paid for. */
+  countOtherPlans(now: Instant, grace: Millis): Promise<number>
+  /** Subscriptions that go on at another processor than this; null: at any. */
+  countElsewhere(processor: string | null): Promise<number>
   sweep(processor: string): Promise<ProcessorSweep | undefined>
   /** Accounts with the plan `pro` whose subscriptions no longer pay for it: the first `limit`. */
   endedPlans(now: Instant, grace: Millis, limit: number): Promise<readonly string[]>

@@ -6,16 +6,18 @@ import type {
   Micros,
   NewHold,
 } from '../contract/ledger.ts'
+import { refusing } from '../contract/ledger.ts'
 import type { Query } from '../../store/sql/client.ts'
 import { recordsOf } from '../model/records.ts'
 import { HOLDS, HOLD_LOTS } from '../models/ledger.ts'
 import type { PlatformTables } from '../sql/tables.ts'
 import type { ReadScope } from '../sql/scope.ts'
-import { monthOf, nextMonth, requireInteger } from './amounts.ts'
-import { readSpending, reserveBudgets } from './budgets.ts'
+import { monthOf, requireInteger } from './amounts.ts'
+import { reserveBudgets } from './budgets.ts'
 import type { Journal } from './journal.ts'
 import { availableOf } from './journal.ts'
 import { MAX_MICROS } from './kinds.ts'
+import { readLimits } from './limits.ts'
 import type { Piece } from './lots.ts'
 import { divide, readSpendableLots } from './lots.ts'
 import { insertAll, post } from './post.ts'
@@ -103,7 +105,6 @@ async function leaveOut(
 
 type Refusal = Extract<HoldOutcome, { readonly held: false }>
 
-/** The limit with the least available of those that do not suffice. */
 async function refusalOf(
   sql: ReadScope,
   journal: Journal | undefined,
@@ -112,33 +113,11 @@ async function refusalOf(
   budgets: readonly KeyBudget[],
 ): Promise<Refusal | undefined> {
   if (required === 0) return undefined
-  const debt = journal === undefined ? 0 : 0 - journal.wallet.debt
-  const available = journal === undefined ? 0 : availableOf(journal.wallet)
-  const used = await usedOf(sql, budgets, now)
-  const limits: readonly Pick<Refusal, 'source' | 'key_id' | 'available' | 'resets_at'>[] = [
-    { source: debt > 0 ? 'account' : 'wallet', key_id: null, available, resets_at: null },
-    ...budgets.map(({ key_id, monthly_micros }) => ({
-      source: 'key' as const,
-      key_id,
-      available: Math.max(0, monthly_micros - (used.get(key_id) ?? 0)),
-      resets_at: nextMonth(now),
-    })),
-  ]
-  const [least] = limits
-    .filter((limit) => limit.available < required)
-    .sort((a, b) => a.available - b.available)
-  return least && { held: false, ...least, required, debt, low: null }
-}
-
-async function usedOf(
-  { query, t, dialect }: ReadScope,
-  budgets: readonly KeyBudget[],
-  now: number,
-): Promise<ReadonlyMap<string, Micros>> {
-  if (budgets.length === 0) return new Map()
-  const ids = budgets.map(({ key_id }) => key_id)
-  const rows = await readSpending(query, t, dialect, ids, monthOf(now))
-  return new Map(rows.map(({ key_id, held, spent }) => [key_id, held + spent]))
+  const wallet = journal?.wallet
+  const debt = wallet === undefined ? 0 : 0 - wallet.debt
+  const balance = wallet && { available: availableOf(wallet), debt }
+  const limit = refusing(await readLimits(sql, balance, budgets, now), required)
+  return limit && { held: false, ...limit, required, debt, low: null }
 }
 
 function addHold(

@@ -1,4 +1,6 @@
 import type { LedgerReads, LedgerWrites } from '../contract/ledger.ts'
+import { recordsOf } from '../model/records.ts'
+import { HOLDS } from '../models/ledger.ts'
 import type { ReadScope } from '../sql/scope.ts'
 import { monthOf } from './amounts.ts'
 import { readSpending } from './budgets.ts'
@@ -9,6 +11,7 @@ import { credit } from './credit.ts'
 import { expireHolds, expireLots } from './expire.ts'
 import { extend } from './extend.ts'
 import { hold, readHold } from './hold.ts'
+import { readLimits } from './limits.ts'
 import { getCredit, getTransaction, listTransactions } from './list.ts'
 import { keepPriceVersion, readPriceVersions } from './prices.ts'
 import { release } from './release.ts'
@@ -17,17 +20,21 @@ import { readUsage, readUsageTotals } from './usage.ts'
 import { verify } from './verify.ts'
 import { readExpiring, readWallet, setLowBalance } from './wallet.ts'
 
-export function ledgerReads({ query, t, dialect, search = query }: ReadScope): LedgerReads {
+export function ledgerReads(sql: ReadScope): LedgerReads {
+  const { query, t, dialect, search = query } = sql
   return {
     wallet: (accountId, now) => readWallet(query, t, accountId, now),
     expiring: (accountId, now, limit) => readExpiring(query, t, accountId, now, limit),
     getCredit: (accountId, id) => getCredit(query, t, accountId, id),
     getHold: (work) => readHold(query, t, work),
+    countOpenHolds: () => recordsOf(query, t, HOLDS).count({ state: 'open' }),
     transactions: (asked) => listTransactions(query, t, dialect, asked),
     transaction: (accountId, id) => getTransaction(query, t, dialect, accountId, id),
     usage: (asked) => readUsage(query, t, asked),
     usageTotals: (asked) => readUsageTotals(query, t, asked),
     keySpending: (keyIds, now) => readSpending(query, t, dialect, keyIds, monthOf(now)),
+    limits: async (accountId, budgets, now) =>
+      readLimits(sql, await readWallet(query, t, accountId, now), budgets, now),
     priceVersions: () => readPriceVersions(query, t),
     verify: (accountId) => verify(search, t, dialect, accountId),
   }

@@ -112,4 +112,11 @@ export const payments: readonly Migration<PlatformTables>[] = [
       )`,
     ],
   },
+  {
+    name: 'billing/0002-unfinished',
+    up: (t) => [
+      `CREATE INDEX ${t.checkouts}_unfinished ON ${t.checkouts} (expires_at, id)
+        WHERE status <> 'complete'`,
+    ],
+  },
 ]

@@ -1,4 +1,5 @@
 import type { Row } from '../../store/sql/rows.ts'
+import { integer } from '../../store/sql/rows.ts'
 import type { PaymentReads, PaymentWrites } from '../contract/payments.ts'
 import { having } from '../model/conditions.ts'
 import { recordsOf } from '../model/records.ts'
@@ -64,7 +65,36 @@ export function paymentReads({ query, t }: ReadScope): PaymentReads {
         `processor = $1 AND ref_kind = $2 AND ref_id = $3 AND status = 'pending' LIMIT 1`,
         [processor, kind, id],
       )) !== undefined,
-    countFailed: (processor) => events.count({ processor, status: 'failed' }),
+    countWaiting: (processor) => events.count({ processor, status: 'pending' }),
+    async countFailed(processor) {
+      const [row] = await query(
+        `SELECT COUNT(*) AS count FROM (
+           SELECT ref_kind, ref_id, MAX(id) AS id FROM ${t.processor_events} failed
+           WHERE processor = $1 AND status = 'failed' GROUP BY ref_kind, ref_id) failed
+         WHERE NOT EXISTS (SELECT 1 FROM ${t.processor_events} later WHERE later.processor = $1
+           AND later.ref_kind = failed.ref_kind AND later.ref_id = failed.ref_id
+           AND later.id > failed.id AND later.status IN ('done', 'ignored'))`,
+        [processor],
+      )
+      return integer(row?.['count'])
+    },
+    async countOtherPlans(now, grace) {
+      const [row] = await query(
+        `SELECT COUNT(*) AS count FROM ${t.accounts} WHERE (plan = 'pro') <> EXISTS (
+           SELECT 1 FROM ${t.subscriptions} paid WHERE paid.account_id = ${t.accounts}.id
+             AND ${PAYS_FOR_PLAN})`,
+        [now, grace],
+      )
+      return integer(row?.['count'])
+    },
+    async countElsewhere(processor) {
+      const [row] = await query(
+        `SELECT COUNT(*) AS count FROM ${t.subscriptions}
+         WHERE status IN ('active', 'past_due') AND processor <> $1`,
+        [processor ?? ''],
+      )
+      return integer(row?.['count'])
+    },
     sweep: (processor) => sweeps.get({ processor }),
     async endedPlans(now, grace, limit) {
       const rows = await query(

@@ -40,4 +40,29 @@ export const platformPurgesOf = (
     by: 'instant',
     order: 'kept_until',
   },
+  processor_events: {
+    table: t.processor_events,
+    key: 'id',
+    old: 'received_at < $1',
+    by: 'instant',
+    order: 'received_at, id',
+    // A job still works on the others.
+    only: `status <> 'pending'`,
+  },
+  checkouts: {
+    table: t.checkouts,
+    key: 'id',
+    old: 'expires_at < $1',
+    by: 'instant',
+    order: 'expires_at, id',
+    only: `status <> 'complete'`,
+  },
+  agent_tasks: {
+    table: t.agent_tasks,
+    key: 'id',
+    old: `state NOT IN ('submitted', 'working') AND state_at < $1`,
+    by: 'instant',
+    order: 'state_at, id',
+    along: { table: t.agent_messages, by: 'task_id' },
+  },
 })

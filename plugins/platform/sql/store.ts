@@ -1,11 +1,13 @@
+import { KeyhookError } from '../../../lib/errors.ts'
 import type { ChangeSink } from '../../store/contract/changes.ts'
 import type { Query, SqlClient } from '../../store/sql/client.ts'
 import { purge } from '../../store/sql/purge.ts'
-import type { SqlStore } from '../../store/sql/store.ts'
+import type { SqlStore, SqlUnit } from '../../store/sql/store.ts'
 import type {
   PlatformPurgeKind,
   PlatformReads,
   PlatformStore,
+  PlatformTx,
   PlatformWrites,
 } from '../contract.ts'
 import { PLATFORM_PURGE_KINDS } from '../contract.ts'
@@ -33,20 +35,53 @@ export function createPlatformStore(
     return { ...reads, changes, rows: models.rowsOn(query), jobs: jobWrites(reads) }
   }
 
+  function unitOf({ tx, query, changes }: SqlUnit): PlatformTx {
+    const scope = scopeOf(query, changes)
+    return {
+      ...tx,
+      ...(perNoun((noun) => noun.writes(scope)) as PlatformWrites),
+      atomically: (work) => atomically(query, work),
+    }
+  }
+
   return {
     ...core,
     ...(perNoun((noun) => noun.reads({ query: read, t, dialect, search })) as PlatformReads),
-    write: (work) =>
-      core.unit(({ tx, query, changes }) => {
-        const scope = scopeOf(query, changes)
-        return work({ ...tx, ...(perNoun((noun) => noun.writes(scope)) as PlatformWrites) })
-      }),
+    write: (work) => core.unit((unit) => work(unitOf(unit))),
+    join(transaction) {
+      const { unit, committed } = core.joinUnit(transaction)
+      return { tx: unitOf(unit), committed }
+    },
     purge(kind, before, limit) {
       if (kind === 'removed_files') return purgeRemoved(client, t, limit)
       if (isPlatforms(kind)) return purge(client, purges[kind], before, limit)
       return core.purge(kind, before, limit)
     },
   }
+}
+
+async function atomically<T>(query: Query, work: () => Promise<T>): Promise<T> {
+  await query('SAVEPOINT keyhook_part')
+  let result: T
+  try {
+    result = await work()
+  } catch (cause) {
+    // Where this fails, the transaction has ended, or can only be rolled back.
+    await undo(query, isRefusal(cause)).catch(() => undefined)
+    throw cause
+  }
+  await query('RELEASE SAVEPOINT keyhook_part')
+  return result
+}
+
+async function undo(query: Query, isKept: boolean): Promise<void> {
+  if (!isKept) await query('ROLLBACK TO SAVEPOINT keyhook_part')
+  await query('RELEASE SAVEPOINT keyhook_part')
+}
+
+/** Nothing went wrong in the database. What others did in the transaction meanwhile must stay. */
+function isRefusal(cause: unknown): boolean {
+  return cause instanceof KeyhookError && cause.status < 500
 }
 
 function isPlatforms(kind: string): kind is Exclude<PlatformPurgeKind, 'removed_files'> {

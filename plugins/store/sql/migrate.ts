@@ -1,5 +1,3 @@
-import type { MigrationParams, RunnableMigration } from 'umzug'
-import { Umzug } from 'umzug'
 import { MINUTE } from '../../../lib/time.ts'
 import type { Dialect, Query, SqlClient } from './client.ts'
 import { accounts } from './migrations/accounts.ts'
@@ -52,39 +50,18 @@ export async function migrate(
     await query(
       `CREATE TABLE IF NOT EXISTS ${tables.migrations} (name TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
     )
-    const storage = storageOn(query, tables)
-    const taken = new Set(await storage.executed())
-    const isAlone = steps.some(({ name, alone }) => alone && !taken.has(name))
-    if (isAlone) await client.requireAlone?.(query)
-    const umzug = new Umzug({
-      migrations: steps.map((step) => runnable(step, client.dialect, query)),
-      storage,
-      logger: undefined,
-    })
-    const done = await umzug.up()
-    return done.map(({ name }) => name)
+    const rows = await query<{ name: string }>(`SELECT name FROM ${tables.migrations}`)
+    const executed = new Set(rows.map(({ name }) => name))
+    const pending = steps.filter(({ name }) => !executed.has(name))
+    if (pending.some(({ alone }) => alone)) await client.requireAlone?.(query)
+    for (const step of pending) {
+      for (const statement of step.up(client.dialect)) await query(statement)
+      await query(`INSERT INTO ${tables.migrations} (name, at) VALUES ($1, $2)`, [
+        step.name,
+        Date.now(),
+      ])
+    }
+    return pending.map(({ name }) => name)
   }
   return client.transaction(work, { maxWait: MAX_WAIT })
-}
-
-function runnable(step: Step, dialect: Dialect, query: Query): RunnableMigration<object> {
-  return {
-    name: step.name,
-    async up() {
-      for (const statement of step.up(dialect)) await query(statement)
-    },
-  }
-}
-
-function storageOn(query: Query, tables: Tables) {
-  return {
-    async executed() {
-      const rows = await query<{ name: string }>(`SELECT name FROM ${tables.migrations}`)
-      return rows.map(({ name }) => name)
-    },
-    async logMigration({ name }: MigrationParams<object>) {
-      await query(`INSERT INTO ${tables.migrations} (name, at) VALUES ($1, $2)`, [name, Date.now()])
-    },
-    unlogMigration: () => Promise.reject(new Error('migrations only go forward')),
-  }
 }

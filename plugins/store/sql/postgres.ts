@@ -123,6 +123,9 @@ function begin(t: Tables, maxWait: Millis): string {
     SELECT pg_advisory_xact_lock(${lockOf(t, 'writing')})`
 }
 
+/** Reads, and what ends a savepoint: the transaction may be one that failed, in which nothing else is possible. */
+const UNANNOUNCED = /^\s*(SELECT|RELEASE|ROLLBACK TO)/
+
 /**
  * Announces a notification before every write: the server sends one for all of them, after the commit, or
  * none after a rollback.
@@ -132,7 +135,7 @@ function joinOn(client: PgClient, t: Tables): Query {
   // A savepoint can only be set inside a transaction.
   const announce = `SAVEPOINT keyhook; RELEASE SAVEPOINT keyhook; NOTIFY ${channelOf(t)}`
   return async (sql, bind) => {
-    if (!/^\s*SELECT/.test(sql)) await ask(client, { text: announce }).catch(refuse)
+    if (!UNANNOUNCED.test(sql)) await ask(client, { text: announce }).catch(refuse)
     return query(sql, bind)
   }
 }

@@ -14,10 +14,12 @@ import { encryptedSecretReads, encryptedSecretWrites } from './encrypted-secrets
 import type { Tables } from './tables.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 
-/** Who joins a transaction of somebody else's publishes; what caches hold is changed in units alone. */
+/** Who joins a transaction of somebody else's publishes and charges; what caches hold is changed in units alone. */
 const REFUSED: ChangeSink = {
   push() {
-    throw new TypeError('inside a transaction of your own nothing but publishing is possible')
+    throw new TypeError(
+      'inside a transaction of your own nothing but publishing and charging is possible',
+    )
   },
 }
 
@@ -31,6 +33,13 @@ export interface SqlUnit {
 export interface SqlStore extends Store {
   /** As `write`, for whoever keeps tables of their own in the same database. */
   unit<T>(work: (unit: SqlUnit) => Promise<T>): Promise<T>
+  /** As `join`, for the same. */
+  joinUnit(transaction: unknown): JoinedSqlUnit
+}
+
+export interface JoinedSqlUnit {
+  readonly unit: SqlUnit
+  committed(): void
 }
 
 /**
@@ -95,6 +104,17 @@ export function createSqlStore(
     )
   }
 
+  function joinUnit(transaction: unknown): JoinedSqlUnit {
+    const afterCommit: (() => void)[] = []
+    const query = client.join(transaction)
+    return {
+      unit: { tx: unitOfWork(query, REFUSED, afterCommit), query, changes: REFUSED },
+      committed() {
+        for (const run of afterCommit.splice(0)) run()
+      },
+    }
+  }
+
   return {
     ...reads,
     ...dispatchStore(client, t),
@@ -104,14 +124,10 @@ export function createSqlStore(
     unit,
     write: (work) => unit(({ tx }) => work(tx)),
     purge: (kind, before, limit) => purge(client, purges[kind], before, limit),
+    joinUnit,
     join(transaction) {
-      const afterCommit: (() => void)[] = []
-      return {
-        tx: unitOfWork(client.join(transaction), REFUSED, afterCommit),
-        committed() {
-          for (const run of afterCommit.splice(0)) run()
-        },
-      }
+      const { unit, committed } = joinUnit(transaction)
+      return { tx: unit.tx, committed }
     },
     changes: client.changes,
     claimant: client.claimant,

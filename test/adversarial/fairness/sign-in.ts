@@ -159,7 +159,7 @@ export const SIGN_IN_CHECKS: Checks = {
   },
 
   async F10(t, saw) {
-    const door = await openDoor(t, '', SLOW)
+    const door = await openDoor(t, '', { ...COST, ln: 12 })
     // More than may wait.
     let asked = 0
     const email = () => ((asked += 1) % 2 === 0 ? EMAIL : unknown())

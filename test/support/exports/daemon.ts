@@ -105,6 +105,21 @@ export function daemonExports(keyhook: Keyhook, fetch: typeof globalThis.fetch) 
   } satisfies Record<string, Declared>
 }
 
+const OWN_WORK = { account_id: 'acct_1', operation_id: 'o_1' }
+const PRICED = { operation: 'edits.create', quantity: 1, key_id: 'k' }
+
+/** @param missing what may be missing, but for the operation */
+function charging(work: object, missing: object): Declared {
+  const names = Object.keys(missing).filter((name) => name !== 'operation')
+  return {
+    args: [work, { transaction: {} }],
+    optional: ['1'],
+    missing: [...names.map((name) => `0.${name}`), '1.transaction'],
+    opaque: ['1.transaction'],
+    codes: ['key_not_found'],
+  }
+}
+
 /** A right call of each method of a Keyhook; `token` holds `orders:read` and is pinned to `app_1`. */
 export function keyhookMethods(token: string): Readonly<Record<string, readonly Declared[]>> {
   const routes = { resolve: () => Promise.resolve(undefined) }
@@ -120,8 +135,21 @@ export function keyhookMethods(token: string): Readonly<Record<string, readonly 
       codes: ['missing_credentials', 'invalid_key'],
     })),
     'accounts.update': [
-      { args: ['acct_1', { key_limit: 500 }], also: { '1.key_limit': ['null'] } },
+      {
+        args: ['acct_1', { key_limit: 500, plan: 'pro' }],
+        missing: ['1.key_limit', '1.plan'],
+        also: { '1.key_limit': ['null'] },
+      },
     ],
+    'billing.quote': [charging({ account_id: 'acct_1', ...PRICED }, PRICED)],
+    'billing.hold': [
+      charging(
+        { ...OWN_WORK, ...PRICED, lifetime_seconds: 60 },
+        { ...PRICED, lifetime_seconds: 60 },
+      ),
+    ],
+    'billing.capture': [charging({ ...OWN_WORK, quantity: 1 }, { quantity: 1 })],
+    'billing.release': [charging(OWN_WORK, {})],
     'webhooks.publish': [
       {
         args: [

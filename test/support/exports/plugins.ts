@@ -33,6 +33,12 @@ export const PLUGINS: Readonly<Record<string, Declared>> = {
     args: [{ clock: { now: () => 1 } }],
     records: ['0.clock'],
   },
+  './plugins/billing#ProcessorError': error('unavailable'),
+  './plugins/billing/memory#createMemoryProcessor': {
+    args: [{ clock: { now: () => 1 }, currency: 'USD', plan_micros: 25_000_000 }],
+    records: ['0.clock'],
+    optional: ['0.currency', '0.plan_micros'],
+  },
   './plugins/deploy#DeployError': error('nothing_to_serve'),
   './plugins/deploy#printManifest': { args: [manifest], records: ['0'] },
   './plugins/deploy#readManifest': {

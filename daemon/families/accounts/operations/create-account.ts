@@ -2,7 +2,7 @@ import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import { accountError } from '../errors.ts'
 import { accountCreation, accountRecord, exampleAccount, toWireAccount } from '../schema.ts'
-import { insertAccount } from '../service.ts'
+import { insertAccount } from '../../../authority/accounts.ts'
 
 export const createAccount = operation({
   effect: 'write',

@@ -2,7 +2,8 @@ import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
 import type { Passwords } from '../password.ts'
 import { exampleCredentials, exampleUser, toWireUser, userCreation, userRecord } from '../schema.ts'
-import { findAccount, insertAccount, insertUser } from '../service.ts'
+import { insertAccount } from '../../../authority/accounts.ts'
+import { findAccount, insertUser } from '../service.ts'
 
 export function createUser(passwords: Passwords) {
   return operation({

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { toIso } from '../../../../lib/time.ts'
 import type { Call } from '../../../operations/call.ts'
 import { accountOf } from '../../../authority/principal.ts'
-import { endOfMonth, limitsOf, budgetsOf } from '../../../billing/limits.ts'
+import { budgetsOf } from '../../../billing/budgets.ts'
 import { operation } from '../../../operations/operation.ts'
 import { exampleLimits } from '../examples.ts'
+import { isoOrNull } from '../../wire.ts'
 import type { limit } from '../schema.ts'
 import { limitList } from '../schema.ts'
 
@@ -76,7 +76,7 @@ async function spending({ platform, principal, now }: Call): Promise<readonly Li
   const { topup } = billing.prices.at(now)
   const by = principal.type === 'key' ? { type: 'key' as const, id: principal.key.id } : null
   const budgets = by === null ? [] : await budgetsOf(store.keys, account_id, by)
-  const [balance, ...left] = await limitsOf(store.ledger, account_id, budgets, now)
+  const [balance, ...left] = await store.ledger.limits(account_id, budgets, now)
   return [
     { ...limitOf('balance', 'account', balance.available, 0) },
     limitOf('topup.minimum', 'prices', topup.min_micros),
@@ -89,7 +89,7 @@ async function spending({ platform, principal, now }: Call): Promise<readonly Li
         monthly_micros - (left[at]?.available ?? 0),
       ),
       window: 'month' as const,
-      resets_at: toIso(endOfMonth(now)),
+      resets_at: isoOrNull(left[at]?.resets_at ?? null),
       source_id: key_id,
     })),
   ]

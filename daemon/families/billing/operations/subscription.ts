@@ -1,37 +1,15 @@
 import { z } from 'zod'
-import type { SubscriptionRecord } from '../../../../plugins/platform/contract/payments.ts'
 import { accountOf } from '../../../authority/principal.ts'
 import { enqueueObject } from '../../../billing/payments/enqueue.ts'
-import { pastDueUntil } from '../../../billing/plan.ts'
 import { operation } from '../../../operations/operation.ts'
 import { audit } from '../../audit/note.ts'
-import { anyText, instant, isoOrNull } from '../../wire.ts'
+import { anyText } from '../../wire.ts'
 import { askProcessor, requireProcessing } from '../ask-processor.ts'
 import { returnUrl } from '../checkout.ts'
 import { billingError } from '../errors.ts'
-
-const subscriptionRecord = z
-  .strictObject({
-    id: z.string(),
-    status: z.enum(['incomplete', 'active', 'past_due', 'canceled']),
-    current_period_end: instant.nullable(),
-    cancel_at: instant.nullable().meta({ description: 'When it ends; null while it goes on.' }),
-    past_due_until: instant
-      .nullable()
-      .meta({ description: 'When Pro ends unless the open invoice is paid; null: none is due.' }),
-  })
-  .meta({ id: 'Subscription' })
-
-function toWireSubscription(subscription: SubscriptionRecord): z.input<typeof subscriptionRecord> {
-  const { id, status, current_period_end, cancel_at } = subscription
-  return {
-    id,
-    status,
-    current_period_end: isoOrNull(current_period_end),
-    cancel_at: isoOrNull(cancel_at),
-    past_due_until: isoOrNull(pastDueUntil(subscription)),
-  }
-}
+import { exampleSubscription } from '../examples.ts'
+import { subscriptionRecord } from '../schema.ts'
+import { toWireSubscription } from '../show.ts'
 
 export const cancelSubscription = operation({
   effect: 'own',
@@ -46,13 +24,7 @@ export const cancelSubscription = operation({
   output: subscriptionRecord,
   errors: ['owner_required', 'not_subscribed', 'billing_not_configured', 'processor_unavailable'],
   example: {
-    response: {
-      id: 'sub_1a2b',
-      status: 'active',
-      current_period_end: '2026-12-24T09:00:00.000Z',
-      cancel_at: '2026-12-24T09:00:00.000Z',
-      past_due_until: null,
-    },
+    response: { ...exampleSubscription, cancel_at: exampleSubscription.current_period_end },
   },
   stepUp: true,
   command: 'billing cancel',

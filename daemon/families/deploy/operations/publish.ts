@@ -13,6 +13,7 @@ import {
   exampleDeployment,
   exampleQueued,
   message,
+  pathOfDeployment,
   retireEarlier,
 } from '../schema.ts'
 import {
@@ -69,6 +70,7 @@ export const publishApp = operation({
   input,
   output: deploymentAnswer,
   accepted: isAccepted,
+  watch: pathOfDeployment,
   errors: [
     'app_not_found',
     'app_archived',

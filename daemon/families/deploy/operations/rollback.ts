@@ -18,6 +18,7 @@ import {
   exampleDeployment,
   exampleRollback,
   message,
+  pathOfDeployment,
   retireEarlier,
 } from '../schema.ts'
 import { enqueue, requestedDeployment, planOf, requireDeployer, requireIdle } from '../service.ts'
@@ -62,6 +63,7 @@ export const rollBackApp = operation({
   input,
   output: deploymentAnswer,
   accepted: isAccepted,
+  watch: pathOfDeployment,
   errors: [
     'app_not_found',
     'app_archived',

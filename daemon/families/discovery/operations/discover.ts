@@ -5,12 +5,11 @@ import { mayCall } from '../../../authority/admission.ts'
 import type { Principal } from '../../../authority/principal.ts'
 import { operation } from '../../../operations/operation.ts'
 import type { Platform } from '../../../platform.ts'
+import { exampleHead, headFields, headOf } from '../head.ts'
 
 const answer = z
   .strictObject({
-    service: z.string(),
-    version: z.string(),
-    api_version: z.literal('v1'),
+    ...headFields,
     families: z.array(
       z.strictObject({
         name: z.string(),
@@ -57,7 +56,7 @@ const answer = z
       .meta({ description: 'Event types of the service; declared ones are in /v1/event-types.' }),
     models: z.array(z.string()).meta({ description: 'Language models that a prompt may name.' }),
     limits: z.strictObject({ event_bytes: z.int(), events_per_request: z.int(), page: z.int() }),
-    interfaces: z.strictObject({ rest: z.string(), openapi: z.string(), docs: z.string() }),
+    skills: z.array(z.string()).meta({ description: 'Tools that are also skills of the agent.' }),
   })
   .meta({ id: 'Discovery' })
 
@@ -75,9 +74,7 @@ export const discover = operation({
   errors: [],
   example: {
     response: {
-      service: 'service',
-      version: '0.1.0',
-      api_version: 'v1',
+      ...exampleHead,
       families: [
         {
           name: 'keys',
@@ -109,21 +106,16 @@ export const discover = operation({
       event_types: ['app.deployed'],
       models: ['qwen3'],
       limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
-      interfaces: {
-        rest: 'http://127.0.0.1:8420/v1',
-        openapi: 'http://127.0.0.1:8420/v1/openapi.json',
-        docs: 'http://127.0.0.1:8420/docs',
-      },
+      skills: [],
     },
   },
   command: 'discovery show',
   async run({ platform, principal }) {
     const { scopes, pins } = principal.authority
-    const { service, version, families } = platform.catalogue
+    const { families, skills } = platform.catalogue
     const tools = toolsFor(platform, principal)
     return {
-      service,
-      version,
+      ...headOf(platform),
       families: families.map(({ name, operations }) => ({
         name,
         operations: operations.map(({ id, method, path, scope, tool }) => ({
@@ -136,14 +128,13 @@ export const discover = operation({
       })),
       tools,
       toolsets: [...new Set(tools.map(({ toolset }) => toolset))],
-      api_version: 'v1' as const,
       scopes: scopesOf(platform.universe, 'one action each').toSorted(),
       your_scopes: [...scopes],
       your_apps: pins === 'all' ? null : [...pins].sort(),
       event_types: [...platform.eventTypes.builtIn.keys()].sort(),
       models: platform.plugins.editor.available ? [...platform.models] : [],
       limits: { event_bytes: MAX_EVENT_BYTES, events_per_request: 500, page: 100 },
-      interfaces: interfacesOf(platform),
+      skills: skills.map(({ id }) => id),
     }
   },
 })
@@ -159,12 +150,4 @@ function toolsFor(
         ? []
         : [{ ...tool, operation: id, allowed: mayCall(principal, access, universe) }],
     )
-}
-
-function interfacesOf({ baseUrl }: Platform): z.input<typeof answer>['interfaces'] {
-  return {
-    rest: `${baseUrl}/v1`,
-    openapi: `${baseUrl}/v1/openapi.json`,
-    docs: `${baseUrl}/docs`,
-  }
 }

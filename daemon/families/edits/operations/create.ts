@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Call, WriteCall } from '../../../operations/call.ts'
+import type { SkillArtifact } from '../../../operations/agent.ts'
 import { operation } from '../../../operations/operation.ts'
 import { dryRun } from '../../../billing/dry-run.ts'
 import { bytesOf, loadTree, keepMade, readKept } from '../../../trees/keep.ts'
@@ -26,6 +27,17 @@ import { completeAtOnce, requireMade } from '../structured.ts'
 import { applyInTurn } from '../../../trees/applying-queue.ts'
 import { PREVIEW } from '../../apps/artifacts.ts'
 
+/** What an edit changed, once it is completed. */
+const DIFF: SkillArtifact = {
+  name: 'diff',
+  operation: 'edits.diff',
+  ask: ({ app_id, id }) => ({ app_id: String(app_id), edit_id: String(id) }),
+  as: 'text',
+  mediaType: 'text/x-diff',
+  filename: 'changes.diff',
+  show: ({ diff }) => (typeof diff === 'string' && diff !== '' ? diff : undefined),
+}
+
 const input = {
   params: appParams,
   query: z.strictObject({ wait }),
@@ -48,7 +60,7 @@ export const createEdit = operation({
       tags: ['app', 'edit', 'code'],
       examples: ['Make the headline of the shop green.', 'Add an imprint to every page.'],
       text: 'prompt',
-      artifacts: [PREVIEW],
+      artifacts: [DIFF, PREVIEW],
     },
   },
   emits: ['edits'],
@@ -102,7 +114,7 @@ export const createEdit = operation({
       requireEditor(call.platform, call.body.model)
       return undefined
     }
-    // Refused now rather than after waiting; while it waits another edit may come first.
+    // An early refusal: while the work is queued, another edit may be applied first.
     await findBase(call)
     return applyInTurn(call, call.params.app_id, async (signal) => {
       const { base, applied } = await applyToBase(call, signal)
@@ -125,9 +137,9 @@ export const createEdit = operation({
 })
 
 /**
- * Whether a prompt is given, rather than operations.
+ * Whether the body has a prompt. Otherwise it has operations with their base revision.
  *
- * @throws KeyhookError `invalid_edit` for both, for neither, and for a half of one
+ * @throws KeyhookError `invalid_edit` for both, for neither, and for incomplete operations
  */
 function requirePrompt({ prompt, operations, base_revision, model }: z.output<typeof input.body>) {
   const isPrompt = prompt !== undefined
@@ -137,7 +149,7 @@ function requirePrompt({ prompt, operations, base_revision, model }: z.output<ty
   return isPrompt
 }
 
-/** The app, and the operations with the revision that they apply to, which is its current one. */
+/** The app, the operations, and the revision that they apply to, which must be the app's current one. */
 async function findBase({ platform, principal, params, body }: Call<typeof input>) {
   const { operations, base_revision: base } = body
   if (operations === undefined || base === undefined) throw editError('invalid_edit')
@@ -147,7 +159,7 @@ async function findBase({ platform, principal, params, body }: Call<typeof input
   return { app, operations, base }
 }
 
-/** The tree that the operations make of their revision, of which nothing is kept yet. */
+/** Applies the operations to their revision; stores nothing. */
 async function applyToBase(call: Call<typeof input>, signal: AbortSignal) {
   const { platform } = call
   const { app, operations, base } = await findBase(call)
@@ -169,7 +181,7 @@ async function insertEdit(
     return [await completeAtOnce(call, params.app_id, made, { message, reverts: null }), null]
   }
   const app = await findLiveApp(tx.apps, principal, params.app_id)
-  const wish = { prompt: body.prompt ?? '', model: body.model ?? null, message }
-  const edit = await enqueue(call, app, wish)
+  const request = { prompt: body.prompt ?? '', model: body.model ?? null, message }
+  const edit = await enqueue(call, app, request)
   return [edit, await positionOf(tx.edits, edit)]
 }

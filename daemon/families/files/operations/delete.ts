@@ -25,11 +25,11 @@ export const deleteFile = operation({
     const app = await findLiveApp(tx.apps, principal, params.app_id)
     const file = await findFile(tx.files, app.id, params.file_id)
     await tx.files.remove(app.id, file.id)
-    // What is not processed yet never will be.
+    // A file that was not processed yet is not charged.
     const { id: operation_id, account_id } = file
     await platform.billing.release(tx, { account_id, operation_id })
     await noteFile(call, file, 'file.deleted')
-    // What else of the app has the same bytes is found out later, by who reads all of its trees.
+    // Garbage collection finds out whether another file or tree of the app has the same bytes.
     tx.afterCommit(() => {
       platform.workAvailable.removed()
       platform.workAvailable.bytes(app.id)

@@ -15,12 +15,12 @@ import { exampleQueued, fileRecord, pathOfFile, toWireFile } from '../schema.ts'
 import { MAX_FILE_BYTES, processorOf } from '../service.ts'
 import { insertFiles } from '../insert-files.ts'
 
-/** A file whose bytes are there, by its place in the request. */
+/** A received file and its position in the request. */
 interface Kept extends KeptFile {
   readonly at: number
 }
 
-/** A file that was not taken, by its place in the request. */
+/** A refused file and its position in the request. */
 interface Refused {
   readonly at: number
   readonly name: string
@@ -70,7 +70,7 @@ export const uploadFiles = operation({
   }),
   status: 202,
   watch({ data: [first, ...others] }) {
-    if (first === undefined) throw new TypeError('nothing was taken')
+    if (first === undefined) throw new TypeError('no file was accepted')
     return others.length === 0 ? pathOfFile(first) : `/v1/apps/${first.app_id}/files`
   },
   errors: [
@@ -98,15 +98,15 @@ export const uploadFiles = operation({
     if (kept.length === 0) throw inOne(refused)
     const sizes = new Map(kept.map(({ sha256, size }) => [sha256, size]))
     for (const sha256 of sizes.keys()) {
-      // The same bytes are one file, which is paid for once.
+      // Bytes that the app has already are not charged again.
       if ((await files.bySha256(app_id, sha256)) !== undefined) sizes.delete(sha256)
     }
     return { operation: 'files.upload', app_id, quantities: [...sizes.values()] }
   }),
   command: 'file upload <file>',
   /**
-   * Bytes come before the row that names them. Of a file that is refused after all they stay until nobody
-   * else can be about to name them.
+   * Bytes are stored before the row that refers to them. Those of a file that is refused afterwards are left to
+   * garbage collection: a concurrent request may be about to refer to them.
    */
   async run(call) {
     const { platform, principal, params, parts, unit } = call
@@ -141,7 +141,7 @@ export const uploadFiles = operation({
   },
 })
 
-/** Keeps files as they come in, as far as nothing stands against them. */
+/** Stores files while they are received; collects those that are refused. */
 async function judgeEach(
   parts: AsyncIterable<GivenPart>,
   keep: (part: FilePart) => Promise<KeptFile>,
@@ -160,10 +160,10 @@ async function judgeEach(
   }
 }
 
-/** The error of a request of which nothing was taken: what stands against the first, and all of it. */
+/** The error of a request without an accepted file: the first file's, with those of all in its details. */
 function inOne(refused: readonly Refused[]): KeyhookError {
   const [first] = refused
-  if (first === undefined) throw new TypeError('nothing was refused, and nothing taken')
+  if (first === undefined) throw new TypeError('the request had no file')
   const { code, status, message, details } = first.error
   return new KeyhookError(
     code,

@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from '../../../../lib/time.ts'
 import type { PlatformTx } from '../../../../plugins/platform/contract.ts'
 import type { DomainRecord, DomainState } from '../../../../plugins/platform/contract/domains.ts'
 import type { JobClaim } from '../../../../plugins/platform/contract/jobs.ts'
-import type { FamilyJobs, JobHandler } from '../../../jobs/handler.ts'
+import type { Claimed, FamilyJobs, JobHandler } from '../../../jobs/handler.ts'
 import type { Platform } from '../../../platform.ts'
 import { judgeDomain } from './judge.ts'
 import type { Findings } from './look.ts'
@@ -11,11 +11,6 @@ import { look } from './look.ts'
 import { describeFault } from './faults.ts'
 import { publicAppsDomain, wantedRecords } from './records.ts'
 import { settingsEvents } from '../events.ts'
-
-export interface HeldDomain {
-  readonly domain: DomainRecord
-  readonly claim: string
-}
 
 /** Far longer than a check takes; when its process dies, another checks after it. */
 const LEASE = MINUTE
@@ -32,8 +27,11 @@ export function newClaim({ newId, clock }: Pick<Platform, 'newId' | 'clock'>): J
  * Checks a claimed domain, then records the result and publishes its event in one unit of work. When the
  * claim is lost, nothing is changed or published.
  */
-export async function checkDomain(platform: Platform, held: HeldDomain): Promise<void> {
-  await record(platform, held, await lookFor(platform, held))
+export async function checkDomain(
+  platform: Platform,
+  claimed: Claimed<DomainRecord>,
+): Promise<void> {
+  await record(platform, claimed, await lookFor(platform, claimed))
 }
 
 export function createDomainHandler(platform: Platform): JobHandler<DomainRecord> {
@@ -43,9 +41,8 @@ export function createDomainHandler(platform: Platform): JobHandler<DomainRecord
       const subject = await tx.domains.begin(job)
       return subject && { subject }
     },
-    async run({ job: { claim }, subject: domain }, _, signal) {
-      const held = { domain, claim }
-      await record(platform, held, await orAborted(lookFor(platform, held), signal))
+    async run(leased, _, signal) {
+      await record(platform, leased, await orAborted(lookFor(platform, leased), signal))
     },
     // Checks have no deadline, no maximum of attempts and no cancellation.
     end: () => Promise.reject(new Error('a check of a domain ends by its findings alone')),
@@ -60,13 +57,16 @@ export const domainChecks: FamilyJobs = {
   isServed: (platform) => publicAppsDomain(platform) !== undefined,
 }
 
-function lookFor(platform: Platform, { domain }: HeldDomain): Promise<Findings> {
+function lookFor(
+  platform: Platform,
+  { subject: domain }: Claimed<DomainRecord>,
+): Promise<Findings> {
   return look(platform.plugins.nameLookup, wantedRecords(platform, domain))
 }
 
 async function record(
   platform: Platform,
-  { domain, claim }: HeldDomain,
+  { job: { claim }, subject: domain }: Claimed<DomainRecord>,
   findings: Findings,
 ): Promise<void> {
   await platform.store.write(async (tx) => {

@@ -47,7 +47,7 @@ export const verifyDomain = operation({
       return claimed
     })
     // A result is not a change by the caller: it is stored even if the caller has left.
-    await checkDomain(platform, { domain, claim: lease.claim })
+    await checkDomain(platform, { job: lease, subject: domain })
     return toWireDomain(platform, await findDomain(store.domains, app_id, domain.id))
   },
 })

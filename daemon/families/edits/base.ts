@@ -1,12 +1,5 @@
 import type { AppBytes } from '../../../plugins/apps/contract.ts'
-import type { EditRecord } from '../../../plugins/platform/contract/edits.ts'
 import type { Tree } from '../../trees/tree.ts'
-
-/** A running edit and its claim. */
-export interface Held {
-  readonly edit: EditRecord
-  readonly claim: string
-}
 
 /** The revision that an edit applies to. */
 export interface Base {

@@ -1,0 +1,195 @@
+import { KeyhookError } from '../../lib/errors.ts'
+import type {
+  TaskFailure,
+  TaskProgress,
+  TaskRecord,
+} from '../../plugins/platform/contract/tasks.ts'
+import type { PlatformTx } from '../../plugins/platform/contract.ts'
+import { splitArguments } from '../agents/arguments.ts'
+import { agentError } from '../agents/errors.ts'
+import type { SkillSpec } from '../agents/skills.ts'
+import type { A2aCall } from './call.ts'
+import { a2aError } from './errors.ts'
+import type { Turn } from './messages.ts'
+import { received, replied } from './messages.ts'
+import { stateOf } from './states.ts'
+import type { Understood } from './understand.ts'
+import type { Message } from './wire.ts'
+
+const MAX_ANSWER = 64 * 1024
+
+/** Where a message belongs. */
+export interface Place extends Turn {
+  readonly call: A2aCall
+  readonly message: Message
+  readonly fingerprint: string
+  /** The task that it answers; undefined: it begins one. */
+  readonly before: TaskRecord | undefined
+}
+
+/**
+ * Does what a message asks for, and keeps its task. False, changing nothing, when the message was taken
+ * meanwhile.
+ */
+export function runMessage(place: Place, understood: Understood): Promise<boolean> {
+  return RUN[understood.kind](place, understood as never)
+}
+
+type Of<Kind extends Understood['kind']> = Extract<Understood, { readonly kind: Kind }>
+
+const RUN: {
+  readonly [Kind in Understood['kind']]: (place: Place, understood: Of<Kind>) => Promise<boolean>
+} = {
+  async ask(place, { skill, asked, question, choices }) {
+    const next = progress(place, skill, asked, { state: 'input_required' })
+    const parts = [{ text: question }, { data: choices, mediaType: 'application/json' }]
+    return keepInUnit(place, next, false, [replied(place, parts)])
+  },
+  async no_app(place, { skill, asked }) {
+    const failure = failureOf(
+      place.call,
+      agentError('app_required', { message: 'There is no app yet. Build one first.' }),
+    )
+    return keepInUnit(
+      place,
+      progress(place, skill, asked, { state: 'rejected', failure, charged: 0 }),
+      false,
+    )
+  },
+  async call(place, { skill, asked, input }) {
+    try {
+      return await callSkill(place, skill, asked, input)
+    } catch (cause) {
+      if (!(cause instanceof KeyhookError) || !isRejection(cause)) throw cause
+      const failure = failureOf(place.call, cause)
+      const app_id = appOf(input)
+      const next = { state: 'rejected', failure, charged: 0, app_id } as const
+      return keepInUnit(place, progress(place, skill, asked, next), false)
+    }
+  },
+}
+
+/** Refusals of the work itself; the others are of the request. */
+const REJECTIONS: ReadonlySet<number> = new Set([402, 409, 422, 501])
+
+const isRejection = ({ status, code }: KeyhookError): boolean =>
+  REJECTIONS.has(status) && code !== 'idempotency_in_progress'
+
+function failureOf({ requestId }: A2aCall, { code, message, status }: KeyhookError): TaskFailure {
+  return { code, class: 'request', message, retryable: status === 409, request_id: requestId }
+}
+
+const appOf = ({ app_id }: Readonly<Record<string, unknown>>): string | null =>
+  typeof app_id === 'string' ? app_id : null
+
+async function callSkill(
+  place: Place,
+  skill: SkillSpec,
+  asked: TaskRecord['asked'],
+  input: TaskRecord['asked']['input'],
+): Promise<boolean> {
+  const { call, fingerprint } = place
+  const { operation } = skill.tool
+  const { params, query, body } = splitArguments(skill.tool, input)
+  const own = { app_id: appOf(input) }
+  const isWrite = operation.effect === 'write'
+  let isMade = false
+  const answer = await call.run({
+    operation,
+    params,
+    query,
+    body,
+    ...(isWrite && {
+      idempotencyKey: `a2a:${fingerprint}`,
+      async alsoCommit(tx: PlatformTx, { body: text, status }: { body: string; status: number }) {
+        const record = JSON.parse(text) as Readonly<Record<string, unknown>>
+        const work = record['id'] === null ? { answer: text } : workOf(skill, record, status)
+        const next = progress(place, skill, asked, { ...own, ...work })
+        if (!(await keep(tx, place, next, true))) throw a2aError('message_id_reused')
+        isMade = true
+      },
+    }),
+  })
+  if (answer.kind !== 'json') throw new TypeError(`${operation.id} is no skill`)
+  if (isMade) return true
+  if (answer.replayed) {
+    const record = JSON.parse(answer.text) as Readonly<Record<string, unknown>>
+    const next = { ...own, ...workOf(skill, record, answer.status) }
+    return keepInUnit(place, progress(place, skill, asked, next), true)
+  }
+  if (Buffer.byteLength(answer.text) > MAX_ANSWER) {
+    const failure = failureOf(call, agentError('result_too_large'))
+    const next = { ...own, state: 'failed', failure, charged: 0 } as const
+    return keepInUnit(place, progress(place, skill, asked, next), false)
+  }
+  const next = { ...own, state: 'completed', answer: answer.text, charged: 0 } as const
+  return keepInUnit(place, progress(place, skill, asked, next), false)
+}
+
+/** What a task says of the work that a response accepted or did. */
+function workOf(
+  { tool: { operation } }: SkillSpec,
+  record: Readonly<Record<string, unknown>>,
+  status: number,
+): Partial<TaskProgress> {
+  const isAccepted = status === 202
+  const record_path = operation.watch?.(record as never) ?? null
+  const state = stateOf(record, isAccepted)
+  const { edit_id, app_id = record['id'] } = record
+  const isApp = /^\/v1\/apps\/[^/]+$/.test(record_path ?? '')
+  const subject = isApp && typeof edit_id === 'string' ? edit_id : record_path?.split('/').at(-1)
+  return {
+    ...(typeof app_id === 'string' && { app_id }),
+    record_path,
+    // Work that has ended already may be that of another task.
+    subject_id: isAccepted ? (subject ?? null) : null,
+    state,
+  }
+}
+
+function progress(
+  { call, before }: Place,
+  skill: SkillSpec | undefined,
+  asked: TaskRecord['asked'],
+  next: Partial<TaskProgress>,
+): TaskProgress {
+  return {
+    skill: skill?.tool.operation.id ?? '',
+    app_id: before?.app_id ?? null,
+    record_path: null,
+    subject_id: null,
+    state: 'completed',
+    asked,
+    answer: null,
+    failure: null,
+    charged: null,
+    at: call.platform.clock.now(),
+    ...next,
+  }
+}
+
+function keepInUnit(
+  place: Place,
+  next: TaskProgress,
+  work: boolean,
+  replies: Parameters<typeof keep>[4] = [],
+): Promise<boolean> {
+  return place.call.platform.store.write((tx) => keep(tx, place, next, work, replies))
+}
+
+/** Inserts the task, or moves on the one that asked. */
+async function keep(
+  tx: PlatformTx,
+  place: Place,
+  next: TaskProgress,
+  work: boolean,
+  replies: readonly ReturnType<typeof replied>[] = [],
+): Promise<boolean> {
+  const { call, task, before, message, fingerprint } = place
+  const messages = [received(place, message, fingerprint, work), ...replies]
+  if (before !== undefined) return tx.tasks.proceed(task.id, next, messages)
+  const { at, ...rest } = next
+  const { account_id, key } = call.principal
+  const row = { ...task, ...rest, account_id, key_id: key.id }
+  return tx.tasks.insert({ ...row, state_at: at, created_at: at, updated_at: at }, messages)
+}

@@ -1,0 +1,187 @@
+import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors'
+import { KeyhookError } from '../../lib/errors.ts'
+import type {
+  TaskMessage,
+  TaskProgress,
+  TaskRecord,
+  TaskState,
+} from '../../plugins/platform/contract/tasks.ts'
+import { placeOfTask } from '../../plugins/platform/contract/tasks.ts'
+import { pinsOf } from '../authority/principal.ts'
+import { waitUntil } from '../families/wait.ts'
+import { artifactsOf } from './artifacts.ts'
+import type { A2aCall } from './call.ts'
+import { STATE_NAMES, isUnderWay } from './states.ts'
+import type { ListRequest, WireMessage, WireStatus, WireTask, WireTaskList } from './wire.ts'
+
+/** Messages of one task that are shown at most. */
+const MAX_SHOWN = 40
+/** Bytes at which a page of tasks ends. */
+const PAGE_BYTES = 1024 * 1024
+/** Seconds that a cancellation waits for work that stops at its next step. */
+const CANCEL_WAIT = 10
+
+/**
+ * The caller's task.
+ *
+ * @throws TaskNotFoundError also for a task of another key, and of an app that the key is not pinned to
+ */
+export async function requireTask(call: A2aCall, id: string): Promise<TaskRecord> {
+  const { platform, principal } = call
+  const task = await platform.store.tasks.get(principal.key.id, id)
+  const pins = pinsOf(principal)
+  const isHidden =
+    pins !== null && task !== undefined && task.app_id !== null && !pins.includes(task.app_id)
+  if (task === undefined || isHidden) throw new TaskNotFoundError()
+  return task
+}
+
+/** What a task is printed with. */
+export interface Shown {
+  /** Most messages; undefined: all. */
+  readonly historyLength: number | undefined
+  readonly artifacts: boolean
+}
+
+export async function printTask(
+  call: A2aCall,
+  task: TaskRecord,
+  { historyLength = MAX_SHOWN, artifacts }: Shown,
+): Promise<WireTask> {
+  const { tasks } = call.platform.store
+  const shown = Math.min(historyLength, MAX_SHOWN)
+  const messages = shown === 0 ? [] : await tasks.messages(task.id, shown)
+  const history = messages.map(asMessage)
+  const made = artifacts ? await artifactsOf(call, task) : []
+  return {
+    id: task.id,
+    contextId: task.context_id,
+    status: await statusOf(call, task),
+    ...(made.length > 0 && { artifacts: made }),
+    ...(history.length > 0 && { history }),
+    ...(task.skill !== '' && { metadata: { skill: task.skill.replaceAll('.', '_') } }),
+  }
+}
+
+/** The state of a task, with the question that it asks or the reason for its end. */
+export async function statusOf(
+  { platform }: Pick<A2aCall, 'platform'>,
+  task: TaskRecord,
+): Promise<WireStatus> {
+  const isAsking = task.state === 'input_required'
+  const [question] = isAsking ? await platform.store.tasks.messages(task.id, 1) : []
+  const message = question === undefined ? endMessage(task) : asMessage(question)
+  return {
+    state: STATE_NAMES[task.state],
+    ...(message !== undefined && { message }),
+    timestamp: new Date(task.state_at).toISOString(),
+  }
+}
+
+/** Bodies are stored as they are printed. */
+const asMessage = ({ body }: TaskMessage): WireMessage => body as unknown as WireMessage
+
+/** Why a task did not complete, and what it cost. */
+function endMessage(task: TaskRecord): WireMessage | undefined {
+  const { id, context_id, failure, charged } = task
+  if (failure === null) return undefined
+  const { code, class: kind, message, retryable, request_id: requestId } = failure
+  const data = { code, class: kind, retryable, requestId, chargedMicros: charged ?? 0 }
+  return {
+    messageId: `${id}-end`,
+    contextId: context_id,
+    taskId: id,
+    role: 'ROLE_AGENT',
+    parts: [{ text: `${code}: ${message}` }, { data, mediaType: 'application/json' }],
+  }
+}
+
+export async function listTasks(call: A2aCall, request: ListRequest): Promise<WireTaskList> {
+  const { platform, principal } = call
+  const { contextId, status, pageSize, pageToken, historyLength = 0, includeArtifacts } = request
+  const state = stateNamed(status)
+  const since = request.statusTimestampAfter
+  const none = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
+  if (state === undefined) return none
+  const page = await platform.store.tasks.list({
+    key_id: principal.key.id,
+    apps: pinsOf(principal),
+    context_id: contextId === '' ? null : contextId,
+    state,
+    since: since === undefined ? null : Date.parse(since),
+    limit: pageSize,
+    after: pageToken === '' ? null : pageToken,
+  })
+  const tasks: WireTask[] = []
+  let bytes = 0
+  for (const record of page.rows) {
+    const task = await printTask(call, record, { historyLength, artifacts: includeArtifacts })
+    tasks.push(task)
+    bytes += Buffer.byteLength(JSON.stringify(task))
+    if (bytes > PAGE_BYTES) break
+  }
+  const last = page.rows[tasks.length - 1]
+  const isCut = tasks.length < page.rows.length
+  const next =
+    isCut || page.more ? ((isCut ? undefined : page.next) ?? (last && placeOfTask(last))) : ''
+  return { tasks, nextPageToken: next ?? '', pageSize, totalSize: page.total }
+}
+
+/** Null: any. Undefined: one that no task of this service has. */
+function stateNamed(status: ListRequest['status']): TaskState | null | undefined {
+  if (status === undefined || status === 'TASK_STATE_UNSPECIFIED') return null
+  const names = Object.entries(STATE_NAMES) as readonly (readonly [TaskState, string])[]
+  return names.find(([, name]) => name === status)?.[0]
+}
+
+/** Waits until a task has ended or asks for input. */
+export function awaitEnd(call: A2aCall, task: TaskRecord, seconds = Infinity): Promise<TaskRecord> {
+  const { platform, principal, left } = call
+  const waiting = { platform, principal, admit: call.admit, abandoned: () => left }
+  return waitUntil(
+    waiting,
+    seconds,
+    task,
+    ({ state }) => !isUnderWay(state),
+    () => platform.store.tasks.get(principal.key.id, task.id),
+  )
+}
+
+/** @throws TaskNotCancelableError for a task that has ended, or whose work cannot be stopped */
+export async function cancelTask(call: A2aCall, id: string): Promise<TaskRecord> {
+  const { platform } = call
+  const task = await requireTask(call, id)
+  if (task.state === 'input_required') {
+    const at = platform.clock.now()
+    const canceled: TaskProgress = { ...task, state: 'canceled', charged: 0, at }
+    await platform.store.write((tx) => tx.tasks.proceed(id, canceled, []))
+    const now = await requireTask(call, id)
+    if (now.state !== 'canceled') throw new TaskNotCancelableError()
+    return now
+  }
+  if (!isUnderWay(task.state)) throw new TaskNotCancelableError()
+  await cancelWork(call, task)
+  return awaitEnd(call, await requireTask(call, id), CANCEL_WAIT)
+}
+
+async function cancelWork({ agent, run }: A2aCall, task: TaskRecord): Promise<void> {
+  const operation = agent.operations.find(({ id }) => id === task.skill)
+  const path = workPath(task)
+  if (path === null || operation === undefined) throw new TaskNotCancelableError()
+  const work = agent.findWork(operation, path)
+  const cancel = agent.operations.find((one) => one.path === `${work?.record.path}/cancel`)
+  if (work === undefined || cancel === undefined) throw new TaskNotCancelableError()
+  try {
+    await run({ operation: cancel, params: work.params })
+  } catch (cause) {
+    // It ended meanwhile.
+    if (cause instanceof KeyhookError && cause.status === 409) throw new TaskNotCancelableError()
+    throw cause
+  }
+}
+
+/** The path of the edit or deployment: an app is made by its first edit. */
+export function workPath({ record_path, subject_id }: TaskRecord): string | null {
+  const isApp = /^\/v1\/apps\/[^/]+$/.test(record_path ?? '')
+  return isApp && subject_id !== null ? `${record_path}/edits/${subject_id}` : record_path
+}

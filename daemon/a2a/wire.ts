@@ -1,0 +1,181 @@
+/**
+ * What the protocol sends and receives as JSON. Requests are checked loosely: unknown fields are ignored, as
+ * the protocol wants it, and known ones must be right.
+ *
+ * @module
+ */
+import { z } from 'zod'
+import type { WireState } from './states.ts'
+import { STATE_NAMES } from './states.ts'
+
+/** Identifiers that callers choose. */
+const name = z.string().regex(/^[\x20-\x7e]{1,100}$/, 'Send 1 to 100 printable ASCII characters.')
+const nameOrNone = z.literal('').or(name).default('')
+const metadata = z.record(z.string(), z.unknown())
+
+/** One of its four contents, as the protocol's `oneof`. */
+export const part = z
+  .looseObject({
+    text: z.string().optional(),
+    raw: z.string().optional(),
+    url: z.string().optional(),
+    data: z.unknown().optional(),
+    metadata: metadata.optional(),
+    filename: z.string().optional(),
+    mediaType: z.string().optional(),
+  })
+  .refine((one) => CONTENTS.filter((content) => one[content] !== undefined).length === 1, {
+    message: 'A part has one of text, raw, url and data.',
+  })
+
+const CONTENTS = ['text', 'raw', 'url', 'data'] as const
+
+export type Part = z.output<typeof part>
+
+const message = z.looseObject({
+  messageId: z.string().min(1).max(200),
+  contextId: nameOrNone,
+  taskId: nameOrNone,
+  role: z.literal('ROLE_USER', 'A caller sends messages of ROLE_USER.'),
+  parts: z.array(part).min(1).max(100),
+  metadata: metadata.optional(),
+  extensions: z.array(z.string()).optional(),
+  referenceTaskIds: z.array(z.string()).optional(),
+})
+
+export type Message = z.output<typeof message>
+
+/** As JSON of protocol buffers, or as the text of a query. */
+const count = (least: number, most: number) => z.coerce.number<unknown>().int().min(least).max(most)
+
+const historyLength = count(0, 2 ** 31 - 1).optional()
+
+/** There are no tenants: the key says whose work it is. */
+const tenant = z.literal('', 'There are no tenants here.').optional()
+
+export const pushConfig = z.looseObject({
+  tenant,
+  id: nameOrNone,
+  taskId: nameOrNone,
+  url: z.string().min(1),
+  token: z.string().optional(),
+  authentication: z
+    .looseObject({ scheme: z.string().min(1), credentials: z.string().optional() })
+    .optional(),
+})
+
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((one) => one === 'true')])
+
+export const sendRequest = z.looseObject({
+  tenant,
+  message,
+  configuration: z
+    .looseObject({
+      acceptedOutputModes: z.array(z.string()).optional(),
+      taskPushNotificationConfig: pushConfig.optional(),
+      historyLength,
+      returnImmediately: flag.default(false),
+    })
+    .default({ returnImmediately: false }),
+  metadata: metadata.optional(),
+})
+
+export type SendRequest = z.output<typeof sendRequest>
+
+export const taskRequest = z.looseObject({ tenant, id: z.string().min(1), historyLength })
+
+const STATES = Object.values(STATE_NAMES)
+
+export const listRequest = z.looseObject({
+  tenant,
+  contextId: nameOrNone,
+  status: z.enum([...STATES, 'TASK_STATE_AUTH_REQUIRED', 'TASK_STATE_UNSPECIFIED']).optional(),
+  pageSize: count(1, 100).default(50),
+  pageToken: z
+    .string()
+    .regex(/^(|\d{1,15}_[\w-]{1,100})$/, 'Send a nextPageToken of this list.')
+    .default(''),
+  historyLength,
+  statusTimestampAfter: z.iso.datetime({ offset: true }).optional(),
+  includeArtifacts: flag.default(false),
+})
+
+export type ListRequest = z.output<typeof listRequest>
+
+export const configRequest = z.looseObject({ tenant, taskId: z.string().min(1), id: name })
+
+export const configsRequest = z.looseObject({
+  tenant,
+  taskId: z.string().min(1),
+  pageSize: count(0, 100).optional(),
+  pageToken: z.string().optional(),
+})
+
+export const cardRequest = z.looseObject({ tenant })
+
+/** A message of the agent's, or one that was received. */
+export interface WireMessage {
+  readonly messageId: string
+  readonly contextId: string
+  readonly taskId: string
+  readonly role: 'ROLE_USER' | 'ROLE_AGENT'
+  readonly parts: readonly WirePart[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+export interface WirePart {
+  readonly text?: string
+  readonly raw?: string
+  readonly url?: string
+  readonly data?: unknown
+  readonly mediaType?: string
+  readonly filename?: string
+}
+
+export interface WireArtifact {
+  readonly artifactId: string
+  readonly name: string
+  readonly parts: readonly WirePart[]
+}
+
+export interface WireStatus {
+  readonly state: WireState
+  readonly message?: WireMessage
+  readonly timestamp: string
+}
+
+export interface WireTask {
+  readonly id: string
+  readonly contextId: string
+  readonly status: WireStatus
+  readonly artifacts?: readonly WireArtifact[]
+  readonly history?: readonly WireMessage[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+export interface WireTaskList {
+  readonly tasks: readonly WireTask[]
+  readonly nextPageToken: string
+  readonly pageSize: number
+  readonly totalSize: number
+}
+
+/** One event of a stream, and the body of a push. */
+export type StreamEvent =
+  | { readonly task: WireTask }
+  | {
+      readonly statusUpdate: {
+        readonly taskId: string
+        readonly contextId: string
+        readonly status: WireStatus
+      }
+    }
+  | {
+      readonly artifactUpdate: {
+        readonly taskId: string
+        readonly contextId: string
+        readonly artifact: WireArtifact
+        readonly append: boolean
+        readonly lastChunk: boolean
+      }
+    }

@@ -1,0 +1,87 @@
+import type { Instant } from '../../../lib/time.ts'
+import type { Page, PageQuery } from '../../store/contract/page.ts'
+import type { RecordOf } from '../model/define.ts'
+import { placeOf } from '../model/pages.ts'
+import type { AGENT_MESSAGES, AGENT_TASKS, TaskFailure, TaskState } from '../models/tasks.ts'
+
+export { TASK_STATES } from '../models/tasks.ts'
+export type { TaskFailure, TaskRequest, TaskState } from '../models/tasks.ts'
+
+export type TaskRecord = RecordOf<typeof AGENT_TASKS>
+
+/** A message of a task; the numbers of one task have no gaps. */
+export type TaskMessage = RecordOf<typeof AGENT_MESSAGES>
+
+/** Pages are newest state first. `after` is `placeOfTask` of the last task of the page before. */
+export interface TaskListQuery extends PageQuery {
+  readonly key_id: string
+  /** The apps of the key; null: all. Tasks of no app are always listed. */
+  readonly apps: readonly string[] | null
+  readonly context_id: string | null
+  readonly state: TaskState | null
+  /** Only tasks whose state is at least that recent. */
+  readonly since: Instant | null
+}
+
+export const placeOfTask = ({ state_at, id }: TaskRecord): string => placeOf(state_at, id)
+
+/** `total` counts this many tasks at most, the newest. */
+export const MOST_TASKS_COUNTED = 10_000
+
+/** A task that a message of this id belongs to, and the message. */
+export interface SentMessage {
+  readonly task: TaskRecord
+  readonly message: TaskMessage
+}
+
+/** What becomes of a task that asked for input. */
+export type TaskProgress = Pick<
+  TaskRecord,
+  | 'skill'
+  | 'app_id'
+  | 'record_path'
+  | 'subject_id'
+  | 'state'
+  | 'asked'
+  | 'answer'
+  | 'failure'
+  | 'charged'
+> & { readonly at: Instant }
+
+/** What becomes of a task as its edit or deployment goes on. */
+export interface TaskMove {
+  readonly state: Exclude<TaskState, 'submitted' | 'input_required'>
+  readonly at: Instant
+  readonly failure: TaskFailure | null
+  readonly charged: number | null
+}
+
+export interface TaskReads {
+  get(keyId: string, id: string): Promise<TaskRecord | undefined>
+  /** The caller's messages of this id that named this task, newest first. */
+  sent(keyId: string, messageId: string, about: string): Promise<readonly SentMessage[]>
+  list(query: TaskListQuery): Promise<Page<TaskRecord> & { readonly total: number }>
+  /** The last messages, oldest first. */
+  messages(taskId: string, last: number): Promise<readonly TaskMessage[]>
+}
+
+export interface TaskWrites extends TaskReads {
+  /**
+   * False, changing nothing, when the same message stands for another task or its id began work: of
+   * concurrent callers one inserts.
+   *
+   * @param messages the caller's, then what the agent says of it
+   */
+  insert(task: TaskRecord, messages: readonly TaskMessage[]): Promise<boolean>
+  /**
+   * Gives a task that asks for input its work, its answer or its next question. Its earlier messages that
+   * began no work no longer stand: asked again, they are a new question. False, changing nothing, when it
+   * no longer asks, or a message took a number or an id that is used.
+   */
+  proceed(id: string, next: TaskProgress, messages: readonly TaskMessage[]): Promise<boolean>
+  /**
+   * Moves the task of an edit or deployment. Undefined, changing nothing, when there is none, or it is in
+   * this state or in a final one.
+   */
+  move(subjectId: string, to: TaskMove): Promise<TaskRecord | undefined>
+}

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict'
+import type { TaskListQuery, TaskMove } from '../../plugins/platform/contract/tasks.ts'
+import { TASK_STATES, placeOfTask } from '../../plugins/platform/contract/tasks.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import { BORN } from '../../plugins/store/conformance/samples.ts'
+import type { PlatformCase } from './harness.ts'
+import { openRacers } from './harness.ts'
+import {
+  insertTask,
+  sampleMessage,
+  sampleProgress,
+  sampleQuestion,
+  sampleTask,
+} from './task-samples.ts'
+
+const asking = (changes: Partial<TaskListQuery> = {}): TaskListQuery => ({
+  key_id: 'key_1',
+  apps: null,
+  context_id: null,
+  state: null,
+  since: null,
+  limit: 10,
+  after: null,
+  ...changes,
+})
+
+async function listed(store: PlatformStore, changes: Partial<TaskListQuery> = {}) {
+  const { rows, more, total } = await store.tasks.list(asking(changes))
+  return { ids: rows.map(({ id }) => id), more, total }
+}
+
+const moveTo = (state: TaskMove['state'], at: number): TaskMove => ({
+  state,
+  at,
+  failure: null,
+  charged: null,
+})
+
+const insertCases: readonly PlatformCase[] = [
+  {
+    name: 'tasks: what is inserted is read as it was, by its key alone',
+    async run({ open }) {
+      const store = await open()
+      const task = sampleTask('task_1', {
+        answer: '{"a":1}',
+        failure: {
+          code: 'edit_failed',
+          class: 'request',
+          message: 'No file matches $1',
+          retryable: false,
+          request_id: null,
+        },
+        charged: 0,
+      })
+      const [asked, said] = [
+        sampleMessage('task_1'),
+        sampleMessage('task_1', {
+          number: 2,
+          role: 'agent',
+          message_id: 'm_2',
+          stands: false,
+          work: false,
+        }),
+      ]
+      assert.equal(await insertTask(store, task, asked, said), true)
+      assert.deepEqual(await store.tasks.get('key_1', 'task_1'), task)
+      assert.equal(await store.tasks.get('key_2', 'task_1'), undefined)
+      assert.deepEqual(await store.tasks.messages('task_1', 9), [asked, said])
+      assert.deepEqual(await store.tasks.messages('task_1', 1), [said])
+      assert.deepEqual(await store.tasks.messages('task_2', 9), [])
+      assert.deepEqual(await store.tasks.sent('key_1', 'message_task_1', ''), [
+        { task, message: asked },
+      ])
+      assert.deepEqual(await store.tasks.sent('key_2', 'message_task_1', ''), [])
+      assert.deepEqual(await store.tasks.sent('key_1', 'message_task_1', 'task_0'), [])
+      assert.deepEqual(await store.tasks.sent('key_1', 'm_2', ''), [], 'the agent sent nothing')
+    },
+  },
+  {
+    name: 'tasks: of concurrent callers that send one message one inserts a task',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const inserted = await Promise.all(
+        racers.map((store, at) =>
+          insertTask(
+            store,
+            sampleTask(`task_${at}`),
+            sampleMessage(`task_${at}`, { message_id: 'same' }),
+          ),
+        ),
+      )
+      assert.equal(inserted.filter(Boolean).length, 1)
+      const [store] = racers
+      const ids = ['task_0', 'task_1']
+      const kept = ids[inserted.indexOf(true)] ?? ''
+      const lost = ids[inserted.indexOf(false)] ?? ''
+      assert.deepEqual(await listed(store), { ids: [kept], more: false, total: 1 })
+      assert.deepEqual(await store.tasks.messages(lost, 9), [])
+    },
+  },
+  {
+    name: 'tasks: an id that began work begins no other; a question may be asked in other words',
+    async run({ open }) {
+      const store = await open()
+      const send = (taskId: string, changes: Parameters<typeof sampleMessage>[1]) =>
+        insertTask(
+          store,
+          sampleTask(taskId),
+          sampleMessage(taskId, { message_id: 'm', ...changes }),
+        )
+      assert.equal(await send('task_1', { fingerprint: 'a' }), true)
+      assert.equal(await send('task_2', { fingerprint: 'b' }), false, 'other words')
+      assert.equal(await send('task_3', { fingerprint: 'a', work: false }), false, 'a repetition')
+      assert.equal(await send('task_4', { fingerprint: 'b', work: false }), true, 'a question')
+      assert.equal(
+        await send('task_5', { fingerprint: 'c', work: false }),
+        true,
+        'another question',
+      )
+      assert.equal(await send('task_6', { fingerprint: 'd', about: 'task_4' }), true, 'of a task')
+      assert.equal(await send('task_7', { fingerprint: 'a', key_id: 'key_2' }), true, 'another key')
+      const sent = await store.tasks.sent('key_1', 'm', '')
+      assert.deepEqual(
+        sent.map(({ message }) => [message.task_id, message.work]),
+        [
+          ['task_5', false],
+          ['task_4', false],
+          ['task_1', true],
+        ],
+      )
+    },
+  },
+]
+
+const proceedCases: readonly PlatformCase[] = [
+  {
+    name: 'tasks: an answered question has its work, and may be asked again',
+    async run({ open }) {
+      const store = await open()
+      const question = sampleMessage('task_1', { message_id: 'q', work: false })
+      await insertTask(store, sampleQuestion('task_1'), question)
+      const answer = sampleMessage('task_1', { number: 2, message_id: 'a', about: 'task_1' })
+      const next = sampleProgress()
+      assert.equal(await store.write((tx) => tx.tasks.proceed('task_1', next, [answer])), true)
+      const { at, ...changed } = next
+      assert.deepEqual(await store.tasks.get('key_1', 'task_1'), {
+        ...sampleQuestion('task_1'),
+        ...changed,
+        state_at: at,
+        updated_at: at,
+      })
+      assert.deepEqual(await store.tasks.messages('task_1', 9), [
+        { ...question, stands: false },
+        answer,
+      ])
+      const again = sampleMessage('task_2', { message_id: 'q', work: false })
+      assert.equal(await insertTask(store, sampleQuestion('task_2'), again), true)
+      assert.equal(
+        await store.write((tx) => tx.tasks.proceed('task_1', next, [])),
+        false,
+        'answered',
+      )
+    },
+  },
+  {
+    name: 'tasks: of concurrent answers to one question one is taken, and no message of the other',
+    async run(harness) {
+      const racers = await openRacers(harness)
+      const [store] = racers
+      await insertTask(store, sampleQuestion('task_1'), sampleMessage('task_1', { work: false }))
+      const taken = await Promise.all(
+        racers.map((one, at) => {
+          const answer = sampleMessage('task_1', {
+            number: 2,
+            message_id: `a_${at}`,
+            about: 'task_1',
+          })
+          return one.write((tx) =>
+            tx.tasks.proceed('task_1', sampleProgress({ subject_id: `edit_${at}` }), [answer]),
+          )
+        }),
+      )
+      assert.equal(taken.filter(Boolean).length, 1)
+      const winner = taken.indexOf(true)
+      assert.equal((await store.tasks.get('key_1', 'task_1'))?.subject_id, `edit_${winner}`)
+      const messages = await store.tasks.messages('task_1', 9)
+      assert.deepEqual(
+        messages.map(({ message_id }) => message_id),
+        ['message_task_1', `a_${winner}`],
+      )
+    },
+  },
+  {
+    name: 'tasks: a question that is canceled protects nothing',
+    async run({ open }) {
+      const store = await open()
+      const question = sampleMessage('task_1', { message_id: 'q', work: false })
+      await insertTask(store, sampleQuestion('task_1'), question)
+      const canceled = sampleProgress({
+        app_id: null,
+        record_path: null,
+        subject_id: null,
+        state: 'canceled',
+        charged: 0,
+      })
+      assert.equal(await store.write((tx) => tx.tasks.proceed('task_1', canceled, [])), true)
+      assert.equal((await store.tasks.get('key_1', 'task_1'))?.state, 'canceled')
+      const [sent] = await store.tasks.sent('key_1', 'q', '')
+      assert.equal(sent?.message.stands, false)
+    },
+  },
+]
+
+const moveCases: readonly PlatformCase[] = [
+  {
+    name: 'tasks: a task follows its edit and never leaves a final state',
+    async run({ open }) {
+      const store = await open()
+      await insertTask(store, sampleTask('task_1'))
+      const move = (to: TaskMove) => store.write((tx) => tx.tasks.move('edit_task_1', to))
+      const working = await move(moveTo('working', BORN + 1))
+      assert.deepEqual(working, {
+        ...sampleTask('task_1'),
+        state: 'working',
+        state_at: BORN + 1,
+        updated_at: BORN + 1,
+      })
+      assert.equal(await move(moveTo('working', BORN + 2)), undefined, 'begun again')
+      const failure = {
+        code: 'editor_failed',
+        class: 'transient',
+        message: 'The model does not answer.',
+        retryable: true,
+        request_id: null,
+      }
+      const failed = await move({ state: 'failed', at: BORN + 3, failure, charged: 0 })
+      assert.deepEqual(failed && [failed.state, failed.failure, failed.charged], [
+        'failed',
+        failure,
+        0,
+      ])
+      for (const state of ['working', 'completed', 'canceled'] as const) {
+        assert.equal(await move(moveTo(state, BORN + 4)), undefined, state)
+      }
+      assert.deepEqual(await store.tasks.get('key_1', 'task_1'), failed)
+      assert.equal(
+        await store.write((tx) => tx.tasks.move('edit_0', moveTo('working', BORN))),
+        undefined,
+        'most edits have no task',
+      )
+    },
+  },
+  {
+    name: 'tasks: a clock that was set back does not move the instant of a state back',
+    async run({ open }) {
+      const store = await open()
+      await insertTask(store, sampleTask('task_1', { state_at: BORN + 10 }))
+      const moved = await store.write((tx) => tx.tasks.move('edit_task_1', moveTo('working', BORN)))
+      assert.deepEqual([moved?.state_at, moved?.updated_at], [BORN + 10, BORN])
+    },
+  },
+]
+
+const listCases: readonly PlatformCase[] = [
+  {
+    name: 'tasks: a list is newest state first, and pages find each once, equal instants too',
+    async run({ open }) {
+      const store = await open()
+      const at = [3, 1, 2, 2, 2]
+      for (const [index, more] of at.entries()) {
+        await insertTask(store, sampleTask(`task_${index}`, { state_at: BORN + more }))
+      }
+      await insertTask(
+        store,
+        sampleTask('task_9', { key_id: 'key_2' }),
+        sampleMessage('task_9', { key_id: 'key_2' }),
+      )
+      const found: string[] = []
+      let after: string | null = null
+      for (let more = true; more;) {
+        const page = await store.tasks.list(asking({ limit: 2, after }))
+        assert.equal(page.total, 5, 'of all pages')
+        for (const { id } of page.rows) found.push(id)
+        const last = page.rows.at(-1)
+        after = last === undefined ? after : placeOfTask(last)
+        more = page.more
+      }
+      assert.deepEqual(found, ['task_0', 'task_4', 'task_3', 'task_2', 'task_1'])
+    },
+  },
+  {
+    name: 'tasks: a list is narrowed by context, state, instant and the apps of the key',
+    async run({ open }) {
+      const store = await open()
+      for (const [index, state] of TASK_STATES.entries()) {
+        await insertTask(
+          store,
+          sampleTask(`task_${index}`, {
+            state,
+            state_at: BORN + index,
+            context_id: `context_${index % 2}`,
+            app_id: index === 6 ? null : `app_${index % 3}`,
+          }),
+        )
+      }
+      const only = async (changes: Partial<TaskListQuery>) => {
+        const { ids, total } = await listed(store, changes)
+        assert.equal(total, ids.length)
+        return ids.toSorted()
+      }
+      for (const [index, state] of TASK_STATES.entries()) {
+        assert.deepEqual(await only({ state }), [`task_${index}`], state)
+      }
+      assert.deepEqual(await only({ context_id: 'context_1' }), ['task_1', 'task_3', 'task_5'])
+      assert.deepEqual(await only({ since: BORN + 5 }), ['task_5', 'task_6'])
+      assert.deepEqual(await only({ apps: ['app_1', 'app_9'] }), ['task_1', 'task_4', 'task_6'])
+      assert.deepEqual(await only({ apps: [] }), ['task_6'])
+      assert.deepEqual(
+        await only({ context_id: 'context_1', apps: ['app_0', 'app_1'], since: BORN + 2 }),
+        ['task_3'],
+      )
+    },
+  },
+  {
+    name: 'tasks: what ended and what was never answered expires with its messages, work under way never',
+    async run({ open }) {
+      const store = await open()
+      for (const [index, state] of TASK_STATES.entries()) {
+        await insertTask(store, sampleTask(`task_${index}`, { state }))
+      }
+      await insertTask(store, sampleTask('task_new', { state: 'completed', state_at: BORN + 1 }))
+      assert.equal(await store.purge('agent_tasks', BORN, 9), 0)
+      assert.equal(await store.purge('agent_tasks', BORN + 1, 3), 3)
+      assert.equal(await store.purge('agent_tasks', BORN + 1, 9), 2)
+      assert.deepEqual((await listed(store)).ids, ['task_new', 'task_1', 'task_0'])
+      assert.deepEqual(await store.tasks.messages('task_2', 9), [])
+      assert.equal((await store.tasks.messages('task_1', 9)).length, 1)
+    },
+  },
+]
+
+/** Of tasks of agents: what inserts them, moves them and lists them. */
+export const taskCases: readonly PlatformCase[] = [
+  ...insertCases,
+  ...proceedCases,
+  ...moveCases,
+  ...listCases,
+]

@@ -1,0 +1,42 @@
+import type { Credit, KeyBudget, LedgerWrites } from '../../plugins/platform/contract/ledger.ts'
+import type { PlatformStore } from '../../plugins/platform/contract.ts'
+import type { SqlClient } from '../../plugins/store/sql/client.ts'
+import type { SeededRandom } from '../support/seeded-random.ts'
+import type { LedgerModel } from './ledger-model.ts'
+
+export const BUDGETS: readonly KeyBudget[] = [
+  { key_id: 'root', monthly_micros: 120 },
+  { key_id: 'child', monthly_micros: 50 },
+]
+
+/** The ledger as a mistake would make it. */
+export type LedgerDefect = (ledger: LedgerWrites) => LedgerWrites
+
+/** What a processor knows of a payment. */
+export interface Payment {
+  readonly credit: Credit
+  readonly charge_id: string
+  readonly paid: number
+  readonly items: { readonly amount: number; active: boolean }[]
+}
+
+export interface World {
+  readonly random: SeededRandom
+  model: LedgerModel
+  readonly store: PlatformStore
+  readonly client: SqlClient
+  readonly defect: LedgerDefect
+  /** Ids of accounts that are in use. */
+  accounts: readonly string[]
+  /** Those that the step may have changed. */
+  readonly touched: Set<string>
+  now: number
+  /** Numbers given out so far. */
+  number: number
+  readonly payments: Payment[]
+  readonly credits: Credit[]
+  /** Ids that the ledger gave to credits, by the account and key of the credit. */
+  readonly ids: Map<string, string>
+}
+
+export const told = (value: unknown): string => JSON.stringify(value)
