@@ -8,7 +8,6 @@ import type { Micros } from '../../plugins/platform/contract/ledger.ts'
 import { MAX_MICROS } from '../../plugins/platform/contract/ledger.ts'
 import { METERS } from '../../plugins/platform/contract/observations.ts'
 import { givenInstant } from '../operations/instants.ts'
-import { METERS } from '../../plugins/platform/contract/observations.ts'
 import { createInputReader } from '../operations/read-input.ts'
 
 /** Price of a quantity: `price_micros` for every `per` units, at least `minimum_micros`. */

@@ -8,7 +8,6 @@ import type { Platform } from '../platform.ts'
 import { publishLow } from './events.ts'
 import { sweepHosting } from './hosting.ts'
 import type { PaymentCounts } from './payments/counts.ts'
-import { sweepHosting } from './hosting.ts'
 import { sweepPayments } from './payments/sweep.ts'
 import { keepPrices } from './prices.ts'
 
