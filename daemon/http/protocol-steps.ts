@@ -1,6 +1,7 @@
 import compose from 'koa-compose'
 import { z } from 'zod'
 import { kernelError } from '../../lib/errors.ts'
+import type { KeyPrincipal } from '../authority/principal.ts'
 import type { Family } from '../operations/family.ts'
 import type { Operation } from '../operations/operation.ts'
 import { httpError } from '../operations/errors.ts'
@@ -35,14 +36,26 @@ export function originCheck(hosts: ReadonlySet<string> | undefined): Step {
 }
 
 /** Finds the caller, who must have a developer key. */
-export function admitKey({ resolve }: Pick<StepOptions, 'resolve'>): Step {
+export function admitKey(options: Pick<StepOptions, 'resolve'>): Step {
   return async function admitKey(ctx, next) {
-    const principal = await resolve(ctx.request.ctx)
-    if (principal === undefined) throw kernelError('missing_credentials')
-    if (principal.type !== 'key') throw httpError('key_required')
-    ctx.state.principal = principal
+    ctx.state.principal = await findKey(options, ctx)
     return next()
   }
+}
+
+/**
+ * The caller's key, found again while a response is being sent.
+ *
+ * @throws KeyhookError as a new request would be refused
+ */
+export async function findKey(
+  { resolve }: Pick<StepOptions, 'resolve'>,
+  ctx: RequestContext,
+): Promise<KeyPrincipal> {
+  const principal = await resolve(ctx.request.ctx)
+  if (principal === undefined) throw kernelError('missing_credentials')
+  if (principal.type !== 'key') throw httpError('key_required')
+  return principal
 }
 
 /** Reads the body as JSON into `state.body` and `state.bodyText`; its MiB after the first are paid for. */

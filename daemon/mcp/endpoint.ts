@@ -8,6 +8,8 @@ import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
 import type { RequestContext, Step } from '../http/state.ts'
+import type { Message } from './event-stream.ts'
+import { reserveStream } from './event-stream.ts'
 import type { McpCall } from './mcp-call.ts'
 import { createServer } from './server.ts'
 
@@ -93,22 +95,35 @@ function answer(options: ProtocolOptions): Step {
   const url = `${options.platform.baseUrl}/mcp`
   return async function answer(ctx) {
     const selection = select(ctx.query)
-    const request = requestOf(ctx, url)
-    calls.set(request, { ctx, options, selection, charge: () => charge(ctx) })
-    const response = await serve(request, { parsedBody: ctx.state.body })
-    ctx.status = response.status
-    ctx.set('Cache-Control', 'no-store')
-    const type = response.headers.get('content-type')
-    if (type !== null) ctx.set('Content-Type', type)
-    ctx.body = await response.text()
+    const body = ctx.state.body as Message
+    // Before its work: a caller with too many streams is refused as in REST.
+    const stream = isStreamed(body) ? reserveStream(options, ctx, body) : undefined
+    try {
+      const request = requestOf(ctx, url, stream?.left)
+      calls.set(request, { ctx, options, selection, charge: () => charge(ctx) })
+      const response = await serve(request, { parsedBody: body })
+      ctx.status = response.status
+      ctx.set('Cache-Control', 'no-store')
+      const type = response.headers.get('content-type')
+      if (type !== null) ctx.set('Content-Type', type)
+      if (type !== 'text/event-stream' || stream === undefined) ctx.body = await response.text()
+      else stream.open(response)
+    } finally {
+      stream?.release()
+    }
   }
+}
+
+/** Whether the response may last: it is not read before it is sent. */
+function isStreamed({ method }: Message): boolean {
+  return method === 'subscriptions/listen'
 }
 
 /**
  * What the library reads of a request whose body is given: a real one costs more than most reads. Its body
  * may not be read, and no credential is among its headers.
  */
-function requestOf(ctx: RequestContext, url: string): Request {
+function requestOf(ctx: RequestContext, url: string, signal?: AbortSignal): Request {
   const headers = new Map(HEADERS.map((name) => [name, ctx.get(name) || null]))
   const given = {
     method: 'POST',
@@ -116,6 +131,7 @@ function requestOf(ctx: RequestContext, url: string): Request {
     headers: {
       get: (name: string) => headers.get(name.toLowerCase() as (typeof HEADERS)[number]) ?? null,
     },
+    signal,
   }
   return given as unknown as Request
 }

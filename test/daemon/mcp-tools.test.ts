@@ -5,6 +5,7 @@ import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { mcp } from '../../daemon/mcp/endpoint.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { ask, createApp, startWorker } from '../support/edits.ts'
+import { until } from '../support/daemon.ts'
 import { MCP_CLIENTS, connectMcp, message, sendMcp } from '../support/mcp.ts'
 import type { WorldOptions } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
@@ -201,3 +202,19 @@ await t.test('the endpoint', async (t) => {
     t.match(await sendMcp(world, key, call.body, call), { status: 200 })
   })
 })
+
+await t.test(
+  'a subscription, to which nothing is offered, ends at once and holds nothing',
+  async (t) => {
+    const world = await mcpWorld(t)
+    const { key } = await world.mintKey(READER)
+    const { body, headers } = message('subscriptions/listen', { notifications: {} })
+    for (let count = 0; count < 25; count += 1) {
+      const answer = await sendMcp(world, key, body, { headers })
+      t.equal(answer.status, 200)
+      t.equal(answer.headers.get('content-type'), 'text/event-stream')
+      t.match(answer.text, /^event: message\ndata: .*acknowledged/)
+    }
+    await until('their bytes are free', () => world.traffic.responses.used === 0)
+  },
+)

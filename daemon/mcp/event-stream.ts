@@ -1,0 +1,69 @@
+import { INTERNAL_ERROR } from '@modelcontextprotocol/server'
+import { callerOf, holderOf } from '../authority/principal.ts'
+import type { ProtocolOptions } from '../http/protocol-steps.ts'
+import { findKey } from '../http/protocol-steps.ts'
+import { onResponseEnd } from '../http/response-end.ts'
+import type { RequestContext } from '../http/state.ts'
+import { httpError } from '../operations/errors.ts'
+
+/** A message as it was received. */
+export interface Message {
+  readonly id?: unknown
+  readonly method?: unknown
+}
+
+/** A response that may last: it counts as a stream of its caller, and ends with the caller's key. */
+export interface EventStream {
+  /** Aborts once nobody reads it. */
+  readonly left: AbortSignal
+  /** Sends the events of the response as they come. */
+  open(response: Response): void
+  /** Gives it up; without effect once it is open. */
+  release(): void
+}
+
+/** @throws KeyhookError `too_many_streams` */
+export function reserveStream(
+  options: ProtocolOptions,
+  ctx: RequestContext,
+  { id = null }: Message,
+): EventStream {
+  const { principal, address, hold } = ctx.state
+  const left = new AbortController()
+  const reserved = options.traffic.streams.reserve({
+    caller: callerOf(principal, address),
+    holder: holderOf(principal, address),
+  })
+  return {
+    left: left.signal,
+    release: reserved.release,
+    open(response) {
+      // A proxy that buffers responses would deliver nothing until the stream ends.
+      ctx.set('X-Accel-Buffering', 'no')
+      const stream = reserved.open({
+        pieces: textOf(response),
+        refused: ({ code, message }) =>
+          print({ id, error: { code: INTERNAL_ERROR, message, data: { code } } }),
+        admit: () => findKey(options, ctx),
+        // One chunk is being written while the next one is buffered.
+        prints: (bytes) => hold?.reserve(2 * bytes),
+        leave: () => {
+          left.abort(httpError('request_abandoned'))
+        },
+      })
+      onResponseEnd(ctx.req, ctx.res, () => {
+        stream.destroy()
+      })
+      ctx.body = stream
+    },
+  }
+}
+
+async function* textOf({ body }: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const chunk of body ?? []) yield decoder.decode(chunk as Uint8Array, { stream: true })
+}
+
+function print(message: Readonly<Record<string, unknown>>): string {
+  return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`
+}
