@@ -80,8 +80,6 @@ export const sendRequest = z.looseObject({
   metadata: metadata.optional(),
 })
 
-export type SendRequest = z.output<typeof sendRequest>
-
 export const taskRequest = z.looseObject({ tenant, id: z.string().min(1), historyLength })
 
 const STATES = Object.values(STATE_NAMES)
@@ -159,23 +157,3 @@ export interface WireTaskList {
   readonly pageSize: number
   readonly totalSize: number
 }
-
-/** One event of a stream, and the body of a push. */
-export type StreamEvent =
-  | { readonly task: WireTask }
-  | {
-      readonly statusUpdate: {
-        readonly taskId: string
-        readonly contextId: string
-        readonly status: WireStatus
-      }
-    }
-  | {
-      readonly artifactUpdate: {
-        readonly taskId: string
-        readonly contextId: string
-        readonly artifact: WireArtifact
-        readonly append: boolean
-        readonly lastChunk: boolean
-      }
-    }
