@@ -64,7 +64,7 @@ export async function publishLow(
   await engine.publishIn(tx, [event])
 }
 
-/** Publishes credit in the unit that posted it. */
+/** Publishes credit in the unit that posted it, and that the balance is low all the same. */
 export async function publishCredited(
   engine: Publishing,
   tx: PlatformTx,
@@ -76,7 +76,7 @@ export async function publishCredited(
     readonly now: Instant
   },
 ): Promise<void> {
-  const { account_id, transaction_id, amount, balance, available } = posted
+  const { account_id, transaction_id, amount, balance, available, low } = posted
   const { kind, currency, expires_at, now } = credit
   const data = {
     transaction_id,
@@ -90,4 +90,6 @@ export async function publishCredited(
   const type = 'billing.credited'
   const event = billingEvents.newEvent(engine, account_id, type, data, now, null)
   await engine.publishIn(tx, [event])
+  // Other credit may have expired meanwhile.
+  await publishLow(engine, tx, account_id, currency, low, now)
 }

@@ -276,6 +276,24 @@ for (const end of ['capture', 'release'] as const) {
   })
 }
 
+await t.test(
+  'a balance that falls below its threshold is told of though credit arrives',
+  async (t) => {
+    const clock = createClock(START)
+    const world = await openWorld(t, { clock })
+    await world.grant(1000, START + DAY)
+    const body = { low_balance_micros: 950 }
+    await world.request('PATCH', '/v1/billing/wallet', { body })
+    clock.set(DAY)
+    await world.grant(10)
+    const types = (await eventsOf(world)).map(({ type }) => type)
+    t.same(
+      types.filter((type) => String(type).startsWith('billing.')),
+      ['billing.credited', 'billing.credited', 'billing.balance_low'],
+    )
+  },
+)
+
 await t.test('prices are public, and the ones that are charged', async (t) => {
   const { request, baseUrl } = await openWorld(t)
   const { status, body, headers } = await request('GET', '/v1/billing/pricing', { as: null })
