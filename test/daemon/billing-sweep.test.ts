@@ -109,3 +109,17 @@ await t.test('an operator sees plans that nobody pays for, and who pays elsewher
   const theirs = await request('GET', '/v1/billing/processor')
   t.match(theirs, { status: 403, body: { error: { code: 'operator_required' } } })
 })
+
+await t.test('a sweep of a clock that was ahead hides nothing that happened since', async (t) => {
+  const shop = await openShop(t)
+  await shop.findChanged()
+  shop.clock.set(10 * HOUR)
+  await shop.findChanged()
+  shop.clock.set(-8 * HOUR)
+  await shop.payTopup(10_000_000, 'order-1')
+  await shop.till.take()
+  shop.clock.set(3 * HOUR)
+  await shop.sweep()
+  await shop.work()
+  t.same(await shop.wallet(), { balance: 10_000_000, held: 0 })
+})

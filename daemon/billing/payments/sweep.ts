@@ -62,7 +62,10 @@ async function endPlans(
   }
 }
 
-/** Has every object fetched that changed since the last sweep, and once a day those of a month. */
+/**
+ * Has every object fetched that changed since the last sweep, and once a day those of a month; at once where a
+ * clock that was ahead noted the last sweep, which says nothing of what happened since.
+ */
 export async function findChanged(
   platform: Sweeping,
   { name, processor }: Processing,
@@ -71,7 +74,8 @@ export async function findChanged(
   const { store, clock, workAvailable } = platform
   const began = clock.now()
   const last = await store.payments.sweep(name)
-  const isFar = last === undefined || last.far_at + FAR_EVERY <= began || last.far_at > began
+  const isWrong = last !== undefined && Math.max(last.swept_at, last.far_at) > began
+  const isFar = last === undefined || isWrong || last.far_at + FAR_EVERY <= began
   const since = isFar ? began - FAR : last.swept_at - OVERLAP
   let cursor: string | null = null
   let found = 0
