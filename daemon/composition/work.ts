@@ -1,4 +1,4 @@
-import { DAY, SECOND } from '../../lib/time.ts'
+import { DAY, MINUTE, SECOND } from '../../lib/time.ts'
 import type { ProcessorEvent } from '../../plugins/platform/contract/payments.ts'
 import { createEventHandler } from '../billing/payments/events-job.ts'
 import { createSweepHandler, enqueueSweep } from '../billing/sweep-job.ts'
@@ -77,18 +77,33 @@ function timesOf({ workLease }: Config): FamilyJobTimes {
 }
 
 /** Holds have deadlines, whichever families are served. */
-async function startBilling({ platform, log, metrics }: Given): Promise<readonly Stoppable[]> {
+async function startBilling({
+  platform,
+  config,
+  log,
+  metrics,
+}: Given): Promise<readonly Stoppable[]> {
   if (!platform.billing.metered) return []
   await enqueueSweep(platform)
   const { payments } = metrics
+  const { lease, every } = timesOf(config)
+  // Longer than its longest lease it must not be claimed.
+  const sweepLease = Math.min(lease, MINUTE)
   const createSweep: CreateHandler<null, never> = (of, warn) =>
     createSweepHandler(of, warn, payments)
-  const sweeping = runJobs(platform, log, createSweep, {}, SWEEP_LOOK_EVERY)
+  const sweeping = runJobs(
+    platform,
+    log,
+    createSweep,
+    { lease: sweepLease, beat: sweepLease / 4 },
+    Math.min(lease, SWEEP_LOOK_EVERY),
+  )
   const { processing } = platform.billing
   if (processing === undefined) return [sweeping]
   const createHandler: CreateHandler<ProcessorEvent, never> = (of, warn) =>
     createEventHandler(of, warn, processing, payments)
-  return [sweeping, runJobs(platform, log, createHandler, {}, LOOK_EVERY)]
+  const times = { lease, beat: lease / 4 }
+  return [sweeping, runJobs(platform, log, createHandler, times, every)]
 }
 
 /** @throws when due deliveries cannot be read; nothing is started then */

@@ -190,7 +190,7 @@ export const SETTINGS = {
   }),
   workLease: integerSetting({
     env: 'KEYHOOK_WORK_LEASE',
-    doc: 'Seconds without a heartbeat after which another daemon takes over an edit or a file.',
+    doc: 'Seconds without a heartbeat after which another daemon takes over an edit, a file, a deployment, or an event of the payment processor.',
     fallback: 60,
     min: 1,
     max: 3600,
