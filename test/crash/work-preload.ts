@@ -1,10 +1,11 @@
 /**
- * Preloaded into a daemon by a test alone: it dies at the failpoint of edits, files and deployments that a
- * file names, and takes that file away right before, so that whoever wrote it knows that it was reached.
+ * Preloaded into a daemon by a test alone: it dies at the failpoint of edits, files, deployments and money that
+ * a file names, and takes that file away right before, so that whoever wrote it knows that it was reached.
  *
  * Which file it is, `WORK_FAILPOINT` says. Nothing of this is in the product.
  */
 import { readFileSync, unlinkSync } from 'node:fs'
+import { BILLING_FAILPOINTS } from './billing-failpoints.ts'
 import { DEPLOY_FAILPOINTS } from './deploy-failpoints.ts'
 import { matches } from './failpoint-match.ts'
 import type { Asked } from './drivers.ts'
@@ -14,7 +15,7 @@ import type { WorkFailpoint } from './work-failpoints.ts'
 import { WORK_FAILPOINTS } from './work-failpoints.ts'
 
 const file = process.env['WORK_FAILPOINT'] ?? ''
-const failpoints = [WORK_FAILPOINTS, DEPLOY_FAILPOINTS].flatMap((table) =>
+const failpoints = [WORK_FAILPOINTS, DEPLOY_FAILPOINTS, BILLING_FAILPOINTS].flatMap((table) =>
   Object.values<readonly WorkFailpoint[]>(table).flat(),
 )
 let passed = 0
