@@ -53,6 +53,8 @@ export interface ModelAccount {
   debt: number
   low_balance: number | null
   isLow: boolean
+  /** How often the balance fell below the threshold. */
+  lows: number
   transactions: number
   charges: number
   charged: number
@@ -88,6 +90,7 @@ export function createLedgerModel() {
       debt: 0,
       low_balance: null,
       isLow: false,
+      lows: 0,
       transactions: 0,
       charges: 0,
       charged: 0,
@@ -160,9 +163,9 @@ export function createLedgerModel() {
     const { low_balance } = account
     const rest = available(account, now)
     account.isLow = low_balance !== null && rest < low_balance
-    return account.isLow && !wasLow && low_balance !== null
-      ? { available: rest, low_balance }
-      : null
+    if (!account.isLow || wasLow || low_balance === null) return null
+    account.lows += 1
+    return { available: rest, low_balance }
   }
 
   function used(key: string, month: string): number {

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ModelAccount } from './ledger-model.ts'
 import { countOf, heldOf, monthOf } from './ledger-model.ts'
-import type { World } from './ledger-world.ts'
+import type { LedgerWorld } from './ledger-world.ts'
 import { BUDGETS, told } from './ledger-world.ts'
 
 /** The first thing in which the rows of the accounts differ from the model. */
-export async function compare(world: World): Promise<string | undefined> {
+export async function compare(world: LedgerWorld): Promise<string | undefined> {
   const { client, model, now } = world
   for (const id of world.touched) {
     const account = model.of(id)
@@ -19,8 +19,8 @@ export async function compare(world: World): Promise<string | undefined> {
     }
   }
   const unbalanced = await client.read(
-    `SELECT made.id FROM ledger_transactions made
-     JOIN ledger_entries entry ON entry.transaction_id = made.id
+    `SELECT made.id FROM keyhook_ledger_transactions made
+     JOIN keyhook_ledger_entries entry ON entry.transaction_id = made.id
      WHERE ${client.dialect.among('made.account_id', '$1')}
      GROUP BY made.id HAVING SUM(entry.amount) <> 0`,
     [JSON.stringify([...world.touched])],
@@ -28,7 +28,7 @@ export async function compare(world: World): Promise<string | undefined> {
   return unbalanced.length === 0 ? undefined : `transactions do not balance: ${told(unbalanced)}`
 }
 
-function expectedRows({ model, now }: World, account: ModelAccount) {
+function expectedRows({ model, now }: LedgerWorld, account: ModelAccount) {
   const ofSource = (source: string): number =>
     account.lots
       .filter((lot) => lot.source === source && lot.expires_at > now)
@@ -68,19 +68,20 @@ function expectedRows({ model, now }: World, account: ModelAccount) {
   }
 }
 
-async function rowsOf({ client, store, now }: World, account_id: string) {
+async function rowsOf({ client, store, now }: LedgerWorld, account_id: string) {
   const { ledger } = store
   const wallet = await ledger.wallet(account_id, now)
   const [counted] = await client.read(
-    'SELECT count(*) AS count FROM ledger_transactions WHERE account_id = $1',
+    'SELECT count(*) AS count FROM keyhook_ledger_transactions WHERE account_id = $1',
     [account_id],
   )
-  const lots = await client.read('SELECT * FROM lots WHERE account_id = $1 ORDER BY seq', [
+  const lots = await client.read('SELECT * FROM keyhook_lots WHERE account_id = $1 ORDER BY seq', [
     account_id,
   ])
-  const holds = await client.read('SELECT * FROM holds WHERE account_id = $1 ORDER BY seq', [
-    account_id,
-  ])
+  const holds = await client.read(
+    'SELECT * FROM keyhook_holds WHERE account_id = $1 ORDER BY seq',
+    [account_id],
+  )
   const keys = BUDGETS.map(({ key_id }) => `${key_id} of ${account_id}`)
   const spending = await ledger.keySpending(keys, now)
   const columns = ['granted', 'remaining', 'held', 'spent', 'expired', 'clawed', 'expires_at']

@@ -8,7 +8,7 @@ import type {
 import { DAY } from '../../lib/time.ts'
 import { OPERATOR, sampleCredit, sampleHold } from '../platform/ledger-samples.ts'
 import type { ModelLot } from './ledger-model.ts'
-import type { Payment, World } from './ledger-world.ts'
+import type { LedgerWorld, Payment, World } from './ledger-world.ts'
 import { BUDGETS } from './ledger-world.ts'
 
 /** What the model says of a step, and what the ledger does. */
@@ -17,16 +17,18 @@ export interface Answers {
   readonly found: unknown
 }
 
-function anyAccount({ random, accounts, touched }: World): string {
+function anyAccount({ random, accounts, touched }: LedgerWorld): string {
   const account = random.pickAny(accounts) ?? ''
   touched.add(account)
   return account
 }
 
-const call = <T>({ store, defect }: World, run: (ledger: LedgerWrites) => Promise<T>): Promise<T> =>
-  store.write((tx) => run(defect(tx.ledger)))
+const call = <T>(
+  { store, defect }: LedgerWorld,
+  run: (ledger: LedgerWrites) => Promise<T>,
+): Promise<T> => store.write((tx) => run(defect(tx.ledger)))
 
-async function addCredit(world: World, credit: Credit): Promise<Answers> {
+async function addCredit(world: LedgerWorld, credit: Credit): Promise<Answers> {
   world.touched.add(credit.account_id)
   const expected = world.model.credit(credit)
   const posted = await call(world, (ledger) => ledger.credit(credit))
@@ -37,7 +39,7 @@ async function addCredit(world: World, credit: Credit): Promise<Answers> {
 const idKey = ({ account_id, kind, origin_id }: Credit): string =>
   `${account_id} ${kind}:${origin_id}`
 
-function newCredit(world: World, kind: Credit['kind']): Credit {
+function newCredit(world: LedgerWorld, kind: Credit['kind']): Credit {
   const { random, now } = world
   const amount = 1 + random.below(kind === 'grant' ? 25 : 40)
   const expiries = [null, null, now + random.below(4 * DAY), now + 5 * DAY, now]
@@ -64,7 +66,7 @@ function pay(kind: 'topup' | 'monthly_credit'): (world: World) => Promise<Answer
   }
 }
 
-function newHold(world: World, account_id: string): NewHold {
+function newHold(world: LedgerWorld, account_id: string): NewHold {
   const { random, now } = world
   const operations = Array.from({ length: 12 }, (_, at) => `op_${at}`)
   const amount = 1 + random.below(14)
@@ -79,7 +81,7 @@ function newHold(world: World, account_id: string): NewHold {
   })
 }
 
-async function holdSome(world: World): Promise<Answers> {
+async function holdSome(world: LedgerWorld): Promise<Answers> {
   const { random } = world
   const account_id = anyAccount(world)
   const asked = Array.from({ length: 1 + random.below(3) }, () => newHold(world, account_id))
@@ -97,7 +99,10 @@ async function holdSome(world: World): Promise<Answers> {
   }
 }
 
-function anyWork(world: World): { readonly account_id: string; readonly operation_id: string } {
+function anyWork(world: LedgerWorld): {
+  readonly account_id: string
+  readonly operation_id: string
+} {
   return { account_id: anyAccount(world), operation_id: `op_${world.random.below(12)}` }
 }
 
@@ -139,10 +144,13 @@ async function tellPayment(
   return { expected, found: posted?.map(({ amount }) => amount) }
 }
 
-export type Step = readonly [name: string, run: (world: World) => Promise<Answers>]
+export type Step<Of extends LedgerWorld> = readonly [
+  name: string,
+  run: (world: Of) => Promise<Answers>,
+]
 
-/** The steps, the more frequent ones more than once. */
-export const STEPS: readonly [Step, ...Step[]] = [
+/** What users and the operator do, the more frequent more than once. */
+export const USER_STEPS: readonly Step<LedgerWorld>[] = [
   ['hold', holdSome],
   ['hold', holdSome],
   ['hold', holdSome],
@@ -151,12 +159,7 @@ export const STEPS: readonly [Step, ...Step[]] = [
   ['capture', captureOne],
   ['release', releaseOne],
   ['grant', (world) => addGrant(world)],
-  ['topup', pay('topup')],
-  ['monthly credit', pay('monthly_credit')],
   ['repeat', repeatCredit],
-  ['refund or dispute', changePayment],
-  ['refund or dispute', changePayment],
-  ['sweep of payments', sweepPayment],
   ['revoke', revokeOne],
   ['usage', useOne],
   ['extend', extendOne],
@@ -165,7 +168,16 @@ export const STEPS: readonly [Step, ...Step[]] = [
   ['threshold', setThreshold],
 ]
 
-async function captureOne(world: World): Promise<Answers> {
+export const STEPS: readonly [Step<World>, ...Step<World>[]] = [
+  ['topup', pay('topup')],
+  ['monthly credit', pay('monthly_credit')],
+  ['refund or dispute', changePayment],
+  ['refund or dispute', changePayment],
+  ['sweep of payments', sweepPayment],
+  ...USER_STEPS,
+]
+
+async function captureOne(world: LedgerWorld): Promise<Answers> {
   const work = anyWork(world)
   const charge = { amount: world.random.below(16), quantity: 1 + world.random.below(3) }
   const { now } = world
@@ -175,7 +187,7 @@ async function captureOne(world: World): Promise<Answers> {
   }
 }
 
-async function releaseOne(world: World): Promise<Answers> {
+async function releaseOne(world: LedgerWorld): Promise<Answers> {
   const work = anyWork(world)
   return {
     expected: world.model.release(work, world.now),
@@ -183,14 +195,14 @@ async function releaseOne(world: World): Promise<Answers> {
   }
 }
 
-function addGrant(world: World): Promise<Answers> {
+function addGrant(world: LedgerWorld): Promise<Answers> {
   const credit = newCredit(world, 'grant')
   world.credits.push(credit)
   return addCredit(world, credit)
 }
 
 /** A fact that is told again, or for the first time though later ones were told before. */
-async function repeatCredit(world: World): Promise<Answers> {
+async function repeatCredit(world: LedgerWorld): Promise<Answers> {
   const credit = world.random.pickAny(world.credits)
   if (credit === undefined) return { expected: null, found: null }
   return addCredit(world, { ...credit, now: world.now })
@@ -201,7 +213,7 @@ async function sweepPayment(world: World): Promise<Answers> {
   return payment === undefined ? { expected: null, found: null } : tellPayment(world, payment)
 }
 
-async function revokeOne(world: World): Promise<Answers> {
+async function revokeOne(world: LedgerWorld): Promise<Answers> {
   const credit = world.random.pickAny(world.credits)
   if (credit === undefined || !world.random.oneIn(3)) return { expected: null, found: null }
   const { account_id, kind, origin_id } = credit
@@ -212,7 +224,7 @@ async function revokeOne(world: World): Promise<Answers> {
   return { expected, found: typeof found === 'object' ? found.amount : found }
 }
 
-async function useOne(world: World): Promise<Answers> {
+async function useOne(world: LedgerWorld): Promise<Answers> {
   const { random, now } = world
   const usage = {
     account_id: anyAccount(world),
@@ -232,7 +244,7 @@ async function useOne(world: World): Promise<Answers> {
   return { expected, found: posted && { low: posted.low } }
 }
 
-async function extendOne(world: World): Promise<Answers> {
+async function extendOne(world: LedgerWorld): Promise<Answers> {
   const work = anyWork(world)
   const deadline = world.now + world.random.below(2 * DAY)
   return {
@@ -241,7 +253,7 @@ async function extendOne(world: World): Promise<Answers> {
   }
 }
 
-async function expireHolds(world: World): Promise<Answers> {
+async function expireHolds(world: LedgerWorld): Promise<Answers> {
   const limit = touchAll(world)
   const expected = world.model.expireHolds(world.now, limit)
   const ends = await call(world, (ledger) => ledger.expireHolds(world.now, limit))
@@ -249,12 +261,12 @@ async function expireHolds(world: World): Promise<Answers> {
 }
 
 /** Of a sweep: it may change any account. Answers its limit. */
-function touchAll({ accounts, touched, random }: World): number {
+function touchAll({ accounts, touched, random }: LedgerWorld): number {
   for (const account of accounts) touched.add(account)
   return 1 + random.below(5)
 }
 
-async function expireLots(world: World): Promise<Answers> {
+async function expireLots(world: LedgerWorld): Promise<Answers> {
   const limit = touchAll(world)
   // Which of two accounts' lots with the same expiry is taken first is the ledger's choice: by their ids.
   const ids = await lotIds(world)
@@ -264,9 +276,9 @@ async function expireLots(world: World): Promise<Answers> {
   return { expected, found: posted.length }
 }
 
-async function lotIds(world: World): Promise<ReadonlyMap<ModelLot, string>> {
+async function lotIds(world: LedgerWorld): Promise<ReadonlyMap<ModelLot, string>> {
   const rows = await world.client.read(
-    `SELECT account_id, seq, id FROM lots WHERE ${world.client.dialect.among('account_id', '$1')}`,
+    `SELECT account_id, seq, id FROM keyhook_lots WHERE ${world.client.dialect.among('account_id', '$1')}`,
     [JSON.stringify(world.accounts)],
   )
   const ids = new Map(
@@ -278,7 +290,7 @@ async function lotIds(world: World): Promise<ReadonlyMap<ModelLot, string>> {
   return new Map(lots)
 }
 
-async function setThreshold(world: World): Promise<Answers> {
+async function setThreshold(world: LedgerWorld): Promise<Answers> {
   const account_id = anyAccount(world)
   const micros = world.random.oneIn(4) ? null : world.random.below(60)
   const { now } = world

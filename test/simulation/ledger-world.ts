@@ -2,7 +2,9 @@ import type { Credit, KeyBudget, LedgerWrites } from '../../plugins/platform/con
 import type { PlatformStore } from '../../plugins/platform/contract.ts'
 import type { SqlClient } from '../../plugins/store/sql/client.ts'
 import type { SeededRandom } from '../support/seeded-random.ts'
+import { createSeededRandom } from '../support/seeded-random.ts'
 import type { LedgerModel } from './ledger-model.ts'
+import { createLedgerModel } from './ledger-model.ts'
 
 export const BUDGETS: readonly KeyBudget[] = [
   { key_id: 'root', monthly_micros: 120 },
@@ -20,7 +22,8 @@ export interface Payment {
   readonly items: { readonly amount: number; active: boolean }[]
 }
 
-export interface World {
+/** A ledger that is stepped through, and its model. */
+export interface LedgerWorld {
   readonly random: SeededRandom
   model: LedgerModel
   readonly store: PlatformStore
@@ -33,10 +36,36 @@ export interface World {
   now: number
   /** Numbers given out so far. */
   number: number
-  readonly payments: Payment[]
   readonly credits: Credit[]
   /** Ids that the ledger gave to credits, by the account and key of the credit. */
   readonly ids: Map<string, string>
+}
+
+/** One whose processor is played by the steps themselves. */
+export interface World extends LedgerWorld {
+  readonly payments: Payment[]
+}
+
+export type Stepped = Pick<LedgerWorld, 'store' | 'client'>
+
+export function createLedgerWorld(
+  { store, client }: Stepped,
+  seed: string,
+  defect: LedgerDefect = (ledger) => ledger,
+): LedgerWorld {
+  return {
+    random: createSeededRandom(seed),
+    model: createLedgerModel(),
+    store,
+    client,
+    defect,
+    accounts: [],
+    touched: new Set(),
+    now: Date.UTC(2026, 0, 20),
+    number: 0,
+    credits: [],
+    ids: new Map(),
+  }
 }
 
 export const told = (value: unknown): string => JSON.stringify(value)

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DAY, HOUR } from '../../lib/time.ts'
-import { createSeededRandom } from '../support/seeded-random.ts'
 import { createLedgerModel } from './ledger-model.ts'
 import { compare } from './ledger-rows.ts'
 import type { Step } from './ledger-steps.ts'
 import { STEPS } from './ledger-steps.ts'
-import type { LedgerDefect, World } from './ledger-world.ts'
-import { told } from './ledger-world.ts'
+import type { LedgerDefect, LedgerWorld, Stepped, World } from './ledger-world.ts'
+import { createLedgerWorld, told } from './ledger-world.ts'
 
 /** Steps after which all accounts are new: the model remembers every micro. */
 const GENERATION = 250
@@ -26,31 +25,43 @@ export interface LedgerRun {
  * Random steps of users, the operator and a processor on a ledger and on a model of it by brute force; the
  * answers and all rows of the accounts are compared after each. The same seed makes the same steps.
  */
-export async function simulateLedger(
-  { store, client }: Pick<World, 'store' | 'client'>,
+export function simulateLedger(
+  stepped: Stepped,
   seed: string,
   steps: number,
-  defect: LedgerDefect = (ledger) => ledger,
+  defect?: LedgerDefect,
 ): Promise<LedgerRun> {
-  const world: World = {
-    random: createSeededRandom(seed),
-    model: createLedgerModel(),
-    store,
-    client,
-    defect,
-    accounts: [],
-    touched: new Set(),
-    now: Date.UTC(2026, 0, 20),
-    number: 0,
-    payments: [],
-    credits: [],
-    ids: new Map(),
-  }
+  const world: World = { ...createLedgerWorld(stepped, seed, defect), payments: [] }
+  return runSteps(world, { table: STEPS, seed, steps, moveClock, begun: beginPayments })
+}
+
+/** How a world is stepped through. */
+interface Stepping<Of extends LedgerWorld> {
+  readonly table: readonly [Step<Of>, ...Step<Of>[]]
+  readonly seed: string
+  readonly steps: number
+  /** Called before each step. */
+  moveClock(world: Of): void
+  /** Called before all accounts are replaced by new ones; there may be none yet. */
+  ending?(world: Of): Promise<unknown>
+  /** Called when all accounts are new. */
+  begun(world: Of): Promise<void>
+}
+
+export async function runSteps<Of extends LedgerWorld>(
+  world: Of,
+  stepping: Stepping<Of>,
+): Promise<LedgerRun> {
+  const { table, seed, steps } = stepping
   const calls = new Map<string, number>()
   for (let step = 0; step < steps; step += 1) {
-    if (step % GENERATION === 0) await begin(world, seed, step)
-    moveClock(world)
-    const [name, run] = world.random.pick(STEPS)
+    if (step % GENERATION === 0) {
+      await stepping.ending?.(world)
+      await begin(world, seed, step)
+      await stepping.begun(world)
+    }
+    stepping.moveClock(world)
+    const [name, run] = world.random.pick(table)
     calls.set(name, (calls.get(name) ?? 0) + 1)
     const difference = await takeStep(world, run, step + 1, steps).catch(String)
     if (difference !== null) {
@@ -61,9 +72,9 @@ export async function simulateLedger(
 }
 
 /** Answers in what ledger and model differ after a step; null for nothing. */
-async function takeStep(
-  world: World,
-  run: Step[1],
+async function takeStep<Of extends LedgerWorld>(
+  world: Of,
+  run: Step<Of>[1],
   number: number,
   steps: number,
 ): Promise<string | null> {
@@ -87,7 +98,7 @@ async function takeStep(
 }
 
 /** New accounts, with budgets of their own. Nothing of earlier ones is left to any sweep. */
-async function begin(world: World, seed: string, step: number): Promise<void> {
+async function begin(world: LedgerWorld, seed: string, step: number): Promise<void> {
   const later = world.now + 1000 * DAY
   await world.store.write(async (tx) => {
     await tx.ledger.expireHolds(later, 10_000)
@@ -95,12 +106,15 @@ async function begin(world: World, seed: string, step: number): Promise<void> {
   })
   world.model = createLedgerModel()
   world.accounts = ['a', 'b', 'c'].map((name) => `${seed} ${step} ${name}`)
-  world.payments.length = 0
   world.credits.length = 0
 }
 
+async function beginPayments({ payments }: World): Promise<void> {
+  payments.length = 0
+}
+
 /** Mostly onward, now and then to the next month, and sometimes back. */
-function moveClock(world: World): void {
+function moveClock(world: LedgerWorld): void {
   const { random } = world
   if (random.oneIn(60)) world.now += 15 * DAY
   else if (random.oneIn(15)) world.now -= random.below(2 * DAY)

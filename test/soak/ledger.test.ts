@@ -48,7 +48,7 @@ const DEFECTS: Readonly<Record<string, LedgerDefect>> = {
 }
 
 async function simulateOn(t: Test, place: string, steps: number): Promise<void> {
-  const { store, client } = await openPlatformStore(place, { tablePrefix: '' })
+  const { store, client } = await openPlatformStore(place)
   t.teardown(() => store.close())
   const seed = chooseSeed()
   t.comment(`SEED=${seed}`)

@@ -1,0 +1,134 @@
+import { join } from 'node:path'
+import t from 'tap'
+import type { Test } from 'tap'
+import { MINUTE } from '../../lib/time.ts'
+import type { Fact, PaymentProcessor } from '../../plugins/billing/contract.ts'
+import { openPlatformStore } from '../../plugins/platform/open.ts'
+import type { PaymentDefects } from '../simulation/payments.ts'
+import { simulatePayments } from '../simulation/payments.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { chooseSeed } from '../support/seeded-random.ts'
+import { IS_SOAK, sized } from '../support/soak.ts'
+
+const STEPS = sized({ SQLite: 1000, PostgreSQL: 750 }, { SQLite: 60_000, PostgreSQL: 40_000 })
+/** Steps within which a defect must be found. */
+const PATIENCE = 3000
+
+t.setTimeout(19 * MINUTE)
+t.jobs = sized(1, 2)
+
+/** A processor whose facts are read as a mistake would. */
+const misread =
+  (wrong: (fact: Fact) => Fact) =>
+  (processor: PaymentProcessor): PaymentProcessor => ({
+    ...processor,
+    fetchFacts: async (ref, signal) => (await processor.fetchFacts(ref, signal)).map(wrong),
+  })
+
+const DEFECTS: Readonly<Record<string, PaymentDefects>> = {
+  'a credit for each event': {
+    ledger: (ledger) => ({
+      ...ledger,
+      credit: (credit) =>
+        ledger.credit({ ...credit, origin_id: `${credit.origin_id} ${credit.now}` }),
+    }),
+  },
+  'a clawback for each event': {
+    ledger: (ledger) => ({
+      ...ledger,
+      reconcile: async (charge, now) => {
+        await ledger.reconcile({ ...charge, charge_id: `${charge.charge_id} again` }, now)
+        return ledger.reconcile(charge, now)
+      },
+    }),
+  },
+  'credit for a payment that is on its way': {
+    processor: misread((fact) =>
+      fact.kind === 'checkout' && fact.payment !== null
+        ? {
+            ...fact,
+            payment: {
+              ...fact.payment,
+              settled: true,
+              amount_micros: Math.max(1, fact.payment.amount_micros),
+            },
+          }
+        : fact,
+    ),
+  },
+  'credit for an invoice that is not paid': {
+    processor: misread((fact) => (fact.kind === 'invoice' ? { ...fact, status: 'paid' } : fact)),
+  },
+  'credit for a proration': {
+    processor: misread((fact) => (fact.kind === 'invoice' ? { ...fact, reason: 'cycle' } : fact)),
+  },
+  'a refund that failed still counts': {
+    processor: misread((fact) =>
+      fact.kind === 'charge'
+        ? { ...fact, refunds: fact.refunds.map((one) => ({ ...one, succeeded: true })) }
+        : fact,
+    ),
+  },
+  'a dispute that was won still counts': {
+    processor: misread((fact) =>
+      fact.kind === 'charge'
+        ? { ...fact, disputes: fact.disputes.map((one) => ({ ...one, withdrawn: true })) }
+        : fact,
+    ),
+  },
+  'objects are fetched once': {
+    processor(processor) {
+      const known = new Map<string, Promise<readonly Fact[]>>()
+      return {
+        ...processor,
+        fetchFacts(ref, signal) {
+          const key = `${ref.kind} ${ref.id}`
+          const facts = known.get(key) ?? processor.fetchFacts(ref, signal)
+          known.set(key, facts)
+          return facts
+        },
+      }
+    },
+  },
+  'lost events stay lost': {
+    processor: (processor) => ({
+      ...processor,
+      changedSince: async () => ({ refs: [], cursor: null }),
+    }),
+  },
+  'a past due plan goes on for ever': {
+    processor: misread((fact) =>
+      fact.kind === 'subscription' && fact.status === 'past_due'
+        ? { ...fact, status: 'active', past_due_since: null }
+        : fact,
+    ),
+  },
+}
+
+async function simulateOn(t: Test, place: string, steps: number): Promise<void> {
+  const { store, client } = await openPlatformStore(place)
+  t.teardown(() => store.close())
+  const seed = chooseSeed()
+  t.comment(`SEED=${seed}`)
+  const { difference, calls } = await simulatePayments({ store, client }, seed, steps)
+  t.equal(difference, null, `SEED=${seed}`)
+  t.comment([...calls].map(([name, count]) => `${name} ${count}`).join(', '))
+  // Of the databases one finds each; in the long form both do.
+  const isOther = place.includes('://')
+  const planted = Object.entries(DEFECTS).filter((_, at) => IS_SOAK || (at % 2 === 0) === isOther)
+  for (const [name, defects] of planted) {
+    const run = await simulatePayments({ store, client }, name, PATIENCE, defects)
+    t.not(run.difference, null, `${name} would be found`)
+    t.comment(`${name}: ${run.difference}`)
+  }
+}
+
+void t.test('SQLite: every payment is counted once, step by step', async (t) => {
+  await simulateOn(t, join(t.testdir(), 'keyhook.sqlite'), STEPS.SQLite)
+})
+
+void t.test('PostgreSQL: every payment is counted once, step by step', async (t) => {
+  const server = await startPostgres()
+  t.teardown(() => server.stop())
+  await simulateOn(t, await server.createDatabase(), STEPS.PostgreSQL)
+})
