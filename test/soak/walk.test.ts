@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ROOT } from '../arch/source.ts'
+import { API_VERSION } from '../../plugins/billing/stripe/client.ts'
+import { startFakeStripe } from '../fake-stripe/server.ts'
 import { FAKE_MODEL, startFakeModel } from '../support/fake-model.ts'
 import { freePort } from '../support/page.ts'
 import { IS_SOAK } from '../support/soak.ts'
@@ -90,3 +92,17 @@ async function walkPublish(t: Test): Promise<void> {
 
 const published = 'every command of docs/publish.md does what the page says'
 if (IS_SOAK) await t.test(published, walkPublish)
+
+await t.test('every command of docs/billing.md does what the page says', async (t) => {
+  const port = await freePort()
+  const webhook = `http://127.0.0.1:${port}/hooks/billing/stripe`
+  const fake = await startFakeStripe({ version: API_VERSION, webhook })
+  t.teardown(() => fake.close())
+
+  const away = { 'http://127.0.0.1:12111': fake.url }
+  // From an empty folder: accounts of other pages have all features.
+  await walkPage(t, 'billing.md', join(folder, 'billing'), away, { KEYHOOK_PORT: String(port) })
+
+  const statuses = fake.outbox.attempts.map(({ status }) => status)
+  t.ok(statuses.length > 0 && statuses.every((status) => status === 200), 'each event was taken')
+})

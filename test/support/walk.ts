@@ -10,7 +10,7 @@ import { blocksOf, freePort, openShell, settingsOf, walk } from './page.ts'
  * Walks a page of docs/ that starts a daemon with its first command, and saves a `receiver.mjs`.
  *
  * @param folder the daemon's data
- * @param settings of the daemon, beside those of the page
+ * @param settings of the daemon, beside those of the page; its port is any free one by default
  */
 export async function walkPage(
   t: Test,
@@ -19,7 +19,7 @@ export async function walkPage(
   replacements: Replacements = {},
   settings: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const port = await freePort()
+  const port = Number(settings['KEYHOOK_PORT'] ?? (await freePort()))
   const receiver = `receiver-${process.pid}-${port}.mjs`
   const blocks = blocksOf(page, {
     '127.0.0.1:8420': `127.0.0.1:${port}`,
