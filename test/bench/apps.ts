@@ -19,7 +19,7 @@ export interface Client {
 
 type AnyRecord = Readonly<Record<string, unknown>>
 
-const SCOPES = ['apps:*', 'edits:*', 'files:*']
+const SCOPES = ['apps:*', 'edits:*', 'files:*', 'billing:read']
 
 /** A client of an account that there is, or of a new one. */
 export async function openClient(origin: string, account?: string): Promise<Client> {

@@ -15,6 +15,8 @@ export interface Stock {
   readonly finished: number
   /** Passages of files, all in one app of the account `acc_0`; default none. */
   readonly passages?: number
+  /** Entries of the ledger of the account `acc_0`; default none. */
+  readonly entries?: number
 }
 
 /** A backlog for one webhook. */
@@ -38,6 +40,7 @@ export async function fillPlace(
   const ids = await engine.call<readonly string[]>('webhooks', webhooks)
   await engine.call('fill', { webhooks, count: stock.pending })
   if (stock.passages !== undefined) await engine.call('passages', stock.passages)
+  if (stock.entries !== undefined) await engine.call('entries', stock.entries)
   await engine.call('close')
   const [id] = ids
   if (stock.finished > 0 && id !== undefined) {

@@ -2,6 +2,7 @@ import type { Figure } from '../figure.ts'
 import { accept } from './accept.ts'
 import { apps } from './apps.ts'
 import { attacked } from './attacked.ts'
+import { billing } from './billing.ts'
 import { both } from './both.ts'
 import { daemons } from './daemons.ts'
 import { deliver } from './deliver.ts'
@@ -32,4 +33,5 @@ export const FIGURES: readonly Figure[] = [
   editCost,
   upload,
   ...search,
+  ...billing,
 ]

@@ -7,7 +7,9 @@ import { createLog } from '../../../daemon/telemetry/log.ts'
 import type { NewEvent } from '../../../lib/engine/ports.ts'
 import { createEventId, serializeEvent } from '../../../lib/webhook/event.ts'
 import { openDatabase } from '../../../plugins/registry.ts'
+import type { SqlClient } from '../../../plugins/store/sql/client.ts'
 import { now, WARM_UP_MS } from '../clock.ts'
+import { addEntries } from '../ledger.ts'
 import { addPassages } from '../passages.ts'
 import { data } from '../payload.ts'
 import { serve } from '../serve.ts'
@@ -19,6 +21,7 @@ import { addWebhooks } from '../webhooks.ts'
 /** All that a daemon is but its listener, with its store's calls counted. */
 interface Running extends Opened {
   readonly counts: StoreCounts
+  readonly client: SqlClient
 }
 
 /** The outbox commits at most so many together. */
@@ -33,7 +36,9 @@ function required(): Running {
 
 async function open(env: Readonly<Record<string, string>>): Promise<void> {
   const config = readConfig(env, true)
-  const { store } = await openDatabase(config.databaseUrl ?? join(config.dataDir, 'keyhook.db'))
+  const { store, client } = await openDatabase(
+    config.databaseUrl ?? join(config.dataDir, 'keyhook.db'),
+  )
   const counts = countStore(store)
   const opened = await openPlatform({
     config,
@@ -45,7 +50,7 @@ async function open(env: Readonly<Record<string, string>>): Promise<void> {
     baseUrl: 'http://127.0.0.1:8420',
     ownHosts: [],
   })
-  running = { ...opened, counts }
+  running = { ...opened, counts, client }
 }
 
 async function startSending(): Promise<void> {
@@ -83,6 +88,12 @@ async function fill(input: {
 /** Keeps passages that can be searched. */
 function passages(count: number): Promise<void> {
   return addPassages(required().platform, count)
+}
+
+/** Fills the ledger of an account. */
+function entries(count: number): Promise<void> {
+  const { platform, client } = required()
+  return addEntries(platform.store, client, count)
 }
 
 /** Sends a backlog of `count` that is there already; answers a rate over all of it. */
@@ -134,4 +145,4 @@ async function close(): Promise<void> {
   await running?.close()
 }
 
-serve({ open, webhooks, fill, passages, drain, handOver, close })
+serve({ open, webhooks, fill, passages, entries, drain, handOver, close })
