@@ -7,13 +7,16 @@ import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { pricesOf, walletOf } from '../support/billing.ts'
 import { createApp, operationsOf } from '../support/edits.ts'
 import { openShop } from '../support/payments.ts'
+import { openRaw } from '../support/raw-http.ts'
 import type { AnyBody } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 import { BILLING } from './rows/billing.ts'
 import { runSection } from './run.ts'
 
 const PRICES = { 'apps.create': 500, 'edits.create': 100, 'files.upload': 2 }
-const READS = ['wallet', 'ledger', 'usage', 'limits'].map((name) => `/v1/billing/${name}`)
+const READS = ['wallet', 'ledger', 'usage', 'limits', 'invoices'].map(
+  (name) => `/v1/billing/${name}`,
+)
 
 async function openWorld(t: Parameters<typeof createWorld>[0]) {
   const world = await createWorld(t, {
@@ -36,6 +39,45 @@ const PURCHASES = [
   ['POST', 'portal', {}],
   ['DELETE', 'subscription', undefined],
 ] as const
+
+/** Of a top-up, and of a grant. */
+const AMOUNTS: readonly AnyBody[] = [
+  ...[0, -1, 0.5, 1e-7, 2 ** 53, -(2 ** 53), Infinity, '1', '1e3', null, true, [1], {}].map(
+    (amount_micros) => ({ amount_micros }),
+  ),
+  ...[
+    '0',
+    '0.00',
+    '-1',
+    '+1',
+    '-0',
+    '1e3',
+    '0x10',
+    ' 1',
+    '1 ',
+    '1,00',
+    '1.',
+    '.5',
+    '01',
+    '',
+    '1.0000001',
+  ].map((amount) => ({ amount })),
+  ...['9007199254.740992', '99999999999', '١', 1, 1000, null, ['1.00']].map((amount) => ({
+    amount,
+  })),
+  {},
+  { amount: '10.00', amount_micros: 10_000_000 },
+  { amount: '10.00', currency: 'EUR' },
+]
+
+const OUTSIDE: readonly AnyBody[] = [
+  { amount_micros: 1 },
+  { amount_micros: 4_999_999 },
+  { amount_micros: 1_000_000_001 },
+  { amount_micros: 2 ** 53 - 1 },
+  { amount: '4.999999' },
+  { amount: '1000.000001' },
+]
 
 await runSection(t, BILLING, {
   M01: async (t, saw) => {
@@ -158,7 +200,92 @@ await runSection(t, BILLING, {
       saw(outcomeOf(await shop.post('payment-method', { return_url })))
     }
   },
+  M12: async (t, saw) => {
+    const { request, mintKey, grant } = await openWorld(t)
+    await grant(1000)
+    const { key } = await mintKey({ scopes: ['*:*'] })
+    const pinned = await mintKey({ scopes: ['*:*'], apps: ['a1'] })
+    for (const as of [key, pinned.key, undefined]) {
+      const asking = as === undefined ? {} : { as }
+      saw(outcomeOf(await request('GET', '/v1/billing/ledger/verify', asking)))
+    }
+  },
+  M13: async (t, saw) => {
+    const shop = await openShop(t)
+    await shop.payTopup(10_000_000, 'order-1')
+    const { till, clock, baseUrl } = shop
+    const sent = await till.take()
+    const large = new TextEncoder().encode(' '.repeat(512 * 1024 + 1))
+    saw(outcomeOf(await post(baseUrl, till.sign(large, clock.now()))))
+    for (const { headers, body } of sent) {
+      await sendHalf(baseUrl, { headers, body })
+      saw(outcomeOf(await post(baseUrl, { headers, body: body.slice(0, body.length >> 1) })))
+      saw(outcomeOf(await post(baseUrl, { headers, body: new Uint8Array() })))
+      saw(outcomeOf(await post(baseUrl, { headers: {}, body })))
+    }
+    const isWaiting = await shop.platform.store.jobs.isClaimable('billing_event', clock.now())
+    await shop.work()
+    const { balance } = await shop.wallet()
+    if (!isWaiting && balance === 0) saw('nothing is kept')
+  },
+  M14: async (t, saw) => {
+    const shop = await openShop(t)
+    for (const [at, body] of [...AMOUNTS, ...OUTSIDE].entries()) {
+      saw(outcomeOf(await shop.post('topup', body, `order-${at}`)))
+    }
+    t.same(await shop.till.count(), { customers: 0, checkouts: 0 })
+  },
+  M15: async (t, saw) => {
+    const { request, operator, wallet } = await openWorld(t)
+    const grant = (body: AnyBody) => request('POST', '/v1/billing/credits', { as: operator, body })
+    for (const body of AMOUNTS) saw(outcomeOf(await grant(body)))
+    t.same(await wallet(), { balance: 0, held: 0 })
+    t.equal((await grant({ amount_micros: 2 ** 53 - 1 })).status, 201)
+    saw(outcomeOf(await grant({ amount_micros: 1 })))
+    t.same(await wallet(), { balance: 2 ** 53 - 1, held: 0 })
+  },
+  M16: async (t, saw) => {
+    const { request } = await openWorld(t)
+    const amounts = [-1, 0.5, 1e-7, 2 ** 53, '1', '1e3', true, [1]]
+    for (const low_balance_micros of amounts) {
+      const body = { low_balance_micros }
+      saw(outcomeOf(await request('PATCH', '/v1/billing/wallet', { body })))
+    }
+    for (const monthly_budget_micros of [0, ...amounts]) {
+      const body = { name: 'small', scopes: ['apps:*'], monthly_budget_micros }
+      saw(outcomeOf(await request('POST', '/v1/keys', { body })))
+    }
+  },
+  M17: async (t, saw) => {
+    const shop = await openShop(t)
+    const { till } = shop
+    const asked = await shop.post('topup', { amount: '10.00' }, 'order-1')
+    const session = await shop.sessionOf(asked)
+    const later = await shop.sessionOf(await shop.post('topup', { amount: '10.00' }, 'order-2'))
+    await till.decline(session)
+    await till.payLater(later)
+    const statuses = [...(await shop.deliver({ copies: 3, order: 'random' }))]
+    await till.failLater(later)
+    await till.expire(session)
+    statuses.push(...(await shop.deliver({ copies: 3, order: 'reverse' })))
+    for (const status of statuses) saw(String(status))
+    const { balance } = await shop.wallet()
+    saw(String(balance))
+    t.same(await shop.verified(), [])
+  },
 })
+
+/** Sends the head of an event and half of it, and breaks the connection off. */
+async function sendHalf(baseUrl: string, { headers, body }: Delivery): Promise<void> {
+  const connection = await openRaw(Number(new URL(baseUrl).port))
+  const head = Object.entries({ ...headers, host: 'x', 'content-length': String(body.length) })
+  connection.send(
+    `POST /hooks/billing/memory HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+  )
+  connection.send(body.slice(0, body.length >> 1))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  connection.destroy()
+}
 
 async function post(baseUrl: string, { headers, body }: Delivery) {
   const answer = await fetch(`${baseUrl}/hooks/billing/memory`, {
