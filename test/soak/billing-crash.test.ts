@@ -11,7 +11,7 @@ import { setTheBillingStage } from '../support/billing-stage.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { sized } from '../support/soak.ts'
 
-t.setTimeout(sized(4, 40) * MINUTE)
+t.setTimeout(sized(4, 19) * MINUTE)
 // Most of the time leases are waited for.
 t.jobs = 2
 
