@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/engine/ports.ts'
 import { DAY, HOUR } from '../../lib/time.ts'
 import { createBilling } from '../../daemon/billing/billing.ts'
 import { readPrices } from '../../daemon/billing/prices.ts'
+import { createPaymentCounts } from '../../daemon/billing/payments/counts.ts'
 import { createEventHandler } from '../../daemon/billing/payments/events-job.ts'
 import { receiveEvent } from '../../daemon/billing/payments/intake.ts'
 import { sweepPayments } from '../../daemon/billing/payments/sweep.ts'
@@ -38,6 +39,7 @@ const CENT = 10_000
 /** Beyond this nothing that was lost is looked for. */
 const LONGEST_LOSS = 15 * DAY
 const NEVER = new AbortController().signal
+const COUNTS = createPaymentCounts()
 
 interface World extends LedgerWorld {
   readonly platform: Platform
@@ -133,7 +135,7 @@ export async function simulatePayments(
     engine,
     workAvailable: createWorkAvailable(),
   } as unknown as Platform
-  const handler = createEventHandler(platform, () => undefined, processing)
+  const handler = createEventHandler(platform, () => undefined, processing, COUNTS)
   const world: World = {
     ...base,
     platform,
@@ -475,7 +477,7 @@ async function failSome(world: World): Promise<Answers> {
 }
 
 async function sweep(world: World): Promise<Answers> {
-  await sweepPayments(world.platform, NEVER)
+  await sweepPayments(world.platform, NEVER, COUNTS)
   world.payments.endPlans(world.now)
   return answer(world)
 }
@@ -490,7 +492,7 @@ async function settle(world: World): Promise<Answers> {
   for (const passed of [2 * DAY, HOUR]) {
     world.truth += passed
     world.now = world.truth
-    await sweepPayments(world.platform, NEVER)
+    await sweepPayments(world.platform, NEVER, COUNTS)
     world.payments.endPlans(world.now)
     answers.push(await applyAll(world))
   }

@@ -88,7 +88,13 @@ const PAIRS = [
     'billing.reinstated',
   ],
   ['ledger_transactions WHERE kind IN (§)', 'topup, monthly_credit', 'charges WHERE id <> §', ''],
-  ['holds WHERE state IN (§)', 'captured', 'edits WHERE status = §', 'completed'],
+  // Those of the steps themselves are of no app that there is.
+  [
+    `holds WHERE app_id <> 'app_1' AND state IN (§)`,
+    'captured',
+    'edits WHERE status = §',
+    'completed',
+  ],
 ] as const
 
 export async function setTheBillingStage(
