@@ -131,10 +131,7 @@ await t.test('over SQLite, a transaction that Keyhook did not begin is refused',
       .catch(({ name, message }) => console.log(name, message))
     await close()
   `)
-  t.equal(
-    printed.trim(),
-    'TypeError over SQLite, transaction must be one of keyhook.transaction()',
-  )
+  t.equal(printed.trim(), 'TypeError over SQLite, transaction must be one of keyhook.transaction()')
 })
 
 await t.test('over a pool, a transaction that cannot commit is rejected', async (t) => {

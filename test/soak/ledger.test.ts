@@ -9,11 +9,15 @@ import { startPostgres } from '../support/postgres.ts'
 import { chooseSeed } from '../support/seeded-random.ts'
 import { sized } from '../support/soak.ts'
 
-const STEPS = sized({ SQLite: 1000, PostgreSQL: 1000 }, { SQLite: 20_000, PostgreSQL: 12_000 })
+const STEPS = sized(
+  { SQLite: 1000, PostgreSQL: 1000 },
+  { SQLite: 12_000, PostgreSQL: 6000 },
+  { SQLite: 60_000, PostgreSQL: 40_000 },
+)
 /** Steps within which a defect must be found. */
 const PATIENCE = 3000
 
-t.setTimeout(18 * MINUTE)
+t.setTimeout(sized(18, 18, 120) * MINUTE)
 
 const DEFECTS: Readonly<Record<string, LedgerDefect>> = {
   'credit that expires with the sweep': (ledger) => ({

@@ -11,7 +11,11 @@ import { chooseSeed } from '../support/seeded-random.ts'
 import { sized } from '../support/soak.ts'
 
 /** On PostgreSQL a step takes ten times as long. */
-const STEPS = sized({ SQLite: 1000, PostgreSQL: 250 }, { SQLite: 46_000, PostgreSQL: 10_000 })
+const STEPS = sized(
+  { SQLite: 1000, PostgreSQL: 250 },
+  { SQLite: 8000, PostgreSQL: 2000 },
+  { SQLite: 46_000, PostgreSQL: 10_000 },
+)
 /** Independent of each other, while one waits for the disk. */
 const RUNS = sized(1, 2)
 /** Steps within which a defect must be found. */
@@ -19,7 +23,7 @@ const PATIENCE = 3000
 
 const SEED = chooseSeed()
 
-t.setTimeout(19 * MINUTE)
+t.setTimeout(sized(19, 19, 90) * MINUTE)
 t.comment(`SEED=${SEED}`)
 t.jobs = sized(1, 3)
 

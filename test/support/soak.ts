@@ -1,5 +1,11 @@
-/** Whether the long form of the suites in test/soak runs: `npm run test:soak`. `npm test` runs the short one. */
-export const IS_SOAK = process.env['KEYHOOK_TEST_SOAK'] === '1'
+const SIZE = process.env['KEYHOOK_TEST_SOAK']
 
-/** The size of a run: what `npm test` has time for, or all of it. */
-export const sized = <Size>(short: Size, long: Size): Size => (IS_SOAK ? long : short)
+/**
+ * Whether the long form of the suites in test/soak runs: `npm run test:soak`, or all of it with
+ * `KEYHOOK_TEST_SOAK=all`. `npm test` runs the short one.
+ */
+export const IS_SOAK = SIZE === '1' || SIZE === 'all'
+
+/** The size of a run: what `npm test` has time for, what the soak has time for, or all of it. */
+export const sized = <Size>(short: Size, long: Size, all: Size = long): Size =>
+  SIZE === 'all' ? all : IS_SOAK ? long : short

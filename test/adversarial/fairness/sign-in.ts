@@ -159,7 +159,7 @@ export const SIGN_IN_CHECKS: Checks = {
   },
 
   async F10(t, saw) {
-    const door = await openDoor(t, '', { ...COST, ln: 12 })
+    const door = await openDoor(t, '', SLOW)
     // More than may wait.
     let asked = 0
     const email = () => ((asked += 1) % 2 === 0 ? EMAIL : unknown())
@@ -181,7 +181,7 @@ export const SIGN_IN_CHECKS: Checks = {
   },
 
   async F12(t, saw) {
-    const door = await openDoor(t)
+    const door = await openDoor(t, '', SLOW)
     const answers = new Map<string, number>()
     for (let address = 0; address < 40; address += 1) {
       const answer = await door.tries({ local: '127.0.0.2' }, WRONG, unknown())
@@ -207,7 +207,7 @@ export const SIGN_IN_CHECKS: Checks = {
   },
 
   async F14(t, saw) {
-    const door = await openDoor(t)
+    const door = await openDoor(t, '', SLOW)
     const signedIn = await door.request('POST', '/v1/session', {
       as: null,
       body: { email: EMAIL, password: PASSWORD },
