@@ -30,7 +30,7 @@ const SHARE_PROCESS = 10
 const ALONE = ['e2e', 'mounted', 'soak']
 
 /** What a suite does with its process that others in it would notice. */
-const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage/m
+const OWNS_PROCESS = /^t\.(?:before|jobs|setTimeout)|process\.memoryUsage|syncBuiltinESMExports/m
 
 /** A suite that says nothing else ends after 240 seconds, and one that skips anything fails. */
 const TAP = { TAP_TIMEOUT: '240', TAP_FAIL_SKIP: '1' }

@@ -214,7 +214,7 @@ const isNamed = ({ id, name, alias }: NamedApp, text: string): boolean =>
  *
  * @example
  * occurs('shop', 'Publish the Shop.') // true
- * occurs('shop', 'Publish the workshop.') // false
+ * occurs('shop', 'Publish the shopfront.') // false
  */
 export function occurs(name: string, text: string): boolean {
   const [wanted, among] = [name.trim().toLowerCase(), text.toLowerCase()]

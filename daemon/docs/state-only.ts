@@ -73,8 +73,9 @@ export const STATE_ONLY: readonly StateOnly[] = [
   { code: 'account_required', reason: 'The operator names the account in a header.' },
   {
     code: 'amount_out_of_range',
-    reason: 'The balance limits the amount too, and 0.00 is none.',
+    reason: 'The balance or the price file limits the amount too, and 0.00 is none.',
   },
+  { code: 'return_url_not_allowed', reason: 'Its origin must be that of the base URL.' },
   {
     code: 'invalid_url',
     location: 'body.url',

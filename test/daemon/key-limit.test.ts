@@ -86,6 +86,7 @@ await t.test('an embedder sets it for an account of its own, and its default', a
   t.strictSame(await keyhook.accounts.update('acct_1', { key_limit: 2 }), {
     id: 'acct_1',
     key_limit: 2,
+    plan: 'pro',
   })
   await keys.create(BODY)
   await t.rejects(keys.create(BODY), { code: 'key_limit_reached', details: { maximum: 2 } })

@@ -250,7 +250,7 @@ await t.test('the client has none of the responses that are no record', (t) => {
   t.same(queries, [
     ['beans.prices', []],
     ['beans.list', ['limit', 'cursor']],
-    ['beans.buy', []],
+    ['beans.buy', ['dry_run']],
   ])
   t.end()
 })

@@ -54,6 +54,11 @@ const SHUT = OPEN.map(() => '403 step_up_required')
 await t.test('keys, secrets and changes of billing always need a recent proof', (t) => {
   const sensitive = FAMILIES.flatMap(({ operations }) => operations).filter(({ stepUp }) => stepUp)
   t.same(sensitive.map(({ id }) => id).sort(), [
+    'billing.cancel',
+    'billing.payment_method',
+    'billing.portal',
+    'billing.subscribe',
+    'billing.topup',
     'billing.update_wallet',
     'keys.create',
     'keys.rotate',

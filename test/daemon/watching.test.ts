@@ -90,6 +90,8 @@ await t.test('it is documented', (t) => {
   })
   t.same(watchable.map(({ operationId }) => operationId).sort(), [
     'apps.create',
+    'deploy.publish',
+    'deploy.rollback',
     'edits.cancel',
     'edits.create',
     'files.retry',

@@ -28,8 +28,8 @@ const INPUTS = Object.keys(CHANGES) as InputClass[]
 /** Share of the operations that must succeed at times: were most refused, little would be shown. */
 const REACHED = 0.9
 /**
- * A service without users, a file that failed, a deployment that is still to be begun, an error in a page:
- * no request makes these.
+ * A service without users, a file that failed, a deployment that is still to be begun, an error in a page, and
+ * money where nothing is charged: no request makes these.
  */
 const OUT_OF_REACH: readonly string[] = [
   'accounts.set_up',
@@ -37,6 +37,15 @@ const OUT_OF_REACH: readonly string[] = [
   'deploy.cancel',
   'observe.get_error',
   'observe.resolve_error',
+  'billing.cancel',
+  'billing.grant',
+  'billing.invoice',
+  'billing.payment_method',
+  'billing.portal',
+  'billing.revoke',
+  'billing.subscribe',
+  'billing.topup',
+  'billing.update_wallet',
 ]
 const OPERATOR_TOKEN = 'operator-token-of-the-tests'
 
