@@ -20,7 +20,7 @@ import type { RestMatch } from './rest.ts'
 import { matchRest, restError } from './rest.ts'
 
 const PATH = '/a2a'
-const MAX_BODY = 1024 * 1024
+const MAX_BODY = 512 * 1024
 const MEDIA_TYPE = 'application/a2a+json'
 
 /**

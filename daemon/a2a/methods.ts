@@ -6,7 +6,7 @@
 import { PushNotificationNotSupportedError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
 import type { z } from 'zod'
 import { httpError } from '../operations/errors.ts'
-import { toFaults } from '../operations/faults.ts'
+import { createInputReader } from '../operations/read-input.ts'
 import type { A2aCall } from './call.ts'
 import { readJson } from './call.ts'
 import { send } from './send.ts'
@@ -44,13 +44,13 @@ function method<Request extends z.ZodType>(
   rest: Method['rest'],
   run: (call: A2aCall, request: z.output<Request>) => Promise<unknown>,
 ): Method {
+  const read = createInputReader(schema)
   return {
     rest,
     run(call, request) {
-      const read = schema.safeParse(request)
-      if (read.success) return run(call, read.data)
-      const errors = read.error.issues.flatMap((issue) => toFaults(issue, 'params'))
-      throw httpError('invalid_request', { errors })
+      const { value, faults } = read(request, 'params')
+      if (faults !== undefined) throw httpError('invalid_request', { errors: faults })
+      return run(call, value)
     },
   }
 }

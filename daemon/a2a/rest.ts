@@ -47,10 +47,11 @@ export function matchRest(verb: string, path: string): RestMatch | readonly stri
   return { name, method, status: route.status ?? 200, fields }
 }
 
-/** A path that is no text names nothing. */
+/** A path that is no text names nothing; U+0000 is in no text of ours. */
 function decode(text: string): string {
   try {
-    return decodeURIComponent(text)
+    const decoded = decodeURIComponent(text)
+    return decoded.includes('\0') ? text : decoded
   } catch {
     return text
   }

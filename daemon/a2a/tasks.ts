@@ -134,8 +134,15 @@ function stateNamed(status: ListRequest['status']): TaskState | null | undefined
   return names.find(([, name]) => name === status)?.[0]
 }
 
-/** Waits until a task has ended or asks for input. */
-export function awaitEnd(call: A2aCall, task: TaskRecord, seconds = Infinity): Promise<TaskRecord> {
+/** Seconds. Less than the listener leaves a connection on which nothing is sent. */
+const LONGEST_WAIT = 100
+
+/** Waits until a task has ended or asks for input, or is still under way after the longest wait. */
+export function awaitEnd(
+  call: A2aCall,
+  task: TaskRecord,
+  seconds = LONGEST_WAIT,
+): Promise<TaskRecord> {
   const { platform, principal, left } = call
   const waiting = { platform, principal, admit: call.admit, abandoned: () => left }
   return waitUntil(

@@ -185,6 +185,9 @@ function fill(
     : { ...input, [field]: text }
 }
 
+/** Characters of a message in which a name of an app is looked for: each of many apps is, in all of them. */
+const SEARCHED = 2000
+
 /** The one that is meant, or those that could be. */
 async function chooseApp(
   input: TaskRequest['input'],
@@ -200,6 +203,7 @@ async function chooseApp(
   if (last !== null) return last
   const all = await apps()
   const named = [answer, text]
+    .map((one) => one.slice(0, SEARCHED))
     .map((one) => all.filter((app) => isNamed(app, one)))
     .find(({ length }) => length > 0)
   const [only, other] = named ?? all

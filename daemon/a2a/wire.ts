@@ -39,11 +39,14 @@ const message = z.looseObject({
   role: z.literal('ROLE_USER', 'A caller sends messages of ROLE_USER.'),
   parts: z.array(part).min(1).max(100),
   metadata: metadata.optional(),
-  extensions: z.array(z.string()).optional(),
-  referenceTaskIds: z.array(z.string()).optional(),
+  extensions: z.array(z.string().max(500)).max(20).optional(),
+  referenceTaskIds: z.array(z.string().max(200)).max(20).optional(),
 })
 
 export type Message = z.output<typeof message>
+
+/** An id that no task has names none; what is longer is not looked for. */
+const taskId = z.string().min(1).max(200)
 
 /** As JSON of protocol buffers, or as the text of a query. */
 const count = (least: number, most: number) => z.coerce.number<unknown>().int().min(least).max(most)
@@ -57,8 +60,8 @@ export const pushConfig = z.looseObject({
   tenant,
   id: nameOrNone,
   taskId: nameOrNone,
-  url: z.string().min(1),
-  token: z.string().optional(),
+  url: z.string().min(1).max(2048),
+  token: z.string().max(500).optional(),
   authentication: z
     .looseObject({ scheme: z.string().min(1), credentials: z.string().optional() })
     .optional(),
@@ -71,7 +74,7 @@ export const sendRequest = z.looseObject({
   message,
   configuration: z
     .looseObject({
-      acceptedOutputModes: z.array(z.string()).optional(),
+      acceptedOutputModes: z.array(z.string().max(200)).max(50).optional(),
       taskPushNotificationConfig: pushConfig.optional(),
       historyLength,
       returnImmediately: flag.default(false),
@@ -80,7 +83,7 @@ export const sendRequest = z.looseObject({
   metadata: metadata.optional(),
 })
 
-export const taskRequest = z.looseObject({ tenant, id: z.string().min(1), historyLength })
+export const taskRequest = z.looseObject({ tenant, id: taskId, historyLength })
 
 const STATES = Object.values(STATE_NAMES)
 
@@ -100,11 +103,11 @@ export const listRequest = z.looseObject({
 
 export type ListRequest = z.output<typeof listRequest>
 
-export const configRequest = z.looseObject({ tenant, taskId: z.string().min(1), id: name })
+export const configRequest = z.looseObject({ tenant, taskId, id: name })
 
 export const configsRequest = z.looseObject({
   tenant,
-  taskId: z.string().min(1),
+  taskId,
   pageSize: count(0, 100).optional(),
   pageToken: z.string().optional(),
 })
