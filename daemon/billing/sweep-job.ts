@@ -54,7 +54,6 @@ export function createSweepHandler(
     begin: async () => ({ subject: null }),
     async run({ job: { id, claim } }, _, signal) {
       await sweep(platform, signal)
-      await sweepPayments(platform, signal, counts)
       const { store, clock } = platform
       // A sweep ahead of the clock was noted by one that was wrong.
       const now = clock.now()
@@ -62,6 +61,8 @@ export function createSweepHandler(
         await sweepHosting(platform, signal)
         hostingAt = now
       }
+      // Last: the processor may be down.
+      await sweepPayments(platform, signal, counts)
       const isHeld = await store.write((tx) => tx.jobs.reschedule(id, claim, clock.now() + EVERY))
       if (!isHeld) throw new ClaimLost()
     },

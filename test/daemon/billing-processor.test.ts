@@ -196,6 +196,32 @@ await t.test('a payment method and the portal are pages of the processor', async
   t.same(shop.warnings, [])
 })
 
+await t.test('a payment method of a session that is not ours is left as it is', async (t) => {
+  const shop = await openShop(t)
+  const used: string[] = []
+  const usePaymentMethod = async (id: string): Promise<void> => void used.push(id)
+  const { processor } = Object.assign(shop, {
+    processor: Object.assign(shop.processor, { usePaymentMethod }),
+  })
+  const pages = { success_url: shop.baseUrl, cancel_url: shop.baseUrl, amount_micros: null }
+  const { customer_id } = await processor.createCustomer({
+    account_id: 'another product',
+    email: null,
+    key: 'theirs',
+  })
+  const setup = { ...pages, kind: 'payment_method', customer_id } as const
+  const theirs = await processor.createCheckout({ ...setup, id: 'order-1', key: 'theirs-1' })
+  const own = await shop.sessionOf(await shop.post('payment-method'))
+  const ids = (await shop.platform.store.payments.checkoutOf('memory', own))?.id ?? ''
+  const claimed = await processor.createCheckout({ ...setup, id: ids, key: 'theirs-2' })
+  for (const id of [theirs.session_id, claimed.session_id]) await shop.till.pay(id)
+  await shop.deliver()
+  t.same(used, [])
+  await shop.till.pay(own)
+  await shop.deliver()
+  t.same(used, [own])
+})
+
 await t.test('a processor that is away answers 503, and the request is sent again', async (t) => {
   const shop = await openShop(t)
   await shop.processor.close?.()

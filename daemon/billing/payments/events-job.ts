@@ -1,8 +1,8 @@
 import type { Millis } from '../../../lib/time.ts'
 import { HOUR, SECOND } from '../../../lib/time.ts'
-import type { Fact, ObjectRef, PaymentProcessor } from '../../../plugins/billing/contract.ts'
+import type { Fact, ObjectRef } from '../../../plugins/billing/contract.ts'
 import { ProcessorError } from '../../../plugins/billing/contract.ts'
-import type { ProcessorEvent } from '../../../plugins/platform/contract/payments.ts'
+import type { PaymentReads, ProcessorEvent } from '../../../plugins/platform/contract/payments.ts'
 import { ClaimLost } from '../../jobs/handler.ts'
 import type { JobHandler, Leased, Warn } from '../../jobs/handler.ts'
 import type { Platform } from '../../platform.ts'
@@ -58,7 +58,10 @@ export function createEventHandler(
     },
     async run(leased, _, signal) {
       const { ref_kind: kind, ref_id: id } = leased.subject
-      const facts = kind === 'none' ? [] : await fetchObject(processor, { kind, id }, signal)
+      const facts =
+        kind === 'none'
+          ? []
+          : await fetchObject(store.payments, { name, processor }, { kind, id }, signal)
       await end(leased, facts)
     },
     // It has neither a deadline nor a limit of attempts, and nobody cancels it.
@@ -80,16 +83,24 @@ function delayOf(attempts: number): Millis {
   return Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.max(0, attempts - 1))
 }
 
-/** A method that was collected is used from then on; again is the same. */
+/**
+ * A method that was collected for one of our checkouts is used from then on; again is the same. Others may sell
+ * with the same account of the processor.
+ */
 async function fetchObject(
-  processor: PaymentProcessor,
+  payments: PaymentReads,
+  { name, processor }: Processing,
   ref: ObjectRef,
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
   const facts = await processor.fetchFacts(ref, signal)
   for (const fact of facts) {
     const isMethod = fact.kind === 'checkout' && fact.purpose === 'payment_method'
-    if (isMethod && fact.status === 'complete' && fact.checkout_id !== null) {
+    if (!isMethod || fact.status !== 'complete' || fact.checkout_id === null) continue
+    const checkout = await payments.checkout(fact.checkout_id)
+    if (checkout === undefined || checkout.status === 'complete') continue
+    const customer = await payments.customerOf(name, fact.customer_id)
+    if (checkout.account_id === customer?.account_id) {
       await processor.usePaymentMethod(fact.id, `keyhook-method-${fact.checkout_id}`)
     }
   }
