@@ -1,6 +1,8 @@
+import type { CreateMcpHandlerOptions, McpServerFactory } from '@modelcontextprotocol/server'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import compose from 'koa-compose'
 import { KeyhookError } from '../../lib/errors.ts'
+import type { Selection } from '../agents/selection.ts'
 import { createSelector } from '../agents/selection.ts'
 import { toolsOf } from '../agents/tools.ts'
 import { DEFAULT_BODY_LIMIT } from '../limits/amounts.ts'
@@ -8,10 +10,11 @@ import { holdAnswer } from '../http/middleware/hold-responses.ts'
 import type { Protocol, ProtocolOptions } from '../http/protocol-steps.ts'
 import { admitKey, createReadCharge, originCheck, readMessage } from '../http/protocol-steps.ts'
 import type { RequestContext, Step } from '../http/state.ts'
+import { answerDirectCall, readDirectCall } from './direct-call.ts'
 import type { Message } from './event-stream.ts'
 import { reserveStream } from './event-stream.ts'
 import type { McpCall } from './mcp-call.ts'
-import { createServer } from './server.ts'
+import { createServer, watchTools } from './server.ts'
 
 const PATHS: ReadonlySet<string> = new Set(['/mcp', '/mcp/'])
 
@@ -84,23 +87,36 @@ const requireMessage: Step = function requireMessage(ctx, next) {
 }
 
 function answer(options: ProtocolOptions): Step {
-  const select = createSelector(toolsOf(options.families))
+  const select = keepSelections(createSelector(toolsOf(options.families)))
   const charge = createReadCharge(options)
   const calls = new WeakMap<Request, McpCall>()
-  const { fetch: serve } = createMcpHandler(({ requestInfo }) => {
+  const create: McpServerFactory = ({ requestInfo, era }) => {
     const call = requestInfo && calls.get(requestInfo)
     if (call === undefined) throw new TypeError('no request')
-    return createServer(call)
-  })
+    return createServer(call, era)
+  }
+  const shared = createMcpHandler(create)
   const url = `${options.platform.baseUrl}/mcp`
   return async function answer(ctx) {
-    const selection = select(ctx.query)
+    const selection = select(ctx)
     const body = ctx.state.body as Message
+    const call = { ctx, options, selection, charge: () => charge(ctx) }
+    const direct = readDirectCall(ctx, body, selection)
+    if (direct !== undefined) {
+      ctx.set('Cache-Control', 'no-store')
+      ctx.set('Content-Type', 'application/json')
+      ctx.body = await answerDirectCall(call, direct)
+      return
+    }
     // Before its work: a caller with too many streams is refused as in REST.
-    const stream = isStreamed(body) ? reserveStream(options, ctx, body) : undefined
+    // One who listens has a handler of its own: changes of one key are for its streams alone.
+    const { fetch: serve, notify } = isStreamed(body) ? createMcpHandler(create, QUIET) : shared
+    const stream = isStreamed(body)
+      ? reserveStream(options, ctx, body, watchTools(call, notify.toolsChanged))
+      : undefined
     try {
       const request = requestOf(ctx, url, stream?.left)
-      calls.set(request, { ctx, options, selection, charge: () => charge(ctx) })
+      calls.set(request, call)
       const response = await serve(request, { parsedBody: body })
       ctx.status = response.status
       ctx.set('Cache-Control', 'no-store')
@@ -113,6 +129,27 @@ function answer(options: ProtocolOptions): Step {
     }
   }
 }
+
+/** Selections that are kept: each is a map of up to all tools. */
+const MAX_SELECTIONS = 100
+
+/** Most clients call one address again and again. */
+function keepSelections(
+  select: ReturnType<typeof createSelector>,
+): (ctx: Pick<RequestContext, 'query' | 'querystring'>) => Selection {
+  const kept = new Map<string, Selection>()
+  return ({ query, querystring }) => {
+    const known = kept.get(querystring)
+    if (known !== undefined) return known
+    const selected = select(query)
+    if (kept.size >= MAX_SELECTIONS) kept.clear()
+    kept.set(querystring, selected)
+    return selected
+  }
+}
+
+/** Streams have a beat of their own. */
+const QUIET: CreateMcpHandlerOptions = { keepAliveMs: 0 }
 
 /** Whether the response may last: it is not read before it is sent. */
 function isStreamed({ method }: Message): boolean {

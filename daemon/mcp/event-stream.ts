@@ -1,4 +1,5 @@
 import { INTERNAL_ERROR } from '@modelcontextprotocol/server'
+import type { KeyPrincipal } from '../authority/principal.ts'
 import { callerOf, holderOf } from '../authority/principal.ts'
 import type { ProtocolOptions } from '../http/protocol-steps.ts'
 import { findKey } from '../http/protocol-steps.ts'
@@ -10,6 +11,7 @@ import { httpError } from '../operations/errors.ts'
 export interface Message {
   readonly id?: unknown
   readonly method?: unknown
+  readonly params?: unknown
 }
 
 /** A response that may last: it counts as a stream of its caller, and ends with the caller's key. */
@@ -22,11 +24,15 @@ export interface EventStream {
   release(): void
 }
 
-/** @throws KeyhookError `too_many_streams` */
+/**
+ * @param seen called with the caller as it is now, whenever it was admitted again
+ * @throws KeyhookError `too_many_streams`
+ */
 export function reserveStream(
   options: ProtocolOptions,
   ctx: RequestContext,
   { id = null }: Message,
+  seen: (principal: KeyPrincipal) => void,
 ): EventStream {
   const { principal, address, hold } = ctx.state
   const left = new AbortController()
@@ -44,7 +50,7 @@ export function reserveStream(
         pieces: textOf(response),
         refused: ({ code, message }) =>
           print({ id, error: { code: INTERNAL_ERROR, message, data: { code } } }),
-        admit: () => findKey(options, ctx),
+        admit: () => findKey(options, ctx).then(seen),
         // One chunk is being written while the next one is buffered.
         prints: (bytes) => hold?.reserve(2 * bytes),
         leave: () => {

@@ -1,19 +1,18 @@
-import type { ListToolsResult, ServerOptions, Tool } from '@modelcontextprotocol/server'
-import {
-  CLIENT_INFO_META_KEY,
-  INTERNAL_ERROR,
-  INVALID_PARAMS,
-  McpServer,
-  ProtocolError,
+import type {
+  Implementation,
+  ListToolsResult,
+  McpRequestContext,
+  ServerOptions,
+  Tool,
 } from '@modelcontextprotocol/server'
-import { KeyhookError } from '../../lib/errors.ts'
+import { INVALID_PARAMS, McpServer, ProtocolError } from '@modelcontextprotocol/server'
 import type { ToolSpec } from '../agents/tools.ts'
-import { clientOf } from '../http/call.ts'
+import type { KeyPrincipal } from '../authority/principal.ts'
 import { ownVersion } from '../operations/catalogue.ts'
-import { httpError } from '../operations/errors.ts'
 import { callTool } from './call-tool.ts'
 import type { McpCall } from './mcp-call.ts'
-import { viaOf } from './mcp-call.ts'
+import { failureOf } from './mcp-call.ts'
+import { toResult } from './results.ts'
 
 const VERSIONS = ['2026-07-28', '2025-11-25', '2025-06-18']
 
@@ -35,40 +34,67 @@ const OPTIONS: ServerOptions = {
 
 const INFO_VERSION = ownVersion()
 
+/** How this server names itself. */
+export function serverInfo({ options }: Pick<McpCall, 'options'>): Implementation {
+  return { name: options.platform.catalogue.service, version: INFO_VERSION }
+}
+
+/** Of the newest revision, whose clients may listen: the older ones have no stream for it here. */
+const LISTENED: ServerOptions = { ...OPTIONS, capabilities: { tools: { listChanged: true } } }
+
 /** The server of one request: nothing of it is kept. */
-export function createServer(call: McpCall): McpServer {
-  const { service } = call.options.platform.catalogue
-  const created = new McpServer({ name: service, version: INFO_VERSION }, OPTIONS)
+export function createServer(call: McpCall, era: McpRequestContext['era']): McpServer {
+  const created = new McpServer(serverInfo(call), era === 'modern' ? LISTENED : OPTIONS)
   const { server } = created
   server.setRequestHandler('tools/list', () => guard(call, () => listTools(call)))
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
     guard(call, async () => {
       const tool = findTool(call, params.name)
-      const via = viaOf(clientOf(clientName(mcpReq.envelope) ?? call.ctx.get('user-agent')))
-      const result = await callTool(call, tool, params.arguments ?? {}, via)
-      return server.projectCallToolResult(result, { ...tool.listed.outputSchema })
+      const answer = await callTool(call, tool, params.arguments ?? {}, mcpReq.envelope)
+      return server.projectCallToolResult(toResult(answer), { ...tool.listed.outputSchema })
     }),
   )
   return created
 }
 
-/** The client's name for itself, which each message of the newest revision has. */
-function clientName(envelope: Readonly<Record<string, unknown>> = {}): string | undefined {
-  const info = envelope[CLIENT_INFO_META_KEY] as { readonly name?: unknown } | undefined
-  return typeof info?.name === 'string' ? info.name : undefined
+async function listTools(call: McpCall): Promise<ListToolsResult> {
+  await call.charge()
+  // They are JSON, which their type does not say.
+  return { tools: toolsFor(call).map(({ listed }) => listed as unknown as Tool) }
 }
 
-async function listTools(call: McpCall): Promise<ListToolsResult> {
-  const { ctx, options, selection } = call
-  await call.charge()
-  const { principal } = ctx.state
-  const tools = [...selection.tools.values()]
-    .filter(
-      ({ operation }) => principal !== undefined && options.calls.allows(principal, operation),
-    )
-    // It is JSON, which its type does not say.
-    .map(({ listed }) => listed as unknown as Tool)
-  return { tools }
+/** The chosen tools that a caller may call. Default: the caller of this request. */
+function toolsFor(
+  { ctx, options, selection }: McpCall,
+  principal = ctx.state.principal,
+): readonly ToolSpec[] {
+  if (principal === undefined) return []
+  return [...selection.tools.values()].filter(({ operation }) =>
+    options.calls.allows(principal, operation),
+  )
+}
+
+/**
+ * Tells when the caller may call other tools than before.
+ *
+ * @returns a function that is called with the caller as it is now
+ */
+export function watchTools(call: McpCall, changed: () => void): (now: KeyPrincipal) => void {
+  const namesFor = (principal = call.ctx.state.principal): string =>
+    toolsFor(call, principal)
+      .map(({ name }) => name)
+      .join()
+  let known: KeyPrincipal | undefined
+  let names = namesFor()
+  return (now) => {
+    // The same objects, as long as nothing of the key has changed.
+    if (now.key === known?.key && now.authority === known.authority) return
+    known = now
+    const next = namesFor(now)
+    if (next === names) return
+    names = next
+    changed()
+  }
 }
 
 function findTool({ selection }: McpCall, name: string): ToolSpec {
@@ -81,16 +107,12 @@ function findTool({ selection }: McpCall, name: string): ToolSpec {
   )
 }
 
-/** Other errors would reach the client with their own text. */
 async function guard<T>({ ctx }: McpCall, run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (cause) {
     if (cause instanceof ProtocolError) throw cause
-    const error = cause instanceof KeyhookError ? cause : httpError('internal_error', { cause })
-    ctx.state.refused(error)
-    const { code, message, details } = error
-    const data = { code, request_id: ctx.state.requestId, ...details }
-    throw new ProtocolError(INTERNAL_ERROR, message, data)
+    const { code, message, data } = failureOf(ctx, cause)
+    throw new ProtocolError(code, message, data)
   }
 }

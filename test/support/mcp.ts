@@ -82,15 +82,27 @@ export const MCP_CLIENTS: Readonly<Record<string, Connect>> = {
 
 export const connectMcp: Connect = second('auto')
 
-/** Sends one message as it is. */
+/** Sends one message as it is, and reads the whole response. */
 export async function sendMcp(
+  served: Served,
+  key: string | null,
+  body: unknown,
+  sent: SentMcp = {},
+): Promise<{ readonly status: number; readonly headers: Headers; readonly text: string }> {
+  const response = await openMcp(served, key, body, sent)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Sends one message as it is. */
+export function openMcp(
   { baseUrl }: Served,
   key: string | null,
   body: unknown,
-  { headers = {}, method = 'POST', query = '' }: SentMcp = {},
-): Promise<{ readonly status: number; readonly headers: Headers; readonly text: string }> {
-  const response = await fetch(`${baseUrl}/mcp${query}`, {
+  { headers = {}, method = 'POST', query = '', signal = null }: SentMcp = {},
+): Promise<Response> {
+  return fetch(`${baseUrl}/mcp${query}`, {
     method,
+    signal,
     headers: {
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       accept: 'application/json, text/event-stream',
@@ -99,13 +111,13 @@ export async function sendMcp(
     },
     ...(method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
   })
-  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 export interface SentMcp {
   readonly headers?: Readonly<Record<string, string>>
   readonly method?: string
   readonly query?: string
+  readonly signal?: AbortSignal | null
 }
 
 /** A message of the newest revision, with the headers that repeat it. */
