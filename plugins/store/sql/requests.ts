@@ -89,8 +89,8 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
     async insertAudit(record) {
       await query(
         `INSERT INTO ${t.audit} (id, account_id, at, actor_type, actor_id, action, target_type,
-           target_id, app_id, request_id, ip, origins)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+           target_id, app_id, request_id, ip, protocol, client, origins)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
         [
           record.id,
           record.account_id,
@@ -103,6 +103,8 @@ export function requestWrites(query: Query, t: Tables): RequestWrites {
           record.app_id,
           record.request_id,
           record.ip,
+          record.protocol,
+          record.client,
           record.origins && JSON.stringify(record.origins),
         ],
       )
@@ -123,6 +125,8 @@ function toAudit(row: Row): AuditRecord {
     app_id: textOrNull(row['app_id']),
     request_id: String(row['request_id']),
     ip: textOrNull(row['ip']),
+    protocol: textOrNull(row['protocol']),
+    client: textOrNull(row['client']),
     origins: jsonOrNull(row['origins']),
   }
 }
