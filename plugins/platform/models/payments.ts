@@ -1,4 +1,4 @@
-import { big, creator, flag, id, orNull, text } from '../model/columns.ts'
+import { big, creator, flag, id, orNull, text } from '../../store/sql/columns.ts'
 import { defineModel } from '../model/define.ts'
 
 export const CHECKOUT_STATUSES = ['created', 'open', 'complete', 'expired', 'failed'] as const
