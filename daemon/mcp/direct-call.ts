@@ -100,7 +100,7 @@ function isAccepted(message: Message, envelope: Readonly<Record<string, unknown>
 export async function answerDirectCall(call: McpCall, direct: DirectCall): Promise<string> {
   const { id, tool, given, envelope } = direct
   try {
-    return printAnswer(await callTool(call, tool, given, envelope), id, serverInfo(call))
+    return printAnswer(await callTool(call, tool, given, { envelope }), id, serverInfo(call))
   } catch (cause) {
     return JSON.stringify({ jsonrpc: '2.0', id, error: failureOf(call.ctx, cause) })
   }

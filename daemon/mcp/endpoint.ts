@@ -3,6 +3,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import compose from 'koa-compose'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Selection } from '../agents/selection.ts'
+import { createWorkFinder } from '../agents/follow.ts'
 import { createSelector } from '../agents/selection.ts'
 import { toolsOf } from '../agents/tools.ts'
 import { DEFAULT_BODY_LIMIT } from '../limits/amounts.ts'
@@ -12,7 +13,7 @@ import { admitKey, createReadCharge, originCheck, readMessage } from '../http/pr
 import type { RequestContext, Step } from '../http/state.ts'
 import { answerDirectCall, readDirectCall } from './direct-call.ts'
 import type { Message } from './event-stream.ts'
-import { reserveStream } from './event-stream.ts'
+import { beginEvents, reserveProgress, reserveStream } from './event-stream.ts'
 import type { McpCall } from './mcp-call.ts'
 import { createServer, watchTools } from './server.ts'
 
@@ -96,16 +97,19 @@ function answer(options: ProtocolOptions): Step {
     return createServer(call, era)
   }
   const shared = createMcpHandler(create)
+  const find = createWorkFinder(options.families)
   const url = `${options.platform.baseUrl}/mcp`
   return async function answer(ctx) {
     const selection = select(ctx)
     const body = ctx.state.body as Message
-    const call = { ctx, options, selection, charge: () => charge(ctx) }
+    const call: McpCall = { ctx, options, selection, find, hasStream: false, isPaid: false }
     const direct = readDirectCall(ctx, body, selection)
     if (direct !== undefined) {
+      const answered = await answerDirectCall(call, direct)
+      if (!call.isPaid) await charge(ctx)
       ctx.set('Cache-Control', 'no-store')
       ctx.set('Content-Type', 'application/json')
-      ctx.body = await answerDirectCall(call, direct)
+      ctx.body = answered
       return
     }
     // Before its work: a caller with too many streams is refused as in REST.
@@ -113,7 +117,8 @@ function answer(options: ProtocolOptions): Step {
     const { fetch: serve, notify } = isStreamed(body) ? createMcpHandler(create, QUIET) : shared
     const stream = isStreamed(body)
       ? reserveStream(options, ctx, body, watchTools(call, notify.toolsChanged))
-      : undefined
+      : reserveProgress(options, ctx, body)
+    call.hasStream = stream !== undefined
     try {
       const request = requestOf(ctx, url, stream?.left)
       calls.set(request, call)
@@ -122,8 +127,11 @@ function answer(options: ProtocolOptions): Step {
       ctx.set('Cache-Control', 'no-store')
       const type = response.headers.get('content-type')
       if (type !== null) ctx.set('Content-Type', type)
-      if (type !== 'text/event-stream' || stream === undefined) ctx.body = await response.text()
-      else stream.open(response)
+      const isEvents = type === 'text/event-stream' && stream !== undefined
+      const answered = isEvents ? await beginEvents(response) : await response.text()
+      if (!call.isPaid) await charge(ctx)
+      if (typeof answered === 'string') ctx.body = answered
+      else stream?.open(answered)
     } finally {
       stream?.release()
     }

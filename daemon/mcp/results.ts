@@ -1,6 +1,7 @@
 import type { CallToolResult, ContentBlock, Implementation } from '@modelcontextprotocol/server'
 import { SERVER_INFO_META_KEY } from '@modelcontextprotocol/server'
 import type { KeyhookError } from '../../lib/errors.ts'
+import { resourceUri } from '../agents/resources.ts'
 import { errorBody } from '../http/middleware/error-handler.ts'
 import type { InnerResponse } from '../http/inner-context.ts'
 import { nextStep } from './next-step.ts'
@@ -28,12 +29,18 @@ export function toAnswer(response: InnerResponse): ToolAnswer {
   const _meta = {
     'keyhook/status': status,
     ...(replayed ? { 'keyhook/replayed': true } : {}),
-    ...(watch === undefined ? {} : { 'keyhook/watch': `keyhook:/${watch}` }),
+    ...(watch === undefined ? {} : { 'keyhook/watch': resourceUri(watch) }),
   }
   return {
     result: { content: [{ type: 'text', text }, DATA_NOTE], _meta },
     structured: text,
   }
+}
+
+/** The answer of a tool that is no operation. */
+export function toOwnAnswer(value: Readonly<Record<string, unknown>>): ToolAnswer {
+  const text = JSON.stringify(value)
+  return toAnswer({ kind: 'json', status: 200, text, replayed: false, watch: undefined })
 }
 
 /** The answer as the library takes it. */
@@ -70,4 +77,12 @@ export function toRefusal(error: KeyhookError, requestId: string, baseUrl: strin
     result: { isError: true, content: [{ type: 'text', text }], _meta },
     structured: undefined,
   }
+}
+
+/** A refusal for the size of a result, with its first part where the others can be read, too. */
+export function toPartAnswer(refused: ToolAnswer, part: string | undefined): ToolAnswer {
+  if (part === undefined) return refused
+  const { result } = refused
+  const content = [...result.content, { type: 'text' as const, text: part }, DATA_NOTE]
+  return { ...refused, result: { ...result, content } }
 }

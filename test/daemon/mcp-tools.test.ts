@@ -73,7 +73,9 @@ await t.test('a list shows what the key may call, and the address narrows it', a
     [],
   )
   t.ok(
-    (await namesOf(writer.key, '?toolsets=webhooks')).every((one) => one.startsWith('webhooks_')),
+    (await namesOf(writer.key, '?toolsets=webhooks')).every((one) =>
+      /^(webhooks_|read_more$)/.test(one),
+    ),
   )
   t.same(await namesOf(reader.key, '?toolsets=webhooks'), [])
 
