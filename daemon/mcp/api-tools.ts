@@ -32,7 +32,7 @@ const found = z.strictObject({
 export const API_SEARCH = ownTool({
   name: 'api_search',
   title: 'Find operations',
-  description: `Find operations of the API by words, such as "create webhook": what they do, their arguments, and the tool that calls them. Without words: the names of all operations. At most ${FOUND} are described.`,
+  description: `Find operations of the API by words, such as "create webhook": what they do, their arguments, and the tool that calls them. Without words: the names of all operations. At most ${FOUND} are found, and the best are described.`,
   annotations: READ_HINTS,
   input: z.strictObject({
     words: z.string().max(200).optional().meta({ description: 'Words, or the name of one.' }),
@@ -44,13 +44,20 @@ export const API_SEARCH = ownTool({
       ({ operation }) => principal !== undefined && options.calls.allows(principal, operation),
     )
     if (words.trim() === '') return Promise.resolve(toOwnAnswer({ operations: tools.map(name) }))
-    const named = tools.filter((one) => one.name === words.trim())
-    const best = named.length > 0 ? named : findTools(tools, words).slice(0, FOUND)
-    return Promise.resolve(toOwnAnswer({ operations: fitting(best.map(describe)) }))
+    const named = tools.find((one) => one.name === words.trim())
+    const shown = named === undefined ? search(tools, words) : [describe(named)]
+    return Promise.resolve(toOwnAnswer({ operations: fitting(shown) }))
   },
 })
 
 type Found = z.input<typeof found>
+
+/** Those with as many of the words as the best one are described, the others are named. */
+function search(tools: readonly ToolSpec[], words: string): readonly Found[] {
+  const matching = findTools(tools, words).slice(0, FOUND)
+  const most = matching[0]?.matches
+  return matching.map(({ tool, matches }) => (matches === most ? describe(tool) : name(tool)))
+}
 
 function name({ listed, operation }: ToolSpec): Found {
   const isRead = READS.has(operation.effect)
