@@ -6,10 +6,6 @@ export const agentError = defineErrors({
     status: 400,
     text: 'Name the app by its app_id: several could be meant.',
   },
-  skill_required: {
-    status: 400,
-    text: 'Name the skill: the message could mean several.',
-  },
   unknown_tool: {
     status: 404,
     text: 'There is no tool of this name among the chosen ones. Choose its toolset in the address.',

@@ -123,7 +123,6 @@ function isSetting(setting: unknown): boolean {
 const METHODS = [
   'createCustomer',
   'createCheckout',
-  'expireCheckout',
   'usePaymentMethod',
   'cancelSubscription',
   'openPortal',

@@ -331,7 +331,7 @@ export const SETTINGS = {
   }),
   stripePricePro: optionalSetting({
     env: 'KEYHOOK_STRIPE_PRICE_PRO',
-    doc: "Id of Stripe's price of the Pro plan, such as price_1a2b.",
+    doc: "Ids of Stripe's prices of the Pro plan, comma separated: the first is sold, and subscribers of the others keep Pro.",
     shown: 'none; needed with KEYHOOK_BILLING=stripe',
     parse: (text) => text,
   }),
