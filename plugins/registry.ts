@@ -18,6 +18,7 @@ import type { Embedder } from './embeddings/contract.ts'
 import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
 import type { FileProcessor } from './files/contract.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
+import type { OutboxSource } from './outbox/contract.ts'
 import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
@@ -60,6 +61,14 @@ export async function reachSqlite(file: string, options: OpenOptions): Promise<v
   await (await import('./platform/open.ts')).reachPlatformSqlite(file, options)
 }
 
+/** The outbox of a backend, by database. */
+export const OUTBOXES = {
+  postgres: async (url: string): Promise<OutboxSource> =>
+    (await import('./outbox/postgres.ts')).openPostgresOutbox(url),
+  sqlite: async (file: string): Promise<OutboxSource> =>
+    (await import('./outbox/sqlite.ts')).openSqliteOutbox(file),
+} as const
+
 /** Where the bytes of apps may lie. */
 export const APP_BYTES = {
   disk: async (options: DiskBytesOptions): Promise<AppBytes> =>
@@ -97,6 +106,11 @@ export const FILE_PROCESSORS = {
   'built-in': async (options: FileProcessorOptions): Promise<FileProcessor> =>
     (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
+
+/** Several readers as one: the first that detects a type of its own processes a file. */
+export async function combineReaders(readers: readonly FileProcessor[]): Promise<FileProcessor> {
+  return (await import('./files/combine.ts')).combineReaders(readers)
+}
 
 export const EGRESS: Readonly<
   Record<'undici', () => Promise<(options: EgressClientOptions) => EgressClient>>

@@ -25,7 +25,8 @@ export interface Circumstances {
   readonly pins: readonly string[] | null
   /** The app of the last task of the same context. */
   lastApp(): Promise<string | null>
-  apps(): Promise<readonly NamedApp[]>
+  /** @param isNeeded whether it is refused to say without them, when the key may not list them */
+  apps(isNeeded: boolean): Promise<readonly NamedApp[]>
 }
 
 /** What was asked for before, of a task that asks for input. */
@@ -200,12 +201,12 @@ async function chooseApp(
   const [pinned, otherPin] = pins ?? []
   if (pinned !== undefined && otherPin === undefined) return pinned
   const last = await lastApp()
-  if (last !== null) return last
-  const all = await apps()
+  const all = await apps(last === null)
   const named = [answer, text]
     .map((one) => one.slice(0, SEARCHED))
     .map((one) => all.filter((app) => isNamed(app, one)))
     .find(({ length }) => length > 0)
+  if (named === undefined && last !== null) return last
   const [only, other] = named ?? all
   return only !== undefined && other === undefined ? only.id : (named ?? all)
 }

@@ -25,6 +25,8 @@ const AUDIT: Group<AuditRecord> = group({
   app_id: orNull(text()),
   request_id: text(),
   ip: orNull(text()),
+  protocol: orNull(text()),
+  client: orNull(text()),
   origins: orNull(json<NonNullable<AuditRecord['origins']>>()),
 })
 
