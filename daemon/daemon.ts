@@ -11,6 +11,7 @@ import type { Closers } from './composition/closers.ts'
 import { openInOrder } from './composition/closers.ts'
 import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
+import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
 import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
@@ -261,6 +262,7 @@ function openFolder(
   return openInOrder(async (closers) => {
     const location = config.databaseUrl ?? folder.file('keyhook.db')
     const isPostgres = usesPostgres(config)
+    if (!isPostgres) await requireOwnOutbox(config, location)
     const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
     const { store, client, migrated } = await openDatabase(location, {
       inspect: (stored) => inspect(stored, masterKeyFile),
