@@ -192,11 +192,17 @@ await t.test('a key that may not read the record waits as in REST', async (t) =>
 
 await t.test('a message is not kept while its work is waited for', async (t) => {
   const { world, app_id, key, release, until: begun } = await heldWorld(t)
-  const client = await open(t, world, key)
+  const client = await open(t, world, key, connectMcp, '?toolsets=edits')
   const called = client.callTool('edits_create', { app_id, prompt: 'red' })
   await begun('red')
   await until('its bytes are free', () => world.traffic.bodies.used === 0)
+  const [{ id: edit_id } = { id: '' }] = await editsOf(world, app_id)
+  const before = world.traffic.responses.used
+  const status = client.callTool('edits_status', { app_id, edit_id, wait: 25 })
+  await until('it waits', () => world.traffic.responses.used > before)
+  await until('its bytes are free, too', () => world.traffic.bodies.used === 0)
   await release('red')
+  t.match((await status).structured, { status: 'completed' })
   t.match((await called).structured, { status: 'completed', prompt: 'red' })
 })
 
