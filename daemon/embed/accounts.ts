@@ -31,7 +31,7 @@ export function createUpdateAccount(platform: Platform): UpdateAccount {
     const [id, changes = {}] = readAccountChanges(args) as [string, AccountChanges?]
     const { key_limit, plan } = changes
     if (key_limit === undefined && plan === undefined) throw nothingChanged()
-    if (plan !== undefined && billing.processing !== undefined) throw accountError('plan_managed')
+    if (plan !== undefined && billing.sellsPlan) throw accountError('plan_managed')
     const principal: OperatorPrincipal = {
       type: 'operator',
       account_id: id,

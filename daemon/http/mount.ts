@@ -56,7 +56,7 @@ export function mount(options: MountOptions): Mounted {
   const fixed = new Map<string, Step>()
   const refuse = noRoute(operations, absent)
   for (const operation of operations.toSorted(byLiterals)) {
-    const steps = stepsOf(operation)
+    const steps: Step[] = [...stepsOf(operation)]
     if (operation.path.includes('{')) {
       router.register(routePath(operation), [operation.method], steps, { name: operation.id })
     } else

@@ -1,5 +1,7 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
   classifyInboundRequest,
 } from '@modelcontextprotocol/server'
@@ -25,6 +27,7 @@ export interface DirectCall {
 
 const METHOD = 'tools/call'
 const REVISION = '2026-07-28'
+const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params'])
 const PARAMS: ReadonlySet<string> = new Set(['name', 'arguments', '_meta'])
 const PLAIN_JSON = /^application\/json *(?:;|$)/i
 
@@ -42,16 +45,23 @@ export function readDirectCall(
   const { name, arguments: given = {}, _meta: envelope } = params
   const tool = typeof name === 'string' ? tools.get(name) : undefined
   if (tool === undefined || !isRecord(given) || !isRecord(envelope)) return undefined
+  const { headers } = ctx.req
   const isPlain =
+    message.jsonrpc === '2.0' &&
     isId(id) &&
-    Object.keys(params).every((one) => PARAMS.has(one)) &&
+    hasOnly(message, MEMBERS) &&
+    hasOnly(params, PARAMS) &&
     envelope['progressToken'] === undefined &&
     envelope[PROTOCOL_VERSION_META_KEY] === REVISION &&
-    ctx.get('mcp-protocol-version') === REVISION &&
-    ctx.get('mcp-method') === METHOD &&
-    ctx.get('mcp-name') === tool.name &&
-    PLAIN_JSON.test(ctx.get('content-type'))
+    headers['mcp-protocol-version'] === REVISION &&
+    headers['mcp-method'] === METHOD &&
+    headers['mcp-name'] === tool.name &&
+    PLAIN_JSON.test(headers['content-type'] ?? '')
   return isPlain && isAccepted(message, envelope) ? { id, tool, given, envelope } : undefined
+}
+
+function hasOnly(record: object, names: ReadonlySet<string>): boolean {
+  return Object.keys(record).every((one) => names.has(one))
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -62,11 +72,28 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' || Number.isSafeInteger(id)
 }
 
-/** Whether the library accepts the frame and its envelope, to whose schema it holds them. */
+/** Envelopes that are remembered, and the characters of the largest. */
+const MAX_REMEMBERED = 1000
+const MAX_DESCRIBED = 2048
+const accepted = new Set<string>()
+
+/**
+ * Whether the library accepts the envelope of a message that is right otherwise. A client sends the same
+ * description of itself with each message, and reading it takes longer than most reads.
+ */
 function isAccepted(message: Message, envelope: Readonly<Record<string, unknown>>): boolean {
-  if (!isRecord(envelope[CLIENT_CAPABILITIES_META_KEY])) return false
+  // All that the library has a schema for, besides what was looked at before.
+  const described = JSON.stringify({
+    client: envelope[CLIENT_INFO_META_KEY],
+    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY],
+    level: envelope[LOG_LEVEL_META_KEY],
+  })
+  if (accepted.has(described)) return true
   const { kind } = classifyInboundRequest({ httpMethod: 'POST', body: message })
-  return kind === 'modern'
+  if (kind !== 'modern' || described.length > MAX_DESCRIBED) return kind === 'modern'
+  if (accepted.size >= MAX_REMEMBERED) accepted.clear()
+  accepted.add(described)
+  return true
 }
 
 /** The response to a direct call, as the library would print it. */

@@ -146,12 +146,12 @@ function keepSelections(
   select: ReturnType<typeof createSelector>,
 ): (ctx: Pick<RequestContext, 'query' | 'querystring'>) => Selection {
   const kept = new Map<string, Selection>()
-  return ({ query, querystring }) => {
-    const known = kept.get(querystring)
+  return (ctx) => {
+    const known = kept.get(ctx.querystring)
     if (known !== undefined) return known
-    const selected = select(query)
+    const selected = select(ctx.query)
     if (kept.size >= MAX_SELECTIONS) kept.clear()
-    kept.set(querystring, selected)
+    kept.set(ctx.querystring, selected)
     return selected
   }
 }

@@ -10,6 +10,7 @@ import { httpError } from '../operations/errors.ts'
 
 /** A message as it was received. */
 export interface Message {
+  readonly jsonrpc?: unknown
   readonly id?: unknown
   readonly method?: unknown
   readonly params?: unknown

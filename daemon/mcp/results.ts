@@ -55,10 +55,16 @@ export function printAnswer(
   id: string | number,
   serverInfo: Implementation,
 ): string {
-  const _meta = { ...result._meta, [SERVER_INFO_META_KEY]: serverInfo }
-  const printed = JSON.stringify({ ...result, _meta, resultType: 'complete' })
-  const value = structured === undefined ? '' : `,"structuredContent":${structured}`
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${printed.slice(0, -1)}${value}}}`
+  // No spreading into a larger literal, which costs more than the rest of this.
+  const _meta = Object.assign({}, result._meta, { [SERVER_INFO_META_KEY]: serverInfo })
+  const members = [
+    `"content":${JSON.stringify(result.content)}`,
+    ...(result.isError === true ? ['"isError":true'] : []),
+    ...(structured === undefined ? [] : [`"structuredContent":${structured}`]),
+    `"_meta":${JSON.stringify(_meta)}`,
+    '"resultType":"complete"',
+  ]
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{${members.join()}}}`
 }
 
 /** A refusal as the answer of a tool: with our code, and what to do next. */

@@ -85,11 +85,27 @@ function second(mode: 'auto' | 'legacy'): Connect {
   }
 }
 
-/** A client of the first library. */
-const first: Connect = async ({ baseUrl }, key, query = '') => {
+/** A client of the first library, which asks for its newest revision first. */
+const first: Connect = (world, key, query) => connectFirst(world, key, query, fetch)
+
+/** The same, of a year before: it asks for an older one. */
+const firstOfJune: Connect = (world, key, query) =>
+  connectFirst(world, key, query, (url, init) => {
+    const { body } = init ?? {}
+    const asked = typeof body === 'string' ? body.replaceAll('2025-11-25', '2025-06-18') : body
+    return fetch(url, { ...init, ...(asked && { body: asked }) })
+  })
+
+async function connectFirst(
+  { baseUrl }: Served,
+  key: string,
+  query = '',
+  send: typeof fetch,
+): Promise<McpClient> {
   const client = new FirstClient(INFO)
   const requestInit = { headers: { authorization: `Bearer ${key}` } }
-  const transport = new FirstTransport(new URL(`${baseUrl}/mcp${query}`), { requestInit })
+  const options = { requestInit, fetch: send }
+  const transport = new FirstTransport(new URL(`${baseUrl}/mcp${query}`), options)
   await client.connect(transport as Parameters<FirstClient['connect']>[0])
   return {
     ...others(client),
@@ -129,6 +145,7 @@ export const MCP_CLIENTS: Readonly<Record<string, Connect>> = {
   'the client of 2026': second('auto'),
   'the client of 2026 as one of 2025': second('legacy'),
   'the client of 2025': first,
+  'the client of 2025, in June': firstOfJune,
 }
 
 export const connectMcp: Connect = second('auto')

@@ -97,7 +97,7 @@ export function taskReads({ query, t, dialect }: ReadScope): TaskReads {
 
 export function taskWrites({ query, t, dialect }: ReadScope): TaskWrites {
   async function put({ table }: PlatformModel, row: Row): Promise<boolean> {
-    const { sql, bind } = insertion(Object.keys(row), row)
+    const { sql, bind } = insertion(row)
     const rows = await query(
       `INSERT INTO ${t[table]} ${sql} ON CONFLICT DO NOTHING RETURNING 1`,
       bind,
