@@ -66,7 +66,8 @@ export const createPush = operation({
       description: `Updates of the A2A task ${task.id}`,
       standard_headers: platform.standardHeaders,
       rate_limit: null,
-      concurrency: null,
+      // One status after the other.
+      concurrency: 1,
     })
     const { id, scheme } = body
     const webhook_id = webhook.id
@@ -107,7 +108,10 @@ async function end(call: Call, push: TaskPush): Promise<void> {
   const { tx, now } = call
   const { account_id, webhook_id } = push
   await tx.tasks.dropPush(push)
-  if (!(await tx.webhooks.delete(webhook_id, now))) return
+  const webhook = await tx.webhooks.get(account_id, webhook_id)
+  // Its owner may have deleted it, or subscribed it to events: it is theirs then.
+  if (webhook?.events.length !== 0) return
+  await tx.webhooks.delete(webhook_id, now)
   const action = 'webhook.deleted'
   await audit(call, { account_id, action, target_type: 'webhook', target_id: webhook_id })
 }

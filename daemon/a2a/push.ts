@@ -5,7 +5,6 @@ import { deleteWebhook } from '../families/webhooks/operations/delete.ts'
 import { getWebhook } from '../families/webhooks/operations/read.ts'
 import { judgeHeaders, judgeTarget } from '../families/webhooks/service.ts'
 import type { A2aCall } from './call.ts'
-import { readJson } from './call.ts'
 import { createPush } from './push-operation.ts'
 import { requireTask } from './tasks.ts'
 import type { PushConfig } from './wire.ts'
@@ -28,12 +27,7 @@ type Wanted = Target & { readonly id: string }
  * @throws KeyhookError `insufficient_scope`, and as the creation of a webhook is refused
  */
 export async function judgePush({ platform, allows }: A2aCall, wanted: Target): Promise<void> {
-  if (!allows(createPush)) {
-    const needed = ['webhooks:write']
-    throw kernelError('insufficient_scope', {
-      details: { required_scopes: needed, missing_scopes: needed },
-    })
-  }
+  if (!allows(createPush)) throw missingScope()
   judgeHeaders(platform, headersOf(wanted))
   await judgeTarget(platform, wanted.url)
 }
@@ -113,15 +107,20 @@ export async function deletePush(call: A2aCall, taskId: string, id: string): Pro
 }
 
 /** Undefined when its webhook was deleted as such. */
-async function readPush(call: A2aCall, push: TaskPush): Promise<WirePush | undefined> {
-  try {
-    const params = { webhook_id: push.webhook_id }
-    const webhook = await readJson(call, { operation: getWebhook, params })
-    return show(push, String(webhook['url']))
-  } catch (cause) {
-    if (isGone(cause)) return undefined
-    throw cause
-  }
+async function readPush(
+  { platform, allows }: A2aCall,
+  push: TaskPush,
+): Promise<WirePush | undefined> {
+  if (!allows(getWebhook) && !allows(createPush)) throw missingScope()
+  const webhook = await platform.store.webhooks.get(push.account_id, push.webhook_id)
+  return webhook && show(push, webhook.url)
+}
+
+function missingScope(): KeyhookError {
+  const needed = ['webhooks:write']
+  return kernelError('insufficient_scope', {
+    details: { required_scopes: needed, missing_scopes: needed },
+  })
 }
 
 const isGone = (cause: unknown): boolean =>

@@ -166,10 +166,15 @@ function askSkill(skills: readonly SkillSpec[]) {
   }
 }
 
+/** Apps that a question names; any other may be answered too. */
+const MOST_CHOICES = 100
+
 function askApp(apps: readonly NamedApp[]) {
   return {
     question: 'Which app do you mean? Answer with its id.',
-    choices: { apps: apps.map(({ id, name, alias }) => ({ id, name, alias })) },
+    choices: {
+      apps: apps.slice(0, MOST_CHOICES).map(({ id, name, alias }) => ({ id, name, alias })),
+    },
   }
 }
 

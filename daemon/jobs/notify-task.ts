@@ -4,12 +4,20 @@ import type { WebhookRecord } from '../../lib/webhook/record.ts'
 import type { PlatformTx } from '../../plugins/platform/contract.ts'
 import type { TaskRecord } from '../../plugins/platform/contract/tasks.ts'
 import type { Platform } from '../platform.ts'
+import { IDENTIFIERS, defineEvents } from '../events/types.ts'
 import { statusOf, updateOf } from './task-status.ts'
 
-export type Notifying = Pick<Platform, 'engine' | 'newId'>
+export type Notifying = Pick<Platform, 'engine' | 'newId' | 'clock'>
 
-/** Type of the events that are notifications; no webhook can subscribe to it. */
-const TASK_UPDATED = 'task.updated'
+/** Of no family: no webhook can subscribe to it. */
+const taskEvents = defineEvents([
+  {
+    type: 'task.updated',
+    scope: IDENTIFIERS,
+    description: 'The status of a task of an agent changed; sent to its push configurations alone.',
+    sample: { statusUpdate: { taskId: 't_1', contextId: 'c_1', status: {} } },
+  },
+])
 
 /**
  * Enqueues the status of a task for the webhooks that receive its updates, in the unit of work that changed
@@ -31,7 +39,7 @@ export async function notifyTask(
 
 /** The same for webhooks that are known. */
 export async function notifyWebhooks(
-  { engine, newId }: Notifying,
+  { engine, newId, clock }: Notifying,
   tx: PlatformTx,
   task: TaskRecord,
   webhooks: readonly WebhookRecord[],
@@ -39,7 +47,8 @@ export async function notifyWebhooks(
   if (webhooks.length === 0) return
   const { account_id, app_id } = task
   const update = updateOf(task, await statusOf(tx.tasks, task))
-  const created = engine.newEvent(account_id, TASK_UPDATED, {}, undefined, app_id)
+  const at = clock.now()
+  const created = taskEvents.newEvent(engine, account_id, 'task.updated', {}, at, app_id)
   // The body is that of the protocol, and no envelope of ours.
   const event: NewEvent = { ...created, body: Buffer.from(JSON.stringify(update)) }
   const due = event.created_at

@@ -17,8 +17,10 @@ export async function deleteEndedPushes(
     const ended = await store.tasks.endedPushes(null, now - KEPT_FOR, AT_ONCE)
     for (const push of ended) {
       await store.write(async (tx) => {
-        await tx.webhooks.delete(push.webhook_id, now)
         await tx.tasks.dropPush(push)
+        const webhook = await tx.webhooks.get(push.account_id, push.webhook_id)
+        // Its owner may have subscribed it to events: it is theirs then.
+        if (webhook?.events.length === 0) await tx.webhooks.delete(webhook.id, now)
       })
     }
     deleted += ended.length

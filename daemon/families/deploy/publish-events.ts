@@ -9,7 +9,7 @@ import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
 import { deployEvents } from './events.ts'
 
-type Publishing = Pick<Platform, 'engine' | 'newId' | 'appsHosting'>
+type Publishing = Pick<Platform, 'engine' | 'newId' | 'clock' | 'appsHosting'>
 
 /**
  * Publishes that a deployment is live, unless that was published already: before any event of a later

@@ -6,7 +6,7 @@ import { moveTask } from '../../jobs/move-task.ts'
 import type { Platform } from '../../platform.ts'
 import { editEvents } from './events.ts'
 
-type Publishing = Pick<Platform, 'engine' | 'newId' | 'billing'>
+type Publishing = Pick<Platform, 'engine' | 'newId' | 'clock' | 'billing'>
 
 /** The end of an edit that created no revision. */
 export function endWithout(
