@@ -10,8 +10,9 @@ import { agentError } from '../agents/errors.ts'
 import { findTools } from '../agents/find-tools.ts'
 import type { ToolSpec } from '../agents/tools.ts'
 import { READS } from '../operations/operation.ts'
+import type { CallSource } from './call-tool.ts'
 import { callTool } from './call-tool.ts'
-import type { Envelope, McpCall } from './mcp-call.ts'
+import type { McpCall } from './mcp-call.ts'
 import { READ_HINTS, ownTool } from './own-tool.ts'
 import { MAX_RESULT, toOwnAnswer } from './results.ts'
 
@@ -93,8 +94,8 @@ export const API_READ = ownTool({
   description: 'Call any operation that changes nothing, by its name from api_search.',
   annotations: READ_HINTS,
   input,
-  run: (call, given, envelope) =>
-    callNamed(call, given, envelope, ({ operation }) => READS.has(operation.effect)),
+  run: (call, given, source) =>
+    callNamed(call, given, source, ({ operation }) => READS.has(operation.effect)),
 })
 
 export const API_WRITE = ownTool({
@@ -109,8 +110,8 @@ export const API_WRITE = ownTool({
     openWorldHint: true,
   },
   input,
-  run: (call, given, envelope) =>
-    callNamed(call, given, envelope, ({ operation }) => !READS.has(operation.effect)),
+  run: (call, given, source) =>
+    callNamed(call, given, source, ({ operation }) => !READS.has(operation.effect)),
 })
 
 /** Under the authority, the limits and the records of the operation itself. */
@@ -120,10 +121,10 @@ async function callNamed(
     name,
     arguments: given = {},
   }: { readonly name: string; readonly arguments?: GivenArguments | undefined },
-  envelope: Envelope,
+  source: CallSource,
   isCalled: (tool: ToolSpec) => boolean,
 ): ReturnType<typeof callTool> {
   const tool = call.selection.reach.get(name)
   if (tool === undefined || !isCalled(tool)) throw agentError('unknown_operation')
-  return callTool(call, tool, given, { envelope, at: ['params', 'arguments', 'arguments'] })
+  return callTool(call, tool, given, { ...source, at: ['params', 'arguments', 'arguments'] })
 }

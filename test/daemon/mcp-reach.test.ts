@@ -261,6 +261,7 @@ await t.test('a message that calls no operation costs a read', async (t) => {
     clientInfo: { name: 'a', version: '1' },
   }
   const unknown = { name: 'nothing', arguments: {} }
+  const world = await mcpWorld(t, { rateLimits: { reads: 2, writes: 100 } })
   for (const { body, headers } of [
     ofNewest('server/discover'),
     ofNewest('tools/list'),
@@ -281,8 +282,7 @@ await t.test('a message that calls no operation costs a read', async (t) => {
       body: { jsonrpc: '2.0', method: 'notifications/initialized' },
     },
   ]) {
-    const world = await mcpWorld(t, { rateLimits: { reads: 2, writes: 100 } })
-    const { key } = await world.mintKey(WRITER)
+    const { key } = await world.mintKey(WRITER, world.userOf(await world.addAccount()))
     const statuses: number[] = []
     for (let count = 0; count < 4; count += 1) {
       const response = await openMcp(world, key, body, { headers })
