@@ -22,12 +22,13 @@ import type { OutboxSource } from './outbox/contract.ts'
 import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
+export { joinable } from './store/adapters/join.ts'
+export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'
 export { createTurns } from './store/turns.ts'
 export type { Turns } from './store/turns.ts'
 export type { OpenOptions, StoredFacts } from './store/open.ts'
 export { isPostgresUrl, isSequelize } from './store/sequelize.ts'
-export type { SequelizeLike } from './store/sequelize.ts'
 
 /**
  * Opens the store over what an embedder hands over, or over an address.
@@ -106,6 +107,11 @@ export const FILE_PROCESSORS = {
   'built-in': async (options: FileProcessorOptions): Promise<FileProcessor> =>
     (await import('./files/extract.ts')).createFileProcessor(options),
 } as const
+
+/** Several readers as one: the first that detects a type of its own processes a file. */
+export async function combineReaders(readers: readonly FileProcessor[]): Promise<FileProcessor> {
+  return (await import('./files/combine.ts')).combineReaders(readers)
+}
 
 export const EGRESS: Readonly<
   Record<'undici', () => Promise<(options: EgressClientOptions) => EgressClient>>

@@ -26,11 +26,12 @@ import {
 } from '../../lib/internal/arguments.ts'
 import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { INSTANT } from '../../lib/kinds.ts'
-import { isSequelize } from '../../plugins/registry.ts'
+import { isSequelize, sqliteFileOfKnex } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
 import { isAccountId } from '../authority/principal.ts'
 import { SETTINGS } from '../config/settings.ts'
 import { DAEMON_ONLY } from './options.ts'
+import { PLUGINS } from './plugins.ts'
 
 const ACCOUNT_ID: Kind = {
   allowed: 'an account id of 1 to 64 letters, digits, _ or -',
@@ -40,6 +41,12 @@ const ACCOUNT_ID: Kind = {
 /** Optional, but not undefined: a misspelt variable must not drop the argument. */
 function given(kind: Kind): Kind {
   return { ...kind, missing: true }
+}
+
+/** Those of Knex are functions. */
+const TRANSACTION: Kind = {
+  allowed: OBJECT.allowed,
+  accepts: (value) => OBJECT.accepts(value) || typeof value === 'function',
 }
 
 const REQUIREMENT: Kinds = {
@@ -88,7 +95,7 @@ export const readPublish: ReadArguments = declareArguments('webhooks.publish', {
     app_id: optional(NAME),
     id: optional(NAME),
   }),
-  options: optionsOf({ transaction: given(OBJECT) }),
+  options: optionsOf({ transaction: given(TRANSACTION) }),
 })
 
 const OPERATION_ID: Kind = {
@@ -107,7 +114,7 @@ const PRICED: Kinds = { operation: NAME, quantity: given(POSITIVE), key_id: give
 const OWN_WORK: Kinds = { account_id: ACCOUNT_ID, operation_id: OPERATION_ID }
 
 function readCharge(name: string, work: Kinds): ReadArguments {
-  const options = optionsOf({ transaction: given(OBJECT) })
+  const options = optionsOf({ transaction: given(TRANSACTION) })
   return declareArguments(`billing.${name}`, { work: optionsOf(work), options })
 }
 
@@ -126,6 +133,9 @@ export const readRoutes = {
   callback: declareArguments('callback', { options: ROUTE_OPTIONS }),
   koa: declareArguments('koa', { options: ROUTE_OPTIONS }),
   fastify: declareArguments('fastify', { options: optionsOf({ resolve: RESOLVE }) }),
+  web: declareArguments('web', {
+    options: optionsOf({ prefix: optional(TEXT), resolve: RESOLVE, address: optional(FUNCTION) }),
+  }),
 }
 
 /** Result of `resolve`: a misspelt `authenticated_at` would count as a sign-in just now. */
@@ -191,10 +201,12 @@ function kindOf(name: keyof typeof SETTINGS): Kind {
 }
 
 const DATABASE: Kind = {
-  allowed: 'a Sequelize instance, a pool of pg, postgres://…, or the path of a SQLite file',
+  allowed:
+    'a Sequelize instance, a pool of pg, Knex over sqlite3, postgres://…, or the path of a SQLite file',
   accepts: (value) =>
     NAME.accepts(value) ||
     isSequelize(value) ||
+    sqliteFileOfKnex(value) !== undefined ||
     (isObject(value) && typeof value['connect'] === 'function'),
 }
 
@@ -220,6 +232,7 @@ const readOwnOptions: ReadArguments = declareArguments('createKeyhook', {
     tablePrefix: optional(NAME),
     dispatch: optional(BOOLEAN),
     families: optional({ ...listOf(FAMILY), allowed: 'a list of families, not empty' }),
+    plugins: PLUGINS,
     ...Object.fromEntries(EMBEDDED.map((name) => [name, kindOf(name)])),
   }),
 })

@@ -6,14 +6,16 @@ import type { Platform } from '../platform.ts'
 import type { UpdateAccount } from './accounts.ts'
 import type { EmbeddedBilling } from './billing.ts'
 import type { GivenSettings } from './options.ts'
+import type { ChosenPlugins } from './plugins.ts'
 import type { Publish } from './publish.ts'
 import type { Callback, RouteOptions, fastifyOf, koaOf } from './routes.ts'
 import type { Transactions } from './transactions.ts'
+import type { WebHandler, WebOptions } from './web/handler.ts'
 
 export interface KeyhookOptions extends GivenSettings {
   /**
-   * Database: a Sequelize instance, a pg `Pool`, `postgres://…`, or the path of a SQLite file. Default: a
-   * file in `dataDir`, a folder that this process then holds.
+   * Database: a Sequelize instance, a pg `Pool`, Knex over sqlite3, `postgres://…`, or the path of a SQLite
+   * file. Default: a file in `dataDir`, a folder that this process then holds.
    */
   readonly database?: unknown
   /** Prefix of every table name. Default `keyhook_`. */
@@ -22,6 +24,8 @@ export interface KeyhookOptions extends GivenSettings {
   readonly dispatch?: boolean
   /** Your own families, in addition to the product's. */
   readonly families?: readonly Family[]
+  /** Your own implementations of the contracts, instead of the built-in ones. */
+  readonly plugins?: ChosenPlugins
 }
 
 /** Keyhook inside your own process. */
@@ -54,7 +58,8 @@ export interface Keyhook {
      * Publishes an event to the account's webhooks.
      *
      * Without a `transaction` it resolves after its own commit. With one it commits and rolls back with it:
-     * a transaction of `keyhook.transaction()`, of Sequelize over PostgreSQL, or a pg client after `BEGIN`.
+     * a transaction of `keyhook.transaction()`, or one over PostgreSQL: a pg client after `BEGIN`, or what
+     * Sequelize, Drizzle, Kysely, Knex, TypeORM or MikroORM passes to a callback.
      *
      * @throws KeyhookError `undeclared_event_type`, `reserved_event_type`, `event_too_large`,
      *   `event_id_conflict`, `unavailable`; TypeError for an event or an option of another name or
@@ -114,6 +119,27 @@ export interface Keyhook {
   koa(options?: RouteOptions): ReturnType<typeof koaOf>
   /** The same as a Fastify plugin; its prefix is the one of its registration. */
   fastify(options?: Omit<RouteOptions, 'prefix'>): ReturnType<typeof fastifyOf>
+  /**
+   * The same for frameworks with web-standard requests: returns `(request) => Promise<Response>`. What they
+   * pass beside the request is passed to `resolve` and `address`.
+   *
+   * @example
+   * const api = keyhook.web({ address: (request, server) => server.requestIP(request)?.address })
+   * Bun.serve({ fetch: (request, server) => api(request, server) })
+   */
+  web<Context extends readonly unknown[] = readonly unknown[]>(
+    options?: WebOptions<Context>,
+  ): WebHandler<Context>
+  /**
+   * Responds to a web-standard request below the path of `baseUrl`, as `web()` without options does. Further
+   * arguments of a framework are ignored.
+   *
+   * The promise rejects when the client leaves before the response begins.
+   *
+   * @example
+   * export const GET = keyhook.fetch
+   */
+  readonly fetch: WebHandler
   readonly dispatcher: { start(): Promise<void>; stop(): Promise<void> }
   readonly platform: Platform
   /** Lets running attempts end, and closes what was opened here. */

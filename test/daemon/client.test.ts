@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import t from 'tap'
-import ts from 'typescript'
 import { ApiError, createClient } from '../../daemon/client/index.ts'
 import type { Client } from '../../daemon/client/index.ts'
 import { createSend, waitAfter } from '../../daemon/client/send.ts'
@@ -16,7 +15,7 @@ import { eventsFamily } from '../../daemon/families/events/family.ts'
 import { filesFamily } from '../../daemon/families/files/family.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
 import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
-import { codeOf, ROOT, sourcesIn } from '../arch/source.ts'
+import { codeOf, importsIn, ROOT, sourcesIn } from '../arch/source.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { pricesOf } from '../support/billing.ts'
 import type { World } from '../support/world.ts'
@@ -68,11 +67,9 @@ await t.test('the client loads nothing but itself, and asks nothing of Node', (t
   function load(path: string): void {
     if (loaded.has(path)) return
     loaded.add(path)
-    const text = readFileSync(join(ROOT, path), 'utf8')
-    const compilerOptions = { target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }
-    const { outputText } = ts.transpileModule(text, { compilerOptions })
-    for (const { fileName } of ts.preProcessFile(outputText).importedFiles) {
-      load(fileName.startsWith('.') ? join(path, '..', fileName) : fileName)
+    const built = path.replace(/\.ts$/, '.js')
+    for (const name of importsIn(built, readFileSync(join(ROOT, 'dist', built), 'utf8'))) {
+      load(name.startsWith('.') ? join(path, '..', name.replace(/\.js$/, '.ts')) : name)
     }
   }
   load('daemon/client/index.ts')
