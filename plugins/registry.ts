@@ -22,12 +22,13 @@ import type { OutboxSource } from './outbox/contract.ts'
 import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
+export { joinable } from './store/adapters/join.ts'
+export { runInKnex, sqliteFileOfKnex } from './store/adapters/knex-database.ts'
 export { untilAged } from './store/hold.ts'
 export { createTurns } from './store/turns.ts'
 export type { Turns } from './store/turns.ts'
 export type { OpenOptions, StoredFacts } from './store/open.ts'
 export { isPostgresUrl, isSequelize } from './store/sequelize.ts'
-export type { SequelizeLike } from './store/sequelize.ts'
 
 /**
  * Opens the store over what an embedder hands over, or over an address.

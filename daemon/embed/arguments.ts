@@ -26,7 +26,7 @@ import {
 } from '../../lib/internal/arguments.ts'
 import { MAX_KEY_LIMIT } from '../../lib/key/lifecycle.ts'
 import { INSTANT } from '../../lib/kinds.ts'
-import { isSequelize } from '../../plugins/registry.ts'
+import { isSequelize, sqliteFileOfKnex } from '../../plugins/registry.ts'
 import type { Requirement } from '../families/keys/need.ts'
 import { isAccountId } from '../authority/principal.ts'
 import { SETTINGS } from '../config/settings.ts'
@@ -41,6 +41,12 @@ const ACCOUNT_ID: Kind = {
 /** Optional, but not undefined: a misspelt variable must not drop the argument. */
 function given(kind: Kind): Kind {
   return { ...kind, missing: true }
+}
+
+/** Those of Knex are functions. */
+const TRANSACTION: Kind = {
+  allowed: OBJECT.allowed,
+  accepts: (value) => OBJECT.accepts(value) || typeof value === 'function',
 }
 
 const REQUIREMENT: Kinds = {
@@ -89,7 +95,7 @@ export const readPublish: ReadArguments = declareArguments('webhooks.publish', {
     app_id: optional(NAME),
     id: optional(NAME),
   }),
-  options: optionsOf({ transaction: given(OBJECT) }),
+  options: optionsOf({ transaction: given(TRANSACTION) }),
 })
 
 const OPERATION_ID: Kind = {
@@ -108,7 +114,7 @@ const PRICED: Kinds = { operation: NAME, quantity: given(POSITIVE), key_id: give
 const OWN_WORK: Kinds = { account_id: ACCOUNT_ID, operation_id: OPERATION_ID }
 
 function readCharge(name: string, work: Kinds): ReadArguments {
-  const options = optionsOf({ transaction: given(OBJECT) })
+  const options = optionsOf({ transaction: given(TRANSACTION) })
   return declareArguments(`billing.${name}`, { work: optionsOf(work), options })
 }
 
@@ -195,10 +201,12 @@ function kindOf(name: keyof typeof SETTINGS): Kind {
 }
 
 const DATABASE: Kind = {
-  allowed: 'a Sequelize instance, a pool of pg, postgres://…, or the path of a SQLite file',
+  allowed:
+    'a Sequelize instance, a pool of pg, Knex over sqlite3, postgres://…, or the path of a SQLite file',
   accepts: (value) =>
     NAME.accepts(value) ||
     isSequelize(value) ||
+    sqliteFileOfKnex(value) !== undefined ||
     (isObject(value) && typeof value['connect'] === 'function'),
 }
 

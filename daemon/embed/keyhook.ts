@@ -14,8 +14,8 @@ import type { WebHandler, WebOptions } from './web/handler.ts'
 
 export interface KeyhookOptions extends GivenSettings {
   /**
-   * Database: a Sequelize instance, a pg `Pool`, `postgres://…`, or the path of a SQLite file. Default: a
-   * file in `dataDir`, a folder that this process then holds.
+   * Database: a Sequelize instance, a pg `Pool`, Knex over sqlite3, `postgres://…`, or the path of a SQLite
+   * file. Default: a file in `dataDir`, a folder that this process then holds.
    */
   readonly database?: unknown
   /** Prefix of every table name. Default `keyhook_`. */
@@ -58,7 +58,8 @@ export interface Keyhook {
      * Publishes an event to the account's webhooks.
      *
      * Without a `transaction` it resolves after its own commit. With one it commits and rolls back with it:
-     * a transaction of `keyhook.transaction()`, of Sequelize over PostgreSQL, or a pg client after `BEGIN`.
+     * a transaction of `keyhook.transaction()`, or one over PostgreSQL: a pg client after `BEGIN`, or what
+     * Sequelize, Drizzle, Kysely, Knex, TypeORM or MikroORM passes to a callback.
      *
      * @throws KeyhookError `undeclared_event_type`, `reserved_event_type`, `event_too_large`,
      *   `event_id_conflict`, `unavailable`; TypeError for an event or an option of another name or

@@ -1,5 +1,10 @@
 import type { OpenOptions } from '../../plugins/registry.ts'
-import { isPostgresUrl, isSequelize, openDatabase } from '../../plugins/registry.ts'
+import {
+  isPostgresUrl,
+  isSequelize,
+  openDatabase,
+  sqliteFileOfKnex,
+} from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { takeDataFolder } from '../machine/data-folder.ts'
 import { holdFile } from '../machine/lock-file.ts'
@@ -50,7 +55,8 @@ async function openGiven(
   if (file !== undefined) await requireOwnOutbox(config, file)
   const release = await hold(database, naming)
   closers.push(release)
-  const { store } = await openDatabase(database, {
+  const opened = typeof database === 'function' ? file : database
+  const { store } = await openDatabase(opened, {
     ...naming,
     inspect: (stored) => inspect(stored, undefined),
   })
@@ -118,5 +124,5 @@ function sqliteFileOf(database: unknown): string | undefined {
   if (typeof database === 'string') return isPostgresUrl(database) ? undefined : database
   return isSequelize(database) && database.getDialect() === 'sqlite'
     ? database.options.storage
-    : undefined
+    : sqliteFileOfKnex(database)
 }

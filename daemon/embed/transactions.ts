@@ -1,8 +1,15 @@
 import { orAborted } from '../../lib/internal/until-aborted.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
-import type { SequelizeLike, Turns } from '../../plugins/registry.ts'
-import { createTurns, isSequelize, untilAged } from '../../plugins/registry.ts'
+import type { Turns } from '../../plugins/registry.ts'
+import {
+  createTurns,
+  isSequelize,
+  joinable,
+  runInKnex,
+  sqliteFileOfKnex,
+  untilAged,
+} from '../../plugins/registry.ts'
 import type { PlatformStore, PlatformTx } from '../../plugins/platform/contract.ts'
 import type { JoinedUnit } from '../../plugins/store/contract.ts'
 
@@ -11,13 +18,15 @@ export interface Transactions {
   /**
    * Runs `work` in a transaction and commits it, or rolls back when it rejects.
    *
-   * @param work receives a Sequelize transaction or a client of the pool; with a file of Keyhook's own, a
-   *   token to pass on
+   * @param work receives a transaction of Sequelize or Knex, or a client of the pool; with a file of
+   *   Keyhook's own, a token to pass on
    */
   run<T>(work: (transaction: never) => Promise<T>): Promise<T>
   /**
    * Runs a call in a transaction, after those that were made in it before: their statements must not mix.
    *
+   * @param transaction as the library passes it to a callback: a client of pg, or one of Sequelize, Drizzle,
+   *   Kysely, Knex, TypeORM or MikroORM
    * @throws TypeError for anything but an open transaction of this database, and over SQLite for one that
    *   `run` did not open
    */
@@ -25,6 +34,8 @@ export interface Transactions {
 }
 
 type Unit = JoinedUnit<PlatformTx>
+
+type Begin = <T>(work: (transaction: object) => Promise<T>) => Promise<T>
 
 /** The part of a pg pool that is used. */
 interface PoolLike {
@@ -50,9 +61,9 @@ export function createTransactions(store: PlatformStore, database: unknown): Tra
   const units = new WeakMap<object, Unit>()
   const turns = new WeakMap<object, Turns>()
 
-  function join(transaction: object): Unit {
+  async function join(transaction: object): Promise<Unit> {
     if (store.join === undefined) throw new TypeError('this store joins no transactions')
-    return store.join(transaction)
+    return store.join(await joinable(transaction))
   }
 
   function turnsOf(transaction: object): Turns {
@@ -79,13 +90,11 @@ export function createTransactions(store: PlatformStore, database: unknown): Tra
     }
   }
 
-  async function inSequelize<T>(
-    sequelize: SequelizeLike,
-    work: (transaction: object) => Promise<T>,
-  ): Promise<T> {
+  /** @param begin begins a transaction of a library, and commits it unless its work rejects */
+  async function inLibrary<T>(begin: Begin, work: (transaction: object) => Promise<T>): Promise<T> {
     let unit: Unit | undefined
-    const result = await sequelize.transaction({ type: 'IMMEDIATE' }, async (transaction) => {
-      unit = join(transaction)
+    const result = await begin(async (transaction) => {
+      unit = await join(transaction)
       return within(transaction, unit, work)
     })
     unit?.committed()
@@ -102,7 +111,7 @@ export function createTransactions(store: PlatformStore, database: unknown): Tra
     client.on('error', note)
     try {
       await client.query('BEGIN')
-      const unit = join(client)
+      const unit = await join(client)
       const result = await within(client, unit, work)
       const { command } = await client.query('COMMIT')
       // After a failed statement, COMMIT rolls back without an error.
@@ -127,34 +136,43 @@ export function createTransactions(store: PlatformStore, database: unknown): Tra
 
   function run<T>(work: (transaction: object) => Promise<T>): Promise<T> {
     if (isPool(database)) return inPool(database, work)
-    if (!isSequelize(database)) return inOwn(work)
-    if (store.hold === undefined) return inSequelize(database, work)
+    const begin = beginnerOf(database)
+    if (begin === undefined) return inOwn(work)
+    if (store.hold === undefined) return inLibrary(begin, work)
     // Other writes continue once it is too old: it must roll back at once, whatever the work waits for.
     return store.hold(
-      (aged) => inSequelize(database, (transaction) => orAborted(work(transaction), aged)),
+      (aged) => inLibrary(begin, (transaction) => orAborted(work(transaction), aged)),
       { maxAge: MAX_AGE },
     )
   }
 
-  function unitOf(transaction: object): PlatformTx {
+  async function unitOf(transaction: object): Promise<PlatformTx> {
     const opened = units.get(transaction)
     if (opened !== undefined) return opened.tx
     // Without notifications of the store, no other process learns of the commit.
     if (store.watch === undefined) {
       throw new TypeError('over SQLite, transaction must be one of keyhook.transaction()')
     }
-    return join(transaction).tx
+    return (await join(transaction)).tx
   }
 
   return {
     run: run as Transactions['run'],
     async inside(transaction, call) {
-      if (typeof transaction !== 'object' || transaction === null) {
+      const isTransaction = typeof transaction === 'object' || typeof transaction === 'function'
+      if (!isTransaction || transaction === null) {
         throw new TypeError('transaction must be a transaction that is open')
       }
-      return turnsOf(transaction).take(async () => call(unitOf(transaction)))
+      return turnsOf(transaction).take(async () => call(await unitOf(transaction)))
     },
   }
+}
+
+/** Undefined where Keyhook begins the transaction itself. */
+function beginnerOf(database: unknown): Begin | undefined {
+  if (isSequelize(database)) return (work) => database.transaction({ type: 'IMMEDIATE' }, work)
+  if (sqliteFileOfKnex(database) === undefined) return undefined
+  return (work) => runInKnex(database, work)
 }
 
 function isPool(database: unknown): database is PoolLike {

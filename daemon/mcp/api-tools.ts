@@ -10,8 +10,9 @@ import { agentError } from '../agents/errors.ts'
 import { findTools } from '../agents/find-tools.ts'
 import type { ToolSpec } from '../agents/tools.ts'
 import { READS } from '../operations/operation.ts'
+import type { CallSource } from './call-tool.ts'
 import { callTool } from './call-tool.ts'
-import type { Envelope, McpCall } from './mcp-call.ts'
+import type { McpCall } from './mcp-call.ts'
 import { READ_HINTS, ownTool } from './own-tool.ts'
 import { MAX_RESULT, toOwnAnswer } from './results.ts'
 
@@ -32,7 +33,7 @@ const found = z.strictObject({
 export const API_SEARCH = ownTool({
   name: 'api_search',
   title: 'Find operations',
-  description: `Find operations of the API by words, such as "create webhook": what they do, their arguments, and the tool that calls them. Without words: the names of all operations. At most ${FOUND} are described.`,
+  description: `Find operations of the API by words, such as "create webhook": what they do, their arguments, and the tool that calls them. Without words: the names of all operations. At most ${FOUND} are found, and the best are described.`,
   annotations: READ_HINTS,
   input: z.strictObject({
     words: z.string().max(200).optional().meta({ description: 'Words, or the name of one.' }),
@@ -44,13 +45,20 @@ export const API_SEARCH = ownTool({
       ({ operation }) => principal !== undefined && options.calls.allows(principal, operation),
     )
     if (words.trim() === '') return Promise.resolve(toOwnAnswer({ operations: tools.map(name) }))
-    const named = tools.filter((one) => one.name === words.trim())
-    const best = named.length > 0 ? named : findTools(tools, words).slice(0, FOUND)
-    return Promise.resolve(toOwnAnswer({ operations: fitting(best.map(describe)) }))
+    const named = tools.find((one) => one.name === words.trim())
+    const shown = named === undefined ? search(tools, words) : [describe(named)]
+    return Promise.resolve(toOwnAnswer({ operations: fitting(shown) }))
   },
 })
 
 type Found = z.input<typeof found>
+
+/** Those with as many of the words as the best one are described, the others are named. */
+function search(tools: readonly ToolSpec[], words: string): readonly Found[] {
+  const matching = findTools(tools, words).slice(0, FOUND)
+  const most = matching[0]?.matches
+  return matching.map(({ tool, matches }) => (matches === most ? describe(tool) : name(tool)))
+}
 
 function name({ listed, operation }: ToolSpec): Found {
   const isRead = READS.has(operation.effect)
@@ -86,8 +94,8 @@ export const API_READ = ownTool({
   description: 'Call any operation that changes nothing, by its name from api_search.',
   annotations: READ_HINTS,
   input,
-  run: (call, given, envelope) =>
-    callNamed(call, given, envelope, ({ operation }) => READS.has(operation.effect)),
+  run: (call, given, source) =>
+    callNamed(call, given, source, ({ operation }) => READS.has(operation.effect)),
 })
 
 export const API_WRITE = ownTool({
@@ -102,8 +110,8 @@ export const API_WRITE = ownTool({
     openWorldHint: true,
   },
   input,
-  run: (call, given, envelope) =>
-    callNamed(call, given, envelope, ({ operation }) => !READS.has(operation.effect)),
+  run: (call, given, source) =>
+    callNamed(call, given, source, ({ operation }) => !READS.has(operation.effect)),
 })
 
 /** Under the authority, the limits and the records of the operation itself. */
@@ -113,10 +121,10 @@ async function callNamed(
     name,
     arguments: given = {},
   }: { readonly name: string; readonly arguments?: GivenArguments | undefined },
-  envelope: Envelope,
+  source: CallSource,
   isCalled: (tool: ToolSpec) => boolean,
 ): ReturnType<typeof callTool> {
   const tool = call.selection.reach.get(name)
   if (tool === undefined || !isCalled(tool)) throw agentError('unknown_operation')
-  return callTool(call, tool, given, { envelope, at: ['params', 'arguments', 'arguments'] })
+  return callTool(call, tool, given, { ...source, at: ['params', 'arguments', 'arguments'] })
 }

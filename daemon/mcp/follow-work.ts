@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/engine/ports.ts'
 import { KeyhookError } from '../../lib/errors.ts'
 import type { Millis } from '../../lib/time.ts'
 import { SECOND } from '../../lib/time.ts'
@@ -123,17 +124,51 @@ async function readToEnd(
     isOver = true
     leave()
   })
+  const watch = watchAdmission(options.platform.clock, response)
   try {
     if (!isLeft()) await reportAll(response, reporter)
   } catch (cause) {
     // Who leaves ends a read that waits for its turn.
-    if (!isOver) throw cause
+    if (!isOver && watch.refusal() === undefined) throw cause
   } finally {
     cancelTimer()
+    watch.end()
     for (const signal of signals) signal.removeEventListener('abort', leave)
     leave()
   }
+  const refusal = watch.refusal()
+  if (refusal !== undefined) throw refusal
   if (isLeft()) throw httpError('request_abandoned')
+}
+
+/** How often a silent wait asks whether its caller may still read: as often as REST does. */
+const ADMIT_EVERY: Millis = SECOND
+
+/** Leaves events, which may stay silent for long, as soon as the caller may no longer read them. */
+function watchAdmission(
+  clock: Pick<Clock, 'after'>,
+  { admit, leave }: Pick<InnerEvents, 'admit' | 'leave'>,
+): { refusal(): Error | undefined; end(): void } {
+  let refusal: Error | undefined
+  let cancel = (): void => undefined
+  let isEnded = false
+  const look = (): void => {
+    if (isEnded) return
+    cancel = clock.after(ADMIT_EVERY, () => {
+      admit().then(look, (cause: unknown) => {
+        refusal = cause instanceof Error ? cause : httpError('internal_error', { cause })
+        leave()
+      })
+    })
+  }
+  look()
+  return {
+    refusal: () => refusal,
+    end() {
+      isEnded = true
+      cancel()
+    },
+  }
 }
 
 async function reportAll(

@@ -5,14 +5,15 @@ import { mergeObjects, toPlainSchema } from '../agents/json-schema.ts'
 import type { ListedTool } from '../agents/tools.ts'
 import { httpError } from '../operations/errors.ts'
 import { createInputReader } from '../operations/read-input.ts'
-import type { Envelope, McpCall } from './mcp-call.ts'
+import type { CallSource } from './call-tool.ts'
+import type { McpCall } from './mcp-call.ts'
 import type { ToolAnswer } from './results.ts'
 
 /** A tool that is no operation: it finds operations, calls them, or reads on in their results. */
 export interface OwnTool {
   readonly listed: ListedTool
   /** @throws KeyhookError its refusal */
-  run(call: McpCall, given: GivenArguments, envelope: Envelope): Promise<ToolAnswer>
+  run(call: McpCall, given: GivenArguments, source: CallSource): Promise<ToolAnswer>
 }
 
 interface Declared<Input extends z.ZodObject> extends Pick<
@@ -22,7 +23,7 @@ interface Declared<Input extends z.ZodObject> extends Pick<
   readonly input: Input
   /** Undefined: any object. */
   readonly output?: z.ZodType
-  run(call: McpCall, input: z.output<Input>, envelope: Envelope): Promise<ToolAnswer>
+  run(call: McpCall, input: z.output<Input>, source: CallSource): Promise<ToolAnswer>
 }
 
 const ANY: ObjectSchema = { type: 'object', properties: {}, additionalProperties: true }
@@ -37,12 +38,12 @@ export function ownTool<Input extends z.ZodObject>(declared: Declared<Input>): O
       inputSchema: mergeObjects([toPlainSchema(input, 'input')]),
       outputSchema: output === undefined ? ANY : mergeObjects([toPlainSchema(output, 'output')]),
     },
-    async run(call, given, envelope) {
+    async run(call, given, source) {
       const parsed = read(given, 'arguments')
       if (parsed.value === undefined) {
         throw httpError('invalid_request', { errors: parsed.faults ?? [] })
       }
-      return run(call, parsed.value, envelope)
+      return run(call, parsed.value, source)
     },
   }
 }

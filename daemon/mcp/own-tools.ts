@@ -38,10 +38,10 @@ export async function callOwnTool(
   call: McpCall,
   tool: OwnTool,
   given: GivenArguments,
-  { envelope }: CallSource,
+  source: CallSource,
 ): Promise<ToolAnswer> {
   try {
-    return await tool.run(call, given, envelope)
+    return await tool.run(call, given, source)
   } catch (cause) {
     if (!(cause instanceof KeyhookError)) throw cause
     return toRefusal(cause, call.ctx.state.requestId, call.options.platform.baseUrl)

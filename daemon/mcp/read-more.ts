@@ -22,7 +22,7 @@ export const READ_MORE = ownTool({
     next_cursor: z.string().nullable().meta({ description: 'Null: this was the last part.' }),
     bytes: z.int().meta({ description: 'Bytes of the whole result.' }),
   }),
-  async run(call, { cursor }, envelope) {
+  async run(call, { cursor }, { envelope }) {
     const { tool: name, given, offset, digest } = readCursor(cursor)
     const tool = call.selection.reach.get(name)
     if (tool === undefined || !READS.has(tool.operation.effect)) throw invalidCursor()

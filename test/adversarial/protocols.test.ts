@@ -1,7 +1,9 @@
 import t from 'tap'
+import { a2aProtocol } from '../../daemon/a2a/endpoint.ts'
 import { skillsOf } from '../../daemon/agents/skills.ts'
 import { toolsOf } from '../../daemon/agents/tools.ts'
 import { FAMILIES } from '../../daemon/families/index.ts'
+import { mcp } from '../../daemon/mcp/endpoint.ts'
 import { chooseSeed, createSeededRandom } from '../support/seeded-random.ts'
 import { sized } from '../support/soak.ts'
 import { openBed, openGarden } from './operations/emitted.ts'
@@ -9,8 +11,8 @@ import type { Canary } from './operations/planted.ts'
 import { PLANTED } from './operations/planted.ts'
 import type { Compared, Over, Pair } from './protocols/compared.ts'
 import { OVER_A2A, OVER_MCP, compare } from './protocols/compared.ts'
-import { DELEGATION_CHECKS } from './protocols/delegation.ts'
-import { INJECTION_CHECKS } from './protocols/injection.ts'
+import { delegationChecks } from './protocols/delegation.ts'
+import { injectionChecks, plantTexts } from './protocols/injection.ts'
 import { readOffered } from './protocols/offered.ts'
 import { revokeWhileWaiting } from './protocols/revocation.ts'
 import { openCounter, openTwin } from './protocols/twins.ts'
@@ -18,10 +20,11 @@ import { PROTOCOLS } from './rows/protocols.ts'
 import { runSection } from './run.ts'
 
 /** Kinds of keys that ask for each tool and each skill, beside the one that may do everything. */
-const KINDS_OF_TOOL = sized(2, 12, 100)
+const KINDS_OF_TOOL = sized(1, 12, 100)
 const KINDS_OF_SKILL = sized(12, 30, 100)
 
-const TOOLS = toolsOf(FAMILIES.filter(({ name }) => name !== 'accounts'))
+const SERVED = FAMILIES.filter(({ name }) => name !== 'accounts')
+const TOOLS = toolsOf(SERVED)
 const SKILLS = skillsOf(TOOLS).map(({ tool }) => tool)
 
 /** Tools that are never allowed here, and why; of these statuses the other protocol is told, too. */
@@ -41,6 +44,8 @@ const foreign: Canary = (family) => `planted-${family}-foreign`
 
 /** Values that give access. */
 const VALUE = /\b(?:service_dk_\w{20,}|whsec_[\w+/=]{20,})|planted-secrets-own/g
+const ERROR = /^\{"jsonrpc":"2.0","id":1,"error":/
+
 /** The one result that shows a new value. */
 const SHOWS: readonly string[] = [
   'keys_create',
@@ -54,7 +59,7 @@ t.comment(`SEED=${seed}`)
 const random = createSeededRandom(seed)
 
 await t.test('what MCP and A2A allow', async (t) => {
-  const walk = await openGarden(t)
+  const walk = await openGarden(t, [], [mcp, a2aProtocol(SERVED)])
   const { garden } = walk
   const { world } = garden
   const { store, clock } = world.platform
@@ -72,6 +77,7 @@ await t.test('what MCP and A2A allow', async (t) => {
     await open((id) => store.write((tx) => tx.accounts.setPlan(id, 'free', clock.now()))),
     await open((id) => store.write((tx) => tx.accounts.setSuspended(id, true, clock.now()))),
   ]
+  const texts = await plantTexts(garden)
   await walk.rest()
   t.teardown(() => counter.close())
 
@@ -109,8 +115,15 @@ await t.test('what MCP and A2A allow', async (t) => {
       saw('the same')
     },
     async C04(t, saw) {
-      const key = pair.over.keys.get('*:*') ?? ''
-      said.push(...(await readOffered(world, key, pair.over.bed.ids)))
+      const key = await skilled.over.keyOf('*:*')
+      const offered = await readOffered(world, key, skilled.over.bed.ids)
+      const read = offered.filter(
+        ([what, text]) => what.startsWith('resources/read') && !ERROR.test(text),
+      )
+      const prompts = offered.filter(([what]) => what.startsWith('prompts/get'))
+      t.comment(`${read.length} resources, ${prompts.length} prompts`)
+      t.ok(read.length > 0 && prompts.length > 0)
+      said.push(...offered)
       const beyond = await readOffered(world, key, other.ids)
       const found = [...said, ...beyond].filter(([, text]) =>
         PLANTED.some((family) => text.includes(foreign(family))),
@@ -129,7 +142,7 @@ await t.test('what MCP and A2A allow', async (t) => {
       saw('nothing else')
     },
     C06: (t, saw) => revokeWhileWaiting(t, saw, skilled.rest),
-    ...INJECTION_CHECKS,
-    ...DELEGATION_CHECKS,
+    ...injectionChecks(world, texts),
+    ...delegationChecks(world),
   })
 })

@@ -43,7 +43,14 @@ const ask = async (
 await t.test('the declared skills are those of the specification', async (t) => {
   t.same(
     skills.map(({ id }) => id),
-    ['apps_create', 'edits_create', 'files_search', 'deploy_publish', 'observe_health'],
+    [
+      'apps_create',
+      'edits_create',
+      'files_search',
+      'deploy_publish',
+      'deploy_rollback',
+      'observe_health',
+    ],
   )
 })
 

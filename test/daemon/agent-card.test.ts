@@ -10,7 +10,14 @@ import { createWorld } from '../support/world.ts'
 const families = FAMILIES.filter(({ name }) => name !== 'keys')
 const open = (t: Parameters<typeof createWorld>[0]): Promise<World> => createWorld(t, { families })
 
-const SKILLS = ['apps_create', 'edits_create', 'files_search', 'deploy_publish', 'observe_health']
+const SKILLS = [
+  'apps_create',
+  'edits_create',
+  'files_search',
+  'deploy_publish',
+  'deploy_rollback',
+  'observe_health',
+]
 
 interface Head extends AnyBody {
   readonly interfaces: Readonly<Record<string, unknown>>

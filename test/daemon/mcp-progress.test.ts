@@ -5,6 +5,7 @@ import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
 import { mcp } from '../../daemon/mcp/endpoint.ts'
 import { until } from '../support/daemon.ts'
 import { createApp, createHeldEditor, startWorker } from '../support/edits.ts'
+import { change, deployWorld, startDeployer } from '../support/deploys.ts'
 import { MCP_CLIENTS, connectMcp } from '../support/mcp.ts'
 import { startPostgres } from '../support/postgres.ts'
 import type { World } from '../support/world.ts'
@@ -26,8 +27,8 @@ async function heldWorld(t: Teardown, database?: string) {
   return { ...held, world, app_id, key, keyId }
 }
 
-async function open(t: Teardown, world: World, key: string, connect = connectMcp) {
-  const client = await connect(world, key)
+async function open(t: Teardown, world: World, key: string, connect = connectMcp, query = '') {
+  const client = await connect(world, key, query)
   t.teardown(() => client.close())
   return client
 }
@@ -103,6 +104,37 @@ await t.test('an app made from a prompt shows the progress of its first edit', a
   await release('bakery')
   t.match((await called).structured, { status: 'ready' })
   t.ok(seen.length > 0)
+})
+
+await t.test('a publication shows its progress, also through api_write', async (t) => {
+  const world = await deployWorld(t, { protocols: [mcp] })
+  startDeployer(t, world)
+  const { id: app_id } = await createApp(world, { name: 'Shop' })
+  const { key } = await world.mintKey({ scopes: ['apps:*', 'deploy:*'] })
+  const seen: string[] = []
+  const options = { onprogress: ({ message = '' }) => seen.push(message) }
+  const client = await open(t, world, key)
+  const { structured, isError } = await client.callTool('deploy_publish', { app_id }, options)
+  t.match(
+    { structured, isError },
+    { isError: false, structured: { status: 'live', dry_run: false } },
+  )
+  t.ok(seen.some((message) => message.includes('building') || message.includes('release')))
+
+  const path = `/v1/apps/${app_id}`
+  const revision = await change(world, app_id, 'Open every day')
+  seen.length = 0
+  const reach = await open(t, world, key, connectMcp, '?toolsets=api')
+  const called = { name: 'deploy_publish', arguments: { app_id, revision } }
+  t.match((await reach.callTool('api_write', called, options)).structured, {
+    status: 'live',
+    revision,
+  })
+  t.ok(seen.length > 0)
+  t.match((await world.request('GET', `${path}/deployments`, { as: key })).body['data'], [
+    { revision, status: 'live' },
+    { status: 'superseded' },
+  ])
 })
 
 await t.test('a client that leaves ends its wait, and not the work', async (t) => {

@@ -7,7 +7,7 @@ import { MAX_RESULT } from '../../daemon/mcp/results.ts'
 import { createMemoryEditor } from '../../plugins/edits/memory.ts'
 import { ask, createApp, startWorker } from '../support/edits.ts'
 import type { CalledTool, McpClient } from '../support/mcp.ts'
-import { MCP_CLIENTS, connectMcp } from '../support/mcp.ts'
+import { MCP_CLIENTS, connectMcp, message, openMcp } from '../support/mcp.ts'
 import type { World, WorldOptions } from '../support/world.ts'
 import { createWorld } from '../support/world.ts'
 
@@ -249,7 +249,55 @@ await t.test('a list that is too large is a shorter page', async (t) => {
   t.same(seen.toSorted(), urls.toSorted())
 })
 
-await t.test('what calls no operation costs a read', async (t) => {
+await t.test('a message that calls no operation costs a read', async (t) => {
+  const ofNewest = (method: string, params = {}) => message(method, params)
+  const ofOlder = (method: string, params = {}) => ({
+    body: { jsonrpc: '2.0', id: 1, method, params },
+    headers: { 'mcp-protocol-version': '2025-06-18' },
+  })
+  const info = {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'a', version: '1' },
+  }
+  const unknown = { name: 'nothing', arguments: {} }
+  const world = await mcpWorld(t, { rateLimits: { reads: 2, writes: 100 } })
+  for (const { body, headers } of [
+    ofNewest('server/discover'),
+    ofNewest('tools/list'),
+    ofNewest('prompts/list'),
+    ofNewest('resources/list'),
+    ofNewest('resources/read', { uri: 'keyhook://v1/nothing' }),
+    ofNewest('tools/call', unknown),
+    ofNewest('tools/call', { name: 'apps_get', arguments: {} }),
+    ofNewest('tools/call', { name: 'read_more', arguments: { cursor: 'x' } }),
+    ofNewest('nothing'),
+    ofNewest('subscriptions/listen', { notifications: {} }),
+    ofOlder('initialize', info),
+    ofOlder('ping'),
+    ofOlder('tools/list'),
+    ofOlder('tools/call', { ...unknown, _meta: { progressToken: 1 } }),
+    {
+      ...ofOlder('notifications/initialized'),
+      body: { jsonrpc: '2.0', method: 'notifications/initialized' },
+    },
+  ]) {
+    const { key } = await world.mintKey(WRITER, world.userOf(await world.addAccount()))
+    const statuses: number[] = []
+    for (let count = 0; count < 4; count += 1) {
+      const response = await openMcp(world, key, body, { headers })
+      statuses.push(response.status)
+      await response.body?.cancel()
+    }
+    t.ok(
+      statuses.slice(0, 2).every((status) => status !== 429),
+      body.method,
+    )
+    t.equal(statuses[3], 429, body.method)
+  }
+})
+
+await t.test('a search costs a read', async (t) => {
   const world = await mcpWorld(t, { rateLimits: { reads: 4, writes: 100 } })
   const { key } = await world.mintKey(WRITER)
   const client = await open(t, world, key, '?toolsets=api')

@@ -27,6 +27,11 @@ async function listen(world: World, key: string): Promise<OpenStream> {
   return readStream(response, leaving)
 }
 
+const warned: Error[] = []
+const onWarning = (warning: Error): unknown => warned.push(warning)
+process.on('warning', onWarning)
+t.teardown(() => process.off('warning', onWarning))
+
 await t.test('a client that listens is told when its tools have changed', async (t) => {
   const world = await listeningWorld(t)
   const { id, key } = await world.mintKey({ scopes: ['apps:*', 'edits:*'] })
@@ -108,3 +113,11 @@ await t.test(
     for (const stream of [...open, beside, again]) stream?.leave()
   },
 )
+
+await t.test('no stream has so many listeners that Node warns of them', (t) => {
+  t.same(
+    warned.filter(({ name }) => name === 'MaxListenersExceededWarning'),
+    [],
+  )
+  t.end()
+})

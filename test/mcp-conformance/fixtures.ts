@@ -4,6 +4,8 @@ import type { AgentTool } from '../../daemon/operations/agent.ts'
 import type { Family } from '../../daemon/operations/family.ts'
 import { defineFamily } from '../../daemon/operations/family.ts'
 import { operation } from '../../daemon/operations/operation.ts'
+import type { StreamEvent } from '../../daemon/operations/operation.ts'
+import { wait } from '../../daemon/families/wire.ts'
 import { httpError } from '../../daemon/operations/errors.ts'
 
 /** The toolset of the tools that the suite calls by name. */
@@ -11,6 +13,7 @@ export const TOOLSET = 'test'
 
 const agent: AgentTool = { toolset: TOOLSET }
 const text = z.strictObject({ text: z.string() })
+const workParams = z.strictObject({ work_id: z.string() })
 
 /** An operation that answers `said`; its tool is named `test_` and its name. */
 function saying(name: string, said: string) {
@@ -46,6 +49,72 @@ const failing = operation({
   example: { response: { text: 'never' } },
   run: () => Promise.reject(httpError('key_required')),
 })
+
+const work = z.strictObject({ id: z.string(), status: z.string() })
+const STATES = ['queued', 'running', 'completed']
+
+/** Work that is accepted, whose record is read again, and whose events are followed to its end. */
+const WORK = [
+  operation({
+    effect: 'own',
+    id: 'test.tool_with_progress',
+    summary: 'Begin work',
+    method: 'POST',
+    path: '/v1/test/work',
+    access: 'key',
+    agent,
+    emits: [],
+    input: { query: z.strictObject({ wait }) },
+    output: work,
+    status: 201,
+    accepted: ({ status }) => status !== 'completed',
+    watch: ({ id }) => `/v1/test/work/${id}`,
+    errors: [],
+    example: {
+      response: { id: 'one', status: 'completed' },
+      accepted: { id: 'one', status: 'queued' },
+    },
+    run: () => Promise.resolve({ id: 'one', status: 'queued' }),
+  }),
+  operation({
+    effect: 'read',
+    id: 'test.get_work',
+    summary: 'Read work',
+    method: 'GET',
+    path: '/v1/test/work/{work_id}',
+    access: 'key',
+    agent,
+    emits: [],
+    input: { params: workParams },
+    output: work,
+    errors: [],
+    example: { params: { work_id: 'one' }, response: { id: 'one', status: 'completed' } },
+    run: ({ params }) => Promise.resolve({ id: params.work_id, status: 'completed' }),
+  }),
+  operation({
+    effect: 'stream',
+    id: 'test.follow_work',
+    summary: 'Follow work',
+    method: 'GET',
+    path: '/v1/test/work/{work_id}/events',
+    access: 'key',
+    agent: { omit: 'Its tool follows it.' },
+    emits: [],
+    input: { params: workParams },
+    output: work,
+    errors: [],
+    example: { params: { work_id: 'one' }, response: { id: 'one', status: 'running' } },
+    run: ({ params }) => Promise.resolve(statesOf(params.work_id)),
+  }),
+] as const
+
+async function* statesOf(id: string): AsyncGenerator<StreamEvent<z.infer<typeof work>>> {
+  await Promise.resolve()
+  for (const [at, status] of STATES.entries()) {
+    const event = status === 'completed' ? 'end' : 'state'
+    yield { id: String(at), event, data: { id, status } }
+  }
+}
 
 /**
  * Operations as a third party adds them, for the tools that the suite calls by name: they become tools as
@@ -83,6 +152,7 @@ export function fixtureFamily(narrow: () => Promise<void>): Family {
       saying('streaming_elicitation', 'No tool asks its caller for anything.'),
       failing,
       changing,
+      ...WORK,
     ],
   })
 }

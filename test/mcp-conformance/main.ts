@@ -113,17 +113,20 @@ async function main(): Promise<number> {
   const proxy = await startProxy()
   try {
     const ran = await runAll(folder, proxy)
-    const { passed, excluded, faults } = judge(
+    const { passed, excluded, checks, faults } = judge(
       ran.flatMap(({ found }) => found),
       EXCLUSIONS,
     )
     const isRun = ran.every(({ found }) => found.length > 0)
     if (faults.length > 0 || !isRun) for (const { output } of ran) process.stdout.write(output)
-    for (const { scenarios, checks = [], reason } of EXCLUSIONS)
-      print(`excluded: ${[...scenarios, ...checks].join(', ')}: ${reason}`)
+    for (const { scenarios, checks: named = [], reason } of EXCLUSIONS)
+      print(`excluded: ${[...scenarios, ...named].join(', ')}: ${reason}`)
     for (const fault of faults) print(`FAULT ${fault}`)
     const isGreen = isRun && faults.length === 0
-    const counts = `${passed.length} scenarios passed, ${excluded.length} do not apply in whole or in part`
+    const counts = [
+      `${passed.length} scenarios passed and ${excluded.length} apply in part or not`,
+      `${checks.passed} checks passed, ${checks.excluded} excluded`,
+    ].join('; ')
     print(`${counts}: ${isGreen ? 'no fault' : `FAILED, ${faults.length} faults`}`)
     return isGreen ? 0 : 1
   } finally {

@@ -50,6 +50,8 @@ export interface Verdict {
   readonly passed: readonly string[]
   /** Those of which nothing but excluded checks did not pass. */
   readonly excluded: readonly string[]
+  /** Checks that passed, and those that are excluded. */
+  readonly checks: { readonly passed: number; readonly excluded: number }
   /** What is wrong, a line each. */
   readonly faults: readonly string[]
 }
@@ -64,6 +66,10 @@ export function judge(found: readonly Found[], exclusions: readonly Exclusion[])
   return {
     passed: names.filter((name) => !failing.has(name)),
     excluded: names.filter((name) => failing.has(name) && !faulty.has(name)),
+    checks: {
+      passed: found.length - failed.length,
+      excluded: failed.length - unexcused.length,
+    },
     faults: [...unexcused.map(printFound), ...exclusions.flatMap((row) => staleIn(row, failed))],
   }
 }

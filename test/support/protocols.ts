@@ -79,15 +79,30 @@ export function overMcp(families: readonly Family[]): AskOver {
   }
 }
 
+/** Ways to call a tool: of the newest revision, of an earlier one, and by the tools that reach every operation. */
+export const WAYS = ['newest', 'earlier', 'api'] as const
+
+export type Way = (typeof WAYS)[number]
+
 /** @param query which tools are chosen; default: all of them */
 export async function callTool(
   world: Pick<World, 'baseUrl'>,
   key: string,
   { tool, args }: ToolCall,
-  query = '?toolsets=all',
+  { way = 'newest', query = '?toolsets=all' }: { way?: Way; query?: string } = {},
 ): Promise<Answer<AnyBody>> {
-  const { body, headers } = message('tools/call', { name: tool.name, arguments: args })
-  const sent = await sendMcp(world, key, body, { headers, query })
+  const isRead = tool.listed.annotations.readOnlyHint
+  const called =
+    way === 'api'
+      ? {
+          name: isRead ? 'api_read' : 'api_write',
+          arguments: { name: tool.name, arguments: args },
+        }
+      : { name: tool.name, arguments: args }
+  const newest = message('tools/call', called)
+  const { body, headers } = way === 'earlier' ? earlier(called) : newest
+  const chosen = way === 'api' ? '?toolsets=api' : query
+  const sent = await sendMcp(world, key, body, { headers, query: chosen })
   const answer = parse(sent.text)
   if (sent.status !== 200) return { ...sent, body: answer }
   const { result } = answer as { readonly result?: ToolResult }
@@ -96,6 +111,13 @@ export async function callTool(
   const status = Number(_meta['keyhook/status'])
   const text = content[0]?.text ?? ''
   return { status, headers: sent.headers, body: isError ? parse(text) : structuredContent }
+}
+
+function earlier(params: AnyBody) {
+  return {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    headers: { 'mcp-protocol-version': '2025-06-18' },
+  }
 }
 
 interface ToolResult {

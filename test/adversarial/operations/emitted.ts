@@ -1,12 +1,11 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { a2aProtocol } from '../../../daemon/a2a/endpoint.ts'
 import { accountsFamily } from '../../../daemon/families/accounts/family.ts'
 import { createEditHandler } from '../../../daemon/families/edits/run.ts'
 import { createFileHandler } from '../../../daemon/families/files/process.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { keysFamily } from '../../../daemon/families/keys/family.ts'
-import { mcp } from '../../../daemon/mcp/endpoint.ts'
+import type { Protocol } from '../../../daemon/http/protocol-steps.ts'
 import type { Family } from '../../../daemon/operations/family.ts'
 import type { Operation } from '../../../daemon/operations/operation.ts'
 import { createLog } from '../../../daemon/telemetry/log.ts'
@@ -55,7 +54,11 @@ export interface Walk {
 }
 
 /** A world with every family, its workers, a receiver and a model. */
-export async function openGarden(t: Test, more: readonly Family[] = []): Promise<Walk> {
+export async function openGarden(
+  t: Test,
+  more: readonly Family[] = [],
+  protocols: readonly Protocol[] = [],
+): Promise<Walk> {
   const prompts: string[] = []
   const editor = createMemoryEditor({
     async script({ prompt }, { passages }) {
@@ -75,7 +78,7 @@ export async function openGarden(t: Test, more: readonly Family[] = []): Promise
     deployer: createHoldingDeployer(),
     nameLookup: lookUpIn(records),
     appIds: 'own',
-    protocols: [mcp, a2aProtocol([keysFamily, ...families])],
+    protocols,
     // Everything is free, so that what has a price succeeds without credit.
     prices: pricesOf({ 'apps.create': 0, 'edits.create': 0, 'files.upload': 0 }),
   })

@@ -1,11 +1,12 @@
 import type { ToolSpec } from '../../../daemon/agents/tools.ts'
 import { READS } from '../../../daemon/operations/operation.ts'
-import { callTool, isNotOffered, sendSkill } from '../../support/protocols.ts'
+import { WAYS, callTool, isNotOffered, sendSkill } from '../../support/protocols.ts'
 import type { SeededRandom } from '../../support/seeded-random.ts'
 import type { Answer, AnyBody } from '../../support/world.ts'
 import type { Ids } from '../operations/planted.ts'
 import type { Input } from './inputs.ts'
 import { argumentsOf, bodyOf, inputsOf, pathOf } from './inputs.ts'
+import { KINDS } from './kinds.ts'
 import type { Counter, Twin } from './twins.ts'
 import { alike } from './twins.ts'
 
@@ -17,7 +18,13 @@ export type Over = (
   args: AnyBody,
 ) => Promise<Answer<AnyBody>>
 
-export const OVER_MCP: Over = ({ world }, key, tool, args) => callTool(world, key, { tool, args })
+let asked = 0
+
+/** Each way to call a tool in turn. */
+export const OVER_MCP: Over = ({ world }, key, tool, args) => {
+  const way = WAYS[asked++ % WAYS.length] ?? 'newest'
+  return callTool(world, key, { tool, args }, { way })
+}
 
 export const OVER_A2A: Over = ({ world }, key, tool, args) => sendSkill(world, key, { tool, args })
 
@@ -68,7 +75,7 @@ export function inOrder(tools: readonly ToolSpec[]): readonly ToolSpec[] {
   return tools.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** @param kinds how many kinds of keys ask for each tool, beside the one that may do everything */
+/** @param kinds how many kinds of keys ask for each tool, beside those that may; 0: one that may do everything */
 export async function compare(
   { rest, over, foreign, counter }: Pair,
   tools: readonly ToolSpec[],
@@ -79,12 +86,12 @@ export async function compare(
   const result = nothingCompared()
   for (const tool of inOrder(tools)) {
     const [mine, theirs] = [rest, over].map(({ bed }) => inputsOf(tool, bed.ids, foreign))
-    for (const [kind, at] of drawCases(tool, [...rest.keys.keys()], random, kinds)) {
+    for (const [kind, at] of drawCases(tool, random, kinds)) {
       const [own, other] = [mine?.[at], theirs?.[at]]
       if (own === undefined || other === undefined) throw new Error('no input')
-      const first = await askRest(rest, rest.keys.get(kind) ?? '', tool, own)
+      const first = await askRest(rest, await rest.keyOf(kind), tool, own)
       const args = argumentsOf(tool, other)
-      const second = await ask(over, over.keys.get(kind) ?? '', tool, args)
+      const second = await ask(over, await over.keyOf(kind), tool, args)
       result.calls += 1
       result.said.push([tool.name, JSON.stringify([...second.headers, second.body])])
       const fault = differenceOf(
@@ -113,27 +120,20 @@ export async function compare(
 /** Which key asks, and the place of its input. */
 function drawCases(
   { operation: { access } }: ToolSpec,
-  all: readonly string[],
   random: SeededRandom,
   count: number,
 ): readonly (readonly [kind: string, at: number])[] {
-  const scope = typeof access === 'object' ? access.scope : '*:*'
-  const certain = ['*:*', scope].flatMap(
-    (kind) =>
-      [
-        [kind, 1],
-        [kind, 0],
-      ] as const,
-  )
+  // Accounts that have ended have one key alone.
+  const scope = count > 0 && typeof access === 'object' ? access.scope : '*:*'
+  const all = Object.keys(KINDS)
   if (count >= all.length) {
-    const every = all.flatMap((kind) => [1, 2, 0].map((at) => [kind, at] as const))
-    return [...every, ...certain]
+    return all.flatMap((kind) => [1, 2, 0].map((at) => [kind, at] as const))
   }
   const drawn = Array.from({ length: count }, () => {
     const at = random.oneIn(2) ? 0 : 1 + random.below(2)
     return [random.pickAny(all) ?? '*:*', at] as const
   })
-  return [...drawn, ['*:*', 2], ...certain]
+  return [...drawn, ['*:*', 1], [scope, 0]]
 }
 
 async function askRest(

@@ -1,8 +1,7 @@
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import { HOUR, toIso } from '../../../lib/time.ts'
 import { askRpc, callTool, createCallFinder, sendSkill } from '../../support/protocols.ts'
-import type { Answer, AnyBody } from '../../support/world.ts'
-import { openGarden } from '../operations/emitted.ts'
+import type { Answer, AnyBody, World } from '../../support/world.ts'
 import type { Checks } from '../run.ts'
 
 const find = createCallFinder(FAMILIES)
@@ -12,10 +11,8 @@ function outcomeOf({ status, body }: Answer<AnyBody>): string {
   return error ? `${status} ${error.code}` : String(status)
 }
 
-export const DELEGATION_CHECKS: Checks = {
+export const delegationChecks = (world: World): Checks => ({
   async C09(t, saw) {
-    const { garden } = await openGarden(t)
-    const { world } = garden
     const make = async (): Promise<string> => {
       const body = { template_id: 'blank', name: 'Shop' }
       return (await world.request<{ id: string }>('POST', '/v1/apps', { body })).body.id
@@ -64,4 +61,4 @@ export const DELEGATION_CHECKS: Checks = {
     saw(outcomeOf(await askRpc(world, sub, 'ListTasks', {})))
     await call(sub, 'GET', `/v1/apps/${shop}`)
   },
-}
+})

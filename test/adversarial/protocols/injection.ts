@@ -1,7 +1,8 @@
 import { createCallFinder, callTool, sendSkill } from '../../support/protocols.ts'
 import { FAMILIES } from '../../../daemon/families/index.ts'
 import type { World } from '../../support/world.ts'
-import { openBed, openGarden } from '../operations/emitted.ts'
+import type { Bed, Garden } from '../operations/emitted.ts'
+import { openBed } from '../operations/emitted.ts'
 import type { Canary } from '../operations/planted.ts'
 import type { Checks } from '../run.ts'
 import { askMcp, readOffered } from './offered.ts'
@@ -31,12 +32,19 @@ async function described(world: World, key: string, ids: Readonly<Record<string,
 
 const find = createCallFinder(FAMILIES)
 
-export const INJECTION_CHECKS: Checks = {
+/** Accounts whose texts are instructions, and that have none. */
+export interface Texts {
+  readonly bad: Bed
+  readonly good: Bed
+}
+
+export const plantTexts = async (garden: Garden): Promise<Texts> => ({
+  bad: await openBed(garden, hostile, '*:*'),
+  good: await openBed(garden, harmless, '*:*'),
+})
+
+export const injectionChecks = (world: World, { bad, good }: Texts): Checks => ({
   async C07(t, saw) {
-    const { garden } = await openGarden(t)
-    const { world } = garden
-    const bad = await openBed(garden, hostile, '*:*')
-    const good = await openBed(garden, harmless, '*:*')
     // Prompts may name the app that they are asked for: of each account the same names.
     const names = { app_id: 'shop1' }
     const [one, two] = [
@@ -92,8 +100,6 @@ export const INJECTION_CHECKS: Checks = {
   },
 
   async C08(t, saw) {
-    const { garden } = await openGarden(t)
-    const { world } = garden
     const body = { template_id: 'blank', name: 'Shop' }
     const make = async () =>
       (await world.request<{ id: string }>('POST', '/v1/apps', { body })).body.id
@@ -107,7 +113,7 @@ export const INJECTION_CHECKS: Checks = {
         world,
         key,
         { tool, args: { ...args } },
-        `?toolsets=all&app=${app}`,
+        { query: `?toolsets=all&app=${app}` },
       )
       const { error } = answer as { readonly error?: { readonly code: string } }
       return error === undefined ? String(status) : `${status} ${error.code}`
@@ -117,7 +123,7 @@ export const INJECTION_CHECKS: Checks = {
     saw(await told({ app_id: theirs }, mine))
     t.match(await world.request('GET', `/v1/apps/${theirs}`, { as: key }), { status: 404 })
   },
-}
+})
 
 interface Artifact {
   readonly parts: readonly { readonly data?: unknown }[]

@@ -15,13 +15,14 @@ import type { Canary } from '../operations/planted.ts'
 import type { Ground } from './kinds.ts'
 import { KINDS } from './kinds.ts'
 
-/** An account with its records, and the values of its keys by their kind. */
+/** An account with its records. */
 export interface Twin extends Ground {
   readonly bed: Bed
-  readonly keys: ReadonlyMap<string, string>
+  /** The value of its key of a kind, which is made when it is first asked for. */
+  keyOf(kind: string): Promise<string>
 }
 
-/** @param change of the account, once its keys are made */
+/** @param change of the account, once its key is made that may do everything: it has no other then */
 export async function openTwin(
   garden: Garden,
   canary: Canary,
@@ -34,9 +35,17 @@ export async function openTwin(
   const made = await world.request<{ id: string }>('POST', '/v1/apps', { as: user, body })
   const ground = { world, user, app: ids['app_id'] ?? '', otherApp: made.body.id }
   const keys = new Map<string, string>()
-  for (const [kind, mint] of Object.entries(KINDS)) keys.set(kind, await mint(ground))
-  await change?.(user.account_id)
-  return { ...ground, bed, keys }
+  const keyOf: Twin['keyOf'] = async (kind) => {
+    const key = keys.get(kind) ?? (await KINDS[kind]?.(ground))
+    if (key === undefined) throw new Error(`no kind ${kind}`)
+    keys.set(kind, key)
+    return key
+  }
+  if (change !== undefined) {
+    await keyOf('*:*')
+    await change(user.account_id)
+  }
+  return { ...ground, bed, keyOf }
 }
 
 /** What is different in every account: ids, values and instants. */

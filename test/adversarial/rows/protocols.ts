@@ -3,7 +3,7 @@ import type { Section } from '../table.ts'
 const LINES: readonly (readonly [id: string, what: string, answer: string])[] = [
   [
     'C01',
-    'keys of every kind (each scope, wildcards, pinned, expired, revoked, replaced, children, nobody’s) call every tool over MCP, for their records and for those of others',
+    'keys of every kind (each scope, wildcards, pinned, expired, revoked, replaced, children, nobody’s) call every tool over MCP, in the newest revision, an earlier one and by the tools that reach every operation, for their records and for those of others',
     'what a twin of the account is told over REST: `the same`, status, code, response and rows',
   ],
   [
