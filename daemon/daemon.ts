@@ -13,6 +13,7 @@ import type { Inspect, Opened, Storage } from './composition/open.ts'
 import { openPlatform } from './composition/open.ts'
 import { loadExtensions, unloadedExtensions } from './composition/extensions/open.ts'
 import type { Extensions } from './composition/plugins.ts'
+import { requireOwnOutbox } from './composition/outbox.ts'
 import type { Roles } from './composition/work.ts'
 import type { Family } from './operations/family.ts'
 import { ensureFirstUser } from './families/accounts/first-user.ts'
@@ -270,6 +271,7 @@ function openFolder(
   return openInOrder(async (closers) => {
     const location = config.databaseUrl ?? folder.file('keyhook.db')
     const isPostgres = usesPostgres(config)
+    if (!isPostgres) await requireOwnOutbox(config, location)
     const masterKeyFile = isPostgres ? undefined : folder.file('master-key')
     const { store, client, migrated } = await openDatabase(location, {
       inspect: (stored) => inspect(stored, masterKeyFile),

@@ -18,6 +18,7 @@ import type { Embedder } from './embeddings/contract.ts'
 import type { OpenAiEmbedderOptions } from './embeddings/openai.ts'
 import type { FileProcessor } from './files/contract.ts'
 import type { FileProcessorOptions } from './files/extract.ts'
+import type { OutboxSource } from './outbox/contract.ts'
 import type { OpenedPlatform } from './platform/open.ts'
 import type { OpenOptions } from './store/open.ts'
 
@@ -59,6 +60,14 @@ export async function reachPostgres(url: string, options: OpenOptions = {}): Pro
 export async function reachSqlite(file: string, options: OpenOptions): Promise<void> {
   await (await import('./platform/open.ts')).reachPlatformSqlite(file, options)
 }
+
+/** The outbox of a backend, by database. */
+export const OUTBOXES = {
+  postgres: async (url: string): Promise<OutboxSource> =>
+    (await import('./outbox/postgres.ts')).openPostgresOutbox(url),
+  sqlite: async (file: string): Promise<OutboxSource> =>
+    (await import('./outbox/sqlite.ts')).openSqliteOutbox(file),
+} as const
 
 /** Where the bytes of apps may lie. */
 export const APP_BYTES = {

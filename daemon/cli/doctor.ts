@@ -9,6 +9,7 @@ import { reachPostgres, reachSqlite } from '../../plugins/registry.ts'
 import type { Config } from '../config/config.ts'
 import { loadPrices } from '../composition/billing.ts'
 import { hasProcessor } from '../composition/processor.ts'
+import { examineOutbox, requireOwnOutbox } from '../composition/outbox.ts'
 import { reachProcessor } from '../composition/reach-processor.ts'
 import { requireBrand } from '../composition/brand.ts'
 import { readConfig, databaseFile, usesPostgres } from '../config/config.ts'
@@ -44,10 +45,22 @@ export async function examine(env: Readonly<NodeJS.ProcessEnv>): Promise<readonl
     await checkClock(config),
     ...(await checkFolder(config)),
     ...(await checkPlugins(config)),
+    ...(await checkOutbox(config)),
     ...(await checkModel(config)),
     ...(await checkPrices(config)),
     ...(await checkProcessor(config)),
   ]
+}
+
+/** Whether the outbox can be used, and keeps no refused rows. */
+async function checkOutbox(config: Config): Promise<readonly Check[]> {
+  const { outboxUrl } = config
+  if (outboxUrl === undefined) return []
+  const looked = await attempt('outbox', async () => {
+    if (!usesPostgres(config)) await requireOwnOutbox(config, databaseFile(config))
+    return examineOutbox(outboxUrl)
+  })
+  return [looked.check]
 }
 
 async function checkPrices(config: Config): Promise<readonly Check[]> {

@@ -10,6 +10,7 @@ import type { CommandSpec } from './command.ts'
 import { commandsOf, groupsOf } from './command.ts'
 import type { Ask, CommandPorts } from './operation-command.ts'
 import { addShared, operationCommand } from './operation-command.ts'
+import { addOutbox } from './outbox.ts'
 import { printOverview } from './overview.ts'
 import { addServing } from './serve.ts'
 import type { Terminal } from './terminal.ts'
@@ -79,6 +80,7 @@ function createProgram(families: readonly Family[], ports: CommandPorts): Comman
   addServing(program, terminal)
   addDoctor(program, ports)
   addAgent(program, ports)
+  addOutbox(program, terminal)
   const own = program.commands.map((one) => ({ name: one.name(), summary: one.description() }))
   const specs = commandsOf(families)
   addGroups(program, specs, ports)

@@ -3,6 +3,7 @@ import type { ProcessorEvent } from '../../plugins/platform/contract/payments.ts
 import { createEventHandler } from '../billing/payments/events-job.ts'
 import { createSweepHandler, enqueueSweep } from '../billing/sweep-job.ts'
 import type { Config } from '../config/config.ts'
+import { openOutbox } from './outbox.ts'
 import type { Family } from '../operations/family.ts'
 import type { CreateHandler, FamilyJobTimes } from '../jobs/handler.ts'
 import { runJobs } from '../jobs/run-jobs.ts'
@@ -13,6 +14,8 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { startGarbageCollection } from '../worker/garbage-collection.ts'
 import { startAppGarbageCollection } from '../worker/app-garbage-collection.ts'
 import { startObserving } from '../worker/observations.ts'
+import { startOutbox } from '../worker/outbox.ts'
+import { createOutboxStatus } from '../worker/outbox/status.ts'
 import { startReencryption } from '../worker/reencrypt.ts'
 import { startPassageRemoval } from '../worker/removed.ts'
 import { scheduleWork, purgeExpired } from '../worker/retention.ts'
@@ -106,6 +109,16 @@ async function startBilling({
   return [sweeping, runJobs(platform, log, createHandler, times, every)]
 }
 
+/** Publishes the rows of the backend's outbox, where the settings name one. */
+function startOutboxes({ platform, config, log, metrics, families }: Given): readonly Stoppable[] {
+  const { outboxUrl } = config
+  if (outboxUrl === undefined) return []
+  const status = createOutboxStatus()
+  metrics.watchOutbox(status)
+  const hasAccounts = families.some(({ name }) => name === 'accounts')
+  return [startOutbox({ open: () => openOutbox(outboxUrl), platform, hasAccounts, status, log })]
+}
+
 /** @throws when due deliveries cannot be read; nothing is started then */
 export async function startWork(given: Given, roles: Roles): Promise<Work> {
   const { platform, metrics, config, log, families } = given
@@ -118,7 +131,7 @@ export async function startWork(given: Given, roles: Roles): Promise<Work> {
     throw cause
   }
   const working = [
-    ...(roles.dispatch ? startJobs(given) : []),
+    ...(roles.dispatch ? [...startJobs(given), ...startOutboxes(given)] : []),
     ...((roles.billing ?? roles.dispatch) ? await startBilling(given) : []),
     ...families.flatMap(({ name }) => BESIDE_JOBS[name]?.(given) ?? []),
   ]

@@ -135,6 +135,13 @@ export const SETTINGS = {
     secret: true,
     parse: parseDatabaseUrl,
   }),
+  outboxUrl: optionalSetting({
+    env: 'KEYHOOK_OUTBOX_URL',
+    doc: "Your backend's own database with its outbox, the table keyhook_outbox: sqlite:<file> or postgres://<user>:<password>@<host>/<database>.",
+    shown: 'none',
+    secret: true,
+    parse: parseDatabaseUrl,
+  }),
   masterKey: optionalSetting<readonly MasterKey[]>({
     env: 'KEYHOOK_MASTER_KEY',
     doc: 'Keys that encrypt secrets at rest: id:base64[,id:base64], 32 bytes each. The first encrypts.',

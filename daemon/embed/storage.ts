@@ -6,6 +6,7 @@ import { holdFile } from '../machine/lock-file.ts'
 import { DATABASE_FORMS, isSqliteUri } from '../config/values.ts'
 import type { Closers } from '../composition/closers.ts'
 import { openInOrder } from '../composition/closers.ts'
+import { requireOwnOutbox } from '../composition/outbox.ts'
 import type { Inspect, Storage } from '../composition/open.ts'
 
 /** Store of an embedded Keyhook. */
@@ -28,16 +29,25 @@ export function openStorage(
   return openInOrder((closers) =>
     given === undefined
       ? openFolder(config, naming, inspect, closers)
-      : openGiven(typeof given === 'string' ? readAddress(given) : given, naming, inspect, closers),
+      : openGiven(
+          config,
+          typeof given === 'string' ? readAddress(given) : given,
+          naming,
+          inspect,
+          closers,
+        ),
   )
 }
 
 async function openGiven(
+  config: Config,
   database: unknown,
   naming: OpenOptions,
   inspect: Inspect,
   closers: Closers,
 ): Promise<Omit<EmbeddedStorage, 'close'>> {
+  const file = sqliteFileOf(database)
+  if (file !== undefined) await requireOwnOutbox(config, file)
   const release = await hold(database, naming)
   closers.push(release)
   const { store } = await openDatabase(database, {
@@ -56,8 +66,10 @@ async function openFolder(
 ): Promise<Omit<EmbeddedStorage, 'close'>> {
   const folder = await takeDataFolder(config.dataDir, 'create')
   closers.push(() => folder.release())
+  const location = config.databaseUrl ?? folder.file('keyhook.db')
+  if (!isPostgresUrl(location)) await requireOwnOutbox(config, location)
   const masterKeyFile = folder.file('master-key')
-  const { store } = await openDatabase(config.databaseUrl ?? folder.file('keyhook.db'), {
+  const { store } = await openDatabase(location, {
     ...naming,
     inspect: (stored) => inspect(stored, masterKeyFile),
   })

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { PaymentCounts } from '../billing/payments/counts.ts'
 import { createPaymentCounts } from '../billing/payments/counts.ts'
+import type { OutboxStatus } from '../worker/outbox/status.ts'
 import type { EngineEvents } from '../../lib/engine/ports.ts'
 import type { VerifierCounts } from '../../lib/engine/verifier.ts'
 
@@ -33,6 +34,8 @@ export interface Metrics {
   readonly reports: Counts<'too_many' | 'at_once' | 'too_slow' | 'too_large'>
   /** Incremented by the work on payments, and read with the metrics. */
   readonly payments: PaymentCounts
+  /** Registers what becomes of the rows of the backend's outbox, where there is one. */
+  watchOutbox(status: OutboxStatus): void
   /** Registers the source of what billing has in progress, in the whole installation. */
   watchBilling(read: () => Promise<BillingInProgress>): void
   /** Counts one change that other processes did not acknowledge in time. */
@@ -172,6 +175,26 @@ export function createMetrics(): Metrics {
   )
   return {
     payments,
+    watchOutbox(status) {
+      registry.registerMetric(
+        counted(
+          'keyhook_outbox_rows_total',
+          "Rows of the backend's outbox, by what became of them.",
+          'result',
+          status.counts,
+        ),
+      )
+      registry.registerMetric(
+        new Gauge({
+          name: 'keyhook_outbox_connected',
+          help: "Whether the backend's outbox can be read: 1 or 0.",
+          registers: [],
+          collect() {
+            this.set(status.connected ? 1 : 0)
+          },
+        }),
+      )
+    },
     watchBilling(read) {
       registry.registerMetric(
         new Gauge({

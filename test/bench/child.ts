@@ -14,6 +14,12 @@ export const SETTINGS: readonly string[] = [
   '--no-allocation-site-pretenuring',
 ]
 
+/** As `npm start`, the unit and the image set them: malloc keeps less of what is free. */
+export const MALLOC: Readonly<Record<string, string>> = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+}
+
 /** Starts `role`: a module in the folder of roles, which serves. */
 export function startChild(role: string): Child {
   const child = fork(fileURLToPath(new URL(`roles/${role}.js`, import.meta.url)), {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { SETTINGS } from '../child.ts'
+import { MALLOC, SETTINGS } from '../child.ts'
 import { now } from '../clock.ts'
 import type { Figure, Values } from '../figure.ts'
 import type { Arrivals } from '../roles/receiver.ts'
@@ -22,7 +22,7 @@ export async function serveAt(
   env: Readonly<Record<string, string>>,
 ): Promise<Started> {
   const child = spawn(process.execPath, [...SETTINGS, PROGRAM, 'serve', '--dev', '--json'], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...MALLOC, ...env },
     stdio: ['ignore', 'pipe', 2],
   })
   const ended = once(child, 'exit')

@@ -43,6 +43,8 @@ export const createApp = operation({
     toolset: 'apps',
     default: true,
     openWorld: true,
+    follow: ({ id, edit_id }) =>
+      edit_id === undefined ? undefined : `/v1/apps/${String(id)}/edits/${String(edit_id)}`,
     skill: {
       name: 'Build an app',
       tags: ['app', 'create', 'website'],

@@ -1,0 +1,185 @@
+import t from 'tap'
+import { appsFamily } from '../../daemon/families/apps/family.ts'
+import { editsFamily } from '../../daemon/families/edits/family.ts'
+import { webhooksFamily } from '../../daemon/families/webhooks/family.ts'
+import { mcp } from '../../daemon/mcp/endpoint.ts'
+import { until } from '../support/daemon.ts'
+import { createApp, createHeldEditor, startWorker } from '../support/edits.ts'
+import { MCP_CLIENTS, connectMcp } from '../support/mcp.ts'
+import { startPostgres } from '../support/postgres.ts'
+import type { World } from '../support/world.ts'
+import { createWorld } from '../support/world.ts'
+
+type Teardown = Parameters<typeof createWorld>[0]
+
+const WRITER = { scopes: ['apps:*', 'edits:*'] }
+const LIMIT = 20
+
+/** A world whose edits wait until they are let. */
+async function heldWorld(t: Teardown, database?: string) {
+  const held = createHeldEditor()
+  const families = [appsFamily, editsFamily, webhooksFamily]
+  const world = await createWorld(t, { families, protocols: [mcp], editor: held.editor, database })
+  startWorker(t, world)
+  const { id: app_id } = await createApp(world, { name: 'Shop' })
+  const { key, id: keyId } = await world.mintKey(WRITER)
+  return { ...held, world, app_id, key, keyId }
+}
+
+async function open(t: Teardown, world: World, key: string, connect = connectMcp) {
+  const client = await connect(world, key)
+  t.teardown(() => client.close())
+  return client
+}
+
+const editsOf = async (world: World, app: string) =>
+  (
+    await world.request<{ data: readonly { id: string; status: string }[] }>(
+      'GET',
+      `/v1/apps/${app}/edits`,
+    )
+  ).body.data
+
+/** What is open for callers who wait. */
+const isIdle = ({ traffic }: World) => traffic.responses.used === 0 && traffic.bodies.used === 0
+
+const postgres = await startPostgres()
+t.teardown(() => postgres.stop())
+
+const databases: Readonly<Record<string, () => Promise<string | undefined>>> = {
+  SQLite: async () => undefined,
+  PostgreSQL: () => postgres.createDatabase(),
+}
+
+for (const [database, openDatabase] of Object.entries(databases)) {
+  for (const [name, connect] of Object.entries(MCP_CLIENTS)) {
+    await t.test(`${name} sees the progress of work, and its record, on ${database}`, async (t) => {
+      const { world, app_id, key, release } = await heldWorld(t, await openDatabase())
+      const client = await open(t, world, key, connect)
+      const seen: { progress: number; message?: string | undefined }[] = []
+      let isSeen = (): void => undefined
+      const first = new Promise<void>((resolve) => (isSeen = resolve))
+      const called = client.callTool(
+        'edits_create',
+        { app_id, prompt: 'green' },
+        {
+          onprogress(progress) {
+            seen.push(progress)
+            isSeen()
+          },
+        },
+      )
+      await first
+      await release('green')
+      const { isError, structured, meta } = await called
+      t.match({ isError, meta }, { isError: false, meta: { 'keyhook/status': 201 } })
+      t.equal(meta['keyhook/watch'], undefined)
+      t.match(structured, { status: 'completed', result_revision: 2 })
+      const { body } = await world.request(
+        'GET',
+        `/v1/apps/${app_id}/edits/${String(structured?.['id'])}`,
+        { as: key },
+      )
+      t.same(structured, body)
+      t.same(
+        seen.map(({ progress }) => progress),
+        seen.map((_, at) => at + 1),
+      )
+      t.ok(seen.every(({ message }) => message !== undefined && message !== ''))
+      await until('nothing is held', () => isIdle(world))
+    })
+  }
+}
+
+await t.test('an app made from a prompt shows the progress of its first edit', async (t) => {
+  const { world, key, release } = await heldWorld(t)
+  const client = await open(t, world, key)
+  const seen: string[] = []
+  const called = client.callTool(
+    'apps_create',
+    { prompt: 'bakery' },
+    { onprogress: ({ message = '' }) => seen.push(message) },
+  )
+  await release('bakery')
+  t.match((await called).structured, { status: 'ready' })
+  t.ok(seen.length > 0)
+})
+
+await t.test('a client that leaves ends its wait, and not the work', async (t) => {
+  for (const onprogress of [undefined, () => undefined]) {
+    const { world, app_id, key, release, until: begun, aborted } = await heldWorld(t)
+    const client = await open(t, world, key)
+    const leaving = new AbortController()
+    const called = client.callTool(
+      'edits_create',
+      { app_id, prompt: 'blue' },
+      { signal: leaving.signal, ...(onprogress === undefined ? {} : { onprogress }) },
+    )
+    await begun('blue')
+    leaving.abort()
+    await t.rejects(called)
+    await until('nothing is held', () => isIdle(world))
+    t.same(aborted, [])
+    await release('blue')
+    await until('it is done', async () =>
+      (await editsOf(world, app_id)).every(({ status }) => status === 'completed'),
+    )
+  }
+})
+
+await t.test('a message is not kept while its work is waited for', async (t) => {
+  const { world, app_id, key, release, until: begun } = await heldWorld(t)
+  const client = await open(t, world, key)
+  const called = client.callTool('edits_create', { app_id, prompt: 'red' })
+  await begun('red')
+  await until('its bytes are free', () => world.traffic.bodies.used === 0)
+  await release('red')
+  t.match((await called).structured, { status: 'completed', prompt: 'red' })
+})
+
+await t.test('a revoked key ends the wait', async (t) => {
+  const { world, app_id, key, keyId, until: begun } = await heldWorld(t)
+  const client = await open(t, world, key)
+  const called = client.callTool(
+    'edits_create',
+    { app_id, prompt: 'red' },
+    { onprogress: () => undefined },
+  )
+  await begun('red')
+  t.equal((await world.request('DELETE', `/v1/keys/${keyId}`)).status, 200)
+  await t.rejects(
+    called.then(({ isError, texts }) => {
+      if (isError) throw new Error(texts.join())
+    }),
+    /revoked/,
+  )
+  await until('nothing is held', () => isIdle(world))
+})
+
+await t.test('a caller with too many streams goes without progress', async (t) => {
+  const { world, app_id, key } = await heldWorld(t)
+  const apps = [app_id, (await createApp(world)).id, (await createApp(world)).id]
+  const client = await open(t, world, key)
+  const waiting = new AbortController()
+  const reporting = new Set<number>()
+  const calls = Array.from({ length: LIMIT }, (_, at) =>
+    client
+      .callTool(
+        'edits_create',
+        { app_id: apps[at % 3], prompt: `p${at}` },
+        { onprogress: () => reporting.add(at), signal: waiting.signal },
+      )
+      .catch(() => undefined),
+  )
+  await until('all report', () => reporting.size === LIMIT)
+  const more = await client.callTool(
+    'edits_create',
+    { app_id, prompt: 'one more', wait: 1 },
+    { onprogress: () => t.fail('no stream is left') },
+  )
+  t.match(more, { isError: false, meta: { 'keyhook/status': 202 } })
+  t.match(more.meta['keyhook/watch'], /^keyhook:\/\/v1\/apps\/.*\/edits\//)
+  waiting.abort()
+  await Promise.all(calls)
+  await until('nothing is held', () => isIdle(world))
+})

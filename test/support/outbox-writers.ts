@@ -1,0 +1,268 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A program of a backend that commits orders with their events, in a language or a shell. */
+export interface Writer {
+  readonly name: string
+  readonly dialect: 'sqlite' | 'postgres'
+  /**
+   * Prints `begun`, then commits every second of `count` orders and rolls the others back, then prints `open`
+   * inside a transaction that it does not end.
+   *
+   * @param url as in `KEYHOOK_OUTBOX_URL`
+   */
+  command(url: string, first: number, count: number): readonly string[]
+  /** Standard input. */
+  input?(first: number, count: number): string
+}
+
+interface Candidate extends Writer {
+  /** Whether its program and its driver are installed. */
+  isInstalled(): boolean
+}
+
+/** The writers of this machine, and the names of those whose program or driver is missing. */
+export async function findWriters(
+  folder: string,
+): Promise<{ readonly writers: readonly Writer[]; readonly missing: readonly string[] }> {
+  const all = [...shells(), ...python(folder), go(folder), java(folder)]
+  const judged = all.map((one) => ({ one, found: one.isInstalled() }))
+  return {
+    writers: judged.filter(({ found }) => found).map(({ one }) => one),
+    missing: judged.filter(({ found }) => !found).map(({ one }) => one.name),
+  }
+}
+
+const succeeds = ([program = '', ...args]: readonly string[], cwd?: string): boolean =>
+  spawnSync(program, args, { cwd, stdio: 'ignore', env: OFFLINE }).status === 0
+
+/** Nothing is downloaded by a test. */
+const OFFLINE = {
+  ...process.env,
+  GOPROXY: 'off',
+  GOFLAGS: '-mod=mod',
+  GONOSUMDB: '*',
+  GONOSUMCHECK: '1',
+}
+
+const fileOf = (url: string): string => url.replace(/^sqlite:\/\//, '')
+
+const statements = (number: number): string => `
+  INSERT INTO orders VALUES ('o_${number}');
+  INSERT INTO keyhook_outbox (account_id, type, data)
+    VALUES ('acct_1', 'order.paid', '{"number":"o_${number}"}');`
+
+/** @param print the shell's command that runs another program, whose output nothing holds back */
+function script(print: string, first: number, count: number): string {
+  const ended = Array.from(
+    { length: count },
+    (_, index) =>
+      `BEGIN;${statements(first + index)}\n${index % 2 === 0 ? 'COMMIT' : 'ROLLBACK'};\n`,
+  )
+  return `${print} begun\n${ended.join('')}BEGIN;${statements(first + count)}\n${print} open\n`
+}
+
+function shells(): readonly Candidate[] {
+  return [
+    {
+      name: 'sqlite3',
+      dialect: 'sqlite',
+      isInstalled: () => succeeds(['sqlite3', '--version']),
+      command: (url) => ['sqlite3', '-bail', '-cmd', '.timeout 20000', fileOf(url)],
+      input: (first, count) => script('.system echo', first, count),
+    },
+    {
+      name: 'psql',
+      dialect: 'postgres',
+      isInstalled: () => succeeds(['psql', '--version']),
+      command: (url) => ['psql', '-qtA', '-v', 'ON_ERROR_STOP=1', url],
+      input: (first, count) => script('\\! echo', first, count),
+    },
+  ]
+}
+
+/** @param mark placeholder of a parameter */
+const pythonWith = (connect: string, mark: string): string => `
+import json, sys, time
+${connect}
+first, count = int(sys.argv[2]), int(sys.argv[3])
+print("begun", flush=True)
+def order(cursor, number):
+    cursor.execute("INSERT INTO orders VALUES (${mark})", [number])
+    cursor.execute(
+        "INSERT INTO keyhook_outbox (account_id, type, data) VALUES (${mark}, ${mark}, ${mark})",
+        ["acct_1", "order.paid", json.dumps({"number": number})],
+    )
+for index in range(count):
+    order(connection.cursor(), f"o_{first + index}")
+    connection.commit() if index % 2 == 0 else connection.rollback()
+order(connection.cursor(), f"o_{first + count}")
+print("open", flush=True)
+time.sleep(600)
+`
+
+function python(folder: string): readonly Candidate[] {
+  const drivers = {
+    sqlite3: {
+      dialect: 'sqlite',
+      text: pythonWith(
+        'import sqlite3\nconnection = sqlite3.connect(sys.argv[1], timeout=20)',
+        '?',
+      ),
+    },
+    psycopg: {
+      dialect: 'postgres',
+      text: pythonWith('import psycopg\nconnection = psycopg.connect(sys.argv[1])', '%s'),
+    },
+  } as const
+  return Object.entries(drivers).map(([driver, { dialect, text }]): Candidate => {
+    const program = join(folder, `${driver}_writer.py`)
+    return {
+      name: `Python, ${driver}`,
+      dialect,
+      isInstalled() {
+        writeFileSync(program, text)
+        return succeeds(['python3', '-c', `import ${driver}`])
+      },
+      command: (url, first, count) => [
+        'python3',
+        program,
+        fileOf(url),
+        String(first),
+        String(count),
+      ],
+    }
+  })
+}
+
+const GO = `package main
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	_ "github.com/lib/pq"
+)
+
+func order(tx *sql.Tx, number string) {
+	must2(tx.Exec("INSERT INTO orders VALUES ($1)", number))
+	must2(tx.Exec("INSERT INTO keyhook_outbox (account_id, type, data) VALUES ($1, $2, $3)",
+		"acct_1", "order.paid", fmt.Sprintf("{\\"number\\":%q}", number)))
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func must2(_ sql.Result, err error) { must(err) }
+
+func main() {
+	db, err := sql.Open("postgres", os.Args[1]+"&sslmode=disable")
+	must(err)
+	first, _ := strconv.Atoi(os.Args[2])
+	count, _ := strconv.Atoi(os.Args[3])
+	fmt.Println("begun")
+	for index := 0; index <= count; index++ {
+		tx, err := db.Begin()
+		must(err)
+		order(tx, fmt.Sprintf("o_%d", first+index))
+		if index == count {
+			fmt.Println("open")
+			time.Sleep(10 * time.Minute)
+		} else if index%2 == 0 {
+			must(tx.Commit())
+		} else {
+			must(tx.Rollback())
+		}
+	}
+}
+`
+
+/** Built once, from modules that the machine has already. */
+function go(folder: string): Candidate {
+  const program = join(folder, 'go-writer')
+  return {
+    name: 'Go, lib/pq',
+    dialect: 'postgres',
+    isInstalled() {
+      writeFileSync(join(folder, 'main.go'), GO)
+      writeFileSync(
+        join(folder, 'go.mod'),
+        'module writer\n\ngo 1.21\n\nrequire github.com/lib/pq v1.10.9\n',
+      )
+      return succeeds(['go', 'build', '-o', program, '.'], folder)
+    },
+    command: (url, first, count) => [program, url, String(first), String(count)],
+  }
+}
+
+const JAVA = `import java.sql.*;
+
+class Writer {
+  static void order(Connection connection, String number) throws SQLException {
+    try (var row = connection.prepareStatement("INSERT INTO orders VALUES (?)")) {
+      row.setString(1, number);
+      row.executeUpdate();
+    }
+    try (var row = connection.prepareStatement(
+        "INSERT INTO keyhook_outbox (account_id, type, data) VALUES (?, ?, ?)")) {
+      row.setString(1, "acct_1");
+      row.setString(2, "order.paid");
+      row.setString(3, "{\\"number\\":\\"" + number + "\\"}");
+      row.executeUpdate();
+    }
+  }
+
+  public static void main(String[] args) throws Exception {
+    var connection = DriverManager.getConnection("jdbc:sqlite:" + args[0] + "?busy_timeout=20000");
+    connection.setAutoCommit(false);
+    int first = Integer.parseInt(args[1]);
+    int count = Integer.parseInt(args[2]);
+    System.out.println("begun");
+    for (int index = 0; index < count; index++) {
+      order(connection, "o_" + (first + index));
+      if (index % 2 == 0) connection.commit(); else connection.rollback();
+    }
+    order(connection, "o_" + (first + count));
+    System.out.println("open");
+    Thread.sleep(600_000);
+  }
+}
+`
+
+/** Where Debian's libxerial-sqlite-jdbc-java puts the driver. */
+const SQLITE_JDBC = '/usr/share/java/sqlite-jdbc.jar'
+
+function java(folder: string): Candidate {
+  const classes = `${folder}:${SQLITE_JDBC}`
+  return {
+    name: 'Java, SQLite JDBC',
+    dialect: 'sqlite',
+    isInstalled() {
+      if (!existsSync(SQLITE_JDBC)) return false
+      const source = join(folder, 'Writer.java')
+      writeFileSync(source, JAVA)
+      try {
+        execFileSync('javac', ['-d', folder, source], { stdio: 'ignore' })
+        return true
+      } catch {
+        return false
+      }
+    },
+    command: (url, first, count) => [
+      'java',
+      '-cp',
+      classes,
+      'Writer',
+      fileOf(url),
+      String(first),
+      String(count),
+    ],
+  }
+}
