@@ -99,7 +99,7 @@ await createKeyhook({ plugins: { files: apps } })
 // @ts-expect-error there is no such operation
 await keyhook.as(account).keys.destroy({ key_id: created.id })
 
-const event = { account_id: account, type: 'order.paid', data: {} }
+const event = { account_id: account, type: 'order.paid', data: {} } as const
 await keyhook.transaction((transaction) => keyhook.webhooks.publish(event, { transaction }))
 // @ts-expect-error an event has data
 await keyhook.webhooks.publish({ account_id: account, type: 'order.paid' })
