@@ -32,7 +32,7 @@ import {
   readSignedIn,
   readWork,
 } from './arguments.ts'
-import type { Keyhook, KeyhookOptions } from './keyhook.ts'
+import type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
 import { inCode, readGiven } from './options.ts'
 import { readPlugins, readProcessor } from './plugins.ts'
 import { openStorage } from './storage.ts'
@@ -55,7 +55,7 @@ export type {
 } from './billing.ts'
 export type { PriceQuote } from '../billing/quote.ts'
 export type { Requirement } from '../families/keys/need.ts'
-export type { Keyhook, KeyhookOptions } from './keyhook.ts'
+export type { Keyhook, KeyhookOptions, ScopeFamilies, ScopeOf, TypedOptions } from './keyhook.ts'
 export type { EventToPublish, Published } from './publish.ts'
 export type { ChosenPlugins, GivenOptions, PluginChoice } from './plugins.ts'
 export type { RouteOptions, SignedIn } from './routes.ts'
@@ -73,10 +73,13 @@ export type { WebHandler, WebOptions } from './web/handler.ts'
  * const keyhook = await createKeyhook({ database: sequelize, masterKey, baseUrl: 'http://127.0.0.1:3000' })
  * createServer(keyhook.callback()).listen(3000, '127.0.0.1')
  */
-export async function createKeyhook(
-  ...args: readonly [options?: KeyhookOptions]
-): Promise<Keyhook> {
-  const [options = {}] = readKeyhookOptions(args) as typeof args
+export async function createKeyhook<
+  const Type extends string = string,
+  const Families extends ScopeFamilies = ScopeFamilies,
+>(
+  ...args: readonly [options?: TypedOptions<Type, Families>]
+): Promise<Keyhook<Type, ScopeOf<Families>>> {
+  const [options = {}] = readKeyhookOptions(args) as readonly [KeyhookOptions?]
   try {
     return await open(options)
   } catch (cause) {

@@ -43,11 +43,15 @@ export async function callTool(
   try {
     // Before the call: what is refused for its bytes did nothing.
     ctx.state.hold?.reserve(RESULT_BYTES)
-    const response = await callOnce(call, requestOf(call, tool, given, via, at, wait))
+    const request = requestOf(call, tool, given, via, at, wait)
     if (READS.has(tool.operation.effect)) {
+      const kept = { ...given }
+      if (takesWait(tool)) forgetMessage(call, given)
+      const response = await callOnce(call, request)
       const read = (these: GivenArguments) => callOnce(call, requestOf(call, tool, these, via))
-      return await fitRead(call, { tool, given, read }, response)
+      return await fitRead(call, { tool, given: kept, read }, response)
     }
+    const response = await callOnce(call, request)
     if (wait === undefined) return toAnswer(response)
     forgetMessage(call, given)
     return toAnswer(await followWork(call, tool, response, { via, wait, reporter }))

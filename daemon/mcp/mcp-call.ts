@@ -43,7 +43,7 @@ export function mayCall({ ctx, options }: McpCall, { operation }: ToolSpec): boo
   return principal !== undefined && options.calls.allows(principal, operation)
 }
 
-/** Frees a message whose work was accepted: to wait for its end may take long. */
+/** Frees a message that is no longer needed: to wait for the end of its work may take long. */
 export function forgetMessage({ ctx: { state } }: McpCall, given: GivenArguments): void {
   const { params } = (state.body ?? {}) as { readonly params?: { readonly arguments?: object } }
   for (const kept of [given, params?.arguments, params]) empty(kept)

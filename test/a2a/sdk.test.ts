@@ -71,9 +71,9 @@ async function drive(t: Test, binding: Binding, database?: string): Promise<void
 
   const made = await send('apps_create', { template_id: 'blank', name: 'Tailor' }, '')
   t.equal(made.status.state, 'TASK_STATE_COMPLETED')
-  const [record] = made.artifacts ?? []
-  const parts = (record?.['parts'] ?? []) as readonly { data: { id: string } }[]
-  const on = { app_id: parts[0]?.data.id ?? '' }
+  const { parts } = made.artifacts?.[0] as { parts: [{ data: { id: string } }] }
+  const [{ data: app }] = parts
+  const on = { app_id: app.id }
 
   const editing = client.sendMessageStream(ask('edits_create', on, 'green'))
   const first = await editing.next()

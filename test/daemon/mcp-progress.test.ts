@@ -159,13 +159,50 @@ await t.test('a client that leaves ends its wait, and not the work', async (t) =
   }
 })
 
-await t.test('a message is not kept while its work is waited for', async (t) => {
+await t.test('a call that is repeated with its key goes on waiting', async (t) => {
   const { world, app_id, key, release, until: begun } = await heldWorld(t)
   const client = await open(t, world, key)
+  const args = { app_id, prompt: 'blue', idempotency_key: 'k1' }
+  const first = await client.callTool('edits_create', { ...args, wait: 1 })
+  t.match(first, { isError: false, meta: { 'keyhook/status': 202 } })
+  await begun('blue')
+  const seen: string[] = []
+  const again = client.callTool('edits_create', args, {
+    onprogress: ({ message = '' }) => seen.push(message),
+  })
+  await until('it reports', () => seen.length > 0)
+  await release('blue')
+  const { structured, meta } = await again
+  t.match(structured, { id: first.structured?.['id'], status: 'completed' })
+  t.match(meta, { 'keyhook/replayed': true, 'keyhook/status': 201 })
+})
+
+await t.test('a key that may not read the record waits as in REST', async (t) => {
+  const { world, app_id, release } = await heldWorld(t)
+  const { key } = await world.mintKey({ scopes: ['edits:write'] })
+  const client = await open(t, world, key)
+  const called = client.callTool(
+    'edits_create',
+    { app_id, prompt: 'blue' },
+    { onprogress: () => t.fail('it may not be read') },
+  )
+  await release('blue')
+  t.match((await called).structured, { status: 'completed' })
+})
+
+await t.test('a message is not kept while its work is waited for', async (t) => {
+  const { world, app_id, key, release, until: begun } = await heldWorld(t)
+  const client = await open(t, world, key, connectMcp, '?toolsets=edits')
   const called = client.callTool('edits_create', { app_id, prompt: 'red' })
   await begun('red')
   await until('its bytes are free', () => world.traffic.bodies.used === 0)
+  const [{ id: edit_id } = { id: '' }] = await editsOf(world, app_id)
+  const before = world.traffic.responses.used
+  const status = client.callTool('edits_status', { app_id, edit_id, wait: 25 })
+  await until('it waits', () => world.traffic.responses.used > before)
+  await until('its bytes are free, too', () => world.traffic.bodies.used === 0)
   await release('red')
+  t.match((await status).structured, { status: 'completed' })
   t.match((await called).structured, { status: 'completed', prompt: 'red' })
 })
 

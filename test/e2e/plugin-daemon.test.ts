@@ -23,7 +23,8 @@ const MODEL_TOKEN = 'token-of-the-letters'
 
 const packed = await packKeyhook()
 t.teardown(() => packed.remove())
-const folder = await packed.install([])
+// Beside it, since a daemon that starts after a kill looks there for what its dependency needs.
+const folder = await packed.install(['@modelcontextprotocol/core'])
 await cp(join(ROOT, 'test/support/stranger/bucket.mjs'), join(folder, 'bucket.mjs'))
 const editor = blocksOf('plugins.md').find(({ kind }) => kind === 'js editor.mjs')
 await writeFile(join(folder, 'editor.mjs'), editor?.text ?? '')

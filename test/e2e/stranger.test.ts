@@ -161,7 +161,7 @@ await t.test('named by its package, it reads the files of the packed daemon', as
     status: 'processed',
     content_type: 'text/markdown',
   })
-  t.match(await upload('picture.png', '\u0089PNG'), {
+  t.match(await upload('picture.bin', 'a\0b'), {
     error: {
       code: 'unsupported_media_type',
       message: /^Files of this type cannot be read here\. Send subtitles, pdf, .*, json or text\.$/,

@@ -106,15 +106,9 @@ async function startIn(
 }
 
 function initialize(programs: string, folder: string): void {
+  const owner = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync']
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en']
-  run(
-    join(programs, 'initdb'),
-    [
-      ...['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
-      ...locale,
-    ],
-    folder,
-  )
+  run(join(programs, 'initdb'), ['-D', join(folder, 'data'), ...owner, ...locale], folder)
 }
 
 /** The embedded programs, copied into `folder` where the account could not reach them. */

@@ -50,7 +50,7 @@ export interface Compared {
   readonly said: (readonly [tool: string, text: string])[]
 }
 
-export const nothingCompared = (): Compared => ({
+const nothingCompared = (): Compared => ({
   calls: 0,
   allowed: new Set(),
   outcomes: new Map(),
@@ -119,7 +119,7 @@ export async function compare(
 
 /** Which key asks, and the place of its input. */
 function drawCases(
-  { operation: { access } }: ToolSpec,
+  { operation: { access }, use }: ToolSpec,
   random: SeededRandom,
   count: number,
 ): readonly (readonly [kind: string, at: number])[] {
@@ -133,7 +133,9 @@ function drawCases(
     const at = random.oneIn(2) ? 0 : 1 + random.below(2)
     return [random.pickAny(all) ?? '*:*', at] as const
   })
-  return [...drawn, ['*:*', 1], [scope, 0]]
+  // A key manages those alone that hold no more: the known one may do everything.
+  const manager = use.toolset === 'keys' ? [['*:*', 0] as const] : []
+  return [...drawn, ['*:*', 1], [scope, 0], ...manager]
 }
 
 async function askRest(

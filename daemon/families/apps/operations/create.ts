@@ -44,7 +44,7 @@ export const createApp = operation({
     default: true,
     openWorld: true,
     follow: ({ id, edit_id }) =>
-      edit_id === undefined ? undefined : `/v1/apps/${String(id)}/edits/${String(edit_id)}`,
+      typeof edit_id === 'string' ? `/v1/apps/${String(id)}/edits/${edit_id}` : undefined,
     skill: {
       name: 'Build an app',
       tags: ['app', 'create', 'website'],
