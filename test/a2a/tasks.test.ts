@@ -1,4 +1,5 @@
 import t from 'tap'
+import { insertTask, sampleMessage, sampleTask } from '../platform/task-samples.ts'
 import { until } from '../support/daemon.ts'
 import { startDeployer } from '../support/deploys.ts'
 import { BINDINGS, createA2aClient } from './client.ts'
@@ -127,6 +128,26 @@ for (const binding of BINDINGS) {
     ])
     const late = await client.ask('CancelTask', { id: task.id })
     t.match(late.error?.details, [{ reason: 'TASK_NOT_CANCELABLE' }])
+  })
+
+  void t.test(`${binding}: work that no family reports ends when it is looked at`, async (t) => {
+    const { world, client, app, keyId } = await createStage(t, binding)
+    const { store } = world.platform
+    const task = sampleTask('lost', {
+      account_id: world.account.id,
+      key_id: keyId,
+      skill: 'apps.create',
+      app_id: app,
+      record_path: `/v1/apps/${app}`,
+      state_at: 0,
+      updated_at: 0,
+    })
+    await insertTask(store, task, sampleMessage('lost', { key_id: keyId }))
+    t.match((await client.ask('GetTask', { id: 'lost' })).result, {
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ artifactId: 'record', parts: [{ data: { id: app } }] }],
+    })
+    t.match(await store.tasks.get(keyId, 'lost'), { state: 'completed', charged: 0 })
   })
 
   void t.test(`${binding}: a key sees its tasks alone, and those of its apps`, async (t) => {
