@@ -236,8 +236,8 @@ class Writer {
 }
 `
 
-/** Where Debian's libxerial-sqlite-jdbc-java puts the driver. */
-const SQLITE_JDBC = '/usr/share/java/sqlite-jdbc.jar'
+/** The driver: a jar with its native library, or where Debian's libxerial-sqlite-jdbc-java puts it. */
+const SQLITE_JDBC = process.env['KEYHOOK_TEST_SQLITE_JDBC'] ?? '/usr/share/java/sqlite-jdbc.jar'
 
 function java(folder: string): Candidate {
   const classes = `${folder}:${SQLITE_JDBC}`
